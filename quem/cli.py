@@ -27,6 +27,7 @@ from quem.commands.plan import plan
 from quem.commands.restore import restore
 from quem.commands.schema import schema
 from quem.commands.serve import serve
+from quem.commands.solve import solve
 from quem.errors import QuemError
 
 __all__ = ["main", "run"]
@@ -61,7 +62,7 @@ def main() -> None:
 
 
 for _command in (
-    *(analyze, compare, plan, check, init, serve, judges, organizers),
+    *(analyze, compare, plan, check, init, serve, judges, solve, organizers),
     *(export, import_, backup, restore, measures, schema),
 ):
     main.add_command(_command)

@@ -9,6 +9,7 @@ from flask import Blueprint, abort, current_app, g, redirect, request, url_for
 from quem.store.judges import judge_of_session
 from quem.store.organizers import organizer_of_session
 from quem.store.studies import session_of, status_of
+from quem.store.subjects import subject_of_session
 from webjudge.lacking import lacking
 from webjudge.language_choice import choose_language
 from webjudge.languages import gettext, marked
@@ -19,16 +20,26 @@ if TYPE_CHECKING:
 
     from quem.store.judges import StoredJudge
     from quem.store.organizers import StoredOrganizer
+    from quem.store.subjects import StoredSubject
     from webjudge.site import Site
 
-__all__ = ["access", "acting", "admit", "current_judge", "had_link", "log_out", "site"]
+__all__ = [
+    "access",
+    "acting",
+    "admit",
+    "current_judge",
+    "current_subject",
+    "had_link",
+    "log_out",
+    "site",
+]
 
 access = Blueprint("access", __name__)
 
-_DASHBOARD, _JUDGE = "dashboard", "judge"
+_DASHBOARD, _JUDGE, _SUBJECT = "dashboard", "judge", "subject"
 _WEEK = 60 * 60 * 24 * 7
 # The link that a cookie stands for may end at any time before that.
-_SECONDS = {_DASHBOARD: 13 * _WEEK, _JUDGE: 26 * _WEEK}
+_SECONDS = {_DASHBOARD: 13 * _WEEK, _JUDGE: 26 * _WEEK, _SUBJECT: 26 * _WEEK}
 NO_LINK = marked("To open this page, use the private link the organizer sent you.")
 _NO_DASHBOARD_SESSION = (
     "Open your private dashboard link again. If it is lost or was replaced, create a new one with "
@@ -60,6 +71,18 @@ def current_judge(c: Connection) -> StoredJudge:
         abort(401, gettext(NO_LINK))
     judge: StoredJudge = g.judge
     return judge
+
+
+def current_subject(c: Connection) -> StoredSubject:
+    """Find the subject whose browser this is, once in a request, or answer 401."""
+    if "subject" not in g:
+        session = request.cookies.get(_cookie(_SUBJECT), "")
+        g.subject = subject_of_session(c, site().id, session) if session else None
+        choose_language(site(), g.subject)
+    if g.subject is None:
+        abort(401, gettext(NO_LINK))
+    subject: StoredSubject = g.subject
+    return subject
 
 
 def had_link() -> bool:
@@ -100,6 +123,17 @@ def judge_link(token: str) -> Response:
     return _exchange(_JUDGE, session, url_for("judge.home"))
 
 
+@access.get("/p/<token>")
+def subject_link(token: str) -> Response:
+    """Exchange the token of a person who solves the problems for a cookie."""
+    session = session_of(token)
+    with site().store.read() as c:
+        subject = subject_of_session(c, site().id, session)
+    if subject is None or site().spec.solving is None:
+        _refuse("subjects", gettext(_ENDED_JUDGE))
+    return _exchange(_SUBJECT, session, url_for("solve.home"))
+
+
 @access.get("/d/<token>")
 def dashboard_link(token: str) -> Response:
     """Exchange an organizer's token for a cookie."""
@@ -119,6 +153,9 @@ def front() -> Response:
     with site().store.read() as c:
         if _current_organizer(c):
             return redirect(url_for("dashboard.overview"))
+        if _cookie(_SUBJECT) in request.cookies and _cookie(_JUDGE) not in request.cookies:
+            current_subject(c)
+            return redirect(url_for("solve.home"))
         current_judge(c)
     return redirect(url_for("judge.home"))
 
@@ -135,7 +172,7 @@ def log_out(response: Response, who: str = _DASHBOARD) -> None:
 
     Parameters
     ----------
-    who : {"dashboard", "judge"}
+    who : {"dashboard", "judge", "subject"}
     """
     response.delete_cookie(_cookie(who), httponly=True, samesite="Lax", secure=request.is_secure)
 

@@ -20,12 +20,16 @@ from webjudge.languages import gettext, moment, ngettext
 from webjudge.offline import VERSION, offline
 from webjudge.preview import preview
 from webjudge.security import Hosts, StrictJson, protect
+from webjudge.solving import LARGEST_UPLOAD, solve
 from webjudge.study_edits import follow_edits
 
 if TYPE_CHECKING:
     from webjudge.site import Site
 
-__all__ = ["create_app"]
+__all__ = ["LARGEST", "create_app"]
+
+# The key of the configuration that says how many bytes a request may have.
+LARGEST = "QUEM_LARGEST"
 
 # A group of 30 solutions with the longest comments on all of them.
 _LARGEST_BODY = 1 << 20
@@ -58,12 +62,13 @@ def create_app(
         SEND_FILE_MAX_AGE_DEFAULT=_STATIC_SECONDS,
     )
     app.config[VERSION] = version
+    app.config[LARGEST] = LARGEST_UPLOAD if served.spec.solving else _LARGEST_BODY
     app.json = StrictJson(app)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.extensions["quem"] = served
     follow_edits(app, served)
     _translate(app)
-    for blueprint in (access, judge, offline, dashboard, preview):
+    for blueprint in (access, judge, solve, offline, dashboard, preview):
         app.register_blueprint(blueprint)
     app.add_url_rule("/healthz", "healthz", _healthz)
     protect(app, Hosts(listens, url, behind_proxy=behind_proxy))

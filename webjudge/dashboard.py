@@ -11,6 +11,7 @@ from flask import Blueprint, Response, make_response, request
 from quem.errors import QuemError
 from quem.store import studies
 from quem.store.audit_log import audit_events
+from quem.store.solving import solving_state
 from webjudge import confirmations as asking
 from webjudge import wording
 from webjudge.access import acting, admit, log_out, site
@@ -20,6 +21,7 @@ from webjudge.overview import overview_page, started_rankings
 from webjudge.results import results
 from webjudge.reviewing import review
 from webjudge.setup import setup
+from webjudge.subject_admin import solving_pages
 from webjudge.todo import what_needs_doing
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ dashboard.register_blueprint(people)
 dashboard.register_blueprint(results)
 dashboard.register_blueprint(review)
 dashboard.register_blueprint(setup)
+dashboard.register_blueprint(solving_pages)
 
 # All else is for managers: what is not named here is closed to observers.
 _FOR_OBSERVERS = ("dashboard.overview", "dashboard.leave")
@@ -43,6 +46,7 @@ _ALL_EVENTS = 2**31 - 1
 _LONGEST_NOTICE = 100
 _UNDECIDED = "There are test rankings. Choose on the overview page whether to delete or keep them."
 _NOT_NOW = "The study is now {state}. Reload the overview page."
+_STILL_SOLVING = "People are still solving. Close the solving session first."
 _LEFT = "Your private link still works: open it again to come back."
 _UNSURE = "Confirm to continue."
 _UNTYPED = "Type “{word}” to confirm."
@@ -113,6 +117,8 @@ def open_study() -> AnyResponse:
     """Open the study; test rankings are kept only on request."""
     with site().store.write() as c:
         before = studies.status_of(c, site().id).state
+        if site().spec.solving and solving_state(c, site().id) != "closed":
+            raise QuemError([_STILL_SOLVING])
         if before in ("closed", "paused"):
             require_sure(_question("open"))
         is_decided = request.form.get("trial") == "keep"

@@ -287,7 +287,7 @@ def done() -> AnyResponse | str:
 @judge.post("/answers")
 def answer_at_the_end() -> AnyResponse:
     """Keep what the judge answered on the page of thanks."""
-    answers, written, missing = read_answers(site(), request.form)
+    answers, written, missing = read_answers(asked_at_the_end(site()), request.form)
     done_page = url_for("judge.done")
     with site().store.write() as c:
         person = current_judge(c)

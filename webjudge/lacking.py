@@ -28,7 +28,9 @@ def lacking(site: Site) -> list[str]:
     """Say what is lacking, in the order in which it is asked for; empty where nothing is."""
     spec, texts = site.spec, site.solutions
     parts = []
-    if not spec.subjects:
+    if not spec.subjects and spec.solving:
+        parts.append("The solving session is not closed")
+    elif not spec.subjects:
         parts.append("Nobody is named as a person with years of experience")
     if count := len(unwritten_statements(site)):
         parts.append(f"{counted(count, 'statement')} {'is' if count == 1 else 'are'} not written")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Response
 
     from quem.store.judges import StoredJudge
+    from quem.store.subjects import StoredSubject
     from webjudge.site import Site
 
 __all__ = ["LanguageChoice", "choose_language", "keep_language", "language_values"]
@@ -23,18 +24,18 @@ _PREVIEW = "/dashboard/preview"
 _OF_ORGANIZERS = ("/dashboard", "/desk", "/d/")
 
 
-def choose_language(site: Site, judge: StoredJudge | None = None) -> None:
+def choose_language(site: Site, person: StoredJudge | StoredSubject | None = None) -> None:
     """Choose the language of a request.
 
     Parameters
     ----------
-    judge : StoredJudge, optional
+    person : StoredJudge or StoredSubject, optional
         As soon as it is known whose request it is.
     """
-    speak(_chosen(site, judge))
+    speak(_chosen(site, person))
 
 
-def _chosen(site: Site, judge: StoredJudge | None) -> str:
+def _chosen(site: Site, person: StoredJudge | StoredSubject | None) -> str:
     study = site.usual_language
     if request.path.startswith(_PREVIEW):
         named = request.args.get("language", "")
@@ -45,7 +46,7 @@ def _chosen(site: Site, judge: StoredJudge | None) -> str:
     if kept in LANGUAGES:
         return kept
     return (
-        (site.language(judge) if judge else None)
+        (site.language(person) if person else None)
         or accepted(tag for tag, quality in request.accept_languages if quality > 0)
         or study
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from quem.store.state import LONGEST_COMMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from quem.store.state import State
     from quem.study.models import Question
@@ -58,9 +58,9 @@ def asked_at_the_end(site: Site) -> tuple[Question, ...]:
 
 
 def read_answers(
-    site: Site, form: Mapping[str, str]
+    questions: Sequence[Question], form: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str], tuple[Question, ...]]:
-    """Read the form with the questions at the end.
+    """Read the form with some questions, as the macro ``question_field`` makes it.
 
     Returns
     -------
@@ -69,17 +69,17 @@ def read_answers(
     missing : tuple of Question
         Those that have to be answered, and are not.
     """
-    given = dict(_given(site, form))
-    kinds = {question.id: question.kind for question in asked_at_the_end(site)}
+    given = dict(_given(questions, form))
+    kinds = {question.id: question.kind for question in questions}
     written = {id_: text for id_, text in given.items() if kinds[id_] == "text"}
     answers = {id_: text for id_, text in given.items() if kinds[id_] != "text"}
-    missing = (q for q in asked_at_the_end(site) if q.required and q.id not in given)
+    missing = (q for q in questions if q.required and q.id not in given)
     return answers, written, tuple(missing)
 
 
-def _given(site: Site, form: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _given(questions: Sequence[Question], form: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Give what is an answer; anything else was not made with our form."""
-    for number, question in enumerate(asked_at_the_end(site)):
+    for number, question in enumerate(questions):
         text = form.get(f"question-{number}", "").replace("\0", "").strip()[:LONGEST_COMMENT]
         if text and (question.kind == "text" or text in question.values):
             yield question.id, text

@@ -11,6 +11,7 @@ from waitress import wasyncore
 from waitress.server import create_server
 
 from quem.store.engine import THREADS
+from webjudge.app import LARGEST
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -55,7 +56,7 @@ class Server:
             cleanup_interval=10,
             backlog=1024,
             # It keeps what comes before the app sees it; the app says it in better words.
-            max_request_body_size=2 * app.config["MAX_CONTENT_LENGTH"],
+            max_request_body_size=2 * app.config[LARGEST],
         )
         self._server = server
         listens = getattr(server, "effective_listen", None)

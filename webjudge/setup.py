@@ -6,16 +6,14 @@ import hashlib
 import os
 import re
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, abort, redirect, request, url_for
 
-from quem.blinding.rendering import render_page_text
 from quem.errors import QuemError
 from quem.io.text import read_text
-from quem.solutions.model import Sheet
 from quem.solutions.sheets import is_unwritten
 from quem.store.judges import judges_of
 from quem.study.editing import ListChange, ValueChange
@@ -24,11 +22,13 @@ from webjudge.access import site
 from webjudge.dashboard_pages import dashboard_page
 from webjudge.lacking import lacking, unwritten_statements
 from webjudge.study_edits import edit_study, note_edit
+from webjudge.unsaved import render_unsaved
 
 if TYPE_CHECKING:
     from markupsafe import Markup
     from werkzeug.wrappers import Response
 
+    from quem.solutions.model import Sheet
     from quem.study.editing import Change
 
 __all__ = ["setup"]
@@ -166,7 +166,8 @@ def save_text(key: str) -> Response | str | tuple[str, int]:
     entered = request.form.get("text", "").replace("\r\n", "\n").replace("\r", "\n")
     before = request.form.get("before", "")
     if "preview" in request.form:
-        return _text_page(one, entered, before, preview=_as_judges_see(one, entered))
+        ending = one.sheet.files[0].path.suffix
+        return _text_page(one, entered, before, preview=render_unsaved(entered, ending))
     if trouble := _trouble(one, entered, before):
         theirs = one.content if trouble == _CHANGED else ""
         page = _text_page(one, entered, _digest(one), trouble=trouble, theirs=theirs)
@@ -340,15 +341,6 @@ def _text_page(
         preview=preview,
         left=len(left),
     )
-
-
-def _as_judges_see(one: _Text, entered: str) -> Markup:
-    """Render a text that is not saved; its images show their descriptions."""
-    file = one.sheet.files[0]
-    with tempfile.TemporaryDirectory(prefix="quem-text-") as folder:
-        path = Path(folder, file.path.name)
-        path.write_text(entered, encoding="utf-8")
-        return render_page_text(Sheet((replace(file, path=path),)))
 
 
 def _replace(path: Path, content: str) -> None:

@@ -20,6 +20,7 @@ from quem.store.location import locate_database
 from quem.store.organizers import sync_organizers
 from quem.store.reviewing import note_decisions
 from quem.store.studies import register_study, secret_of
+from quem.store.subjects import sync_subjects
 from quem.study.reading import draft_study
 from webjudge.attempts import Attempts
 from webjudge.languages import ENGLISH
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
     from quem.store.judges import StoredJudge
     from quem.store.layouts import Content
     from quem.store.living import Effect
-    from quem.study.models import ExperienceSpec, LanguageCode, Problem
+    from quem.store.subjects import StoredSubject
+    from quem.study.models import ExperienceSpec, Judge, LanguageCode, Person, Problem
 
 __all__ = ["Site", "open_site", "reopened", "with_study"]
 
@@ -113,14 +115,21 @@ class Site:
         minutes = tasks * _MINUTES_A_TASK + again * words / _WORDS_A_MINUTE
         return max(_ROUNDED_TO, round(minutes / _ROUNDED_TO) * _ROUNDED_TO)
 
-    def address(self, judge: StoredJudge) -> str:
-        """Say how a judge is addressed; may be empty."""
-        declared = (one.address for one in self.spec.judges if one.id == judge.id)
-        return next(declared, "") or judge.name
+    def address(self, person: StoredJudge | StoredSubject) -> str:
+        """Say how a judge or a subject is addressed; may be empty."""
+        declared = self._declared(person)
+        return (declared.address if declared else "") or person.name
 
-    def language(self, judge: StoredJudge) -> LanguageCode | None:
-        """Say which language the study file names for a judge."""
-        return next((one.language for one in self.spec.judges if one.id == judge.id), None)
+    def language(self, person: StoredJudge | StoredSubject) -> LanguageCode | None:
+        """Say which language the study file names for a judge or a subject."""
+        declared = self._declared(person)
+        return declared.language if declared else None
+
+    def _declared(self, person: StoredJudge | StoredSubject) -> Judge | Person | None:
+        solving = self.spec.solving
+        asked = solving.people if solving else ()
+        people: tuple[Judge | Person, ...] = (*self.spec.judges, *asked)
+        return next((one for one in people if one.id == person.id), None)
 
     @property
     def usual_language(self) -> LanguageCode:
@@ -260,8 +269,10 @@ def _read(
     draft = draft_study(path)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
+    # Until a solving session is closed, the people's solutions are still to come.
+    is_awaiting = draft.spec.solving is not None and not draft.spec.subjects
     solutions, mistakes, warnings = check_solutions(
-        draft, complete=True, sandboxed=sandboxed, tell=tell
+        draft, complete=not is_awaiting, sandboxed=sandboxed, tell=tell
     )
     if mistakes:
         raise QuemError(mistakes)
@@ -274,6 +285,8 @@ def _prepare(site: Site) -> None:
     with site.store.write() as c:
         sync_organizers(c, spec.id, spec.organizers)
         sync_judges(c, spec.id, spec.judges)
+        if spec.solving:
+            sync_subjects(c, spec.id, spec.solving.people)
     # What cannot be read is said now, and not to a judge.
     if unreadable := site.unreadable():
         message = "cannot be read; check the files' permissions"

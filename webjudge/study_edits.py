@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from quem.study.models import Reviewed
     from webjudge.site import Site
 
-__all__ = ["edit_study", "follow_edits", "note_edit", "save_decisions"]
+__all__ = ["edit_study", "follow_edits", "note_edit", "save_decisions", "take_up_subjects"]
 
 _EVENT = "study-edited"
 _KEY = "quem-followed"
@@ -130,6 +130,19 @@ def edit_study(changes: Sequence[Change], part: str) -> None:
             _serve(reopened(site()))
             raise
         note_edit(part, hashlib.sha256(new.encode()).hexdigest())
+
+
+def take_up_subjects() -> None:
+    """Serve the solutions and subjects that closing the solving session wrote.
+
+    Raises
+    ------
+    QuemError
+        They make no valid study; they stay written, and what was served before holds.
+    """
+    with _editing():
+        _serve(reopened(site()))
+    note_edit("solutions and subjects of the solving session")
 
 
 def note_edit(part: str, sha256: str = "") -> None:

@@ -39,6 +39,19 @@ _EVENTS = {
     "declined": "{judge} declined to take part",
     "submit": "{judge} submitted {problem}",
     "reopen": "{judge} reopened {problem}",
+    "solving-open": "Solving session opened",
+    "solving-closed": "Solving session closed; solutions and subjects written",
+    "solving-trial-discarded": "Test answers deleted",
+    "subject-added": "{subject} added as a subject",
+    "subject-link-made": "Link created for {subject}",
+    "subject-link-replaced": "Link of {subject} replaced",
+    "subject-link-revoked": "Link of {subject} revoked",
+    "subject-consented": "{subject} gave consent",
+    "subject-declined": "{subject} declined to take part",
+    "subject-finished": "{subject} finished",
+    "subject-withdrawn": "{subject} withdrew; their answers are deleted",
+    "subject-erased": "Personal data erased; the subject is now {subject}",
+    "answer-names": "{subject} submitted {problem} with words that may show who wrote it",
 }
 _DECISIONS = {
     "words-redacted": "Redacted",
@@ -104,7 +117,8 @@ def happened(event: AuditEvent) -> str:
         where = " on ".join(filter(None, (event.detail["solver"], event.detail["where"])))
         words = event.detail["words"]
         return f"{_DECISIONS[event.what]} “{words}”: {where or 'everywhere'}"
-    names = {"judge": event.judge, "problem": event.problem, "whom": "", "role": ""}
+    names = {"judge": event.judge, "problem": event.problem}
+    names |= dict.fromkeys(("whom", "role", "subject"), "")
     text = _EVENTS.get(event.what, event.what).format_map(names | event.detail)
     if event.what == "open":
         text = _OPENED.get(event.detail.get("before", ""), text)

@@ -87,8 +87,8 @@ def serve(
 ) -> None:
     """Run a judging session of STUDY.
 
-    Shows the private link of each organizer and judge once, when it is made: on a terminal, or
-    else in a file that only you can read.
+    Shows the private link of each organizer, judge, and subject once, when it is made: on a
+    terminal, or else in a file that only you can read.
     Stop it with Ctrl-C or SIGTERM: everything is kept, and a later start continues.
     """
     import gc
@@ -146,9 +146,11 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
     with link_file(site.path, out) as file, site.store.write() as c:
         status = status_of(c, site.id)
         organizers, judges = _organizers(c, site.id, base), _judges(c, site.id, base)
-        is_new = any(link for *_, link, _ in (*organizers, *judges))
+        subjects = _subjects(c, site.id, base) if site.spec.solving else []
+        is_new = any(link for *_, link, _ in (*organizers, *judges, *subjects))
         if out or (is_new and not may_show_links()):
-            file.write([("role", "id", "name", "link", "state"), *organizers, *judges])
+            rows = [("role", "id", "name", "link", "state"), *organizers, *judges, *subjects]
+            file.write(rows)
     click.echo(f"{site.spec.title}: {status.state}, {site.store.place.name}")
     file.tell()
     for role, one, _, link, state in organizers:
@@ -156,10 +158,12 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
         text = f"{base}/dashboard  {state}" if file.is_made or not link else link
         again = "" if link else f" (quem organizers {site.path} --new-link {one})"
         click.echo(f"{who}: {text}{again}")
-    for _, judge, name, link, state in judges:
+    commands = {"judge": "judges", "subject": "solve"}
+    for role, one, name, link, state in (*judges, *subjects):
         text = state if file.is_made or not link else link
-        again = f" (quem judges {site.path} --reissue {judge})" if state == "has a link" else ""
-        click.echo(f"{judge}  {name}".rstrip() + f"  {text}{again}")
+        command = f" (quem {commands[role]} {site.path} --reissue {one})"
+        again = command if state == "has a link" else ""
+        click.echo(f"{one}  {name}".rstrip() + f"  {text}{again}")
     if not judges:
         click.echo("No judges yet: add them in the dashboard.")
     for trouble in site.troubles.values():
@@ -198,6 +202,21 @@ def _judges(c: Connection, study_id: str, base: str) -> list[Row]:
         elif not judge.has_link:
             state = "forgotten" if judge.forgotten_at else "link revoked"
         rows.append(("judge", judge.id, judge.name, link, state))
+    return rows
+
+
+def _subjects(c: Connection, study_id: str, base: str) -> list[Row]:
+    """Give role, id, name, link and state of subjects, with the links that are made now."""
+    from quem.store.subjects import issue_subject_link, subjects_of
+
+    rows: list[Row] = []
+    for one in subjects_of(c, study_id):
+        link, state = "", "has a link" if one.has_link else "link revoked"
+        if one.is_gone:
+            state = "gone"
+        elif one.linked_at is None:
+            link, state = f"{base}/p/{issue_subject_link(c, one, 'shell')}", "new link"
+        rows.append(("subject", one.id, one.name, link, state))
     return rows
 
 

@@ -210,6 +210,10 @@ class Solutions:
         May be empty.
     statements : dict of str to Sheet
         By problem; only of problems that have one.
+    briefing, consent : Sheet or None
+        What judges read.
+    solving_briefing, solving_consent : Sheet or None
+        What subjects read.
     """
 
     by_problem: dict[str, dict[str, Solution]] = field(default_factory=dict)
@@ -218,6 +222,8 @@ class Solutions:
     statements: dict[str, Sheet] = field(default_factory=dict)
     briefing: Sheet | None = None
     consent: Sheet | None = None
+    solving_briefing: Sheet | None = None
+    solving_consent: Sheet | None = None
 
     def group(self, problem: str) -> dict[str, Solution]:
         """Give the solutions of a problem, which may be that for practice, by solver."""
@@ -244,13 +250,14 @@ class Solutions:
             yield solution.problem, solution.solver, solution
         for problem, sheet in self.statements.items():
             yield problem, "", sheet
-        for sheet in self.sheets():
-            if sheet not in self.statements.values():
-                yield "", "", sheet
+        for text in (self.briefing, self.consent):
+            if text:
+                yield from (("", "", sheet) for sheet in (text, *text.translations.values()))
 
     def sheets(self) -> Iterator[Sheet]:
         """Give every page of text, with its translations."""
-        for sheet in (*self.statements.values(), self.briefing, self.consent):
+        own = (self.briefing, self.consent, self.solving_briefing, self.solving_consent)
+        for sheet in (*self.statements.values(), *own):
             if sheet:
                 yield sheet
                 yield from sheet.translations.values()

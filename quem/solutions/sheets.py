@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, TypedDict, get_args
+from typing import TYPE_CHECKING, TypedDict, get_args
 from urllib.parse import unquote
 
 from quem.errors import QuemError
@@ -40,6 +40,8 @@ class Sheets(TypedDict):
     statements: dict[str, Sheet]
     briefing: Sheet | None
     consent: Sheet | None
+    solving_briefing: Sheet | None
+    solving_consent: Sheet | None
 
 
 def references(text: str) -> Iterator[tuple[int, str]]:
@@ -91,13 +93,20 @@ def find_sheets(file: StudyFile) -> tuple[Sheets, list[Mistake]]:
             sheet = _sheet(file, loc, statement, "statement", mistakes)
             if sheet and isinstance(problem, str):
                 statements[problem] = sheet
-    judging: Any = content.get("judging")
-    named = judging if isinstance(judging, dict) else {}
-    briefing, consent = (
-        _translated_sheet(file, ("judging", key), named.get(key), key, mistakes)
+    texts = {
+        (session, key): _translated_sheet(file, (session, key), named.get(key), key, mistakes)
+        for session in ("judging", "solving")
+        if isinstance(named := content.get(session) or {}, dict)
         for key in ("briefing", "consent")
+    }
+    found = Sheets(
+        statements=statements,
+        briefing=texts.get(("judging", "briefing")),
+        consent=texts.get(("judging", "consent")),
+        solving_briefing=texts.get(("solving", "briefing")),
+        solving_consent=texts.get(("solving", "consent")),
     )
-    return Sheets(statements=statements, briefing=briefing, consent=consent), mistakes
+    return found, mistakes
 
 
 def is_unwritten(sheet: Sheet) -> bool:

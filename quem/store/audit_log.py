@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, or_, select
 
-from quem.store.models import BallotRow, EventRow, JudgeRow, RevisionRow
+from quem.store.models import BallotRow, EventRow, JudgeRow, RevisionRow, SubjectRow
 from quem.store.organizers import DEFAULT
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class AuditEvent:
 
     Parameters
     ----------
-    actor : {"judge", "organizer", "shell", "server", "dashboard"}
+    actor : {"judge", "subject", "organizer", "shell", "server", "dashboard"}
         The dashboard stands for the organizer where an older quem wrote the event.
     what : str
         An event's name, or "submit" or "reopen".
@@ -116,14 +116,27 @@ def audit_events(c: Connection, study_id: str, most: int) -> list[AuditEvent]:
         .order_by(RevisionRow.key.desc())
         .limit(most)
     )
+    subjects = dict(
+        c.execute(select(SubjectRow.key, SubjectRow.id).where(SubjectRow.study_id == study_id))
+        .tuples()
+        .all()
+    )
     entries = [
-        AuditEvent(at, who, what, judge or "", detail=d) for at, who, what, d, judge in events
+        AuditEvent(at, who, what, judge or "", detail=_named(d, subjects))
+        for at, who, what, d, judge in events
     ]
     entries += [
         AuditEvent(at, "judge", kind, judge, problem, occasion, practice)
         for at, kind, judge, problem, occasion, practice in saved
     ]
     return sorted(entries, key=attrgetter("at"), reverse=True)[:most]
+
+
+def _named(detail: dict[str, Any], subjects: dict[int, str]) -> dict[str, Any]:
+    """Name the subject whom an event is about by their id, as it is now."""
+    if "subject" not in detail:
+        return detail
+    return {**detail, "subject": subjects.get(detail["subject"], "")}
 
 
 def noteworthy(c: Connection, study_id: str) -> list[AuditEvent]:

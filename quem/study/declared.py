@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from quem.io.text import closest, nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from quem.errors import Mistake
     from quem.study.document import Document, Loc
@@ -81,6 +81,7 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
         document, [("problems", loc, i) for loc, i in _ids(content, "problems")], mistakes
     )
     _unique(document, [("organizers", loc, i) for loc, i in _ids(content, "organizers")], mistakes)
+    mistakes += _people(document, content, judges)
     mistakes += _without_manager(document, content)
     entries = [(section, loc, i) for section in SOLVER_KINDS for loc, i in _ids(content, section)]
     sections = _unique(document, entries, mistakes)
@@ -91,11 +92,29 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
     mistakes += _named_twice(document, content)
     mistakes += _reviewed(document, content, list(problems), list(solvers), broken)
     failed, absent = _missing(content)
-    # Judges practice on it, and nothing of it is ever analyzed.
-    judging = content.get("judging")
-    practice = judging.get("practice") if isinstance(judging, dict) else None
-    analyzed = tuple(problem for problem in problems if problem != practice)
+    # What people practice on is never analyzed.
+    sessions = (content.get("judging"), content.get("solving"))
+    practice = [session.get("practice") for session in sessions if isinstance(session, dict)]
+    analyzed = tuple(problem for problem in problems if problem not in practice)
     return Declared(tuple(judges), analyzed, solvers, failed, absent, broken), mistakes
+
+
+def _people(
+    document: Document, content: dict[str, Any], judges: Container[str]
+) -> Iterator[Mistake]:
+    """Each of those who are asked to solve has one id, which is no judge's."""
+    solving = content.get("solving")
+    seen: set[str] = set()
+    for (_, index), entry in _mappings(solving if isinstance(solving, dict) else {}, "people"):
+        one, loc = entry.get("id"), ("solving", "people", index, "id")
+        if not isinstance(one, str):
+            continue
+        if one in seen:
+            yield document.mistake(loc, f"the id {shown(one)} is there twice; give each its own")
+        elif one in judges:
+            message = f"{shown(one)} is also a judge; judges cannot judge their own solutions"
+            yield document.mistake(loc, message)
+        seen.add(one)
 
 
 def _without_manager(document: Document, content: dict[str, Any]) -> Iterator[Mistake]:

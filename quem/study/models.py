@@ -36,6 +36,7 @@ from quem.study.fields import (
     Years,
     allowed,
 )
+from quem.study.subjects import id_trouble
 
 __all__ = [
     "Assisted",
@@ -50,11 +51,13 @@ __all__ = [
     "LanguageCode",
     "MissingSolution",
     "Organizer",
+    "Person",
     "PreflibFile",
     "Problem",
     "Question",
     "RankingsSource",
     "Reviewed",
+    "Solving",
     "Subject",
     "System",
 ]
@@ -85,6 +88,9 @@ Date = Annotated[
 ]
 
 
+Minutes = Annotated[int, Field(ge=1, le=100_000), Numeral]
+
+
 def _mail_address(value: str) -> str:
     if value and not re.fullmatch(r"[^\s@<>]+@[^\s@<>]+", value):
         message = f"{value[:60]!r} is not an email address; use a value such as amy@example.org"
@@ -106,6 +112,9 @@ class Problem(StudyPart):
     id: Id = Field(description="As in the rankings.")
     title: Line = Field("", description="For people.")
     statement: FileName = Field("", description="File with the text of the problem.")
+    time_limit: Minutes | None = Field(
+        None, description="Minutes that subjects have for it; otherwise `solving.time_limit`."
+    )
 
 
 class Judge(StudyPart):
@@ -162,6 +171,9 @@ class Subject(StudyPart):
     id: Id = Field(description="As in the rankings.")
     name: Line = Field("", description="For people.")
     experience: Years = Field(description="Experience in the study's unit.")
+    seconds: Annotated[dict[str, Years], Part, allowed("mapping of problems to seconds")] = Field(
+        {}, description="How long they worked on each problem."
+    )
 
 
 class System(StudyPart):
@@ -374,6 +386,82 @@ class Judging(StudyPart):
         return self
 
 
+_UPLOADS = ("pdf", "docx", "xlsx", "pptx", "png", "md", "py")
+
+
+def _endings(values: tuple[str, ...]) -> tuple[str, ...]:
+    endings = tuple(dict.fromkeys(value.strip().casefold().lstrip(".") for value in values))
+    if wrong := next((one for one in endings if not re.fullmatch(r"[a-z0-9]{1,12}", one)), None):
+        message = f"{wrong[:20]!r} is not an ending; use values such as pdf"
+        raise ValueError(message)
+    return endings
+
+
+def _names_files(value: str) -> str:
+    if trouble := id_trouble(value):
+        raise ValueError(trouble)
+    return value
+
+
+class Person(StudyPart):
+    """Somebody who is asked to solve the problems."""
+
+    id: Annotated[Id, AfterValidator(_names_files)] = Field(
+        description="As in `subjects.csv`, which closing the session writes."
+    )
+    name: Line = Field("", description="For people.")
+    address: Line = Field(
+        "", description="How pages and messages address them; otherwise by their name."
+    )
+    language: LanguageCode | None = Field(
+        None, description="Language of their pages, unless they choose another."
+    )
+
+
+class Solving(StudyPart):
+    """How subjects solve the problems in their browsers."""
+
+    people: Annotated[tuple[Person, ...], Section] = Field(
+        (), description="Who is asked; more can be added in the dashboard."
+    )
+    briefing: FileName = Field("", description="File with what subjects read first.")
+    consent: FileName = Field("", description="File with what subjects agree to.")
+    questions: Annotated[tuple[Question, ...], Section] = Field(
+        (), description="What subjects are asked besides their experience, with `about: study`."
+    )
+    practice: Line = Field("", description="Problem to practice on; nobody judges it.")
+    order: Literal["balanced", "fixed", "random"] = Field(
+        "balanced",
+        description="Order of the problems: balanced over subjects (Williams 1949), as in the "
+        "file, or by chance.",
+    )
+    time_limit: Minutes | None = Field(None, description="Minutes for a problem; none if left out.")
+    pause: bool = Field(default=True, description="Whether subjects can pause the clock.")
+    editor: bool = Field(default=True, description="Whether there is a field for a text.")
+    uploads: Annotated[tuple[Line, ...], OneOrMore, AfterValidator(_endings)] = Field(
+        _UPLOADS, description="Endings of files that can be uploaded; `[]` for none."
+    )
+    max_files: Annotated[int, Field(ge=1, le=50), Numeral] = Field(
+        10, description="Most files in a solution."
+    )
+    may_skip: bool = Field(default=True, description="Whether a problem can be skipped.")
+    tools: Line = Field("", description="Which tools are allowed; shown beside each problem.")
+
+    @model_validator(mode="after")
+    def _can_be_answered(self) -> Solving:
+        if not (self.editor or self.uploads):
+            message = "editor is false and uploads is empty; allow one of the two"
+            raise ValueError(message)
+        if wrong := next((q for q in self.questions if q.about != "study"), None):
+            message = f"question {wrong.id!r} needs about: study, as subjects are asked once"
+            raise ValueError(message)
+        ids = [question.id for question in self.questions]
+        if doubled := next((one for one in ids if ids.count(one) > 1), None):
+            message = f"questions has the id {doubled!r} twice; give each its own"
+            raise ValueError(message)
+        return self
+
+
 class BlockDesign(StudyPart):
     """How solutions are dealt to judges."""
 
@@ -457,14 +545,16 @@ class ExperienceSpec(StudySpec):
         None,
         description="When judges are asked to be done; the study does not close automatically.",
     )
-    minutes: Annotated[int, Field(ge=1, le=100_000), Numeral] | None = Field(
+    minutes: Minutes | None = Field(
         None,
         description="Minutes that a judge needs; otherwise estimated from the number of tasks and "
         "the length of the solutions.",
     )
     judges: Annotated[tuple[Judge, ...], Section] = Field((), description="Who ranked.")
     subjects: Annotated[tuple[Subject, ...], Section] = Field(
-        (), description="People of known experience, three at least."
+        (),
+        description="People of known experience, three at least; or the name of a table of them, "
+        "such as `subjects.csv`.",
     )
     systems: Annotated[tuple[System, ...], Section] = Field(
         (), description="What is measured; without it, the report has the skill function alone."
@@ -493,6 +583,11 @@ class ExperienceSpec(StudySpec):
         "solutions", description="Folder of the solutions, for the judging app."
     )
     judging: Annotated[Judging, Part] = Field(Judging(), description="How a judging session runs.")
+    solving: Solving | None = Field(
+        None,
+        description="How a solving session runs; `subjects: subjects.csv` goes with it; see "
+        "[Run a solving session](../how-to/solving.md).",
+    )
     design: Annotated[BlockDesign, Part] = Field(
         BlockDesign(), description="How solutions are assigned to judges."
     )

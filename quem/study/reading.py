@@ -13,6 +13,7 @@ from quem.study.document import Document, parse_document
 from quem.study.fields import StudyPart
 from quem.study.models import ExperienceSpec, RankingsSource
 from quem.study.schema import validate
+from quem.study.subjects import fill_in_subjects
 
 if TYPE_CHECKING:
     import os
@@ -134,8 +135,9 @@ def draft_of_kind(path: str | os.PathLike[str], model: type[Spec_co]) -> Draft[S
     document = _document(path)
     _kind(document, wanted=model.model_fields["kind"].default)
     _fill_in_names(document.content, Path(path))
+    more = fill_in_subjects(document) if model is ExperienceSpec else []
     spec, mistakes = validate(model, document)
-    return Draft(Path(path), document.name, document, spec, mistakes)
+    return Draft(Path(path), document.name, document, spec, [*more, *mistakes])
 
 
 def kind_of(path: str | os.PathLike[str], wanted: str | None = None) -> str:

@@ -41,7 +41,10 @@ __all__ = [
 ROOT = Path(__file__).resolve().parents[2]
 LOCALES = ROOT / "webjudge" / "locales"
 SCRIPTS = sorted((ROOT / "webjudge" / "static").glob("*.js"))
-TEMPLATES = [ROOT / "templates" / "base.html", *sorted((ROOT / "templates" / "judge").iterdir())]
+TEMPLATES = [
+    ROOT / "templates" / "base.html",
+    *(p for part in ("judge", "solve") for p in sorted((ROOT / "templates" / part).iterdir())),
+]
 MODULES = sorted((ROOT / "webjudge").glob("*.py"))
 _SINGLE, _PLURAL = None, (1, 2)
 _KEYWORDS = {"_": _SINGLE, "gettext": _SINGLE, "ngettext": _PLURAL, "marked": _SINGLE}

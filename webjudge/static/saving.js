@@ -15,7 +15,7 @@ const TYPING = 600;
 const MOST_KEPT_ALIVE = 60_000;
 
 /** A random id of this tab; works without https too. */
-function tabId() {
+export function tabId() {
   const bytes = crypto.getRandomValues(new Uint8Array(15));
   return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_");
 }
@@ -293,8 +293,8 @@ export class Saver {
   /** Where an order is that is not saved. */
   get draftLocation() {
     return this.drafts.works
-      ? t("Your ranking is kept in this browser.")
-      : t("Keep this page open: your ranking is stored nowhere else.");
+      ? t("Your work is kept in this browser.")
+      : t("Keep this page open: your work is stored nowhere else.");
   }
 
   /** Say how far saving is: in a word, and in sentences where that needs explaining. */

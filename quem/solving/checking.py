@@ -1,0 +1,131 @@
+"""What could show judges who wrote an answer, found before its author submits it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from quem.errors import QuemError
+from quem.solutions.files import inspect
+from quem.solutions.identity import NameSearch, Term, find_hits, terms
+from quem.study.models import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from quem.solutions.model import SolutionFile
+    from quem.store.subjects import StoredSubject
+    from quem.study.models import ExperienceSpec
+
+__all__ = ["Named", "named_in", "upload_trouble"]
+
+_MOST = 10
+_ADDRESSES = (
+    Term("an address", re.compile(r"[^\s@<>()\[\],;:\"']+@[\w-]+(?:\.[\w-]+)+"), "@"),
+    Term("a handle", re.compile(r"(?<![\w@.])@[A-Za-z][\w-]{1,38}(?![\w.]*@)"), "@"),
+)
+
+
+@dataclass(frozen=True)
+class Named:
+    """Words in an answer that could show judges who wrote it.
+
+    Parameters
+    ----------
+    file : int
+        Of the uploads, from 1; 0 for the text.
+    line : int
+        Of the text, from 1; 0 in a file.
+    page : int
+        Of a file, from 1; 0 where it has none.
+    """
+
+    words: str
+    file: int = 0
+    line: int = 0
+    page: int = 0
+
+
+def named_in(
+    text: str,
+    files: Sequence[tuple[Path, str]],
+    spec: ExperienceSpec,
+    people: Iterable[StoredSubject],
+) -> list[Named]:
+    """Find names, ids, addresses, and the study's identity words in an answer.
+
+    Parameters
+    ----------
+    files : sequence of (Path, str)
+        Uploads, each with what it is called in messages.
+    people : iterable of StoredSubject
+        All subjects: neither their own name nor another's should be there.
+
+    Returns
+    -------
+    list of Named
+        The first ten.
+    """
+    known = _spec_with(spec, people)
+    found = list(_in_text(text, [*terms(known), *_ADDRESSES]))
+    search = NameSearch(known)
+    for number, (path, name) in enumerate(files, 1):
+        found += _in_file(path, name, number, search)
+    return found[:_MOST]
+
+
+def _spec_with(spec: ExperienceSpec, people: Iterable[StoredSubject]) -> ExperienceSpec:
+    """Give a study that has these people as its subjects, since closing has not named them yet."""
+    subjects = tuple(
+        Subject(id=one.id, name=one.name, experience=0.0) for one in people if not one.is_gone
+    )
+    return spec.model_copy(update={"subjects": subjects})
+
+
+def _in_text(text: str, known: Sequence[Term]) -> Iterator[Named]:
+    for hit in find_hits(text, known):
+        yield Named(hit.text, line=hit.line)
+
+
+def _in_file(path: Path, name: str, number: int, search: NameSearch) -> Iterator[Named]:
+    try:
+        file = inspect(path, name, path.name)
+        _convert(file)
+    except QuemError:
+        return
+    for place, hit in search.hits(file, (file,)):
+        page = re.search(r"page (\d+)", place)
+        yield Named(hit.text, file=number, page=int(page[1]) if page else 0)
+
+
+def _convert(file: SolutionFile) -> None:
+    """Have a document's text; where there is no LibreOffice it is searched by `quem check`."""
+    if file.kind in ("office", "workbook"):
+        from quem.blinding.office import prepare
+
+        if mistakes := prepare([file], sandboxed=True):
+            raise QuemError(mistakes)
+
+
+def upload_trouble(path: Path, name: str, endings: Iterable[str]) -> str:
+    """Say why a file cannot be part of an answer, with the remedy; nothing where it can.
+
+    Parameters
+    ----------
+    path : Path
+        Its ending is that of the file as it was uploaded.
+    name : str
+        What it is called in messages.
+    endings : iterable of str
+        Those that the study allows, without dots.
+    """
+    allowed = list(endings)
+    if path.suffix.casefold().lstrip(".") not in allowed:
+        return f"cannot be uploaded here; use one of: {', '.join(allowed)}"
+    try:
+        inspect(path, name, path.name)
+    except QuemError as error:
+        return error.mistakes[0].message
+    return ""

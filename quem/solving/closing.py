@@ -1,0 +1,248 @@
+"""Writes the solutions and the table of subjects of a closed solving session beside its study."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quem.errors import FileError, Mistake, QuemError
+from quem.io.text import read_text
+from quem.store.copying import sync_folder
+from quem.store.solving import last_answer, set_solving, settle, spent_on, tasks_of, uploads_of
+from quem.store.subjects import EXPERIENCE, EXPERIENCE_AGAIN, replies_of, subjects_of
+from quem.store.uploads import UploadFolder
+from quem.study.document import parse_document
+from quem.study.models import Solving
+from quem.study.subjects import SolvedProblem, SubjectRecord, subjects_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from sqlalchemy import Connection
+
+    from quem.store.engine import Store
+    from quem.store.solving import Answer, SolvingTask, Spent, Upload
+    from quem.store.subjects import StoredSubject
+    from quem.study.models import ExperienceSpec
+
+__all__ = ["close_solving", "experience_of", "session_table", "write_solutions"]
+
+_STATES = {"submit": "submitted", "timeout": "timeout", "skip": "skipped"}
+
+
+def close_solving(store: Store, spec: ExperienceSpec, study: Path, actor: str) -> list[Path]:
+    """Close a solving session, and write what came of it; closing again writes the same.
+
+    Parameters
+    ----------
+    actor : str
+        As in `quem.store.events.record`.
+
+    Returns
+    -------
+    list of Path
+        What was written: solutions, and the table of subjects last.
+
+    Raises
+    ------
+    QuemError
+        A solution is there already that did not come from the session, or a file cannot be
+        written.
+    """
+    with store.read() as c:
+        if not session_table(study).exists():
+            _refuse_strangers(c, spec, study)
+    with store.write() as c:
+        set_solving(c, spec.id, "closed", actor)
+        for subject in subjects_of(c, spec.id):
+            for task in tasks_of(c, subject.key):
+                settle(c, subject, task)
+    with store.read() as c:
+        return write_solutions(c, spec, study)
+
+
+def _refuse_strangers(c: Connection, spec: ExperienceSpec, study: Path) -> None:
+    """Refuse to overwrite solutions that somebody else put there before the first closing."""
+    root = study.parent / spec.solutions
+    begun = [
+        (task.problem, subject.id)
+        for subject in subjects_of(c, spec.id)
+        for task in tasks_of(c, subject.key)
+        if task.head and not task.practice
+    ]
+    found = [path for problem, one in begun for path in _there(root / problem, one)]
+    if found:
+        message = "is there already, and the session has an answer too; move one of them away"
+        raise QuemError([Mistake(str(path), message=message) for path in found])
+
+
+def write_solutions(c: Connection, spec: ExperienceSpec, study: Path) -> list[Path]:
+    """Write the solutions of a session and its table of subjects.
+
+    Raises
+    ------
+    QuemError
+        A file cannot be written.
+    """
+    target = session_table(study)
+    uploads = UploadFolder(study)
+    solving = spec.solving or Solving()
+    root = study.parent / spec.solutions
+    written: list[Path] = []
+    try:
+        root.mkdir(exist_ok=True)
+        for subject in subjects_of(c, spec.id):
+            for task in tasks_of(c, subject.key):
+                if not task.practice:
+                    written += _write_solution(c, root / task.problem, subject, task, uploads)
+        text = subjects_text(
+            [_record(c, subject) for subject in subjects_of(c, spec.id)],
+            [question.id for question in solving.questions],
+            [problem.id for problem in spec.problems if problem.id != solving.practice],
+        )
+        _write(target, text.encode())
+    except OSError as error:
+        place = Path(error.filename or target)
+        raise FileError(place, f"cannot be written: {error.strerror or error}") from None
+    return [*written, target]
+
+
+def session_table(study: Path) -> Path:
+    """Say where the table of subjects of a study is.
+
+    Raises
+    ------
+    QuemError
+        The study file names none.
+    """
+    content = parse_document(read_text(study, str(study), what="study file"), str(study)).content
+    named = content.get("subjects") if isinstance(content, dict) else None
+    if not isinstance(named, str) or Path(named).name != named:
+        message = "subjects: name a file beside the study file, such as subjects.csv"
+        raise QuemError([Mistake(str(study), message=message)])
+    return study.parent / named
+
+
+def experience_of(replies: dict[str, str]) -> float | None:
+    """Give the experience that a subject said at the start, in the study's unit."""
+    try:
+        return float(replies[EXPERIENCE])
+    except (KeyError, ValueError):
+        return None
+
+
+def _record(c: Connection, subject: StoredSubject) -> SubjectRecord:
+    tasks = [task for task in tasks_of(c, subject.key) if not task.practice]
+    spent = spent_on(c, tasks)
+    replies = replies_of(c, [subject.key])[subject.key]
+    problems = {task.problem: _solved(c, task, spent[task.key]) for task in tasks}
+    return SubjectRecord(
+        subject.id,
+        subject.name,
+        experience_of(replies),
+        _state(subject, experience_of(replies), problems.values()),
+        {q: text for q, text in replies.items() if q not in (EXPERIENCE, EXPERIENCE_AGAIN)},
+        problems,
+    )
+
+
+def _state(
+    subject: StoredSubject, experience: float | None, problems: Iterable[SolvedProblem]
+) -> str:
+    """Say why somebody is no subject of the study; nothing where they are one."""
+    if subject.is_gone:
+        return "withdrawn"
+    if subject.declined_at:
+        return "declined"
+    has_solved = any(one.state in ("submitted", "timeout") for one in problems)
+    return "" if has_solved and experience is not None else "absent"
+
+
+def _solved(c: Connection, task: SolvingTask, spent: Spent) -> SolvedProblem:
+    answer = last_answer(c, task)
+    state = _STATES.get(task.ended or "", "none")
+    if state in ("submitted", "timeout") and not (answer.text.strip() or answer.files):
+        state = "none"
+    return SolvedProblem(state, spent.work, spent.away, spent.pause)
+
+
+def _write_solution(
+    c: Connection, folder: Path, subject: StoredSubject, task: SolvingTask, uploads: UploadFolder
+) -> Iterator[Path]:
+    """Write one solution in place of what an earlier closing wrote, or remove that."""
+    answer = last_answer(c, task)
+    solved = task.ended in ("submit", "timeout") and not subject.is_gone
+    parts = dict(_parts(answer, uploads_of(c, task), uploads)) if solved else {}
+    folder.mkdir(exist_ok=True)
+    earlier = list(_there(folder, subject.id))
+    if not parts:
+        # Who never began may have a solution that came another way.
+        for path in earlier if task.head else []:
+            _remove(path)
+        return
+    if len(parts) == 1:
+        [(name, content)] = parts.items()
+        target = folder / f"{subject.id}{Path(name).suffix}"
+        _write(target, content)
+    else:
+        target = folder / subject.id
+        _write_folder(target, parts)
+    for path in earlier:
+        if path != target:
+            _remove(path)
+    yield target
+
+
+def _there(folder: Path, subject: str) -> Iterator[Path]:
+    """Find the solution of a subject in the folder of a problem."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.name == subject or (path.stem == subject and path.is_file()):
+            yield path
+
+
+def _parts(
+    answer: Answer, held: list[Upload], uploads: UploadFolder
+) -> Iterator[tuple[str, bytes]]:
+    if answer.text.strip():
+        yield "answer.md", f"{answer.text.rstrip()}\n".encode()
+    by_id = {upload.public_id: upload for upload in held}
+    for number, name in enumerate(answer.files, 1):
+        upload = by_id[name]
+        content = uploads.path(upload.sha256, upload.ending).read_bytes()
+        yield f"file-{number}{upload.ending}", content
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all; one that says the same already is left alone."""
+    if path.is_file() and path.read_bytes() == content:
+        return
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    Path(file.name).chmod(0o644)
+    Path(file.name).replace(path)
+    sync_folder(path.parent)
+
+
+def _write_folder(target: Path, parts: dict[str, bytes]) -> None:
+    """Write a folder, whole or not at all."""
+    if target.is_dir() and {p.name: p.read_bytes() for p in target.iterdir()} == parts:
+        return
+    made = Path(tempfile.mkdtemp(dir=target.parent, prefix="."))
+    for name, content in parts.items():
+        _write(made / name, content)
+    made.chmod(0o755)
+    if target.exists():
+        _remove(target)
+    made.replace(target)
+    sync_folder(target.parent)
+
+
+def _remove(path: Path) -> None:
+    with suppress(FileNotFoundError):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()

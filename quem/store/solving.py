@@ -1,0 +1,607 @@
+"""Subjects' answers to problems, and the clocks that run beside: nothing is lost or overwritten.
+
+The clock of a task is kept by the server, so that it goes on after a reload and on another device.
+A page in view says so every `BEAT_SECONDS`. Where it was not heard of for `SILENT_SECONDS`, its
+subject was away since the last beat: the lid was closed, or the connection lost.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from sqlalchemy import delete, func, insert, select, update
+
+from quem.store.ballots import ClosedError, NotAssignedError, SubmittedError
+from quem.store.chains import keyed
+from quem.store.events import record
+from quem.store.models import (
+    DraftRow,
+    SolvingRow,
+    StretchRow,
+    SubjectRow,
+    TaskRow,
+    UploadRow,
+    insert_new,
+    now,
+)
+from quem.store.studies import secret_of
+from quem.study.orders import balanced_orders, least_used
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Iterable, Mapping, Sequence
+    from random import Random
+
+    from sqlalchemy import Connection
+
+    from quem.store.subjects import StoredSubject
+
+__all__ = [
+    "BEAT_SECONDS",
+    "Answer",
+    "ElsewhereError",
+    "SavedAnswer",
+    "SolvingTask",
+    "Spent",
+    "StaleAnswerError",
+    "Upload",
+    "add_upload",
+    "answers_to",
+    "assign_tasks",
+    "discard_solving_trial",
+    "last_answer",
+    "receipt_of",
+    "run_clock",
+    "save_answer",
+    "set_solving",
+    "settle",
+    "solving_state",
+    "spent_on",
+    "start_task",
+    "task_of_subject",
+    "tasks_of",
+    "upload_of",
+    "uploads_of",
+]
+
+SolvingState = Literal["trial", "open", "closed"]
+Running = Literal["work", "pause", "away"]
+Kind = Literal["save", "submit", "reopen", "skip", "timeout"]
+BEAT_SECONDS, SILENT_SECONDS = 15, 45
+# How long after the limit a save still counts that was on its way.
+GRACE_SECONDS = 60
+_MOST_OF_SUBJECT = 200_000_000
+
+
+@dataclass(frozen=True)
+class SolvingTask:
+    """A problem that a subject is to solve; see `quem.store.models.TaskRow`."""
+
+    key: int
+    public_id: str
+    subject_key: int
+    problem: str
+    practice: bool
+    position: int
+    head: int
+    ended: str | None
+    opened_at: dt.datetime | None
+    limit_seconds: float | None
+    running: str | None
+    since: dt.datetime | None
+    beat_at: dt.datetime | None
+    holder: str | None
+
+
+@dataclass(frozen=True)
+class Spent:
+    """How long a subject took for a task so far, in seconds."""
+
+    work: float = 0.0
+    away: float = 0.0
+    pause: float = 0.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer that a subject's page sends.
+
+    Parameters
+    ----------
+    base : int
+        The draft that it was made from.
+    client : str
+        The tab.
+    number : int
+        Counts up in the tab; with `client` it distinguishes a retry from a new save.
+    files : tuple of str
+        Public ids of uploads, in the order of the solution.
+    """
+
+    base: int
+    client: str
+    number: int
+    text: str = ""
+    files: tuple[str, ...] = ()
+    kind: Kind = "save"
+
+
+@dataclass(frozen=True)
+class SavedAnswer:
+    """An acknowledged draft: it is on the disk."""
+
+    number: int
+    kind: str
+    at: dt.datetime
+    receipt: str
+    is_retry: bool = False
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the task is over with it."""
+        return self.kind in ("submit", "skip", "timeout")
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file that a subject uploaded; see `quem.store.models.UploadRow`."""
+
+    key: int
+    public_id: str
+    task_key: int
+    sha256: str
+    size: int
+    ending: str
+    name: str
+
+
+class StaleAnswerError(Exception):
+    """There is a newer draft than the one that an answer was made from."""
+
+    def __init__(self, number: int, answer: Answer, *, ended: bool) -> None:
+        self.number, self.answer, self.ended = number, answer, ended
+        super().__init__(f"draft {number} is newer")
+
+
+class ElsewhereError(Exception):
+    """Another tab or device holds the clock."""
+
+
+_COLUMNS = tuple(getattr(TaskRow, name) for name in SolvingTask.__dataclass_fields__)
+_UPLOAD = tuple(getattr(UploadRow, name) for name in Upload.__dataclass_fields__)
+
+
+def solving_state(c: Connection, study_id: str) -> SolvingState:
+    """Give where the solving session of a study is."""
+    state = select(SolvingRow.state).where(SolvingRow.study_id == study_id)
+    found: SolvingState | None = c.execute(state).scalar_one_or_none()  # type: ignore[assignment]
+    return found or "trial"
+
+
+def set_solving(c: Connection, study_id: str, state: SolvingState, actor: str) -> None:
+    """Open or close the solving session of a study, which is logged.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    actor : str
+        As in `quem.store.events.record`.
+    """
+    before = _locked_state(c, study_id, alone=True)
+    if before != state:
+        c.execute(update(SolvingRow).where(SolvingRow.study_id == study_id).values(state=state))
+        record(c, study_id, actor, f"solving-{state}", before=before)
+
+
+def _locked_state(c: Connection, study_id: str, *, alone: bool = False) -> SolvingState:
+    """Give the state; closing waits for whoever read it so, and the other way round."""
+    mine = select(SolvingRow.state).where(SolvingRow.study_id == study_id)
+    locked = mine.with_for_update(read=not alone)
+    state: SolvingState | None = c.execute(locked).scalar_one_or_none()  # type: ignore[assignment]
+    if state is None:
+        c.execute(insert_new(c, SolvingRow).values(study_id=study_id, state="trial"))
+        state = c.execute(locked).scalar_one()  # type: ignore[assignment]
+    return state or "trial"
+
+
+def discard_solving_trial(c: Connection, study_id: str, actor: str) -> list[Upload]:
+    """Throw away what was answered on trial; gives the uploads, whose bytes are to be deleted.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction; nothing happens where the session is not on trial.
+    """
+    if _locked_state(c, study_id, alone=True) != "trial":
+        return []
+    subjects = select(SubjectRow.key).where(SubjectRow.study_id == study_id)
+    tasks = select(TaskRow.key).where(TaskRow.subject_key.in_(subjects))
+    uploads = select(*_UPLOAD).where(UploadRow.task_key.in_(tasks))
+    gone = [Upload(*row) for row in c.execute(uploads)]
+    for table in (DraftRow, UploadRow, StretchRow):
+        c.execute(delete(table).where(table.task_key.in_(tasks)))
+    c.execute(delete(TaskRow).where(TaskRow.subject_key.in_(subjects)))
+    blank = dict.fromkeys(("consented_at", "declined_at", "finished_at", "row"))
+    mine = update(SubjectRow).where(SubjectRow.study_id == study_id)
+    c.execute(mine.where(SubjectRow.withdrawn_at.is_(None)).values(**blank))
+    record(c, study_id, actor, "solving-trial-discarded")
+    return gone
+
+
+def assign_tasks(
+    c: Connection,
+    subject: StoredSubject,
+    problems: Sequence[str],
+    *,
+    practice: str = "",
+    order: str = "balanced",
+    rng: Random,
+) -> None:
+    """Give a subject the problems that they lack, practice first.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    order : {"balanced", "fixed", "random"}
+        "balanced" takes the row of a Williams design that was given out least often so far.
+    rng : Random
+        For a random order.
+    """
+    _locked_state(c, subject.study_id, alone=True)
+    known = {task.problem for task in tasks_of(c, subject.key)}
+    lacking = [problem for problem in problems if problem not in known]
+    if order == "random":
+        rng.shuffle(lacking)
+    elif order == "balanced" and not known and lacking:
+        rows = balanced_orders(len(lacking))
+        others = select(SubjectRow.row).where(
+            SubjectRow.study_id == subject.study_id, SubjectRow.withdrawn_at.is_(None)
+        )
+        row = least_used(c.execute(others).scalars(), len(rows))
+        c.execute(update(SubjectRow).where(SubjectRow.key == subject.key).values(row=row))
+        lacking = [lacking[number] for number in rows[row]]
+    first = [practice] if practice and practice not in known else []
+    for position, problem in enumerate([*first, *lacking], len(known)):
+        values = {"subject_key": subject.key, "problem": problem, "position": position}
+        is_practice = problem == practice
+        made = insert_new(c, TaskRow).values(
+            **values, practice=is_practice, public_id=secrets.token_urlsafe(9), head=0
+        )
+        c.execute(made)
+
+
+def tasks_of(c: Connection, subject_key: int) -> list[SolvingTask]:
+    """Give a subject's tasks, in their order."""
+    mine = select(*_COLUMNS).where(TaskRow.subject_key == subject_key)
+    rows = c.execute(mine.order_by(TaskRow.practice.desc(), TaskRow.position, TaskRow.key))
+    return [SolvingTask(*row) for row in rows]
+
+
+def task_of_subject(
+    c: Connection, subject_key: int, public_id: str, *, lock: bool = False
+) -> SolvingTask:
+    """Find one of a subject's tasks.
+
+    Raises
+    ------
+    NotAssignedError
+        There is none, or it is another subject's.
+    """
+    mine = select(*_COLUMNS).where(
+        TaskRow.public_id == public_id, TaskRow.subject_key == subject_key
+    )
+    row = c.execute(mine.with_for_update() if lock else mine).one_or_none()
+    if row is None:
+        raise NotAssignedError(public_id)
+    return SolvingTask(*row)
+
+
+def spent_on(
+    c: Connection, tasks: Iterable[SolvingTask], at: dt.datetime | None = None
+) -> dict[int, Spent]:
+    """Say how long was spent on tasks up to now, by their keys."""
+    at = at or now()
+    tasks = list(tasks)
+    totals = {task.key: dict.fromkeys(("work", "away", "pause"), 0.0) for task in tasks}
+    rows = c.execute(
+        select(
+            StretchRow.task_key, StretchRow.kind, StretchRow.began_at, StretchRow.ended_at
+        ).where(StretchRow.task_key.in_(list(totals)))
+    )
+    for key, kind, began, ended in rows:
+        totals[key][kind] += (ended - began).total_seconds()
+    for task in tasks:
+        for kind, began, ended in _running(task, at):
+            totals[task.key][kind] += (ended - began).total_seconds()
+    return {key: Spent(**total) for key, total in totals.items()}
+
+
+def _running(task: SolvingTask, at: dt.datetime) -> list[tuple[str, dt.datetime, dt.datetime]]:
+    """The stretches since the clock last changed: of work only as far as the page was heard of."""
+    if task.running is None or task.since is None or task.beat_at is None:
+        return []
+    if task.running != "work" or (at - task.beat_at).total_seconds() <= SILENT_SECONDS:
+        return [(task.running, task.since, max(at, task.since))]
+    return [("work", task.since, task.beat_at), ("away", task.beat_at, at)]
+
+
+def start_task(
+    c: Connection, subject: StoredSubject, public_id: str, client: str, limit: float | None
+) -> SolvingTask:
+    """Start the clock of a task, whose statement is shown from now on.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    limit : float or None
+        Seconds of work that there are for it.
+
+    Raises
+    ------
+    NotAssignedError, ClosedError
+    """
+    _require_open(c, subject)
+    task = task_of_subject(c, subject.key, public_id, lock=True)
+    if task.opened_at is None:
+        at = now()
+        _set(c, task, opened_at=at, limit_seconds=limit)
+        _set(c, task, running="work", since=at, beat_at=at, holder=client)
+        task = task_of_subject(c, subject.key, public_id)
+    return task
+
+
+def run_clock(
+    c: Connection,
+    subject: StoredSubject,
+    public_id: str,
+    client: str,
+    running: Running,
+    *,
+    take: bool = False,
+) -> SolvingTask:
+    """Go on with the clock of a task: at work, in a pause, or away.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    take : bool
+        Whether the tab takes the clock over, as the newest does.
+
+    Raises
+    ------
+    NotAssignedError, ClosedError
+    ElsewhereError
+        Another tab holds the clock.
+    """
+    _require_open(c, subject)
+    task = task_of_subject(c, subject.key, public_id, lock=True)
+    if task.ended or task.opened_at is None:
+        return task
+    if task.holder not in (client, None) and not take:
+        raise ElsewhereError
+    at = now()
+    is_beat = task.running == running == "work" and task.holder == client
+    if is_beat and len(_running(task, at)) == 1:
+        _set(c, task, beat_at=at)
+    else:
+        _end_stretch(c, task, at)
+        _set(c, task, running=running, since=at, beat_at=at, holder=client)
+    return settle(c, subject, task_of_subject(c, subject.key, public_id))
+
+
+def settle(c: Connection, subject: StoredSubject, task: SolvingTask) -> SolvingTask:
+    """End a task whose time is over, with its last draft.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    """
+    if task.ended or task.limit_seconds is None:
+        return task
+    if spent_on(c, [task])[task.key].work < task.limit_seconds:
+        return task
+    task = task_of_subject(c, subject.key, task.public_id, lock=True)
+    if not task.ended:
+        answer = last_answer(c, task)
+        _append(c, task, answer, "timeout", subject.study_id)
+    return task_of_subject(c, subject.key, task.public_id)
+
+
+def save_answer(
+    c: Connection, subject: StoredSubject, public_id: str, answer: Answer
+) -> SavedAnswer:
+    """Append a draft, submit the answer, skip the problem, or open it again.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+
+    Raises
+    ------
+    NotAssignedError, ClosedError, SubmittedError, StaleAnswerError
+    """
+    task = task_of_subject(c, subject.key, public_id)
+    done = c.execute(
+        select(DraftRow.number, DraftRow.kind, DraftRow.made_at, DraftRow.text, DraftRow.files)
+        .where(DraftRow.task_key == task.key)
+        .where(DraftRow.client == answer.client, DraftRow.change == answer.number)
+    ).first()
+    if done:
+        receipt = _receipt(c, subject.study_id, task, done.number, done.text, done.files)
+        return SavedAnswer(done.number, done.kind, done.made_at, receipt, is_retry=True)
+    _require_open(c, subject)
+    task = task_of_subject(c, subject.key, public_id, lock=True)
+    if task.opened_at is None:
+        raise NotAssignedError(public_id)
+    # A save that was on its way when the time was over was made from the draft before.
+    is_late = _in_grace(c, task) and answer.base == task.head - 1
+    if answer.base != task.head and not is_late:
+        raise StaleAnswerError(task.head, last_answer(c, task), ended=task.ended is not None)
+    if answer.kind == "reopen":
+        if task.ended not in ("submit", "skip") or _is_over(c, task):
+            raise SubmittedError
+        before = last_answer(c, task)
+        answer = Answer(
+            answer.base, answer.client, answer.number, before.text, before.files, "reopen"
+        )
+    elif task.ended and not is_late:
+        raise SubmittedError
+    if not set(answer.files) <= {upload.public_id for upload in uploads_of(c, task)}:
+        raise NotAssignedError(public_id)
+    kind: Kind = "timeout" if task.ended == "timeout" else answer.kind
+    return _append(c, task, answer, kind, subject.study_id)
+
+
+def _in_grace(c: Connection, task: SolvingTask) -> bool:
+    """Whether a task ended by its limit just now, so that a save that was on its way counts."""
+    if task.ended != "timeout":
+        return False
+    ended = select(func.min(DraftRow.made_at)).where(
+        DraftRow.task_key == task.key, DraftRow.kind == "timeout"
+    )
+    at: dt.datetime | None = c.execute(ended).scalar_one()
+    return at is not None and (now() - at).total_seconds() <= GRACE_SECONDS
+
+
+def _is_over(c: Connection, task: SolvingTask) -> bool:
+    limit = task.limit_seconds
+    return limit is not None and spent_on(c, [task])[task.key].work >= limit
+
+
+def _append(
+    c: Connection, task: SolvingTask, answer: Answer, kind: Kind, study_id: str
+) -> SavedAnswer:
+    number, at = task.head + 1, now()
+    row = {
+        "task_key": task.key,
+        "number": number,
+        "base": task.head,
+        "kind": kind,
+        "text": answer.text,
+        "files": list(answer.files),
+        "client": answer.client,
+        "change": answer.number,
+        "made_at": at,
+    }
+    c.execute(insert(DraftRow).values(**row))
+    if kind == "reopen":
+        values = {"ended": None, "running": "work", "since": at, "beat_at": at}
+        _set(c, task, head=number, holder=None, **values)
+    elif kind != "save":
+        _end_stretch(c, task, at)
+        _set(c, task, head=number, ended=kind, running=None, since=None, beat_at=None)
+    else:
+        _set(c, task, head=number)
+    return SavedAnswer(
+        number, kind, at, _receipt(c, study_id, task, number, answer.text, answer.files)
+    )
+
+
+def _receipt(
+    c: Connection, study_id: str, task: SolvingTask, number: int, text: str, files: Iterable[str]
+) -> str:
+    return keyed(secret_of(c, study_id), "answer", task.public_id, number, text, list(files))[:10]
+
+
+def receipt_of(c: Connection, study_id: str, task: SolvingTask) -> tuple[str, dt.datetime] | None:
+    """Give the receipt of an answer that is submitted, and when that was."""
+    newest = select(DraftRow).where(DraftRow.task_key == task.key, DraftRow.number == task.head)
+    row = c.execute(newest).one_or_none()
+    if row is None or task.ended not in ("submit", "timeout"):
+        return None
+    return _receipt(c, study_id, task, row.number, row.text, row.files), row.made_at
+
+
+def last_answer(c: Connection, task: SolvingTask) -> Answer:
+    """Give the newest draft of a task; an empty one where there is none."""
+    newest = select(DraftRow).where(DraftRow.task_key == task.key, DraftRow.number == task.head)
+    row = c.execute(newest).one_or_none()
+    if row is None:
+        return Answer(task.head, "server", task.head)
+    # What the server makes of it is nobody's change.
+    return Answer(task.head, "server", task.head, row.text, tuple(row.files), row.kind)
+
+
+def answers_to(c: Connection, tasks: Iterable[SolvingTask]) -> Mapping[int, Answer]:
+    """Give the newest draft of each task, by key."""
+    return {task.key: last_answer(c, task) for task in tasks}
+
+
+def add_upload(
+    c: Connection,
+    subject: StoredSubject,
+    public_id: str,
+    *,
+    sha256: str,
+    size: int,
+    ending: str,
+    name: str,
+) -> Upload | None:
+    """Note a file whose bytes are on the disk; None where the subject has too many bytes.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+
+    Raises
+    ------
+    NotAssignedError, ClosedError, SubmittedError
+    """
+    _require_open(c, subject)
+    task = task_of_subject(c, subject.key, public_id, lock=True)
+    if task.ended or task.opened_at is None:
+        raise SubmittedError
+    tasks = select(TaskRow.key).where(TaskRow.subject_key == subject.key)
+    held = select(func.coalesce(func.sum(UploadRow.size), 0)).where(UploadRow.task_key.in_(tasks))
+    if c.execute(held).scalar_one() + size > _MOST_OF_SUBJECT:
+        return None
+    token = secrets.token_urlsafe(9)
+    values = {"task_key": task.key, "sha256": sha256, "size": size, "ending": ending, "name": name}
+    c.execute(insert(UploadRow).values(public_id=token, **values))
+    return upload_of(c, task, token)
+
+
+def upload_of(c: Connection, task: SolvingTask, public_id: str) -> Upload | None:
+    """Find an upload of a task."""
+    return next((one for one in uploads_of(c, task) if one.public_id == public_id), None)
+
+
+def uploads_of(c: Connection, task: SolvingTask) -> list[Upload]:
+    """Give all uploads of a task, also those that are no longer part of the answer."""
+    mine = select(*_UPLOAD).where(UploadRow.task_key == task.key).order_by(UploadRow.key)
+    return [Upload(*row) for row in c.execute(mine)]
+
+
+def _end_stretch(c: Connection, task: SolvingTask, at: dt.datetime) -> None:
+    rows = [
+        {"task_key": task.key, "kind": kind, "began_at": began, "ended_at": ended}
+        for kind, began, ended in _running(task, at)
+    ]
+    if rows:
+        c.execute(insert(StretchRow), [{**row, "client": task.holder or ""} for row in rows])
+
+
+def _require_open(c: Connection, subject: StoredSubject) -> None:
+    """Refuse changes of a closed session, and of somebody who withdrew or was erased."""
+    state = _locked_state(c, subject.study_id)
+    mine = select(SubjectRow.withdrawn_at, SubjectRow.forgotten_at).where(
+        SubjectRow.key == subject.key
+    )
+    withdrawn, forgotten = c.execute(mine.with_for_update(read=True, key_share=True)).one()
+    if withdrawn or forgotten:
+        raise NotAssignedError
+    if state == "closed":
+        raise ClosedError
+
+
+def _set(c: Connection, task: SolvingTask, **values: object) -> None:
+    c.execute(update(TaskRow).where(TaskRow.key == task.key).values(**values))

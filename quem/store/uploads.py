@@ -1,0 +1,114 @@
+"""The bytes of uploaded files, named by their hash, beside the database."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quem.store.copying import sync_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["TooLargeError", "UploadFolder"]
+
+
+class TooLargeError(Exception):
+    """A file has more bytes than there may be."""
+
+
+class UploadFolder:
+    """The files that subjects of a study uploaded.
+
+    Parameters
+    ----------
+    study : Path
+        The study file; the folder is beside it and ends in ``.uploads``.
+    """
+
+    def __init__(self, study: Path) -> None:
+        self.folder = study.with_suffix(".uploads")
+
+    def path(self, sha256: str, ending: str) -> Path:
+        """Say where a file is."""
+        return self.folder / sha256[:2] / f"{sha256}{ending}"
+
+    def receive(self, pieces: Iterable[bytes], most: int) -> tuple[Path, str, int]:
+        """Write what comes in to a file without a name yet.
+
+        Returns
+        -------
+        path : Path
+            To be given to `keep`, or deleted.
+        sha256 : str
+        size : int
+
+        Raises
+        ------
+        TooLargeError
+            There is more than `most` bytes; nothing is left.
+        """
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        digest, size = hashlib.sha256(), 0
+        handle, name = tempfile.mkstemp(prefix=".", suffix=".partial", dir=self.folder)
+        path = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                for piece in pieces:
+                    size += len(piece)
+                    _limit(size, most)
+                    digest.update(piece)
+                    file.write(piece)
+                file.flush()
+                os.fsync(file.fileno())
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+        return path, digest.hexdigest(), size
+
+    def keep(self, received: Path, sha256: str, ending: str) -> Path:
+        """Give a received file its name; it is on the disk then."""
+        path = self.path(sha256, ending)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        received.replace(path)
+        sync_folder(path.parent)
+        sync_folder(self.folder)
+        return path
+
+    def remove(self, files: Iterable[tuple[str, str]]) -> None:
+        """Delete files, each given by SHA-256 and ending."""
+        for sha256, ending in files:
+            self.path(sha256, ending).unlink(missing_ok=True)
+
+    def copy_to(self, target: Path) -> int:
+        """Have all files in another folder too; gives how many there were to copy.
+
+        A name says what is in a file, so what is there already is never copied again.
+        """
+        copied = 0
+        for path in sorted(self.folder.glob("??/*")):
+            place = target / path.parent.name / path.name
+            if place.exists():
+                continue
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            try:
+                os.link(path, place)
+            except OSError:
+                # Another disk, or one without links.
+                partial = place.with_name(f".{place.name}.partial")
+                shutil.copyfile(path, partial)
+                partial.replace(place)
+            copied += 1
+        with suppress(OSError):
+            sync_folder(target)
+        return copied
+
+
+def _limit(size: int, most: int) -> None:
+    if size > most:
+        raise TooLargeError

@@ -1,0 +1,30 @@
+"""A text that is not saved yet, as judges will see it."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quem.blinding.rendering import render_page_text
+from quem.solutions.files import kind_of
+from quem.solutions.model import Sheet, SolutionFile
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+__all__ = ["render_unsaved"]
+
+
+def render_unsaved(text: str, ending: str = ".md") -> Markup:
+    """Render a text; its images show their descriptions.
+
+    Parameters
+    ----------
+    ending : str
+        Of the file that it is going to be in, which says its format.
+    """
+    with tempfile.TemporaryDirectory(prefix="quem-text-") as folder:
+        path = Path(folder, f"text{ending}")
+        path.write_text(text, encoding="utf-8")
+        return render_page_text(Sheet((SolutionFile(path, kind_of(path), path.name, path.name),)))

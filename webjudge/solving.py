@@ -5,10 +5,21 @@ from __future__ import annotations
 import random
 import re
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
+from flask import (
+    Blueprint,
+    Response,
+    abort,
+    current_app,
+    jsonify,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
 from sqlalchemy.exc import OperationalError
+from werkzeug.exceptions import NotFound
 
 from quem.blinding.rendering import render_page_text
 from quem.solving.checking import named_in, upload_trouble
@@ -127,9 +138,9 @@ def _refused(error: Exception) -> Response:
 
 
 @solve.errorhandler(NotAssignedError)
-def _not_found(_: Exception) -> NoReturn:
+def _not_found(_: Exception) -> Any:  # noqa: ANN401  as Flask answers
     """What is another's is not there."""
-    abort(404)
+    return current_app.handle_http_exception(NotFound())
 
 
 @solve.get("")

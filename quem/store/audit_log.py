@@ -116,11 +116,8 @@ def audit_events(c: Connection, study_id: str, most: int) -> list[AuditEvent]:
         .order_by(RevisionRow.key.desc())
         .limit(most)
     )
-    subjects = dict(
-        c.execute(select(SubjectRow.key, SubjectRow.id).where(SubjectRow.study_id == study_id))
-        .tuples()
-        .all()
-    )
+    mine_too = select(SubjectRow.key, SubjectRow.id).where(SubjectRow.study_id == study_id)
+    subjects: dict[int, str] = {key: name for key, name in c.execute(mine_too)}  # noqa: C416
     entries = [
         AuditEvent(at, who, what, judge or "", detail=_named(d, subjects))
         for at, who, what, d, judge in events

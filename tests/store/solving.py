@@ -1,0 +1,100 @@
+"""A made-up solving session in a store, with a clock that tests move."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from typing import TYPE_CHECKING
+
+from quem.store import solving, subjects
+from quem.store.solving import Answer
+from quem.study.models import Person
+from tests.store.made import STUDY
+
+if TYPE_CHECKING:
+    import pytest
+
+    from quem.store.engine import Store
+    from quem.store.solving import Kind, SavedAnswer, SolvingTask
+    from quem.store.subjects import StoredSubject
+
+__all__ = ["PROBLEMS", "FakeTime", "assigned", "run", "save", "subject", "task", "with_session"]
+
+PROBLEMS = ("P1", "P2", "P3", "P4")
+
+
+class FakeTime:
+    """The time as the store reads it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.at = dt.datetime(2026, 5, 4, 9, 0, tzinfo=dt.UTC)
+        monkeypatch.setattr(solving, "now", lambda: self.at)
+
+    def passes(self, seconds: float) -> None:
+        """Let time pass."""
+        self.at += dt.timedelta(seconds=seconds)
+
+
+def with_session(store: Store, count: int = 2, state: solving.SolvingState = "open") -> None:
+    """Make subjects S1, S2, ... who agreed to take part."""
+    with store.write() as c:
+        people = [Person(id=f"S{n}", name=f"Zelda Nr{n}") for n in range(1, count + 1)]
+        subjects.sync_subjects(c, STUDY, people)
+        for one in subjects.subjects_of(c, STUDY):
+            subjects.agree(c, one)
+        solving.set_solving(c, STUDY, state, "shell")
+
+
+def subject(store: Store, name: str = "S1") -> StoredSubject:
+    """Find a subject."""
+    with store.read() as c:
+        return subjects.subject_named(c, STUDY, name)
+
+
+def assigned(store: Store, name: str = "S1", order: str = "fixed") -> list[SolvingTask]:
+    """Assign the problems to a subject."""
+    with store.write() as c:
+        one = subjects.subject_named(c, STUDY, name)
+        rng = random.Random(3)
+        solving.assign_tasks(c, one, PROBLEMS, practice="P0", order=order, rng=rng)
+        return solving.tasks_of(c, one.key)
+
+
+def task(store: Store, problem: str = "P1", name: str = "S1", limit: float | None = None) -> str:
+    """Start a problem; gives its public id."""
+    gid = next(one.public_id for one in assigned(store, name) if one.problem == problem)
+    with store.write() as c:
+        solving.start_task(c, subjects.subject_named(c, STUDY, name), gid, "start", limit)
+    return gid
+
+
+def save(
+    store: Store,
+    gid: str,
+    base: int,
+    text: str = "An answer",
+    *,
+    kind: Kind = "save",
+    name: str = "S1",
+    client: str = "tab-1",
+    number: int | None = None,
+    files: tuple[str, ...] = (),
+) -> SavedAnswer:
+    """Save a draft."""
+    answer = Answer(base, client, base if number is None else number, text, files, kind)
+    with store.write() as c:
+        return solving.save_answer(c, subjects.subject_named(c, STUDY, name), gid, answer)
+
+
+def run(
+    store: Store,
+    gid: str,
+    running: solving.Running = "work",
+    *,
+    client: str = "tab-1",
+    take: bool = False,
+) -> SolvingTask:
+    """Go on with the clock."""
+    with store.write() as c:
+        one = subjects.subject_named(c, STUDY, "S1")
+        return solving.run_clock(c, one, gid, client, running, take=take)

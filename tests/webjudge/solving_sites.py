@@ -1,0 +1,131 @@
+"""Small studies whose people solve the problems in the browser."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from quem.store.subjects import issue_subject_link, subject_named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from flask import Flask
+    from flask.testing import FlaskClient
+    from werkzeug.test import TestResponse
+
+    from webjudge import Site
+
+__all__ = ["Solver", "task_data", "write_solving_study"]
+
+_DATA = re.compile(r'<script[^>]*id="task-data"[^>]*>(.*?)</script>', re.DOTALL)
+_TASK = re.compile(r"/solve/t/([\w-]+)")
+
+
+def write_solving_study(
+    folder: Path,
+    *,
+    problems: int = 3,
+    people: Sequence[str] = ("S1", "S2", "S3"),
+    judges: Sequence[str] = ("J1", "J2", "J3"),
+    solving: str = "",
+) -> Path:
+    """Write a study with two systems' solutions and people who are to solve; gives its file."""
+    lines = ["id: solved", "title: A made-up study", "experience_unit: years", "problems:"]
+    lines += [
+        f"  - {{id: P{p}, title: Case {p}, statement: p{p}.md}}" for p in range(1, problems + 1)
+    ]
+    lines += ["judges:", *(f"  - {{id: {j}, name: Judge {j}}}" for j in judges)]
+    lines += ["subjects: subjects.csv", "systems: [{id: sys1}, {id: sys2}]"]
+    lines += ["rankings: {from: store}", "analysis: {bootstrap: 0, permutations: 99}"]
+    names = ", ".join(f"{{id: {one}, name: Zelda {one}x}}" for one in people)
+    lines += ["solving:", f"  people: [{names}]", *(f"  {line}" for line in solving.splitlines())]
+    for p in range(1, problems + 1):
+        (folder / f"p{p}.md").write_text(f"What is to be done about *case {p}*?\n")
+        group = folder / "solutions" / f"P{p}"
+        group.mkdir(parents=True)
+        for number in (1, 2):
+            (group / f"sys{number}.md").write_text(f"Plan {number} for case {p}.\n")
+    path = folder / "study.yaml"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def task_data(page: str) -> dict[str, Any]:
+    """Give the data that the page of a problem carries for its script."""
+    match = _DATA.search(page)
+    assert match, "no task-data in the page"
+    data: dict[str, Any] = json.loads(match[1])
+    return data
+
+
+class Solver:
+    """A subject's browser, without a screen."""
+
+    def __init__(self, app: Flask, site: Site, name: str) -> None:
+        with site.store.write() as c:
+            token = issue_subject_link(c, subject_named(c, site.id, name), "shell")
+        self.client: FlaskClient = app.test_client()
+        self.changes = 0
+        self.tab = f"tab-{uuid.uuid4().hex}"
+        assert self.client.get(f"/p/{token}").status_code == 303
+
+    def enter(self, experience: str = "7", **answers: str) -> None:
+        """Agree, and say how much experience there is."""
+        self.client.post("/solve/consent", data={"consent": "yes"})
+        about = self.client.post("/solve/about", data={"experience": experience, **answers})
+        assert about.headers["Location"].endswith("#problems")
+
+    def tasks(self) -> list[str]:
+        """Give the ids of the tasks that can be opened, in their order."""
+        return list(dict.fromkeys(_TASK.findall(self._list())))
+
+    def _list(self) -> str:
+        return self.client.get("/solve").text.partition('class="groups"')[2]
+
+    def start(self) -> str:
+        """Start the newest task that can be opened; gives its id."""
+        gid = self.tasks()[-1]
+        self.client.post(f"/solve/t/{gid}/start")
+        return gid
+
+    def page(self, gid: str) -> dict[str, Any]:
+        """Give what the page of a problem carries."""
+        return task_data(self.client.get(f"/solve/t/{gid}").text)
+
+    def save(
+        self, gid: str, base: int, text: str, *files: str, submit: bool = False
+    ) -> TestResponse:
+        """Save a draft, or submit it."""
+        self.changes += 1
+        state = {"text": text, "files": list(files)}
+        body = {"base": base, "client": self.tab, "change": self.changes, "layout": ""}
+        body |= {"state": state, "submit": submit, "seconds": 0, "views": {}}
+        return self.client.put(f"/solve/t/{gid}/state", json=body)
+
+    def upload(self, gid: str, name: str, content: bytes) -> TestResponse:
+        """Upload a file."""
+        return self.client.post(
+            f"/solve/t/{gid}/files",
+            query_string={"name": name},
+            data=content,
+            content_type="application/octet-stream",
+        )
+
+    def solve_all(self, text: str) -> None:
+        """Solve every problem in order."""
+        while True:
+            gid = self.tasks()[-1]
+            if "ended" in self.state(gid):
+                return
+            self.client.post(f"/solve/t/{gid}/start")
+            page = self.page(gid)
+            assert self.save(gid, page["revision"], text, submit=True).status_code == 200
+
+    def state(self, gid: str) -> str:
+        """Say whether a task has ended."""
+        page = self.client.get(f"/solve/t/{gid}").text
+        return "ended" if "task-data" not in page and "/start" not in page else ""

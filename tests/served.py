@@ -147,7 +147,7 @@ class Served:
         for path in set(self._link_files()) - known:
             with path.open(newline="") as file:
                 for row in csv.DictReader(file):
-                    if row["link"] and row["role"] == "judge":
+                    if row["link"] and row["role"] in ("judge", "subject"):
                         self.links[row["id"]] = row["link"]
                     elif row["link"]:
                         self.dashboard = row["link"]

@@ -37,6 +37,7 @@ from quem.experience.retest import retest_agreement
 from quem.experience.significance import factorial_anova, permutation_test
 from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal
 from quem.experience.standard_errors import standard_errors
+from quem.experience.times import solving_times
 from quem.rankings import PrintedAverages, Rankings
 from quem.study import ExperienceSettings
 from quem.study.schema import changed_settings
@@ -206,6 +207,7 @@ def _findings(
         answering=answering(cells, averages, study.data.answers, study.spec.judging.questions)
         if cells and isinstance(study.data, Rankings)
         else None,
+        times=solving_times(study.spec.subjects, study.spec.problems, level),
     )
 
 

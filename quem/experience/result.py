@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from quem.experience.significance import AnovaRow, PermutationTest
     from quem.experience.skill import FormFit, SkillFunction
     from quem.experience.standard_errors import WorthErrors
+    from quem.experience.times import SolvingTimes
     from quem.study import ExperienceSettings
 
 __all__ = ["ExperienceFindings", "ExperienceResult"]
@@ -78,6 +79,8 @@ class ExperienceFindings:
         How solutions got their places; None where no judging session says it.
     answering : Answering or None
         What judges answered to the study's own questions; None where they answered none.
+    times : SolvingTimes or None
+        How long subjects took; None where the study does not know it.
     """
 
     study: Study
@@ -106,6 +109,7 @@ class ExperienceFindings:
     worth_fit: WorthFit | None = None
     placing: Placing | None = None
     answering: Answering | None = None
+    times: SolvingTimes | None = None
     warnings: tuple[StudyWarning, ...] = ()
 
     @property

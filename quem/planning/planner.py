@@ -12,6 +12,7 @@ from quem.errors import QuemError
 from quem.experience.batch import batch_estimates
 from quem.experience.cells import judged_cells, score_cells
 from quem.experience.simulation import NOISES, Scenario, simulate
+from quem.experience.times import solving_times
 from quem.parallel import ALONE
 from quem.planning.checks import find_warnings
 from quem.planning.components import ComponentsError, estimate_components
@@ -222,7 +223,8 @@ def make_plan(
         level=requested.level or (pilot.spec.analysis.level if pilot else 0.95),
     )
     low, high = assumptions.experience
-    costs = _costs(requested, measured)
+    solved = _solution_minutes(pilot)
+    costs = _costs(requested, measured, solved)
     designs = make_designs(
         (requested.judges, requested.subjects, requested.problems),
         noise,
@@ -240,6 +242,7 @@ def make_plan(
         assumptions=assumptions,
         costs=costs,
         measured=measured is not None and requested.minutes is None,
+        solution_measured=solved is not None and requested.cost_solution is None,
         unit=pilot.spec.experience_unit if pilot else "years",
         pilot=pilot,
         components=components,
@@ -307,11 +310,19 @@ def _noise(
     return replace(noise, **values), source, tuple(values)
 
 
-def _costs(requested: PlanSettings, measured: float | None) -> Costs:
+def _solution_minutes(pilot: Study | None) -> float | None:
+    """Give the minutes in which the pilot's subjects solved a problem, where they are known."""
+    if pilot is None:
+        return None
+    times = solving_times(pilot.spec.subjects, pilot.spec.problems, pilot.spec.analysis.level)
+    return times.typical if times else None
+
+
+def _costs(requested: PlanSettings, measured: float | None, solved: float | None) -> Costs:
     minutes = requested.minutes or measured or _MINUTES_OF_JUDGEMENT
     solution, judgment = requested.cost_solution, requested.cost_judgment
     return Costs(
-        solution=_MINUTES_OF_SOLUTION if solution is None else solution,
+        solution=(solved or _MINUTES_OF_SOLUTION) if solution is None else solution,
         judgment=minutes if judgment is None else judgment,
         minutes=minutes,
     )

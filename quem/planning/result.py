@@ -41,6 +41,8 @@ class PlanFindings:
         Components of it that were given instead.
     measured : bool
         Whether the minutes are those of the pilot's judging session.
+    solution_measured : bool
+        Whether the cost of a solution is the minutes that the pilot's subjects took.
     unit : str
         Of experience.
     components : PilotNoise or None
@@ -57,6 +59,7 @@ class PlanFindings:
     assumptions: PlanAssumptions
     costs: Costs
     measured: bool
+    solution_measured: bool
     unit: str
     pilot: Study | None
     components: PilotNoise | None

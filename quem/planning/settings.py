@@ -154,7 +154,9 @@ class PlanSettings(BaseModel):
         description="Report the power to detect a difference of YEARS between two systems.",
     )
     cost_solution: Years | None = Field(
-        None, description="Cost of one subject's solution to one problem.  [default: 60 minutes]"
+        None,
+        description="Cost of one subject's solution to one problem.  [default: minutes as in the "
+        "pilot's solving session, else 60]",
     )
     cost_judgment: Years | None = Field(
         None,

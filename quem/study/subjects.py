@@ -103,7 +103,7 @@ def subjects_text(
         for problem in problems:
             solved = one.problems.get(problem, SolvedProblem("none"))
             times = (solved.seconds, solved.away, solved.paused)
-            cells += [solved.state, *(f"{seconds:.0f}" for seconds in times)]
+            cells += [solved.state, *(f"{seconds:.1f}" for seconds in times)]
         writer.writerow(map(_cell, cells))
     return text.getvalue()
 

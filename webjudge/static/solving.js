@@ -167,6 +167,8 @@ class Solving {
     const { revision, state: stored } = this.data;
     if (same(left.state, stored)) this.saver.drafts.drop();
     else if (left.base === revision || (left.sent && same(left.sent, stored))) {
+      // What was on its way may arrive even after the page that sent it is closed.
+      this.saver.unanswered = left.base === revision ? left.sent : null;
       this.show(left.state);
       this.saver.save(left.state);
       announce(t("Unsaved changes were restored."));
@@ -184,6 +186,15 @@ class Solving {
 
   /** Two versions of the answer: the person says which one counts; the other stays stored. */
   async decide(newer) {
+    const sent = this.saver.onItsWay;
+    if (same(newer.state, this.state)) {
+      this.saver.resume(newer);
+      return;
+    }
+    if (sent && same(newer.state, sent)) {
+      this.saver.resume(newer, this.state);
+      return;
+    }
     let choice = "";
     while (!choice) choice = await ask("conflict");
     if (choice === "theirs") {

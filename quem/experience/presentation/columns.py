@@ -16,7 +16,7 @@ from quem.experience.presentation.estimate_columns import (
     in_unit,
 )
 from quem.experience.presentation.judge_columns import JUDGES, W_INTERVAL, W_TEST
-from quem.experience.presentation.session_columns import ANSWERING, PLACING, name_column
+from quem.experience.presentation.session_columns import ANSWERING, PLACING, TIMES, name_column
 from quem.experience.presentation.worths import PLACKETT_LUCE, WORTH_TABLES
 from quem.experience.skill import FORMS as SKILL_FORMS
 from quem.report.columns import (
@@ -640,6 +640,12 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         "answering",
         of(ANSWERING),
         "what judges answered to the questions of `judging.questions`; only where they did",
+        optional=True,
+    ),
+    Column(
+        "times",
+        of(TIMES),
+        "how long subjects took; only where the study knows it, as from a solving session",
         optional=True,
     ),
     Column("influence", of(_INFLUENCE), "leave-one-out estimates", of=lambda row, _: row),

@@ -30,7 +30,14 @@ from quem.experience.presentation.methods import (
     results_paragraphs,
 )
 from quem.experience.presentation.scale import NARROW, WIDE, legend, scale_svg
-from quem.experience.presentation.session_columns import REPLIES, SCORED, SCORES, SURE, WAYS
+from quem.experience.presentation.session_columns import (
+    PROBLEM_TIMES,
+    REPLIES,
+    SCORED,
+    SCORES,
+    SURE,
+    WAYS,
+)
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
 from quem.experience.presentation.verdict import best_first, verdict
 from quem.experience.presentation.worths import worths_section
@@ -65,6 +72,7 @@ __all__ = [
     "recognized_sentence",
     "report_context",
     "sections",
+    "times_section",
 ]
 
 
@@ -258,6 +266,7 @@ def sections(findings: ExperienceFindings) -> list[Section]:
         _experience_matters(findings),
         placing_section(findings),
         answering_section(findings),
+        times_section(findings),
     ]
     return [section for section in parts if section is not None]
 
@@ -556,6 +565,39 @@ def answering_section(findings: ExperienceFindings) -> Section | None:
             SCORED.text_table("Scores and average ranks", answering.scored, findings),
         ]
     return Section("answering", "Answers to questions", text, (), tables)
+
+
+def times_section(findings: ExperienceFindings) -> Section | None:
+    """Make the section on solving times; None where none is known."""
+    times = findings.times
+    if times is None:
+        return None
+    level = format_percent(findings.settings.level)
+    people = "One person" if times.n_subjects == 1 else f"{times.n_subjects:,} people"
+    interval = (
+        f" ({level} confidence interval {format_interval(times.interval, 1)})"
+        if times.interval
+        else ""
+    )
+    text = [
+        f"{people} took {format_number(times.typical, 1)} minutes of work for a solution{interval}"
+        " in the geometric mean, and "
+        f"{format_number(times.hours, 1)} hours together. Time in which the page was not in view, "
+        "and pauses, are left out."
+    ]
+    if np.isfinite(times.tau):
+        text.append(
+            "Kendall's τ-b of experience and time is "
+            f"{format_signed(times.tau, 2)}: {_tendency(times.tau)}."
+        )
+    table = PROBLEM_TIMES.text_table("Minutes of work by problem", times.problems, findings)
+    return Section("times", "How long people took", text, (), [table])
+
+
+def _tendency(tau: float) -> str:
+    if tau == 0:
+        return "more experience goes with neither more nor less time"
+    return f"more experience goes with {'less' if tau < 0 else 'more'} time"
 
 
 def recognized_sentence(without: Recognized) -> str:

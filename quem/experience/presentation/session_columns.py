@@ -1,4 +1,4 @@
-"""What a judging session recorded besides the order: how places came about, and answers."""
+"""What sessions recorded besides the order: how places came about, answers, and times."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from quem.report.columns import (
     COUNT,
+    INTERVAL,
     NAME,
     NOT_NEGATIVE,
     NUMBER,
@@ -26,8 +27,20 @@ if TYPE_CHECKING:
     from quem.experience.answering import Reply, Score, Scored
     from quem.experience.placing import Placed
     from quem.experience.result import ExperienceFindings
+    from quem.experience.times import ProblemTime
 
-__all__ = ["ANSWERING", "PLACING", "REPLIES", "SCORED", "SCORES", "SURE", "WAYS", "name_column"]
+__all__ = [
+    "ANSWERING",
+    "PLACING",
+    "PROBLEM_TIMES",
+    "REPLIES",
+    "SCORED",
+    "SCORES",
+    "SURE",
+    "TIMES",
+    "WAYS",
+    "name_column",
+]
 
 _WAYS = {"compare": "Comparing", "drag": "Dragging", "menu": "Menu", "key": "Keys"}
 _SURE = {"unsure": "Unsure", "fairly": "Fairly sure", "sure": "Sure"}
@@ -150,6 +163,37 @@ ANSWERING: Columns[Any, ExperienceFindings] = Columns(
     Column("replies", each(REPLIES), "how often each answer was given"),
     Column("scores", each(SCORES), "means by solver of scales and flags about solutions"),
     Column("scored", each(SCORED), "whether these means go with the average ranks"),
+)
+PROBLEM_TIMES: Columns[ProblemTime, ExperienceFindings] = Columns(
+    Column("problem", NAME, "id", heading="Problem"),
+    Column("n", COUNT, "subjects whose time is known", heading="People"),
+    Column("median", NOT_NEGATIVE, "minutes of work", heading="Median"),
+    Column("quartiles", INTERVAL, "first and third, in minutes", heading="Quartiles"),
+    Column("least", NOT_NEGATIVE, "minutes", heading="Shortest"),
+    Column("most", NOT_NEGATIVE, "minutes", heading="Longest"),
+)
+TIMES: Columns[Any, ExperienceFindings] = Columns(
+    Column("n", COUNT, "solutions whose time is known"),
+    Column("n_subjects", COUNT, "subjects who made them"),
+    Column("median", NOT_NEGATIVE, "minutes of work for a solution, over all solutions"),
+    Column(
+        "typical",
+        NOT_NEGATIVE,
+        "minutes of work for a solution: geometric mean over subjects of their geometric means",
+    ),
+    Column(
+        "interval",
+        null_or(INTERVAL),
+        "confidence interval of `typical` at the study's level; null for one subject",
+    ),
+    Column("hours", NOT_NEGATIVE, "of all together"),
+    Column(
+        "tau",
+        null_or(NUMBER),
+        "Kendall's tau-b of experience and time, over subjects; null for fewer than 3, or where "
+        "all are equal",
+    ),
+    Column("problems", each(PROBLEM_TIMES), "one entry per problem"),
 )
 PLACING: Columns[Any, ExperienceFindings] = Columns(
     Column("ways", each(WAYS), "by the way in which solutions got their places"),

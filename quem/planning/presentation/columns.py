@@ -88,6 +88,12 @@ _SETTINGS: Columns[PlanFindings, PlanFindings] = Columns(
         "whether these are from the pilot's judging session",
         of="measured",
     ),
+    Column(
+        "cost_solution_measured",
+        FLAG,
+        "whether the cost of a solution is the time that the pilot's subjects took",
+        of="solution_measured",
+    ),
     Column("simulate", COUNT, "simulated studies per design shown", of="settings.simulate"),
     Column("seed", COUNT, "of the simulation", of="settings.seed"),
 )

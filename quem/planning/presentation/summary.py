@@ -180,7 +180,8 @@ def _cost_text(plan: PlanFindings) -> str:
     how += " as measured in the pilot's judging session" if plan.measured else ""
     if settings.cost_solution is None and settings.cost_judgment is None:
         return (
-            f"cost in minutes of work: {costs.solution:g} for a subject's solution (assumed), "
+            f"cost in minutes of work: {costs.solution:.3g} for a subject's solution "
+            f"({'as measured in the pilot' if plan.solution_measured else 'assumed'}), "
             f"{how} to place a solution{'' if plan.measured or settings.minutes else ' (assumed)'}"
         )
     return (

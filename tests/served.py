@@ -229,6 +229,10 @@ class Browserless:
         with self._opener.open(self.base + path, body, timeout=SECONDS) as answer:
             return str(answer.read().decode())
 
+    def open(self, request: urllib.request.Request) -> Any:  # noqa: ANN401  as urllib gives
+        """Send any request."""
+        return self._opener.open(request, timeout=SECONDS)
+
     def group(self, gid: str) -> dict[str, Any]:
         """Give the data that a ranking page carries for its script."""
         page = self.get(f"/judge/g/{gid}")

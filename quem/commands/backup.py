@@ -85,9 +85,13 @@ def _copy(
     from quem.store.backup import back_up
     from quem.store.engine import held_store
     from quem.store.location import locate_database
+    from quem.store.uploads import UploadFolder
 
+    uploads = UploadFolder(study)
     with held_store(locate_database(study, database), study, study_id) as store:
-        return back_up(store, study_id, folder, actor="shell", keep=keep, every=every)
+        return back_up(
+            store, study_id, folder, actor="shell", keep=keep, every=every, uploads=uploads
+        )
 
 
 def _tell(copy: Copy) -> None:

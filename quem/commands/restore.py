@@ -24,13 +24,16 @@ def restore(study: Path, copy: Path, database: str | None, *, replace: bool) -> 
     Stop the server first. The copy is checked before anything is changed. Judges' links that
     worked when it was made work again.
     """
+    from quem.store.backup import UPLOADS, stem_of
     from quem.store.location import locate_database
     from quem.store.restoring import restore_copy
+    from quem.store.uploads import UploadFolder
     from quem.study.reading import read_study
 
     spec = read_study(study)
     place = locate_database(study, database)
     restored = restore_copy(place, spec.id, copy, replace=replace)
+    UploadFolder(study).take_back(copy.parent / f"{stem_of(spec.id)}{UPLOADS}")
     if restored.kept:
         click.echo(f"kept the old database as {restored.kept}", err=True)
     rows, last = restored.holdings.rows, restored.holdings.last_at

@@ -99,6 +99,7 @@ def serve(
     from quem.store.backup import back_up, make_folder
     from quem.store.engine import clear_refusals
     from quem.store.location import locate_database
+    from quem.store.uploads import UploadFolder
     from webjudge import create_app, open_site
     from webjudge.housekeeping import Housekeeping
     from webjudge.running import Server
@@ -123,7 +124,8 @@ def serve(
     with server:
         housekeeping = Housekeeping(site)
         if backup:
-            copy = partial(back_up, site.store, site.id, backup, actor="server")
+            uploads = UploadFolder(site.path)
+            copy = partial(back_up, site.store, site.id, backup, actor="server", uploads=uploads)
             housekeeping.add("backup", every, partial(copy, keep=keep, every=every))
         with clear_refusals(site.store.place):
             dashboard = _hand_over_links(site, base, links)

@@ -33,9 +33,12 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.store.engine import Store
+    from quem.store.uploads import UploadFolder
 
-__all__ = ["BackupState", "back_up", "backup_state", "make_folder", "stem_of"]
+__all__ = ["UPLOADS", "BackupState", "back_up", "backup_state", "make_folder", "stem_of"]
 
+# What the folder with the files of a solving session ends in, beside the copies.
+UPLOADS = ".uploads"
 _GOOD, _FAILED = "backup", "backup-failed"
 _STAMPED = r"-\d{8}T\d{6}\.\d{3}Z\.(sqlite3|dump|jsonl)"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
@@ -83,6 +86,7 @@ def back_up(
     actor: str,
     keep: int,
     every: float | None = None,
+    uploads: UploadFolder | None = None,
 ) -> Copy:
     """Make a copy of a store, check it, log it, and remove the study's oldest copies.
 
@@ -96,6 +100,8 @@ def back_up(
         How many copies of this study to keep, at least 1.
     every : float, optional
         Seconds until the next copy, where they are made regularly; a failure is logged then.
+    uploads : UploadFolder, optional
+        Files of a solving session, which are copied beside: all that the copy names are there.
 
     Raises
     ------
@@ -109,6 +115,9 @@ def back_up(
         with suppress(DatabaseError, UnavailableError), store.write() as c:
             seal(c, study_id, "backup")
         copy = save_copy(store, study_id, folder, f"{stem}-{stamp()}")
+        # A file is on the disk before the database names it.
+        with clear_failures(folder):
+            _copy_uploads(uploads, folder / f"{stem}{UPLOADS}")
     except QuemError as error:
         if every:
             _record_failure(store, study_id, actor, error)
@@ -126,6 +135,11 @@ def back_up(
     except (DatabaseError, UnavailableError) as error:
         notes.append(f"the copy is good but could not be logged: {reason_of(error)}")
     return replace(copy, note="; ".join(notes))
+
+
+def _copy_uploads(uploads: UploadFolder | None, target: Path) -> None:
+    if uploads:
+        uploads.copy_to(target)
 
 
 def make_folder(folder: Path) -> None:

@@ -6,7 +6,6 @@ import hashlib
 import os
 import shutil
 import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,28 +84,32 @@ class UploadFolder:
         for sha256, ending in files:
             self.path(sha256, ending).unlink(missing_ok=True)
 
-    def copy_to(self, target: Path) -> int:
-        """Have all files in another folder too; gives how many there were to copy.
+    def copy_to(self, target: Path) -> None:
+        """Have all files in another folder too.
 
         A name says what is in a file, so what is there already is never copied again.
         """
-        copied = 0
-        for path in sorted(self.folder.glob("??/*")):
-            place = target / path.parent.name / path.name
-            if place.exists():
-                continue
-            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            try:
-                os.link(path, place)
-            except OSError:
-                # Another disk, or one without links.
-                partial = place.with_name(f".{place.name}.partial")
-                shutil.copyfile(path, partial)
-                partial.replace(place)
-            copied += 1
-        with suppress(OSError):
-            sync_folder(target)
-        return copied
+        _copy_lacking(self.folder, target)
+
+    def take_back(self, source: Path) -> None:
+        """Have all files of a folder that `copy_to` made."""
+        _copy_lacking(source, self.folder)
+
+
+def _copy_lacking(source: Path, target: Path) -> None:
+    for path in sorted(source.glob("??/*")):
+        place = target / path.parent.name / path.name
+        if place.exists():
+            continue
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            os.link(path, place)
+        except OSError:
+            # Another disk, or one without links.
+            partial = place.with_name(f".{place.name}.partial")
+            shutil.copyfile(path, partial)
+            partial.replace(place)
+        sync_folder(place.parent)
 
 
 def _limit(size: int, most: int) -> None:

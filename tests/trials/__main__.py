@@ -13,6 +13,7 @@ from tests.trials import (  # noqa: F401  register their trials
     first_links,
     kills,
     offline,
+    solving_kills,
     trouble,
     verdicts,
     views,

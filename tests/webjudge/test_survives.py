@@ -20,6 +20,7 @@ from quem.store.connecting import THREADS
 from tests.patience import SECONDS, until
 from tests.served import Browserless, Served, all_ranked, write_judging_study
 from tests.trials.kills import KillTrials
+from tests.trials.solving_kills import SolvingKills
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,6 +45,14 @@ def test_no_acknowledged_revision_is_lost_when_the_server_is_killed(
     ends = [session.run_one()["how"] for _ in range(count)]
     assert "SIGKILL" in ends
     assert len(session.notes) >= count * 8 * 3
+
+
+def test_no_acknowledged_answer_is_lost_when_the_server_is_killed(
+    tmp_path: Path, database: str
+) -> None:
+    """Killed while people write and upload, the store and the disk hold all of it."""
+    session = SolvingKills(tmp_path, database, random.Random(1), people=2)
+    assert session.run_one() >= 2 * 3
 
 
 @pytest.mark.parametrize(("kind", "reason"), [("full disk", "busy"), ("replaced", "lost")])

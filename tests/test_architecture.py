@@ -143,6 +143,7 @@ ARROWS: dict[str, set[str]] = {
     "importing": {"errors", "io", "resources", "solutions"},
     "exporting": DATA | {"blinding", "importing", "solutions", "store"},
     "store": DATA | {"solutions"},
+    "solving": DATA | {"blinding", "solutions", "store"},
     "rankings": DATA | {"store", "solutions"},
     "experience": DATA | {"rankings", "store", "report", "lists"},
     "comparison": DATA | {"rankings", "report", "lists", "experience"},

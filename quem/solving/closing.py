@@ -153,7 +153,7 @@ def _record(c: Connection, subject: StoredSubject) -> SubjectRecord:
 def _state(
     subject: StoredSubject, experience: float | None, problems: Iterable[SolvedProblem]
 ) -> str:
-    """Say why somebody is no subject of the study; nothing where they are one."""
+    """Say why somebody is not a subject of the study; nothing where they are one."""
     if subject.is_gone:
         return "withdrawn"
     if subject.declined_at:

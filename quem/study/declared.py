@@ -102,7 +102,7 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
 def _people(
     document: Document, content: dict[str, Any], judges: Container[str]
 ) -> Iterator[Mistake]:
-    """Each of those who are asked to solve has one id, which is no judge's."""
+    """Each of those who are asked to solve has one id, which is not a judge's."""
     solving = content.get("solving")
     seen: set[str] = set()
     for (_, index), entry in _mappings(solving if isinstance(solving, dict) else {}, "people"):

@@ -422,7 +422,7 @@ class Solving(StudyPart):
     """How subjects solve the problems in their browsers."""
 
     people: Annotated[tuple[Person, ...], Section] = Field(
-        (), description="Who is asked; more can be added in the dashboard."
+        (), description="The people who are asked; more can be added in the dashboard."
     )
     briefing: FileName = Field("", description="File with what subjects read first.")
     consent: FileName = Field("", description="File with what subjects agree to.")

@@ -18,8 +18,9 @@ from quem.store.subjects import issue_subject_link, subject_named
 from quem.study.reading import read_study
 from tests.browser.judging import Visit, accessible, is_ready, is_saved, rank_by_keys, submit
 from tests.browser.test_dashboard import at_dashboard
-from tests.browser.test_languages import NARROW
+from tests.browser.test_languages import NARROW, look
 from tests.browser.views import WIDE
+from tests.languages.pseudo import LEFT, PROGRAM
 from tests.patience import until
 from tests.served import Served
 from tests.store.solving import FakeTime
@@ -360,3 +361,77 @@ def test_served_and_stored(tmp_path: Path) -> None:
     store = store_of(locate_database(study, None), "solved")
     assert store is not None
     store.close()
+
+
+def test_nothing_is_in_english_for_subjects(browser: Browser, tmp_path: Path) -> None:
+    """No word of their pages, dialogs, and announcements is; all fit, though a third longer."""
+    solving = "time_limit: 30\norder: fixed\npractice: P1\ntools: '1 + 1'"
+    study = write_solving_study(tmp_path, problems=2, solving=solving)
+    text = study.read_text().replace("title: A made-up study", "title: '1'")
+    text = text.replace("experience_unit: years", "experience_unit: χρόνια")
+    study.write_text(re.sub(r"title: Case \d", "title: '2'", text).replace("name: Zelda S1x", ""))
+    for p in (1, 2):
+        (tmp_path / f"p{p}.md").write_text("3 + 4\n")
+    with Served(study, program=PROGRAM) as served:
+        visit = Visit(browser, served, "S1", locale="el-GR", viewport=NARROW)
+        page = visit.page
+        page.goto(served.links["S1"])
+        page.locator(".language-menu summary").click()
+        page.locator(f"[name=language][value={LEFT}]").click()
+        expect(page.locator(f"html[lang={LEFT}]")).to_be_visible()
+        look_at(page, "about")
+        page.locator("#experience").fill("7")
+        page.locator("#about button").click()
+        expect(page.locator("#problems")).to_be_visible()
+        look_at(page, "list")
+        page.locator("a.primary").click()
+        expect(page.locator("form button.primary")).to_be_visible()
+        look_at(page, "start")
+        page.locator("form button.primary").click()
+        is_ready(page)
+        look_through(page)
+        page.locator(".withdraw summary").click()
+        look_at(page, "withdrawing")
+        visit.close()
+
+
+def look_through(page: Page) -> None:
+    """Look at the states of a problem's page, up to submitting."""
+    look_at(page, "problem")
+    page.locator("#choose").set_input_files(FilePayload(name="1.2", mimeType="x/y", buffer=b"1"))
+    expect(page.locator("#file-status")).not_to_be_empty()
+    look_at(page, "refused file")
+    page.locator("#submit").click()
+    expect(page.locator("#message")).to_be_visible()
+    look_at(page, "nothing")
+    page.keyboard.press("Escape")
+    page.locator("#text").fill("5")
+    expect(page.locator("#save-status[data-word=saved]")).to_be_visible()
+    page.locator("#skip").click()
+    look_at(page, "skipping")
+    page.keyboard.press("Escape")
+    page.locator("#pause").click()
+    expect(page.locator("#cover")).to_be_visible()
+    look_at(page, "paused")
+    page.locator("#resume").click()
+    page.locator("#text").fill("@abcdef")
+    page.locator("#submit").click()
+    expect(page.locator("#named")).to_be_visible()
+    page.locator("#named-list").evaluate("list => list.replaceChildren()")
+    look_at(page, "named")
+    page.keyboard.press("Escape")
+    page.locator("#text").fill("5")
+    page.locator("#submit").click()
+    expect(page.locator("#send")).to_be_visible()
+    look_at(page, "sending")
+    page.locator("#send button[value=yes]").click()
+    expect(page.locator("p.receipt code")).to_be_visible()
+    look_at(page, "submitted")
+
+
+def look_at(page: Page, what: str) -> None:
+    """Find what is in English, and what does not fit; the endings of files are the study's."""
+    page.locator(".facts dd, #file-status").evaluate_all(
+        "all => all.forEach(e => { e.textContent = e.textContent.replace(/\\w+(, \\w+)+/, '') })"
+    )
+    look(page, what)

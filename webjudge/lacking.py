@@ -28,7 +28,7 @@ def lacking(site: Site) -> list[str]:
     """Say what is lacking, in the order in which it is asked for; empty where nothing is."""
     spec, texts = site.spec, site.solutions
     parts = []
-    if not spec.subjects and spec.solving:
+    if spec.awaits_subjects:
         parts.append("The solving session is not closed")
     elif not spec.subjects:
         parts.append("Nobody is named as a person with years of experience")

@@ -269,10 +269,8 @@ def _read(
     draft = draft_study(path)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
-    # Until a solving session is closed, the people's solutions are still to come.
-    is_awaiting = draft.spec.solving is not None and not draft.spec.subjects
     solutions, mistakes, warnings = check_solutions(
-        draft, complete=not is_awaiting, sandboxed=sandboxed, tell=tell
+        draft, complete=not draft.spec.awaits_subjects, sandboxed=sandboxed, tell=tell
     )
     if mistakes:
         raise QuemError(mistakes)

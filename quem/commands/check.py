@@ -102,8 +102,9 @@ def _check_experience(study: Path, database: str | None, *, sandboxed: bool) -> 
     loaded, warnings, mistakes = _analyzed(study, database)
     draft = draft_study(study)
     waits = "" if loaded else _waits_for_judges(draft, database)
+    is_early = draft.spec is not None and draft.spec.awaits_subjects
     solutions, more_mistakes, more_warnings = check_solutions(
-        draft, complete=bool(waits), sandboxed=sandboxed, tell=conversion_progress
+        draft, complete=bool(waits) and not is_early, sandboxed=sandboxed, tell=conversion_progress
     )
     mistakes = [*([] if waits else mistakes), *more_mistakes]
     warnings += more_warnings
@@ -111,6 +112,7 @@ def _check_experience(study: Path, database: str | None, *, sandboxed: bool) -> 
         raise QuemError(dict.fromkeys(mistakes))
     warnings += _effects(draft, solutions, database)
     contents = _contents(draft.declared, loaded, solutions) + _decided(draft)
+    contents += ["subjects to come from the solving session"] if is_early else []
     _print(study, warnings, [*contents, waits] if waits else contents)
 
 

@@ -1,8 +1,9 @@
 """Subjects' answers to problems, and the clocks that run beside: nothing is lost or overwritten.
 
-The clock of a task is kept by the server, so that it continues after a reload and on another device.
-A page in view says so every `BEAT_SECONDS`. Where it was not heard of for `SILENT_SECONDS`, its
-subject was away since the last beat: the lid was closed, or the connection lost.
+The clock of a task is kept by the server, so that it continues after a reload and on another
+device. A page in view says so every `BEAT_SECONDS`. Where it was not heard of for
+`SILENT_SECONDS`, its subject was away since the last beat: the lid was closed, or the connection
+lost.
 """
 
 from __future__ import annotations

@@ -594,3 +594,8 @@ class ExperienceSpec(StudySpec):
     analysis: Annotated[ExperienceSettings, Part] = Field(
         ExperienceSettings(), description="Settings of the analysis."
     )
+
+    @property
+    def awaits_subjects(self) -> bool:
+        """Whether the subjects are still to come from a solving session."""
+        return self.solving is not None and not self.subjects

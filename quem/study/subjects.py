@@ -30,6 +30,7 @@ _ANSWER = "answer "
 _STATES = ("submitted", "timeout", "skipped", "none")
 _GONE = ("withdrawn", "declined", "absent")
 _MOST_NAMED = 20
+_CALCULATED = ("=", "+", "-", "@", "\t", "\r")
 _LONGEST_ID = 100
 
 
@@ -110,7 +111,12 @@ def subjects_text(
 
 def _cell(text: str) -> str:
     """Keep a spreadsheet from calculating what a person wrote."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    return f"'{text}" if text.startswith(_CALCULATED) else text
+
+
+def _plain(cell: str) -> str:
+    """Give what `_cell` was given."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_CALCULATED) else cell
 
 
 def fill_in_subjects(document: Document) -> list[Mistake]:
@@ -208,7 +214,7 @@ class _Table:
         seen: dict[str, int] = {}
         for line, row in rows:
             cells = dict(zip(self.header, (cell.strip() for cell in row), strict=False))
-            one = cells["id"]
+            one = _plain(cells["id"])
             if cells.get("state", "") in _GONE:
                 continue
             if not one:
@@ -221,7 +227,7 @@ class _Table:
                 "experience": self._number(line, cells, "experience"),
             }
             if name := cells.get("name", ""):
-                entry["name"] = name.removeprefix("'")
+                entry["name"] = _plain(name)
             seconds = dict(self._seconds(line, cells))
             if seconds:
                 entry["seconds"] = seconds

@@ -12,6 +12,7 @@ from quem.errors import QuemError
 from quem.io.text import nearest, read_text, shown
 from quem.solutions.files import inspect, kind_of
 from quem.solutions.model import Sheet, SolutionFile
+from quem.study.letter import find_letter
 from quem.study.models import LanguageCode
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def find_sheets(file: StudyFile) -> tuple[Sheets, list[Mistake]]:
         _translated_sheet(file, ("judging", key), named.get(key), key, mistakes)
         for key in ("briefing", "consent")
     )
+    mistakes += find_letter(file)
     return Sheets(statements=statements, briefing=briefing, consent=consent), mistakes
 
 

@@ -67,7 +67,7 @@ class Written:
     language: str
 
 
-def write_to(  # noqa: PLR0913
+def write_to(
     site: Site,
     one: Standing,
     what: Text,
@@ -116,10 +116,10 @@ def write_to(  # noqa: PLR0913
         }
         own = spec.invitation.text if what == "invitation" else ""
         if not own:
-            return Written(subject, _templates().get_template(_FILES[what]).render(values), language)
-        letter = read_letter(
-            site.path.with_name(own), own, has_deadline=spec.deadline is not None
-        )
+            return Written(
+                subject, _templates().get_template(_FILES[what]).render(values), language
+            )
+        letter = read_letter(site.path.with_name(own), own, has_deadline=spec.deadline is not None)
         fields = {
             "name": str(values["address"] or one.judge.id),
             "title": spec.title,

@@ -101,6 +101,7 @@ def serve(
     from quem.store.location import locate_database
     from webjudge import create_app, open_site
     from webjudge.housekeeping import Housekeeping
+    from webjudge.mailing import POST
     from webjudge.running import Server
 
     # That requests wait for a thread for some milliseconds is no news.
@@ -125,6 +126,8 @@ def serve(
         if backup:
             copy = partial(back_up, site.store, site.id, backup, actor="server")
             housekeeping.add("backup", every, partial(copy, keep=keep, every=every))
+        post = app.extensions[POST]
+        post.keep(housekeeping)
         with clear_refusals(site.store.place):
             dashboard = _hand_over_links(site, base, links)
         if open_browser:
@@ -133,6 +136,7 @@ def serve(
         try:
             signal_number = server.run()
         finally:
+            post.stop()
             housekeeping.stop()
             site.store.close()
     if signal_number == signal.SIGINT:
@@ -145,7 +149,8 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
 
     with link_file(site.path, out) as file, site.store.write() as c:
         status = status_of(c, site.id)
-        organizers, judges = _organizers(c, site.id, base), _judges(c, site.id, base)
+        organizers = _organizers(c, site.id, base)
+        judges = _judges(c, site.id, base, _invited_by_mail(site))
         is_new = any(link for *_, link, _ in (*organizers, *judges))
         if out or (is_new and not may_show_links()):
             file.write([("role", "id", "name", "link", "state"), *organizers, *judges])
@@ -186,14 +191,26 @@ def _organizers(c: Connection, study_id: str, base: str) -> list[Row]:
     return rows
 
 
-def _judges(c: Connection, study_id: str, base: str) -> list[Row]:
+def _invited_by_mail(site: Site) -> set[str]:
+    """Name the judges whose links are made when their invitation is sent."""
+    from quem.mail.server import mail_settings
+    from quem.study.addresses import addresses_of
+
+    if mail_settings() is None:
+        return set()
+    return {person for role, person in addresses_of(site.spec, site.path) if role == "judge"}
+
+
+def _judges(c: Connection, study_id: str, base: str, invited: set[str]) -> list[Row]:
     """Give role, id, name, link and state of judges, with the links that are made now."""
     from quem.store.judges import issue_link, judges_of
 
     rows: list[Row] = []
     for judge in judges_of(c, study_id):
         link, state = "", "has a link"
-        if judge.linked_at is None and judge.forgotten_at is None:
+        if judge.id in invited and judge.linked_at is judge.revoked_at is None:
+            state = "not invited yet: quem invite, or the dashboard"
+        elif judge.linked_at is None and judge.forgotten_at is None:
             link, state = f"{base}/j/{issue_link(c, judge, 'shell')}", "new link"
         elif not judge.has_link:
             state = "forgotten" if judge.forgotten_at else "link revoked"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from quem.store.outbox import StoredLetter
     from quem.study.addresses import Addressee
 
-__all__ = ["Letter", "message_of"]
+__all__ = ["Letter", "message_of", "receiver_of"]
 
 
 def _nothing(_: Connection) -> None:
@@ -48,6 +49,21 @@ class Letter:
     undo: Callable[[Connection], None] = _nothing
 
 
+def receiver_of(to: Addressee) -> Address:
+    """Give name and address as a header takes them.
+
+    Raises
+    ------
+    QuemError
+        One of them cannot be in a header, such as one with a line end.
+    """
+    try:
+        return Address(to.name, addr_spec=to.email)
+    except (ValueError, IndexError, MessageError):
+        reason = "the name or the email address can be in no letter; correct it"
+        raise QuemError([reason]) from None
+
+
 def message_of(stored: StoredLetter, letter: Letter, sender: Address) -> EmailMessage:
     """Compose a message; the id is always the same for a letter of the outbox.
 
@@ -59,13 +75,13 @@ def message_of(stored: StoredLetter, letter: Letter, sender: Address) -> EmailMe
     message = EmailMessage(policy=SMTP)
     try:
         message["From"] = sender
-        message["To"] = Address(letter.to.name, addr_spec=letter.to.email)
+        message["To"] = receiver_of(letter.to)
         message["Subject"] = letter.subject
         if letter.reply_to:
             message["Reply-To"] = Address(addr_spec=letter.reply_to)
-    except (ValueError, IndexError) as error:
-        message_text = "the name, the address, or the subject can be in no letter"
-        raise QuemError([f"{message_text}: {type(error).__name__}; correct it"]) from None
+    except (ValueError, IndexError, MessageError):
+        reason = "the subject or the organizer's address can be in no letter; correct it"
+        raise QuemError([reason]) from None
     message["Date"] = format_datetime(now())
     message["Message-ID"] = f"<{stored.message_id}@{sender.domain}>"
     message["Auto-Submitted"] = "auto-generated"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from quem.mail.message import Letter
     from quem.mail.server import MailSettings
     from quem.store.engine import Store
-    from quem.store.outbox import Kind, Role, StoredLetter
+    from quem.store.outbox import Kind, Role, Settled, StoredLetter
 
 __all__ = ["KINDS", "Sender", "Writer"]
 
@@ -68,7 +68,7 @@ class Sender:
         Takes each letter and what became of it.
     """
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         store: Store,
         study_id: str,
@@ -127,7 +127,7 @@ class Sender:
             with self._store.write() as c:
                 if stored := claim(c, key):
                     outcome = Outcome("failed", error.mistakes[0].message)
-                    settle(c, stored, *outcome[:1], self._actor, outcome.reason)
+                    settle(c, stored, outcome.state, self._actor, outcome.reason)
                     self._count(stored, outcome, counts)
             return None
 
@@ -139,10 +139,10 @@ class Sender:
                 taken.letter.undo(c)
                 release(c, taken.stored)
             raise
-        state = self._note(taken, outcome)
-        self._count(taken.stored, outcome._replace(state=state or outcome.state), counts)
+        state = self._note(taken, outcome) or outcome.state
+        self._count(taken.stored, Outcome(state, outcome.reason), counts)
 
-    def _note(self, taken: _Taken, outcome: Outcome) -> str | None:
+    def _note(self, taken: _Taken, outcome: Outcome) -> Settled | None:
         for attempt in range(_ATTEMPTS):
             try:
                 with self._store.write(_PATIENCE) as c:

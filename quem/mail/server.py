@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from email.headerregistry import Address
 from email.utils import parseaddr
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from quem.errors import QuemError
@@ -19,6 +19,8 @@ from quem.errors import QuemError
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from email.message import EmailMessage
+
+    from quem.store.outbox import Settled
 
 __all__ = ["MailServer", "MailServerError", "MailSettings", "Outcome", "mail_settings"]
 
@@ -38,8 +40,8 @@ _MAIL_ADDRESS = re.compile(r"<?[^\s<>@]+@[^\s<>@,;:]+>?")
 class MailServerError(QuemError):
     """The mail server cannot be reached, or accepts no letter at all."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__([message])
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__([f"mail server {place}: {reason}"])
 
 
 class Outcome(NamedTuple):
@@ -53,7 +55,7 @@ class Outcome(NamedTuple):
         What the mail server said, without addresses.
     """
 
-    state: Literal["sent", "retry", "failed", "unknown"]
+    state: Settled
     reason: str = ""
 
 
@@ -176,7 +178,7 @@ class MailServer:
         except (smtplib.SMTPException, OSError) as error:
             self.close()
             place = f"{self.settings.host}:{self.settings.port}"
-            raise MailServerError(f"mail server {place}: {_said(error)}") from None
+            raise MailServerError(place, _said(error)) from None
 
     def _connect(self) -> None:
         import ssl
@@ -221,7 +223,8 @@ class MailServer:
             code, said = smtp.mail(self.settings.sender.addr_spec)
             if code >= _NEVER:
                 smtp.rset()
-                raise MailServerError(f"mail server: refuses the sender: {_words(code, said)}")
+                reason = f"refuses the sender ({_FROM}): {_words(code, said)}"
+                raise MailServerError(self.settings.host, reason)
             if _is_good(code):
                 code, said = smtp.rcpt(receiver)
             if _is_good(code):
@@ -247,7 +250,9 @@ class MailServer:
 def _said(error: Exception) -> str:
     if isinstance(error, smtplib.SMTPResponseException):
         return _words(error.smtp_code, _bytes(error.smtp_error))
-    return _without_addresses(getattr(error, "strerror", None) or str(error) or type(error).__name__)
+    return _without_addresses(
+        getattr(error, "strerror", None) or str(error) or type(error).__name__
+    )
 
 
 def _is_good(code: int) -> bool:
@@ -257,7 +262,9 @@ def _is_good(code: int) -> bool:
 def _words(code: int, said: bytes, receiver: str = "") -> str:
     text = _without_addresses(f"{code} {said.decode(errors='replace')}")
     name = receiver.rpartition("@")[0]
-    return re.sub(rf"\b{re.escape(name)}\b", "(address)", text, flags=re.I) if name else text
+    return (
+        re.sub(rf"\b{re.escape(name)}\b", "(address)", text, flags=re.IGNORECASE) if name else text
+    )
 
 
 def _bytes(said: bytes | str) -> bytes:

@@ -225,7 +225,9 @@ def withdraw_link(c: Connection, judge: StoredJudge, token: str, actor: str) -> 
         "linked_at": judge.linked_at,
         "revoked_at": judge.revoked_at,
     }
-    if c.execute(update(JudgeRow).where(JudgeRow.key == judge.key, is_new).values(**former)).rowcount:
+    if c.execute(
+        update(JudgeRow).where(JudgeRow.key == judge.key, is_new).values(**former)
+    ).rowcount:
         record(c, judge.study_id, actor, "link-withdrawn", judge.key)
 
 

@@ -29,11 +29,13 @@ __all__ = [
     "TRY_AGAIN",
     "Kind",
     "Role",
+    "Settled",
     "StoredLetter",
     "claim",
     "decide",
     "drop",
     "forget_letters",
+    "has_lapsed",
     "lapse",
     "letters_of",
     "next_due",
@@ -44,7 +46,8 @@ __all__ = [
 
 Role = Literal["judge", "subject"]
 Kind = Literal["invite", "remind", "thanks"]
-State = Literal["queued", "sending", "sent", "retry", "failed", "unknown"]
+Settled = Literal["sent", "retry", "failed", "unknown"]
+State = Literal["queued", "sending"] | Settled
 
 _WAITING: tuple[State, ...] = ("queued", "retry")
 # How long a letter can take from its claim to the answer of the mail server, which
@@ -76,14 +79,17 @@ class StoredLetter:
 _COLUMNS = tuple(getattr(MailRow, name) for name in StoredLetter.__dataclass_fields__)
 
 
-def letters_of(c: Connection, study_id: str, role: Role) -> list[StoredLetter]:
-    """Give all letters to people of a role, in the order in which they were made."""
-    mine = MailRow.study_id == study_id, MailRow.role == role
-    rows = c.execute(select(*_COLUMNS).where(*mine).order_by(MailRow.key))
-    return [StoredLetter(*row) for row in rows]
+def letters_of(
+    c: Connection, study_id: str, role: Role, person_key: int | None = None
+) -> list[StoredLetter]:
+    """Give the letters to people of a role, or to one of them, in the order of their making."""
+    mine = select(*_COLUMNS).where(MailRow.study_id == study_id, MailRow.role == role)
+    if person_key is not None:
+        mine = mine.where(MailRow.person_key == person_key)
+    return [StoredLetter(*row) for row in c.execute(mine.order_by(MailRow.key))]
 
 
-def queue_letter(  # noqa: PLR0913, PLR0917  what makes a letter the one that it is
+def queue_letter(
     c: Connection, study_id: str, role: Role, person_key: int, kind: Kind, round_: int
 ) -> bool:
     """Have a letter sent; gives False where there is that letter already.
@@ -143,8 +149,8 @@ def claim(c: Connection, key: int) -> StoredLetter | None:
 
 
 def settle(
-    c: Connection, letter: StoredLetter, state: State, actor: str, reason: str = ""
-) -> State | None:
+    c: Connection, letter: StoredLetter, state: Settled, actor: str, reason: str = ""
+) -> Settled | None:
     """Note what became of a letter that was taken; what is to be tried again too often failed.
 
     Parameters
@@ -189,6 +195,12 @@ def release(c: Connection, letter: StoredLetter) -> None:
 def drop(c: Connection, letter: StoredLetter) -> None:
     """Delete a letter that nobody needs any more."""
     c.execute(delete(MailRow).where(MailRow.key == letter.key))
+
+
+def has_lapsed(c: Connection, study_id: str) -> bool:
+    """Whether there is something for `lapse` to note."""
+    late = MailRow.study_id == study_id, MailRow.state == "sending", MailRow.due_at <= now()
+    return c.execute(select(MailRow.key).where(*late).limit(1)).first() is not None
 
 
 def lapse(c: Connection, study_id: str, lease: dt.timedelta = LEASE) -> int:

@@ -115,8 +115,8 @@ def _time_zone(value: str) -> str:
 
 
 def _few(value: tuple[Reminder, ...]) -> tuple[Reminder, ...]:
-    if len(value) > MOST_REMINDERS:
-        message = f"a judge gets at most {MOST_REMINDERS} reminders; leave {len(value) - MOST_REMINDERS} out"
+    if (more := len(value) - MOST_REMINDERS) > 0:
+        message = f"a judge gets at most {MOST_REMINDERS} reminders; leave {more} out"
         raise ValueError(message)
     return value
 

@@ -145,9 +145,7 @@ def _planned(site: Site, kind: str, named: tuple[str, ...], *, new_link: bool) -
     ids = [planned.one.judge.id for planned in due]
     for judge_id in dict.fromkeys(named):
         if judge_id not in ids:
-            hint = (
-                "" if new_link or kind == "thanks" else "; --new-link replaces the link they have"
-            )
+            hint = "" if new_link else _HINTS.get(kind, "")
             click.echo(f"{judge_id}: no {_NAMES[kind]} is due{hint}", err=True)
     return due
 

@@ -12,7 +12,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete, func, select, update
 
 from quem.errors import QuemError
 from quem.store.events import record
@@ -42,6 +42,7 @@ __all__ = [
     "queue_letter",
     "release",
     "settle",
+    "undecided_letters",
 ]
 
 Role = Literal["judge", "subject"]
@@ -87,6 +88,13 @@ def letters_of(
     if person_key is not None:
         mine = mine.where(MailRow.person_key == person_key)
     return [StoredLetter(*row) for row in c.execute(mine.order_by(MailRow.key))]
+
+
+def undecided_letters(c: Connection, study_id: str) -> dict[str, int]:
+    """Count the letters of which somebody has to say what becomes of them: failed, unknown."""
+    mine = MailRow.study_id == study_id, MailRow.state.in_(("failed", "unknown"))
+    count = select(MailRow.state, func.count().label("number")).where(*mine).group_by(MailRow.state)
+    return {row.state: row.number for row in c.execute(count)}
 
 
 def queue_letter(

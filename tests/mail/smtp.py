@@ -7,9 +7,9 @@ import email
 import email.policy
 import threading
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
-from aiosmtpd.smtp import SMTP
+from aiosmtpd.smtp import SMTP, Envelope
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +72,7 @@ class MailHost:
             return Counter(letter["To"].addresses[0].addr_spec for letter in self.letters)
 
     async def handle_RCPT(  # noqa: N802  aiosmtpd's name
-        self, _server: Any, _session: Any, envelope: Any, address: str, _options: Any
+        self, _server: object, _session: object, envelope: Envelope, address: str, _options: object
     ) -> str:
         """Answer to a receiver."""
         answer = self.answer(address)
@@ -80,8 +80,9 @@ class MailHost:
             envelope.rcpt_tos.append(address)
         return answer
 
-    async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:  # noqa: N802
+    async def handle_DATA(self, _server: object, _session: object, envelope: Envelope) -> str:  # noqa: N802
         """Take a letter."""
+        assert isinstance(envelope.content, bytes)
         letter = email.message_from_bytes(envelope.content, policy=email.policy.default)
         with self._lock:
             self.letters.append(letter)

@@ -123,7 +123,8 @@ def queue_letter(
         "made_at": now(),
         "due_at": now(),
     }
-    return bool(c.execute(insert_new(c, MailRow).values(**values)).rowcount == 1)
+    made = insert_new(c, MailRow).values(**values).returning(MailRow.key)
+    return c.execute(made).first() is not None
 
 
 def next_due(

@@ -29,6 +29,7 @@ class MailHost:
 
     def __init__(self, answer: Callable[[str], str] = lambda _: "250 OK") -> None:
         self.answer = answer
+        self.drops = False  # whether it hangs up on a letter that it was given
         self.letters: list[EmailMessage] = []
         self._lock = threading.Lock()
         self._loop = asyncio.new_event_loop()
@@ -80,10 +81,16 @@ class MailHost:
             envelope.rcpt_tos.append(address)
         return answer
 
-    async def handle_DATA(self, _server: object, _session: object, envelope: Envelope) -> str:  # noqa: N802
+    async def handle_DATA(self, server: SMTP, _session: object, envelope: Envelope) -> str:  # noqa: N802
         """Take a letter."""
+        if self.drops:
+            assert server.transport is not None
+            server.transport.close()
+            return ""
         assert isinstance(envelope.content, bytes)
-        letter = email.message_from_bytes(envelope.content, policy=email.policy.default)
+        letter = email.message_from_bytes(
+            envelope.content.replace(b"\r\n", b"\n"), policy=email.policy.default
+        )
         with self._lock:
             self.letters.append(letter)
         return "250 OK"

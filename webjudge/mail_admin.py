@@ -42,6 +42,7 @@ _NO_URL = (
     "Links in letters would work only on this computer. Restart the server with --url, the "
     "address that judges use."
 )
+_TROUBLES = ("mail-settings", "letters")  # of `Site.troubles`
 SAID = {
     "queued": "The letters are on their way. This page shows what becomes of each.",
     "nothing": "Nothing is due.",
@@ -120,7 +121,7 @@ def letters_page(served: Site) -> dict[str, Any]:
         "due": due,
         "states": states,
         "addressed": known,
-        "trouble": trouble or served.troubles.get("letters", ""),
+        "troubles": [*filter(None, (trouble, *map(served.troubles.get, _TROUBLES)))],
         "people": PEOPLE,
     }
 

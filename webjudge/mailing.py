@@ -126,8 +126,8 @@ def invitations_due(
     return due
 
 
-def _is_recent(letters: Iterable[StoredLetter]) -> bool:
-    recent = now() - _APART
+def _is_recent(letters: Iterable[StoredLetter], at: dt.datetime | None = None) -> bool:
+    recent = (at or now()) - _APART
     return any((letter.sent_at or letter.made_at) > recent for letter in letters)
 
 
@@ -144,9 +144,11 @@ def reminders_now(c: Connection, site: Site) -> list[Planned]:
     return [*filter(None, planned)]
 
 
-def _next_reminder(one: Standing, letters: Sequence[StoredLetter]) -> Planned | None:
+def _next_reminder(
+    one: Standing, letters: Sequence[StoredLetter], at: dt.datetime | None = None
+) -> Planned | None:
     earlier = _of(letters, "remind")
-    if not one.is_reminded or len(earlier) >= MOST_REMINDERS or _is_recent(earlier):
+    if not one.is_reminded or len(earlier) >= MOST_REMINDERS or _is_recent(earlier, at):
         return None
     return Planned(one, "remind", len(earlier) + 1)
 
@@ -167,7 +169,7 @@ def reminders_due(c: Connection, site: Site, at: dt.datetime) -> list[Planned]:
     due = []
     for one in standings(c, site):
         mine = letters.get(one.judge.key, [])
-        planned = _next_reminder(one, mine)
+        planned = _next_reminder(one, mine, at)
         if planned and any(
             _applies(rule, one, mine, spec.deadline, at.astimezone(zone)) for rule in spec.reminders
         ):

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from flask import url_for
+from flask import current_app, url_for
 
 from quem.store.models import now
 from webjudge.languages import day
+from webjudge.mailing import POST
 from webjudge.wording import ago, counted, duration
 
 if TYPE_CHECKING:
@@ -144,7 +145,11 @@ def _unlinked(page: dict[str, Any]) -> Iterator[Todo]:
         button = "Create link" if len(judges) == 1 else "Create links"
         url = url_for("dashboard.people.make_links")
         reason = f"{_named([judge.name or judge.id for judge in judges])}: the invitations come "
-        yield Todo("warn", text, f"{reason}with the links.", button, url, "post")
+        if current_app.extensions[POST].settings:
+            url = url_for("dashboard.people.invitations")
+            yield Todo("warn", text, f"{reason}with the links.", "Invite", url)
+        else:
+            yield Todo("warn", text, f"{reason}with the links.", button, url, "post")
 
 
 def _try_it(page: dict[str, Any]) -> Iterator[Todo]:

@@ -58,9 +58,14 @@ class MailHost:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The settings that name this server; many letters a second."""
+        """The settings that name this server."""
+        return self.settings(self.port)
+
+    @staticmethod
+    def settings(port: int) -> dict[str, str]:
+        """The settings that name a server; many letters a second."""
         return {
-            "QUEM_SMTP": f"smtp://127.0.0.1:{self.port}",
+            "QUEM_SMTP": f"smtp://127.0.0.1:{port}",
             "QUEM_MAIL_FROM": "Quality Office <office@example.org>",
             "QUEM_MAIL_RATE": "1000",
             "QUEM_URL": "https://judging.example.org",

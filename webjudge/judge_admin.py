@@ -18,6 +18,7 @@ from sqlalchemy.exc import IntegrityError
 
 from quem.errors import QuemError
 from quem.store import judges
+from quem.store.outbox import awaiting_letter
 from webjudge import confirmations as asking
 from webjudge.access import acting, site
 from webjudge.dashboard_pages import ask, back, dashboard_page, require_sure
@@ -82,10 +83,11 @@ def add_judge() -> str | tuple[str, int]:
 def make_links() -> str:
     """Make links for all judges who never had one."""
     with site().store.write() as c:
+        awaiting = awaiting_letter(c, site().id, "judge")
         links = [
             (judge, judges.issue_link(c, judge, acting()))
             for judge in judges.judges_of(c, site().id)
-            if judge.linked_at is None and judge.forgotten_at is None
+            if judge.linked_at is judge.forgotten_at is None and judge.key not in awaiting
         ]
     return _shown_once(links)
 

@@ -20,7 +20,7 @@ from webjudge.mailing import (
     reminders_now,
     thanks_due,
 )
-from webjudge.wording import at_utc
+from webjudge.wording import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +79,7 @@ def _state(letter: StoredLetter) -> LetterState:
     if letter.state == "sent" and letter.sent_at:
         return LetterState(key, f"{name} sent {day(letter.sent_at.date())}", "good")
     if letter.state == "retry":
-        reason = f"Tried again after {at_utc(letter.due_at)}. {letter.error}"
+        reason = f"Tried again after {short(letter.due_at)} UTC. {letter.error}"
         return LetterState(key, f"{name} not accepted yet", "warn", reason)
     if letter.state == "failed":
         return LetterState(key, f"{name} failed", "bad", letter.error, ("again",))

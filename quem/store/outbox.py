@@ -31,6 +31,7 @@ __all__ = [
     "Role",
     "Settled",
     "StoredLetter",
+    "awaiting_letter",
     "claim",
     "decide",
     "drop",
@@ -88,6 +89,17 @@ def letters_of(
     if person_key is not None:
         mine = mine.where(MailRow.person_key == person_key)
     return [StoredLetter(*row) for row in c.execute(mine.order_by(MailRow.key))]
+
+
+def awaiting_letter(c: Connection, study_id: str, role: Role) -> set[int]:
+    """Give the keys of those whose link comes with a letter that is still to be sent."""
+    unsent = (
+        MailRow.study_id == study_id,
+        MailRow.role == role,
+        MailRow.kind == "invite",
+        MailRow.state.in_((*_WAITING, "sending")),
+    )
+    return set(c.execute(select(MailRow.person_key).where(*unsent)).scalars())
 
 
 def undecided_letters(c: Connection, study_id: str) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""Who is due a letter, what it says when it leaves, and a server's own sending."""
+"""To whom a letter is due, what it says when it leaves, and a server's own sending."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def _applies(
     at: dt.datetime,
 ) -> bool:
     """Say whether a rule's day has come, and nothing was written to the judge since."""
-    if rule.unless == "begun" and (one.started or one.submitted):
+    if rule.unless == "started" and (one.started or one.submitted):
         return False
     if rule.after_days is not None:
         sent = [letter.sent_at for letter in _of(letters, "invite") if letter.sent_at]

@@ -132,7 +132,7 @@ def _undecided(page: dict[str, Any]) -> Iterator[Todo]:
     url = url_for("dashboard.people.invitations")
     if count := page["undecided"].get("unknown"):
         text = f"Nobody knows whether {counted(count, 'letter')} arrived"
-        reason = "The connection broke off. A letter is never sent again by itself: decide."
+        reason = "The connection broke off. A letter is never sent again automatically: decide."
         yield Todo("bad", text, reason, "Decide", url)
     if count := page["undecided"].get("failed"):
         text = f"{counted(count, 'letter')} could not be delivered"

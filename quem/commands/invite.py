@@ -41,7 +41,7 @@ _NO_URL = (
     "https://judging.example.org, or set QUEM_URL"
 )
 _NO_RULES = (
-    "the study file has no reminders; add rules such as {after_days: 3, unless: begun}, or name "
+    "the study file has no reminders; add rules such as {after_days: 3, unless: started}, or name "
     "judges with --to ID"
 )
 

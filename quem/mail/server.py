@@ -95,7 +95,7 @@ def mail_settings(environment: Mapping[str, str] = os.environ) -> MailSettings |
     url = urlsplit(place)
     port = _port(url, mistakes)
     if url.scheme not in _PORTS or not url.hostname or port is None:
-        mistakes.append(f"{_SERVER}: is no address of a mail server; {_EXAMPLE}")
+        mistakes.append(f"{_SERVER}: is not the address of a mail server; {_EXAMPLE}")
     elif url.password:
         mistakes.append(f"{_SERVER}: holds a password; put it into {_PASSWORD} alone")
     elif url.scheme == "smtp" and not _is_loopback(url.hostname):
@@ -116,7 +116,7 @@ def _port(url: SplitResult, mistakes: list[str]) -> int | None:
         return url.port or _PORTS.get(url.scheme, 0)
     except ValueError:
         if url.scheme in _PORTS and url.hostname:
-            mistakes.append(f"{_SERVER}: its port is no number up to 65535")
+            mistakes.append(f"{_SERVER}: its port is not a number up to 65535")
         return None
 
 

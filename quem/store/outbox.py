@@ -207,7 +207,7 @@ def settle(
 
 
 def release(c: Connection, letter: StoredLetter) -> None:
-    """Put back a letter that was taken and did not leave, through no fault of its own."""
+    """Put back a letter that was taken and did not leave, though nothing is wrong with it."""
     taken = MailRow.key == letter.key, MailRow.state == "sending"
     back = {"state": "queued", "tries": letter.tries - 1, "due_at": now()}
     c.execute(update(MailRow).where(*taken).values(**back))

@@ -82,7 +82,7 @@ def _mistake(row: dict[str, str], role: str, person: str, *, is_known: bool) -> 
     if not person:
         return "has no id; add it"
     if role not in _ROLES:
-        return f"{role[:60]!r} is no role; use judge or subject{nearest(role, _ROLES)}"
+        return f"{role[:60]!r} is not a role; use judge or subject{nearest(role, _ROLES)}"
     if is_known:
         return "is named twice; leave one of the rows out"
     email = row["email"]

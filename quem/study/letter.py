@@ -108,4 +108,4 @@ def _mistakes(text: str, name: str, *, has_deadline: bool) -> Iterator[Mistake]:
             message = "the study has no deadline; add it, or leave the field out"
             yield Mistake(name, line, column, field[0], message)
     if "{link}" not in text:
-        yield Mistake(name, message="has no {link}; add it on a line of its own")
+        yield Mistake(name, message="has no {link}; add it on a separate line")

@@ -109,7 +109,7 @@ def _time_zone(value: str) -> str:
     try:
         ZoneInfo(value)
     except (OSError, ValueError, LookupError):
-        message = f"{value[:60]!r} is no time zone; use a name such as Europe/Berlin"
+        message = f"{value[:60]!r} is not a time zone; use a name such as Europe/Berlin"
         raise ValueError(message) from None
     return value
 
@@ -196,7 +196,7 @@ class Invitation(StudyPart):
 
 
 class Reminder(StudyPart):
-    """When judges are reminded who have not begun, or not finished."""
+    """When judges are reminded who have not started, or not finished."""
 
     after_days: Annotated[int, Field(ge=1, le=365), Numeral] | None = Field(
         None, description="Days after the invitation."
@@ -204,8 +204,9 @@ class Reminder(StudyPart):
     before_due_days: Annotated[int, Field(ge=0, le=365), Numeral] | None = Field(
         None, description="Days before the deadline."
     )
-    unless: Literal["begun", "finished"] = Field(
-        "finished", description="Who gets none: those who have begun, or only who has finished."
+    unless: Literal["started", "finished"] = Field(
+        "finished",
+        description="Who gets none: those who have started, or only those who have finished.",
     )
 
     @model_validator(mode="after")

@@ -36,7 +36,7 @@ MORE = """
 organizer: {name: Zoe Novak, email: zoe@example.net}
 deadline: 2031-05-10
 timezone: Europe/Berlin
-reminders: [{after_days: 3, unless: begun}, {before_due_days: 2}]
+reminders: [{after_days: 3, unless: started}, {before_due_days: 2}]
 """
 
 

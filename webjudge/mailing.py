@@ -303,6 +303,7 @@ class JudgeWriter:
 
 
 _LOOK_SECONDS = 20
+_STOP_SECONDS = 5
 
 
 class Post:
@@ -320,6 +321,7 @@ class Post:
         self._served = served
         self.base = base
         self._stopping = threading.Event()
+        self._looking = threading.Lock()
         self._thread: threading.Thread | None = None
         self._reminded: dt.date | None = None
 
@@ -347,7 +349,10 @@ class Post:
         QuemError
             Addresses have mistakes.
         """
-        site, settings = self._served(), self.settings
+        with self._looking:
+            self._look(self._served(), self.settings)
+
+    def _look(self, site: Site, settings: MailSettings | None) -> None:
         if self._stopping.is_set() or (self._thread and self._thread.is_alive()):
             return
         with site.store.read() as c:
@@ -398,7 +403,7 @@ class Post:
             troubles.pop("letters", None)
 
     def stop(self) -> None:
-        """End, after the letter that is being sent."""
+        """End, after the letter that is being sent, if the mail server answers soon."""
         self._stopping.set()
         if self._thread:
-            self._thread.join()
+            self._thread.join(_STOP_SECONDS)

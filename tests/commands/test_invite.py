@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import os
+import random
 import re
 import subprocess
 import sys
@@ -33,6 +34,7 @@ from tests.commands.sessions import close, hold_session
 from tests.mail.smtp import MailHost
 from tests.patience import SECONDS, until
 from tests.served import Served, write_judging_study
+from tests.trials.invitations import InvitationTrial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -268,11 +270,20 @@ def test_two_commands_and_a_server_at_once(
     assert {letter.state for letter in letters(study, database)} == {"sent"}
 
 
+def test_a_killed_command_sends_nothing_twice(tmp_path: Path) -> None:
+    """What was sent is not sent again by the next one; one letter a command is unknown at most."""
+    database = str(tmp_path / "store.sqlite3")
+    trial = InvitationTrial(tmp_path, database, random.Random(5), judges=8, kills=1)
+    assert trial.run()["unknown"] <= 2
+
+
 def test_no_link_or_address_is_kept(
     quem_command: Callable[..., Outcome], host: MailHost, study: Path, tmp_path: Path
 ) -> None:
     """Neither database, log, trail, export, nor result holds an address or what opens a link."""
     host.answer = lambda to: "450 later, j2@example.org" if to[:2] == "j2" else "250 OK"
+    text = study.read_text()
+    study.write_text(text.replace("name: Judge 0}", "name: Judge 0, email: j0@example.org}"))
     outcome = quem_command("invite", study)
     tokens = [LINK.findall(letter.get_content())[0] for letter in host.letters]
     assert len(tokens) == 2

@@ -42,11 +42,19 @@ _QUEM = (sys.executable, "-c", "from quem.cli import run; run()")
 class InvitationTrial:
     """A study whose judges are invited by commands that are killed."""
 
-    def __init__(self, folder: Path, database: str, rng: random.Random) -> None:
-        self._rng, self._database = rng, database
-        self._study = write_judging_study(folder, judges=_JUDGES)
+    def __init__(
+        self,
+        folder: Path,
+        database: str,
+        rng: random.Random,
+        *,
+        judges: int = _JUDGES,
+        kills: int = _KILLS,
+    ) -> None:
+        self._rng, self._database, self._judges, self._kills = rng, database, judges, kills
+        self._study = write_judging_study(folder, judges=judges)
         self._id = read_study(self._study).id
-        self._addresses = {f"J{n}": f"j{n}@example.org" for n in range(_JUDGES)}
+        self._addresses = {f"J{n}": f"j{n}@example.org" for n in range(judges)}
         rows = [f"{judge},{email}" for judge, email in self._addresses.items()]
         self._study.with_name("people.csv").write_text("\n".join(["id,email", *rows, ""]))
         self._refused: set[str] = set()
@@ -55,7 +63,7 @@ class InvitationTrial:
     def run(self) -> dict[str, Any]:
         """Kill, and let a last command finish; gives what became of the letters."""
         with MailHost(self._answer) as host:
-            for _ in range(_KILLS):
+            for _ in range(self._kills):
                 self._kill_one(host)
             self._wait_a_day()
             for process in self._started(host, 2):
@@ -114,14 +122,14 @@ class InvitationTrial:
         received = host.receivers
         twice = [address for address, count in received.items() if count > 1]
         assert not twice, f"sent twice: {twice}"
-        assert len(letters) == _JUDGES
+        assert len(letters) == self._judges
         for letter in letters:
             count = received[self._addresses[ids[letter.person_key]]]
             assert letter.state in ("sent", "unknown"), letter
             assert count == 1 or letter.state == "unknown", letter
         unknown = [letter for letter in letters if letter.state == "unknown"]
         never = [one for one in unknown if not received[self._addresses[ids[one.person_key]]]]
-        return {"kills": _KILLS, "delivered": len(received), "unknown": len(unknown)} | {
+        return {"kills": self._kills, "delivered": len(received), "unknown": len(unknown)} | {
             "never left": len(never),
             "not wanted at first": len(self._refused),
         }

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 
 from quem.resources import resource
-from quem.study.letter import read_letter
+from quem.study.letter import letter_in, read_letter
 from webjudge.languages import day, gettext, ngettext, speaking
 
 if TYPE_CHECKING:
@@ -119,7 +119,8 @@ def write_to(
             return Written(
                 subject, _templates().get_template(_FILES[what]).render(values), language
             )
-        letter = read_letter(site.path.with_name(own), own, has_deadline=spec.deadline is not None)
+        path = letter_in(site.path, own, language)
+        letter = read_letter(path, str(path), has_deadline=spec.deadline is not None)
         fields = {
             "name": str(values["address"] or one.judge.id),
             "title": spec.title,

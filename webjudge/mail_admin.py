@@ -130,19 +130,21 @@ def _addressed(planned: Sequence[Planned], known: set[str]) -> list[Planned]:
     return [each for each in planned if each.one.judge.id in known]
 
 
-@mail.post("/<any(invitations, reminders, thanks):what>")
-def send(what: str) -> Response:
+@mail.post("/<any(invitations, reminders, thanks):letters>")
+def send(letters: str) -> Response:
     """Send what is due, to everybody whose address is known."""
     served, post = site(), _post()
     if post.settings is None:
         raise QuemError([_NO_SERVER])
-    if what == "invitations":
+    if letters == "invitations":
         base = post.base or request.host_url.rstrip("/")
         if not current_app.config["QUEM_URL"] and urlsplit(base).hostname in _LOCAL:
             raise QuemError([_NO_URL])
         post.base = base
     known = {person for _, person in addresses_of(served.spec, served.path)}
-    find = {"invitations": invitations_due, "reminders": reminders_now, "thanks": thanks_due}[what]
+    find = {"invitations": invitations_due, "reminders": reminders_now, "thanks": thanks_due}[
+        letters
+    ]
     with served.store.write() as c:
         count = queue_planned(c, served, _addressed(find(c, served), known))
     post.look()

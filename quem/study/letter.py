@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from quem.errors import Mistake, QuemError
 from quem.io.text import nearest, read_text
+from quem.study.models import LanguageCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
     from quem.study.reading import StudyFile
 
-__all__ = ["FIELDS", "LetterText", "find_letter", "read_letter"]
+__all__ = ["FIELDS", "LetterText", "find_letter", "letter_in", "read_letter"]
 
 FIELDS = ("name", "title", "link", "due", "minutes")
 _FIELD = re.compile(r"\{([^{}\n]*)\}")
@@ -88,12 +90,34 @@ def find_letter(file: StudyFile) -> list[Mistake]:
         return mistakes
     if missing := file.not_there(("invitation", "text"), named):
         return [*mistakes, missing]
-    path, name = file.beside(named)
-    try:
-        read_letter(path, name, has_deadline=has_deadline)
-    except QuemError as error:
-        mistakes += error.mistakes
+    for language in ("", *get_args(LanguageCode)):
+        path, name = file.beside(_of_language(named, language))
+        if language and not path.exists():
+            continue
+        try:
+            read_letter(path, name, has_deadline=has_deadline)
+        except QuemError as error:
+            mistakes += error.mistakes
     return mistakes
+
+
+def letter_in(study: Path, named: str, language: str) -> Path:
+    """Give the path of an invitation in a language, or of the usual one.
+
+    Parameters
+    ----------
+    study : Path
+        The study file.
+    named : str
+        `invitation.text`; ``invite.de.md`` beside it is the translation of ``invite.md``.
+    """
+    translated = study.parent / _of_language(named, language)
+    return translated if translated.exists() else study.parent / named
+
+
+def _of_language(named: str, language: str) -> str:
+    stem, ending = posixpath.splitext(named)
+    return f"{stem}.{language}{ending}" if language else named
 
 
 def _mistakes(text: str, name: str, *, has_deadline: bool) -> Iterator[Mistake]:

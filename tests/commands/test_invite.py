@@ -375,20 +375,31 @@ def test_mistakes_come_before_the_first_letter(
 
 
 def test_own_text(quem_command: Callable[..., Outcome], host: MailHost, study: Path) -> None:
-    """The organizer's text has subject and fields; braces that are no field stay."""
-    study.with_name("invite.md").write_text(
-        "Subject: Please judge, {name}\n\nDear {name}: {title}, {minutes} min, {due}\n{link}\n{ .\n"
+    """The organizer's text has subject, fields, and translations; other braces stay."""
+    folder = study.with_name("judging")
+    folder.mkdir()
+    text = "Dear {name}: {title}, {minutes} min, {due}\n{link}\n{ .\n"
+    (folder / "invite.md").write_text(f"Subject: Please judge, {{name}}\n\n{text}")
+    (folder / "invite.de.md").write_text("Bitte bis {due}: {link}\n")
+    named = study.read_text().replace("name: Judge 2}", "name: Judge 2, language: de}")
+    own = "invitation: {text: judging/invite.md}\ndeadline: 2031-05-03\nminutes: 25\n"
+    study.write_text(named + own)
+    for judge in ("J1", "J2"):
+        assert quem_command("invite", study, "--to", judge)[0] == 0
+    english, german = host.letters
+    assert english["Subject"] == "Please judge, Judge 1"
+    assert LINK.sub("LINK", english.get_content()) == (
+        "Dear Judge 1: Made up, 25 min, 3 May 2031\nLINK\n{ .\n"
     )
-    study.write_text(
-        f"{study.read_text()}invitation: {{text: invite.md}}\ndeadline: 2031-05-03\nminutes: 25\n"
-    )
-    assert quem_command("invite", study, "--to", "J1")[0] == 0
-    (letter,) = host.letters
-    assert letter["Subject"] == "Please judge, Judge 1"
-    text = LINK.sub("LINK", letter.get_content())
-    assert text == "Dear Judge 1: Made up, 25 min, 3 May 2031\nLINK\n{ .\n"
+    assert german["Subject"] == "Made up"
+    assert german.get_content().startswith("Bitte bis 3. Mai 2031: https://")
     assert quem_command("invite", study, "--to", "J1", "--new-link")[0] == 0
     assert "This link replaces the one that we sent you" in host.letters[-1].get_content()
+    (folder / "invite.de.md").write_text("Bitte {links}\n")
+    for command in ("check", "invite"):
+        code, _, err = quem_command(command, study)
+        assert code == 1
+        assert "judging/invite.de.md:1:7: {links}: unknown field" in err
 
 
 def test_a_dry_run_does_nothing(

@@ -92,7 +92,10 @@ def mail_settings(environment: Mapping[str, str] = os.environ) -> MailSettings |
     if not (place := environment.get(_SERVER, "")):
         return None
     mistakes: list[str] = []
-    url = urlsplit(place)
+    try:
+        url = urlsplit(place)
+    except ValueError:  # half an IPv6 address
+        url = urlsplit("")
     port = _port(url, mistakes)
     if url.scheme not in _PORTS or not url.hostname or port is None:
         mistakes.append(f"{_SERVER}: is not the address of a mail server; {_EXAMPLE}")
@@ -104,6 +107,8 @@ def mail_settings(environment: Mapping[str, str] = os.environ) -> MailSettings |
     user, password = unquote(url.username or ""), environment.get(_PASSWORD, "")
     if user and not password:
         mistakes.append(f"{_PASSWORD}: is not set; set it to the password of {user}")
+    if not (user + password).isascii():
+        mistakes.append(f"{_PASSWORD}: user and password may have ASCII characters only")
     sender = _sender(environment.get(_FROM, ""), mistakes)
     rate = _rate(environment.get(_RATE, "1"), mistakes)
     if mistakes or sender is None or port is None:

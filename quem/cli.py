@@ -20,6 +20,7 @@ from quem.commands.compare import compare
 from quem.commands.export import export
 from quem.commands.import_ import import_
 from quem.commands.init import init
+from quem.commands.invite import invite
 from quem.commands.judges import judges
 from quem.commands.measures import measures
 from quem.commands.organizers import organizers
@@ -62,7 +63,7 @@ def main() -> None:
 
 
 for _command in (
-    *(analyze, compare, plan, check, init, serve, judges, solve, organizers),
+    *(analyze, compare, plan, check, init, serve, judges, solve, organizers, invite),
     *(export, import_, backup, restore, measures, schema),
 ):
     main.add_command(_command)

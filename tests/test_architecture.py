@@ -144,6 +144,7 @@ ARROWS: dict[str, set[str]] = {
     "exporting": DATA | {"blinding", "importing", "solutions", "store"},
     "store": DATA | {"solutions"},
     "solving": DATA | {"blinding", "solutions", "store"},
+    "mail": DATA | {"store"},
     "rankings": DATA | {"store", "solutions"},
     "experience": DATA | {"rankings", "store", "report", "lists"},
     "comparison": DATA | {"rankings", "report", "lists", "experience"},
@@ -219,10 +220,11 @@ def test_lists_know_only_numpy() -> None:
         assert third - for_frames <= {"numpy", "quem"}, _name(path)
 
 
-def test_only_serve_imports_the_judging_app() -> None:
-    """The arrow between the packages points from webjudge to quem; ``quem serve`` starts it."""
+def test_only_two_commands_import_the_judging_app() -> None:
+    """The arrow between the packages points from webjudge to quem, but for serve and invite."""
+    commands = ("quem/commands/serve.py", "quem/commands/invite.py")
     for path in (ROOT / "quem").rglob("*.py"):
-        imports = _top_level(path) if _name(path) == "quem/commands/serve.py" else _anywhere(path)
+        imports = _top_level(path) if _name(path) in commands else _anywhere(path)
         assert not [module for module in imports if _within(module, ("webjudge",))], _name(path)
 
 

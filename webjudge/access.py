@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from webjudge.site import Site
 
 __all__ = [
+    "NO_LINK",
     "access",
     "acting",
     "admit",

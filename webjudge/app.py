@@ -17,6 +17,7 @@ from webjudge.errors import answer_errors
 from webjudge.judging import judge
 from webjudge.language_choice import choose_language, language_values
 from webjudge.languages import gettext, moment, ngettext
+from webjudge.mailing import POST, Post
 from webjudge.offline import VERSION, offline
 from webjudge.preview import preview
 from webjudge.security import Hosts, StrictJson, protect
@@ -66,6 +67,7 @@ def create_app(
     app.json = StrictJson(app)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.extensions["quem"] = served
+    app.extensions[POST] = Post(lambda: app.extensions["quem"], app.config["QUEM_URL"] or "")
     follow_edits(app, served)
     _translate(app)
     for blueprint in (access, judge, solve, offline, dashboard, preview):

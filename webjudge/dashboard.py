@@ -17,6 +17,7 @@ from webjudge import wording
 from webjudge.access import acting, admit, log_out, site
 from webjudge.dashboard_pages import UnsureError, ask, back, dashboard_page, message, require_sure
 from webjudge.judge_admin import people
+from webjudge.mail_admin import mail
 from webjudge.overview import overview_page, started_rankings
 from webjudge.results import results
 from webjudge.reviewing import review
@@ -34,6 +35,7 @@ __all__ = ["dashboard"]
 
 dashboard = Blueprint("dashboard", __name__, url_prefix="/dashboard")
 dashboard.register_blueprint(people)
+dashboard.register_blueprint(mail)
 dashboard.register_blueprint(results)
 dashboard.register_blueprint(review)
 dashboard.register_blueprint(setup)

@@ -11,7 +11,6 @@ from flask import (
     current_app,
     g,
     redirect,
-    render_template,
     request,
     url_for,
 )
@@ -19,10 +18,12 @@ from sqlalchemy.exc import IntegrityError
 
 from quem.errors import QuemError
 from quem.store import judges
+from quem.store.outbox import awaiting_letter
 from webjudge import confirmations as asking
 from webjudge.access import acting, site
 from webjudge.dashboard_pages import ask, back, dashboard_page, require_sure
-from webjudge.languages import day, speaking
+from webjudge.letters import Standing, write_to
+from webjudge.mail_admin import SAID, letters_page
 from webjudge.overview import overview_page
 from webjudge.report import live_report
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Response
 
     from quem.store.judges import StoredJudge
+    from webjudge.letters import Text
 
 __all__ = ["people"]
 
@@ -81,10 +83,11 @@ def add_judge() -> str | tuple[str, int]:
 def make_links() -> str:
     """Make links for all judges who never had one."""
     with site().store.write() as c:
+        awaiting = awaiting_letter(c, site().id, "judge")
         links = [
             (judge, judges.issue_link(c, judge, acting()))
             for judge in judges.judges_of(c, site().id)
-            if judge.linked_at is None and judge.forgotten_at is None
+            if judge.linked_at is judge.forgotten_at is None and judge.key not in awaiting
         ]
     return _shown_once(links)
 
@@ -92,7 +95,8 @@ def make_links() -> str:
 @people.get("/invitations")
 def invitations() -> str:
     """Say how judges get their links, and offer to make those that are missing."""
-    return dashboard_page("invitations.html", **overview_page(site()))
+    page = {**overview_page(site()), "letters": letters_page(site())}
+    return dashboard_page("invitations.html", **page, said=SAID.get(request.args.get("said", "")))
 
 
 @people.get("/reminders")
@@ -218,7 +222,7 @@ def _one(key: int) -> dict[str, Any]:
     return next(one for one in overview_page(site())["judges"] if one["judge"].key == judge.key)
 
 
-def _message(kind: str, one: dict[str, Any], link: str = "") -> dict[str, Any]:
+def _message(kind: Text, one: dict[str, Any], link: str = "") -> dict[str, Any]:
     """Write a message to a judge, in the language that the study file names.
 
     Parameters
@@ -229,29 +233,16 @@ def _message(kind: str, one: dict[str, Any], link: str = "") -> dict[str, Any]:
     link : str
         Known only when it is made.
     """
-    spec = site().spec
-    contact = spec.organizer
-    language = site().language(one["judge"]) or site().usual_language
-    with speaking(language):
-        text = render_template(
-            f"judge/{kind}.txt",
-            study={"title": spec.title},
-            address=site().address(one["judge"]),
-            one=one,
-            link=link,
-            n_tasks=one["total"],
-            minutes=site().minutes,
-            deadline=day(spec.deadline) if spec.deadline else "",
-            contact=contact,
-            sender=contact.name or g.organizer.name,
-        )
-    subject = spec.invitation.title or spec.title
-    mail = f"mailto:?subject={quote(subject)}&body={quote(text)}"
+    standing = Standing(
+        one["judge"], one["total"], one["submitted"], started=one["started"], declined=False
+    )
+    written = write_to(site(), standing, kind, g.organizer.name, link=link)
+    mail = f"mailto:?subject={quote(written.subject)}&body={quote(written.text)}"
     return {
         "judge": one["judge"],
         "link": link,
-        "text": text,
-        "language": language,
-        "subject": subject,
+        "text": written.text,
+        "language": written.language,
+        "subject": written.subject,
         "mail": mail,
     }

@@ -10,6 +10,7 @@ from quem.store.backup import backup_state
 from quem.store.judges import declined_judges
 from quem.store.living import effect_warning
 from quem.store.models import now
+from quem.store.outbox import awaiting_letter, undecided_letters
 from quem.store.progress import Answers, answers_of, progress_of
 from webjudge.lacking import lacking
 
@@ -47,6 +48,8 @@ def overview_page(site: Site) -> dict[str, Any]:
         affected = [effect_warning(effect).message for effect in site.effects(c)]
         backup = backup_state(c, site.id)
         recent = audit_events(c, site.id, _RECENT)
+        undecided = undecided_letters(c, site.id)
+        awaiting = awaiting_letter(c, site.id, "judge")
     total = len(site.plan.parts) + site.plan.repeat
     judges = [_judge(site, person, total, person.judge.key in declined) for person in progress]
     waiting = [one for one in judges if one["waits"]]
@@ -62,7 +65,12 @@ def overview_page(site: Site) -> dict[str, Any]:
         "deadline": site.spec.deadline,
         "rows": _rows(site, progress),
         "recent": recent,
-        "unlinked": [j["judge"] for j in judges if j["link"] == "none" and not j["declined"]],
+        "unlinked": [
+            one["judge"]
+            for one in judges
+            if one["link"] == "none" and not one["declined"] and one["judge"].key not in awaiting
+        ],
+        "undecided": undecided,
         "alerts": alerts_of(site),
         "backup": backup,
         # What could not be logged either, as where the disk is full.

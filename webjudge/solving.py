@@ -59,7 +59,7 @@ from quem.store.subjects import (
     withdraw,
 )
 from quem.store.uploads import TooLargeError, UploadFolder
-from webjudge.access import current_subject, site
+from webjudge.access import NO_LINK, current_subject, site
 from webjudge.errors import refusal
 from webjudge.files import file_token, send_one
 from webjudge.language_choice import keep_language
@@ -103,7 +103,7 @@ _NOTHING = marked("Write an answer or add a file before you submit.")
 def _only_subjects() -> None:
     """Nothing of a body is read before it is known whose it is."""
     if site().spec.solving is None:
-        abort(404)
+        abort(401, gettext(NO_LINK))
     if request.method not in ("GET", "HEAD", "OPTIONS"):
         with site().store.read() as c:
             current_subject(c)

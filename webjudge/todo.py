@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
-from flask import url_for
+from flask import current_app, url_for
 
 from quem.store.models import now
 from webjudge.languages import day
+from webjudge.mailing import POST
 from webjudge.wording import ago, counted, duration
 
 if TYPE_CHECKING:
@@ -127,13 +128,28 @@ def _no_judges(page: dict[str, Any]) -> Iterator[Todo]:
         yield Todo("warn", "No judges yet", reason, *_adding())
 
 
+def _undecided(page: dict[str, Any]) -> Iterator[Todo]:
+    url = url_for("dashboard.people.invitations")
+    if count := page["undecided"].get("unknown"):
+        text = f"Nobody knows whether {counted(count, 'letter')} arrived"
+        reason = "The connection broke off. A letter is never sent again automatically: decide."
+        yield Todo("bad", text, reason, "Decide", url)
+    if count := page["undecided"].get("failed"):
+        text = f"{counted(count, 'letter')} could not be delivered"
+        yield Todo("bad", text, "The mail server's reason is beside the judge.", "Show", url)
+
+
 def _unlinked(page: dict[str, Any]) -> Iterator[Todo]:
     if (judges := page["unlinked"]) and page["status"].state != "closed":
         text = f"{counted(len(judges), 'judge')} {_has(judges)} no link yet"
         button = "Create link" if len(judges) == 1 else "Create links"
         url = url_for("dashboard.people.make_links")
         reason = f"{_named([judge.name or judge.id for judge in judges])}: the invitations come "
-        yield Todo("warn", text, f"{reason}with the links.", button, url, "post")
+        if current_app.extensions[POST].settings:
+            url = url_for("dashboard.people.invitations")
+            yield Todo("warn", text, f"{reason}with the links.", "Invite", url)
+        else:
+            yield Todo("warn", text, f"{reason}with the links.", button, url, "post")
 
 
 def _try_it(page: dict[str, Any]) -> Iterator[Todo]:
@@ -193,7 +209,7 @@ def _closed(page: dict[str, Any]) -> Iterator[Todo]:
 
 
 _RULES: tuple[Callable[[dict[str, Any]], Iterator[Todo]], ...] = (
-    *(_server, _lacking, _backup, _unreadable, _paused, _finished, _changed, _warnings),
+    *(_server, _lacking, _backup, _unreadable, _undecided, _paused, _finished, _changed, _warnings),
     *(_no_judges, _unlinked, _try_it, _overdue, _declined, _unopened, _due, _closed),
 )
 

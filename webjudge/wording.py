@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from quem.store.models import now
 
@@ -25,6 +25,8 @@ _EVENTS = {
     "link-made": "Link created for {judge}",
     "link-replaced": "Link of {judge} replaced",
     "link-revoked": "Link of {judge} revoked",
+    "mail": "{kind} to {judge}: {state}",
+    "link-withdrawn": "New link of {judge} withdrawn: the letter was not accepted",
     "judge-forgotten": "Personal data erased; the judge is now {judge}",
     "organizer-added": "{whom} added as an organizer ({role})",
     "organizer-removed": "{whom} is no longer an organizer: removed from the study file",
@@ -52,6 +54,15 @@ _EVENTS = {
     "subject-withdrawn": "{subject} withdrew; their answers are deleted",
     "subject-erased": "Personal data erased; the subject is now {subject}",
     "answer-names": "{subject} submitted {problem} with words that may show who wrote it",
+}
+_LETTERS = {"invite": "Invitation", "remind": "Reminder", "thanks": "Thanks"}
+_LETTER_STATES = {
+    "sent": "sent",
+    "retry": "not accepted yet",
+    "failed": "failed",
+    "unknown": "unknown whether it arrived",
+    "marked-sent": "marked as sent",
+    "again": "to be sent again",
 }
 _DECISIONS = {
     "words-redacted": "Redacted",
@@ -117,9 +128,7 @@ def happened(event: AuditEvent) -> str:
         where = " on ".join(filter(None, (event.detail["solver"], event.detail["where"])))
         words = event.detail["words"]
         return f"{_DECISIONS[event.what]} “{words}”: {where or 'everywhere'}"
-    names = {"judge": event.judge, "problem": event.problem}
-    names |= dict.fromkeys(("whom", "role", "subject"), "")
-    text = _EVENTS.get(event.what, event.what).format_map(names | event.detail)
+    text = _EVENTS.get(event.what, event.what).format_map(_named(event))
     if event.what == "open":
         text = _OPENED.get(event.detail.get("before", ""), text)
     if event.what == "paused" and event.detail.get("until"):
@@ -129,6 +138,17 @@ def happened(event: AuditEvent) -> str:
     if event.practice:
         text += " (practice)"
     return f"{text} (repeat)" if event.occasion > 1 else text
+
+
+def _named(event: AuditEvent) -> dict[str, Any]:
+    """What the text of an event names."""
+    names: dict[str, Any] = {"judge": event.judge, "problem": event.problem}
+    names |= {**dict.fromkeys(("whom", "role", "subject"), ""), **event.detail}
+    if event.what == "mail":
+        names["kind"] = _LETTERS[event.detail["kind"]]
+        names["state"] = _LETTER_STATES[event.detail["state"]]
+        names["judge"] = event.judge or names["subject"]
+    return names
 
 
 def marked(event: AuditEvent) -> str:

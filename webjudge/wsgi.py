@@ -1,7 +1,8 @@
 """For servers such as gunicorn: ``QUEM_STUDY=study.yaml gunicorn webjudge.wsgi``.
 
 ``QUEM_URL`` is what judges' links begin with, ``QUEM_BEHIND_PROXY=1`` trusts a proxy in front,
-``QUEM_OFFICE_UNSANDBOXED=1`` lets LibreOffice convert documents where it has network.
+``QUEM_OFFICE_UNSANDBOXED=1`` lets LibreOffice convert documents where it has network,
+``QUEM_SMTP`` and others name a mail server (see `quem.mail.server`).
 Links are made by ``quem organizers`` and ``quem judges``. Several workers need PostgreSQL
 (``QUEM_DATABASE_URL``).
 """
@@ -15,6 +16,7 @@ import sys
 from quem.errors import QuemError
 from webjudge import create_app, open_site
 from webjudge.housekeeping import Housekeeping
+from webjudge.mailing import POST
 
 __all__ = ["application"]
 
@@ -41,8 +43,11 @@ except QuemError as error:
 
 # Each worker loads this module, and keeps house for itself until it ends.
 _housekeeping = Housekeeping(_site)
+_post = application.extensions[POST]
+_post.keep(_housekeeping)
 for _trouble in _site.troubles.values():
     sys.stderr.write(f"alert: {_trouble}\n")
 _housekeeping.start()
 atexit.register(_site.store.close)
-atexit.register(_housekeeping.stop)  # which comes first
+atexit.register(_housekeeping.stop)
+atexit.register(_post.stop)  # which comes first

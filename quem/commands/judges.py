@@ -106,13 +106,18 @@ def _take_over(c: Connection, spec: ExperienceSpec, added: Judge | None) -> None
 def _erase(c: Connection, spec: ExperienceSpec, study: Path, ids: tuple[str, ...]) -> list[str]:
     """Erase judges' personal data; gives what to say of it."""
     from quem.store.judges import erase_judge, judge_named
+    from quem.study.addresses import PEOPLE, addresses_of
 
+    listed = addresses_of(spec.model_copy(update={"judges": ()}), study) if ids else {}
     lines = []
     for judge_id in dict.fromkeys(ids):
         pseudonym = erase_judge(c, judge_named(c, spec.id, judge_id), "shell")
         lines.append(f"erased {judge_id}, whose rankings stay as those of {pseudonym}")
         if judge_id in {judge.id for judge in spec.judges}:
             lines.append(f"warning: {study} still names the judge {judge_id}; delete that entry")
+        if ("judge", judge_id) in listed:
+            people = study.with_name(PEOPLE)
+            lines.append(f"warning: {people} still names the judge {judge_id}; delete that line")
     if lines:
         lines.append("Archives and backups made before still hold the personal data.")
     return lines

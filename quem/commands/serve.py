@@ -20,6 +20,8 @@ from quem.commands.options import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sqlalchemy import Connection
 
     from quem.commands.links import Row
@@ -96,12 +98,12 @@ def serve(
     import signal
 
     from quem.errors import QuemError
-    from quem.store.backup import back_up, make_folder
+    from quem.store.backup import make_folder
     from quem.store.engine import clear_refusals
     from quem.store.location import locate_database
-    from quem.store.uploads import UploadFolder
     from webjudge import create_app, open_site
     from webjudge.housekeeping import Housekeeping
+    from webjudge.mailing import POST
     from webjudge.running import Server
 
     # That requests wait for a thread for some milliseconds is no news.
@@ -124,9 +126,9 @@ def serve(
     with server:
         housekeeping = Housekeeping(site)
         if backup:
-            uploads = UploadFolder(site.path)
-            copy = partial(back_up, site.store, site.id, backup, actor="server", uploads=uploads)
-            housekeeping.add("backup", every, partial(copy, keep=keep, every=every))
+            housekeeping.add("backup", every, _copying(site, backup, every, keep))
+        post = app.extensions[POST]
+        post.keep(housekeeping)
         with clear_refusals(site.store.place):
             dashboard = _hand_over_links(site, base, links)
         if open_browser:
@@ -135,10 +137,21 @@ def serve(
         try:
             signal_number = server.run()
         finally:
+            post.stop()
             housekeeping.stop()
             site.store.close()
     if signal_number == signal.SIGINT:
         raise KeyboardInterrupt
+
+
+def _copying(site: Site, folder: Path, every: float, keep: int) -> Callable[[], object]:
+    """Give what makes one backup."""
+    from quem.store.backup import back_up
+    from quem.store.uploads import UploadFolder
+
+    uploads = UploadFolder(site.path)
+    copy = partial(back_up, site.store, site.id, folder, actor="server", uploads=uploads)
+    return partial(copy, keep=keep, every=every)
 
 
 def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
@@ -147,7 +160,8 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
 
     with link_file(site.path, out) as file, site.store.write() as c:
         status = status_of(c, site.id)
-        organizers, judges = _organizers(c, site.id, base), _judges(c, site.id, base)
+        organizers = _organizers(c, site.id, base)
+        judges = _judges(c, site.id, base, _invited_by_mail(site))
         subjects = _subjects(c, site.id, base) if site.spec.solving else []
         is_new = any(link for *_, link, _ in (*organizers, *judges, *subjects))
         if out or (is_new and not may_show_links()):
@@ -192,14 +206,26 @@ def _organizers(c: Connection, study_id: str, base: str) -> list[Row]:
     return rows
 
 
-def _judges(c: Connection, study_id: str, base: str) -> list[Row]:
+def _invited_by_mail(site: Site) -> set[str]:
+    """Name the judges whose links are made when their invitation is sent."""
+    from quem.mail.server import mail_settings
+    from quem.study.addresses import addresses_of
+
+    if mail_settings() is None:
+        return set()
+    return {person for role, person in addresses_of(site.spec, site.path) if role == "judge"}
+
+
+def _judges(c: Connection, study_id: str, base: str, invited: set[str]) -> list[Row]:
     """Give role, id, name, link and state of judges, with the links that are made now."""
     from quem.store.judges import issue_link, judges_of
 
     rows: list[Row] = []
     for judge in judges_of(c, study_id):
         link, state = "", "has a link"
-        if judge.linked_at is None and judge.forgotten_at is None:
+        if judge.id in invited and judge.linked_at is judge.revoked_at is None:
+            state = "not invited yet: quem invite, or the dashboard"
+        elif judge.linked_at is None and judge.forgotten_at is None:
             link, state = f"{base}/j/{issue_link(c, judge, 'shell')}", "new link"
         elif not judge.has_link:
             state = "forgotten" if judge.forgotten_at else "link revoked"

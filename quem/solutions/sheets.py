@@ -12,6 +12,7 @@ from quem.errors import QuemError
 from quem.io.text import nearest, read_text, shown
 from quem.solutions.files import inspect, kind_of
 from quem.solutions.model import Sheet, SolutionFile
+from quem.study.letter import find_letter
 from quem.study.models import LanguageCode
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ def find_sheets(file: StudyFile) -> tuple[Sheets, list[Mistake]]:
         solving_briefing=texts.get(("solving", "briefing")),
         solving_consent=texts.get(("solving", "consent")),
     )
+    mistakes += find_letter(file)
     return found, mistakes
 
 

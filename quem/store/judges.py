@@ -21,8 +21,16 @@ from quem.store.models import (
     insert_new,
     now,
 )
+from quem.store.outbox import forget_letters
 from quem.store.state import without_words
-from quem.store.studies import digest_of, ended_link, new_link, person_named, status_of
+from quem.store.studies import (
+    digest_of,
+    ended_link,
+    new_link,
+    person_named,
+    session_of,
+    status_of,
+)
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -42,12 +50,14 @@ __all__ = [
     "erase_judge",
     "issue_link",
     "judge_named",
+    "judge_of_key",
     "judge_of_session",
     "judges_of",
     "record_visit",
     "revoke_link",
     "sync_judges",
     "visited_recently",
+    "withdraw_link",
 ]
 
 _SEEN_SECONDS = 60
@@ -94,6 +104,13 @@ def judge_of_session(c: Connection, study_id: str, session: str) -> StoredJudge 
     """Find the judge whose cookie this is."""
     values = {"session": digest_of(session), "study": study_id}
     row = c.execute(_OF_SESSION, values).one_or_none()
+    return StoredJudge(*row) if row else None
+
+
+def judge_of_key(c: Connection, study_id: str, key: int) -> StoredJudge | None:
+    """Find a judge by the key of their row."""
+    mine = JudgeRow.key == key, JudgeRow.study_id == study_id
+    row = c.execute(select(*_COLUMNS).where(*mine)).one_or_none()
     return StoredJudge(*row) if row else None
 
 
@@ -189,6 +206,31 @@ def issue_link(c: Connection, judge: StoredJudge, actor: str) -> str:
     return token
 
 
+def withdraw_link(c: Connection, judge: StoredJudge, token: str, actor: str) -> None:
+    """Take back a new link that its judge was never sent: the one that they had holds again.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    judge : StoredJudge
+        As they were before.
+    actor : str
+        As in `quem.store.events.record`.
+    """
+    # Meanwhile somebody may have replaced or revoked it.
+    is_new = JudgeRow.session_hash == digest_of(session_of(token))
+    former = {
+        "session_hash": judge.session_hash,
+        "linked_at": judge.linked_at,
+        "revoked_at": judge.revoked_at,
+    }
+    if c.execute(
+        update(JudgeRow).where(JudgeRow.key == judge.key, is_new).values(**former)
+    ).rowcount:
+        record(c, judge.study_id, actor, "link-withdrawn", judge.key)
+
+
 def revoke_link(c: Connection, judge: StoredJudge, actor: str) -> None:
     """End a judge's link; rankings stay.
 
@@ -253,6 +295,7 @@ def erase_judge(c: Connection, judge: StoredJudge, actor: str) -> str:
     for key, data, _ in saved:
         erased = update(RevisionRow).where(RevisionRow.key == key)
         c.execute(erased.values(state=without_words(data), words_salt=None))
+    forget_letters(c, judge.study_id, "judge", judge.key)
     links = [link for _, _, link in saved]
     record(c, judge.study_id, actor, "judge-forgotten", judge.key, links=links)
     c.info[SCRUB] = True

@@ -32,6 +32,7 @@ from quem.store.engine import Store, clear_refusals, open_store, store_of
 from quem.store.events import record
 from quem.store.migration import require_known, version_of
 from quem.store.models import Base
+from quem.store.outbox import doubt_unsent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,17 +139,20 @@ def restore_copy(
                 restored = _restore_dump(task)
             else:
                 restored = _restore_archive(task)
-            _log(task)
+            is_whole = head == _SQLITE or head.startswith(_DUMP)
+            _log(task, None if is_whole else task.study_id)
     except OSError as error:
         message = f"nothing was restored: {reason_of(error)}"
         raise QuemError([Mistake(place.name, message=message)]) from None
     return restored
 
 
-def _log(task: _Task) -> None:
+def _log(task: _Task, study_id: str | None) -> None:
+    """Log that a study, or all that share a database, is as it was; letters may be newer."""
     store = open_store(task.place)
     try:
         with store.write() as c:
+            doubt_unsent(c, study_id)
             record(c, task.study_id, "shell", "restored", file=task.copy.name)
     finally:
         store.close()

@@ -39,6 +39,7 @@ from quem.study.fields import (
 from quem.study.subjects import id_trouble
 
 __all__ = [
+    "MOST_REMINDERS",
     "Assisted",
     "BlockDesign",
     "Contact",
@@ -56,6 +57,7 @@ __all__ = [
     "Problem",
     "Question",
     "RankingsSource",
+    "Reminder",
     "Reviewed",
     "Solving",
     "Subject",
@@ -67,6 +69,8 @@ Interval = Literal["prediction", "mean", "calibration", "hierarchical"]
 # Of judges' pages; `webjudge.languages` has their names.
 LanguageCode = Literal["en", "de", "es", "fr", "ja", "zh-Hans"]
 _SCALE = (1, 5)
+# That a judge gets at most.
+MOST_REMINDERS = 3
 # Buttons of a scale that fit on a phone.
 _STEPS = 10
 
@@ -94,6 +98,31 @@ Minutes = Annotated[int, Field(ge=1, le=100_000), Numeral]
 def _mail_address(value: str) -> str:
     if value and not re.fullmatch(r"[^\s@<>]+@[^\s@<>]+", value):
         message = f"{value[:60]!r} is not an email address; use a value such as amy@example.org"
+        raise ValueError(message)
+    return value
+
+
+def _plain_address(value: str) -> str:
+    if not value.isascii():
+        message = f"{value[:60]!r} is not plain ASCII; write its domain in the form xn--..."
+        raise ValueError(message)
+    return _mail_address(value)
+
+
+def _time_zone(value: str) -> str:
+    from zoneinfo import ZoneInfo
+
+    try:
+        ZoneInfo(value)
+    except (OSError, ValueError, LookupError):
+        message = f"{value[:60]!r} is not a time zone; use a name such as Europe/Berlin"
+        raise ValueError(message) from None
+    return value
+
+
+def _few(value: tuple[Reminder, ...]) -> tuple[Reminder, ...]:
+    if (more := len(value) - MOST_REMINDERS) > 0:
+        message = f"a judge gets at most {MOST_REMINDERS} reminders; leave {more} out"
         raise ValueError(message)
     return value
 
@@ -128,6 +157,11 @@ class Judge(StudyPart):
     language: LanguageCode | None = Field(
         None, description="Language of their pages, unless they choose another."
     )
+    email: Annotated[
+        Line, AfterValidator(_plain_address), allowed("email address, such as amy@example.org")
+    ] = Field(
+        "", description="Where their invitation goes; it can be in `people.csv` beside the file."
+    )
     experience: Years | None = Field(
         None,
         description="Experience in the study's unit, which is compared with that of the subjects.",
@@ -158,11 +192,38 @@ class Contact(StudyPart):
 
 
 class Invitation(StudyPart):
-    """What the judges' first page begins with."""
+    """How judges are invited, and what their first page begins with."""
 
     text_key = "title"
 
     title: Line = Field("", description="The question that judges answer; otherwise the title.")
+    text: FileName = Field(
+        "",
+        description="File with the text of invitations; otherwise one in the judge's language; "
+        "see [Write your own text](../how-to/invitations.md#write-your-own-text).",
+    )
+
+
+class Reminder(StudyPart):
+    """When judges are reminded who have not started, or not finished."""
+
+    after_days: Annotated[int, Field(ge=1, le=365), Numeral] | None = Field(
+        None, description="Days after the invitation."
+    )
+    before_due_days: Annotated[int, Field(ge=0, le=365), Numeral] | None = Field(
+        None, description="Days before the deadline."
+    )
+    unless: Literal["started", "finished"] = Field(
+        "finished",
+        description="Who gets none: those who have started, or only those who have finished.",
+    )
+
+    @model_validator(mode="after")
+    def _has_one_time(self) -> Reminder:
+        if (self.after_days is None) == (self.before_due_days is None):
+            message = "needs one of after_days and before_due_days"
+            raise ValueError(message)
+        return self
 
 
 class Subject(StudyPart):
@@ -545,6 +606,14 @@ class ExperienceSpec(StudySpec):
         None,
         description="When judges are asked to be done; the study does not close automatically.",
     )
+    reminders: Annotated[tuple[Reminder, ...], Section, AfterValidator(_few)] = Field(
+        (),
+        description="When judges are reminded by mail, at most three times; see [Remind](../how-"
+        "to/invitations.md#remind).",
+    )
+    timezone: Annotated[
+        Line, AfterValidator(_time_zone), allowed("IANA name, such as Europe/Berlin")
+    ] = Field("UTC", description="Where it is 9:00 when reminders are sent.")
     minutes: Minutes | None = Field(
         None,
         description="Minutes that a judge needs; otherwise estimated from the number of tasks and "

@@ -99,7 +99,7 @@ test("without an answer the same change is sent again, and kept meanwhile", asyn
   mine.save("one");
   await settled();
   assert.equal(new DraftStorage({ ...DATA }, "other").takeOver().state, "one");
-  assert.equal(mine.draftLocation, "Your ranking is kept in this browser.");
+  assert.equal(mine.draftLocation, "Your work is kept in this browser.");
   mock.timers.tick(1000);
   await settled();
   mock.timers.tick(2000);

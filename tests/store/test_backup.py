@@ -20,6 +20,7 @@ from quem.store import studies
 from quem.store.backup import back_up, backup_state, stem_of
 from quem.store.engine import open_store
 from quem.store.location import locate_database
+from quem.store.outbox import letters_of, queue_letter
 from quem.store.restoring import restore_copy
 from tests.store.made import STUDY, ballot, save
 
@@ -81,6 +82,8 @@ def test_a_copy_brings_everything_back(
 ) -> None:
     """A copy has mode 0600, is logged, and restores what was there; the newer state is kept."""
     folder = tmp_path / "copies"
+    with saved.write() as c:
+        queue_letter(c, STUDY, "judge", 1, "invite", 1)
     copy = back_up(saved, STUDY, folder, actor="shell", keep=48, every=300.0)
     assert re.fullmatch(rf"made-up-\d{{8}}T\d{{6}}\.\d{{3}}Z\.{way}", copy.path.name)
     assert stat.S_IMODE(copy.path.stat().st_mode) == 0o600
@@ -104,6 +107,12 @@ def test_a_copy_brings_everything_back(
     restored = restore_copy(place, STUDY, copy.path, replace=True)
     assert rankings(place) == before
     assert restored.holdings.rows["revision"] == 4
+    # Letters may have been sent since; archives hold none.
+    store = open_store(place)
+    with store.read() as c:
+        states = [letter.state for letter in letters_of(c, STUDY, "judge")]
+    store.close()
+    assert states == ([] if way == "jsonl" else ["unknown"])
     # What was replaced can be brought back as well.
     assert restored.kept is not None
     saved.close()

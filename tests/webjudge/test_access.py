@@ -46,6 +46,8 @@ OPEN = {
 }
 FOR_OBSERVERS = {"dashboard.overview", "dashboard.leave"}
 PARTS = {
+    "letters": "reminders",
+    "choice": "sent",
     "key": 1,
     "gid": "1",
     "page": 1,

@@ -217,7 +217,7 @@ def test_messages_are_ready_to_be_sent(tmp_path: Path) -> None:
     assert message.endswith("\n\nLena\nCooling & Co")
     mail = urlsplit(unescape(re.findall(r'href="(mailto:[^"]*)"', page)[0]))
     assert parse_qs(mail.query)["body"][0].strip() == message
-    assert "quem sends no mail." in page
+    assert "Copy a ready-made message" in page
     rank(site, "J1", "P1")
     page = dashboard.get("/dashboard/judges/reminders").text
     first, second = written(page)

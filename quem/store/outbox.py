@@ -1,0 +1,320 @@
+"""The outbox: which letters are to be sent, and what became of each.
+
+A row is committed as being sent before its letter leaves, by whoever changed it: a letter is
+never sent twice, whatever is killed, and however many send at once. Neither letters nor addresses
+are kept.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from sqlalchemy import delete, func, select, update
+
+from quem.errors import QuemError
+from quem.store.events import record
+from quem.store.models import MailRow, insert_new, now
+from quem.store.studies import secret_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from sqlalchemy import Connection
+
+__all__ = [
+    "LEASE",
+    "TRY_AGAIN",
+    "Kind",
+    "Role",
+    "Settled",
+    "StoredLetter",
+    "awaiting_letter",
+    "claim",
+    "decide",
+    "doubt_unsent",
+    "drop",
+    "forget_letters",
+    "has_lapsed",
+    "lapse",
+    "letters_of",
+    "next_due",
+    "queue_letter",
+    "release",
+    "settle",
+    "undecided_letters",
+]
+
+Role = Literal["judge", "subject"]
+Kind = Literal["invite", "remind", "thanks"]
+Settled = Literal["sent", "retry", "failed", "unknown"]
+State = Literal["queued", "sending"] | Settled
+
+_WAITING: tuple[State, ...] = ("queued", "retry")
+# How long a letter can take from its claim to the answer of the mail server, which
+# `quem.mail.server` limits; whoever was to tell what became of it is gone then.
+LEASE = dt.timedelta(minutes=10)
+# After how long a letter is tried again that a mail server did not want yet.
+TRY_AGAIN = tuple(dt.timedelta(minutes=minutes) for minutes in (5, 30, 120, 480))
+
+
+@dataclass(frozen=True)
+class StoredLetter:
+    """A letter as the store knows it; see `quem.store.models.MailRow`."""
+
+    key: int
+    study_id: str
+    role: Role
+    person_key: int
+    kind: Kind
+    round: int
+    state: State
+    tries: int
+    message_id: str
+    error: str
+    made_at: dt.datetime
+    due_at: dt.datetime
+    sent_at: dt.datetime | None
+
+
+_COLUMNS = tuple(getattr(MailRow, name) for name in StoredLetter.__dataclass_fields__)
+
+
+def letters_of(
+    c: Connection, study_id: str, role: Role, person_key: int | None = None
+) -> list[StoredLetter]:
+    """Give the letters to people of a role, or to one of them, in the order of their making."""
+    mine = select(*_COLUMNS).where(MailRow.study_id == study_id, MailRow.role == role)
+    if person_key is not None:
+        mine = mine.where(MailRow.person_key == person_key)
+    return [StoredLetter(*row) for row in c.execute(mine.order_by(MailRow.key))]
+
+
+def awaiting_letter(c: Connection, study_id: str, role: Role) -> set[int]:
+    """Give the keys of those whose link comes with a letter that is still to be sent."""
+    unsent = (
+        MailRow.study_id == study_id,
+        MailRow.role == role,
+        MailRow.kind == "invite",
+        MailRow.state.in_((*_WAITING, "sending")),
+    )
+    return set(c.execute(select(MailRow.person_key).where(*unsent)).scalars())
+
+
+def undecided_letters(c: Connection, study_id: str) -> dict[str, int]:
+    """Count the letters of which somebody has to say what becomes of them: failed, unknown."""
+    mine = MailRow.study_id == study_id, MailRow.state.in_(("failed", "unknown"))
+    count = select(MailRow.state, func.count().label("number")).where(*mine).group_by(MailRow.state)
+    return {row.state: row.number for row in c.execute(count)}
+
+
+def queue_letter(
+    c: Connection, study_id: str, role: Role, person_key: int, kind: Kind, round_: int
+) -> bool:
+    """Have a letter sent; gives False where there is that letter already.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    round_ : int
+        Which letter of its kind it is to that person, from 1.
+    """
+    named = "\0".join((secret_of(c, study_id), study_id, role, str(person_key), kind, str(round_)))
+    values = {
+        "study_id": study_id,
+        "role": role,
+        "person_key": person_key,
+        "kind": kind,
+        "round": round_,
+        "state": "queued",
+        "tries": 0,
+        "error": "",
+        "message_id": hashlib.sha256(named.encode()).hexdigest()[:32],
+        "made_at": now(),
+        "due_at": now(),
+    }
+    made = insert_new(c, MailRow).values(**values).returning(MailRow.key)
+    return c.execute(made).first() is not None
+
+
+def next_due(
+    c: Connection, study_id: str, kinds: Collection[Kind], roles: Collection[Role]
+) -> int | None:
+    """Give the key of the letter to be sent next, or None."""
+    due = (
+        MailRow.study_id == study_id,
+        MailRow.state.in_(_WAITING),
+        MailRow.kind.in_(kinds),
+        MailRow.role.in_(roles),
+        MailRow.due_at <= now(),
+    )
+    first = select(MailRow.key).where(*due).order_by(MailRow.due_at, MailRow.key).limit(1)
+    return c.execute(first).scalar_one_or_none()
+
+
+def claim(c: Connection, key: int) -> StoredLetter | None:
+    """Take a letter to be sent, when the transaction is committed; None where it is taken.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    """
+    free = update(MailRow).where(MailRow.key == key, MailRow.state.in_(_WAITING))
+    values = {"state": "sending", "tries": MailRow.tries + 1, "due_at": now() + LEASE}
+    if c.execute(free.values(**values)).rowcount != 1:
+        return None
+    return StoredLetter(*c.execute(select(*_COLUMNS).where(MailRow.key == key)).one())
+
+
+def settle(
+    c: Connection, letter: StoredLetter, state: Settled, actor: str, reason: str = ""
+) -> Settled | None:
+    """Note what became of a letter that was taken; what is to be tried again too often failed.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    state : {"sent", "retry", "failed", "unknown"}
+    actor : str
+        As in `quem.store.events.record`.
+    reason : str
+        What the mail server said, without addresses.
+
+    Returns
+    -------
+    str or None
+        The state that was noted; None where the letter is gone, as its receiver is erased.
+    """
+    if state == "retry" and letter.tries > len(TRY_AGAIN):
+        state = "failed"
+    # Whoever sent it knows best: also where it took so long that nobody knew any more.
+    taken = MailRow.key == letter.key, MailRow.state.in_(("sending", "unknown"))
+    at = now()
+    values = {
+        "state": state,
+        "error": reason,
+        "sent_at": at if state == "sent" else None,
+        "due_at": at + TRY_AGAIN[letter.tries - 1] if state == "retry" else at,
+    }
+    if c.execute(update(MailRow).where(*taken).values(**values)).rowcount != 1:
+        return None
+    _record(c, letter, actor, state)
+    return state
+
+
+def release(c: Connection, letter: StoredLetter) -> None:
+    """Put back a letter that was taken and did not leave, though nothing is wrong with it."""
+    taken = MailRow.key == letter.key, MailRow.state == "sending"
+    back = {"state": "queued", "tries": letter.tries - 1, "due_at": now()}
+    c.execute(update(MailRow).where(*taken).values(**back))
+
+
+def drop(c: Connection, letter: StoredLetter) -> None:
+    """Delete a letter that nobody needs any more."""
+    c.execute(delete(MailRow).where(MailRow.key == letter.key))
+
+
+def has_lapsed(c: Connection, study_id: str) -> bool:
+    """Whether there is something for `lapse` to note."""
+    late = MailRow.study_id == study_id, MailRow.state == "sending", MailRow.due_at <= now()
+    return c.execute(select(MailRow.key).where(*late).limit(1)).first() is not None
+
+
+def lapse(c: Connection, study_id: str, lease: dt.timedelta = LEASE) -> int:
+    """Note that nobody knows what became of letters that were taken long ago; gives how many.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    lease : timedelta
+        How long ago; less only where nobody can be sending any more.
+    """
+    late = (
+        MailRow.study_id == study_id,
+        MailRow.state == "sending",
+        MailRow.due_at <= now() + LEASE - lease,
+    )
+    lapsed = [StoredLetter(*row) for row in c.execute(select(*_COLUMNS).where(*late))]
+    count = 0
+    for letter in lapsed:
+        mine = MailRow.key == letter.key, MailRow.state == "sending"
+        if c.execute(update(MailRow).where(*mine).values(state="unknown")).rowcount == 1:
+            _record(c, letter, "server", "unknown")
+            count += 1
+    return count
+
+
+def doubt_unsent(c: Connection, study_id: str | None) -> None:
+    """Note that nobody knows what became of letters that were unsent in a copy of a database.
+
+    They may have been sent since the copy was made.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    study_id : str or None
+        None for all studies.
+    """
+    unsent = update(MailRow).where(MailRow.state.in_((*_WAITING, "sending")))
+    if study_id is not None:
+        unsent = unsent.where(MailRow.study_id == study_id)
+    c.execute(unsent.values(state="unknown"))
+
+
+def decide(c: Connection, study_id: str, key: int, choice: str, actor: str) -> None:
+    """Say of a letter that failed, or of which nobody knows, what is to become of it.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    choice : {"sent", "again"}
+        Note that it was sent, or send it again.
+
+    Raises
+    ------
+    QuemError
+        There is nothing to decide, or no longer.
+    """
+    mine = MailRow.key == key, MailRow.study_id == study_id
+    row = c.execute(select(*_COLUMNS).where(*mine).with_for_update()).one_or_none()
+    letter = StoredLetter(*row) if row else None
+    open_ = {"sent": ("unknown",), "again": ("unknown", "failed")}.get(choice, ())
+    if letter is None or letter.state not in open_:
+        message = "there is nothing to decide about this letter any more; reload the page"
+        raise QuemError([message])
+    if choice == "sent":
+        values = {"state": "sent", "error": "", "sent_at": letter.due_at - LEASE}
+    else:
+        values = {"state": "queued", "error": "", "tries": 0, "due_at": now()}
+    c.execute(update(MailRow).where(MailRow.key == key).values(**values))
+    _record(c, letter, actor, "marked-sent" if choice == "sent" else "again")
+
+
+def forget_letters(c: Connection, study_id: str, role: Role, person_key: int) -> None:
+    """Let nothing be sent any more to somebody whose data are erased; what was said is deleted.
+
+    That a letter was sent, and when, stays.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    """
+    mine = MailRow.study_id == study_id, MailRow.role == role, MailRow.person_key == person_key
+    c.execute(delete(MailRow).where(*mine, MailRow.state.in_((*_WAITING, "sending"))))
+    c.execute(update(MailRow).where(*mine).values(error=""))
+
+
+def _record(c: Connection, letter: StoredLetter, actor: str, state: str) -> None:
+    """Log who, which letter, and what became of it: never a link, an address, or the text."""
+    judge = letter.person_key if letter.role == "judge" else None
+    detail = {} if judge else {"subject": letter.person_key}
+    record(c, letter.study_id, actor, "mail", judge, kind=letter.kind, state=state, **detail)

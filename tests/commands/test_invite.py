@@ -1,0 +1,482 @@
+"""``quem invite``: letters by a real mail server, never twice."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import os
+import random
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import select, update
+
+from quem.store.engine import open_store, store_of
+from quem.store.judges import (
+    decline,
+    erase_judge,
+    judge_named,
+    judge_of_session,
+    judges_of,
+    revoke_link,
+    sync_judges,
+)
+from quem.store.location import locate_database
+from quem.store.models import EventRow, JudgeRow, MailRow
+from quem.store.outbox import claim, decide, lapse, letters_of, next_due, queue_letter
+from quem.store.studies import register_study, session_of, set_state
+from quem.study.reading import read_study
+from tests.commands.sessions import close, hold_session
+from tests.mail.smtp import MailHost
+from tests.patience import SECONDS, until
+from tests.served import Served, write_judging_study
+from tests.trials.invitations import InvitationTrial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from quem.store.engine import Store
+    from quem.store.outbox import StoredLetter
+
+Outcome = tuple[int, str, str]
+STUDY = "made-up"
+LINK = re.compile(r"https://judging\.example\.org/j/([\w-]{32})")
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[MailHost]:
+    """A mail server that the environment names."""
+    with MailHost() as host:
+        for name, value in host.environment.items():
+            monkeypatch.setenv(name, value)
+        yield host
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database of each kind."""
+    if request.param == "sqlite":
+        return str(tmp_path / "store.sqlite3")
+    url: str = request.getfixturevalue("new_postgres")()
+    return url
+
+
+def write_people(study: Path, *judges: str) -> None:
+    """Give judges addresses such as j0@example.org."""
+    lines = [f"{judge},{judge.lower()}@example.org" for judge in judges]
+    study.with_name("people.csv").write_text("\n".join(["id,email", *lines, ""]))
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A study of three judges with addresses."""
+    path = write_judging_study(tmp_path, judges=3, problems=2)
+    write_people(path, "J0", "J1", "J2")
+    return path
+
+
+@contextmanager
+def opened(study: Path, database: str | None = None) -> Iterator[Store]:
+    """The study's store."""
+    store = store_of(locate_database(study, database), STUDY)
+    assert store is not None
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def letters(study: Path, database: str | None = None) -> list[StoredLetter]:
+    """The rows of the outbox."""
+    with opened(study, database) as store, store.read() as c:
+        return letters_of(c, STUDY, "judge")
+
+
+def wait_days(study: Path, days: float, database: str | None = None) -> None:
+    """Let all letters and links be older by some days."""
+    columns = MailRow.due_at, MailRow.made_at, MailRow.sent_at, JudgeRow.linked_at
+    with opened(study, database) as store, store.write() as c:
+        for column in columns:
+            table = column.class_
+            for key, at in c.execute(select(table.key, column).where(column.is_not(None))).all():
+                earlier = {column.key: at - dt.timedelta(days=days)}
+                c.execute(update(table).where(table.key == key).values(**earlier))
+
+
+def test_a_letter_is_sent_once(
+    quem_command: Callable[..., Outcome], host: MailHost, study: Path, database: str
+) -> None:
+    """What is not accepted yet is delivered by a later run; nobody gets two, and links work."""
+    command = ("invite", study, "--database", database)
+    host.answer = lambda to: "450 4.2.0 j0@example.org: j0 later" if to[:2] == "j0" else "250 OK"
+    code, out, err = quem_command(*command)
+    assert (code, out.count(": sent"), out.count(": retry")) == (0, 2, 1)
+    assert "a run after" in err
+    host.answer = lambda _: "250 OK"
+    assert quem_command(*command)[1] == ""
+    wait_days(study, 1, database)
+    assert quem_command(*command)[1] == "J0: invitation: sent\n"
+    wait_days(study, 1, database)
+    assert quem_command(*command)[1] == ""
+    assert host.receivers == {f"j{n}@example.org": 1 for n in range(3)}
+    with opened(study, database) as store, store.read() as c:
+        for letter in host.letters:
+            (token,) = LINK.findall(letter.get_content())
+            judge = judge_of_session(c, STUDY, session_of(token))
+            assert judge is not None
+            assert letter["To"].addresses[0].addr_spec == f"{judge.id.lower()}@example.org"
+            assert letter["To"].addresses[0].display_name == judge.name
+    ids = [letter["Message-ID"] for letter in host.letters]
+    assert {one.strip("<>").partition("@")[0] for one in ids} == {
+        letter.message_id for letter in letters(study, database)
+    }
+
+
+def test_headers(quem_command: Callable[..., Outcome], host: MailHost, study: Path) -> None:
+    """Letters are plain text in ASCII on their way, and no machine answers them."""
+    study.write_text(
+        study.read_text().replace("Made up", "Über Pläne")
+        + "organizer: {name: Zoë, email: zoe@example.net}\n"
+    )
+    assert quem_command("invite", study, "--to", "J1")[0] == 0
+    (letter,) = host.letters
+    assert letter["Subject"] == "Über Pläne"
+    assert letter["Auto-Submitted"] == "auto-generated"
+    assert letter["Reply-To"].addresses[0].addr_spec == "zoe@example.net"
+    assert letter["Date"].datetime.tzinfo is not None
+    assert letter.get_content_type() == "text/plain"
+    assert letter["Content-Transfer-Encoding"] == "quoted-printable"
+    assert letter.as_bytes().isascii()
+    assert "“Über Pläne”" in letter.get_content()
+    assert letter["List-Unsubscribe"] is None
+    with opened(study) as store, store.write() as c:
+        set_state(c, STUDY, "open", "shell")
+    wait_days(study, 1)
+    assert quem_command("invite", study, "--remind", "--to", "J1")[1] == "J1: reminder: sent\n"
+    reminder = host.letters[-1]
+    assert reminder["List-Unsubscribe"] == "<mailto:zoe@example.net?subject=No%20reminders>"
+    assert "/j/" not in reminder.get_content()
+    yesterday = letters(study)[0].sent_at
+    assert yesterday is not None
+    assert f"The link in our mail of {yesterday.day} " in reminder.get_content()
+
+
+def test_what_is_refused_has_failed(
+    quem_command: Callable[..., Outcome], host: MailHost, study: Path
+) -> None:
+    """It is not tried again until somebody names the judge; their link is as it was."""
+    host.answer = lambda to: "550 no j0, no j0@example.org" if to[:2] == "j0" else "250 OK"
+    code, _, err = quem_command("invite", study)
+    assert code == 1
+    assert "error: J0: invitation: failed: 550 no (address), no (address)" in err
+    wait_days(study, 1)
+    assert quem_command("invite", study)[0] == 0
+    with opened(study) as store, store.read() as c:
+        assert not judge_named(c, STUDY, "J0").has_link
+    host.answer = lambda _: "250 OK"
+    assert quem_command("invite", study, "--to", "J0")[1] == "J0: invitation: sent\n"
+    assert set(host.receivers.values()) == {1}
+    # A new link that is refused leaves the one that they have.
+    host.answer = lambda _: "550 no"
+    assert quem_command("invite", study, "--to", "J0", "--new-link")[0] == 1
+    token = LINK.findall(host.letters[-1].get_content())[0]
+    with opened(study) as store, store.read() as c:
+        assert judge_of_session(c, STUDY, session_of(token)) is not None
+
+
+def test_the_fifth_try_is_the_last(
+    quem_command: Callable[..., Outcome], host: MailHost, study: Path
+) -> None:
+    """A server that is never ready is asked five times, each time later."""
+    host.answer = lambda _: "451 later"
+    waits = []
+    for _ in range(4):
+        assert quem_command("invite", study, "--to", "J0")[0] == 0
+        (letter,) = letters(study)
+        waits.append(round((letter.due_at - letter.made_at).total_seconds() / 60) % 1440)
+        wait_days(study, 1)
+    assert waits == [5, 30, 120, 480]
+    assert quem_command("invite", study)[0] == 1
+    assert letters(study)[0].state == "failed"
+    assert letters(study)[0].tries == 5
+
+
+def test_a_lost_connection_is_never_made_good(
+    quem_command: Callable[..., Outcome], host: MailHost, study: Path
+) -> None:
+    """Nobody knows whether the letter arrived: only an organizer has it sent again."""
+    host.drops = True
+    code, out, err = quem_command("invite", study, "--to", "J0")
+    assert (code, out[:24]) == (0, "J0: invitation: unknown:")
+    assert "decide in the dashboard" in err
+    host.drops = False
+    wait_days(study, 1)
+    assert quem_command("invite", study, "--to", "J0")[1] == ""
+    assert not host.letters
+    key = letters(study)[0].key
+    with opened(study) as store, store.write() as c:
+        decide(c, STUDY, key, "again", "shell")
+    assert quem_command("invite", study, "--to", "J0")[1] == "J0: invitation: sent\n"
+
+
+def test_what_was_being_sent_is_unknown(
+    quem_command: Callable[..., Outcome], host: MailHost, study: Path
+) -> None:
+    """A letter whose sender was killed is not sent again, also if it had not left."""
+    assert quem_command("invite", study, "--to", "J1")[0] == 0
+    with opened(study) as store, store.write() as c:
+        queue_letter(c, STUDY, "judge", judge_named(c, STUDY, "J0").key, "invite", 1)
+        key = next_due(c, STUDY, ["invite"], ["judge"])
+        assert key is not None
+        assert claim(c, key) is not None
+        assert claim(c, key) is None
+        assert lapse(c, STUDY) == 0
+    assert quem_command("invite", study, "--to", "J0")[1] == ""
+    wait_days(study, 1)
+    assert "J0: invitation: nobody knows" in quem_command("invite", study, "--to", "J0")[2]
+    assert set(host.receivers) == {"j1@example.org"}
+
+
+def test_two_commands_and_a_server_at_once(
+    host: MailHost, tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever sends: everybody gets one letter."""
+    judges = [f"J{n}" for n in range(12)]
+    study = write_judging_study(tmp_path, judges=len(judges))
+    write_people(study, *judges)
+    store = open_store(locate_database(study, database))
+    with store.write() as c:
+        register_study(c, STUDY)
+        sync_judges(c, STUDY, read_study(study).judges)
+        for judge in judges_of(c, STUDY):
+            assert queue_letter(c, STUDY, "judge", judge.key, "invite", 1)
+            assert not queue_letter(c, STUDY, "judge", judge.key, "invite", 1)
+    monkeypatch.setenv("QUEM_MAIL_RATE", "20")
+    command = [sys.executable, "-c", "from quem.cli import run; run()", "invite", str(study)]
+    command += ["--database", database]
+    running = [subprocess.Popen(command, env=os.environ) for _ in range(2)]
+    url = ("--url", "http://judging.example.org:80")
+    with Served(study, database, arguments=url) as served:
+        assert [one.wait(SECONDS) for one in running] == [0, 0]
+        until(lambda: sum(host.receivers.values()) >= len(judges), "all letters")
+        served.stop()
+    store.close()
+    assert host.receivers == {f"{judge.lower()}@example.org": 1 for judge in judges}
+    assert {letter.state for letter in letters(study, database)} == {"sent"}
+
+
+def test_a_killed_command_sends_nothing_twice(tmp_path: Path) -> None:
+    """What was sent is not sent again by the next one; one letter a command is unknown at most."""
+    database = str(tmp_path / "store.sqlite3")
+    trial = InvitationTrial(tmp_path, database, random.Random(5), judges=8, kills=1)
+    assert trial.run()["unknown"] <= 2
+
+
+def test_no_link_or_address_is_kept(
+    quem_command: Callable[..., Outcome], host: MailHost, study: Path, tmp_path: Path
+) -> None:
+    """Neither database, log, trail, export, nor result holds an address or what opens a link."""
+    host.answer = lambda to: "450 later, j2@example.org" if to[:2] == "j2" else "250 OK"
+    text = study.read_text()
+    study.write_text(text.replace("name: Judge 0}", "name: Judge 0, email: j0@example.org}"))
+    outcome = quem_command("invite", study)
+    tokens = [LINK.findall(letter.get_content())[0] for letter in host.letters]
+    assert len(tokens) == 2
+    with opened(study) as store:
+        hold_session(study).close()
+        with store.read() as c:
+            trail = repr(c.execute(select(EventRow.what, EventRow.detail)).all())
+        files = [*tmp_path.glob("study.sqlite3*")]
+        assert len(files) > 1
+        stored = b"".join(path.read_bytes() for path in files)
+    close(study)
+    exported = tmp_path / "exported"
+    assert quem_command("export", study, "--out", exported)[0] == 0
+    result = quem_command("analyze", study, "--json")[1]
+    written = b"".join(p.read_bytes() for p in exported.rglob("*") if p.is_file())
+    everything = (stored + written).decode(errors="replace") + trail + result + "".join(outcome[1:])
+    assert written
+    assert "mail" in trail
+    for secret in (*tokens, *map(session_of, tokens), "@example.org"):
+        assert secret not in everything
+
+
+@pytest.mark.parametrize(
+    ("more", "people", "environment", "words", "messages"),
+    [
+        ("", "id,email\nJ0,a@b.org\n", {}, (), ["J1: has no email address", "J2: has no email"]),
+        ("", "", {"QUEM_SMTP": "http://mail.example.org"}, (), ["QUEM_SMTP: is not the address"]),
+        ("", "", {"QUEM_SMTP": "smtp://mail.example.org"}, (), ["QUEM_SMTP: is without TLS"]),
+        ("", "", {"QUEM_SMTP": "smtps://a:b@mail.example.org"}, (), ["holds a password"]),
+        ("", "", {"QUEM_SMTP": "smtps://a@mail.example.org"}, (), ["QUEM_SMTP_PASSWORD: is not"]),
+        (
+            "",
+            "",
+            {"QUEM_SMTP": "smtps://m:99999", "QUEM_MAIL_FROM": "Amy", "QUEM_MAIL_RATE": "x"},
+            (),
+            ["its port", "QUEM_MAIL_FROM: 'Amy'", "QUEM_MAIL_RATE: 'x'"],
+        ),
+        ("", "", {"QUEM_SMTP": "smtps://[::1"}, (), ["QUEM_SMTP: is not the address"]),
+        (
+            "",
+            "",
+            {"QUEM_SMTP": "smtps://a@m", "QUEM_SMTP_PASSWORD": "pässwörd"},
+            (),
+            ["ASCII characters only"],
+        ),
+        ("", "", {"QUEM_SMTP": ""}, (), ["no mail server: set QUEM_SMTP"]),
+        ("", "", {"QUEM_SMTP": "smtp://127.0.0.1:1"}, (), ["mail server 127.0.0.1:1:"]),
+        ("", "", {"QUEM_URL": ""}, (), ["--url is missing"]),
+        ("", "", {}, ("--to", "J9"), ["there is no judge 'J9'"]),
+        ("", "", {}, ("--remind",), ["the study file has no reminders"]),
+        ("", "id,mail\n", {}, (), ["people.csv:1: the first line has to be id,email"]),
+        ("", "id,email\nJ0,a@b\nJ0,a@c\n", {}, (), ["people.csv:3: J0: is named twice"]),
+        ("", "id,email,role\nJ0,a@b,juge\n", {}, (), ["people.csv:2: J0: 'juge' is not a role"]),
+        ("", 'id,email,name\nJ0,a@b,"A\nBcc: c@d"\n', {}, (), ["J0: must be one line"]),
+        ("", 'id,email\nJ0,"a@b\nBcc: c@d"\n', {}, (), ["J0: must be one line"]),
+        ("", "id;email\nJ0;a..b@c.org\nJ1;b@c\nJ2;b@d\n", {}, (), ["J0: the name or the email"]),
+        ("timezone: Mars/Base", "", {}, (), ["timezone: 'Mars/Base' is not a time zone"]),
+        ("reminders: [{before_due_days: 2}]", "", {}, (), ["the study has no deadline"]),
+        ("reminders: [{unless: started}]", "", {}, (), ["needs one of after_days and before"]),
+        (f"reminders: [{', '.join(['{after_days: 2}'] * 4)}]", "", {}, (), ["at most 3 rem"]),
+        ("invitation: {text: none.md}", "", {}, (), ["there is no file 'none.md'"]),
+        (
+            "invitation: {text: invite.md}",
+            "",
+            {},
+            (),
+            ["invite.md:3:6: {nam}: unknown field", "did you mean name", "invite.md:4:1: {due}"],
+        ),
+        ("invitation: {text: plain.md}", "", {}, (), ["plain.md: has no {link}"]),
+    ],
+)
+def test_mistakes_come_before_the_first_letter(
+    quem_command: Callable[..., Outcome],
+    host: MailHost,
+    study: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    more: str,
+    people: str,
+    environment: dict[str, str],
+    words: tuple[str, ...],
+    messages: list[str],
+) -> None:
+    """Each mistake is one clear message, and nothing is sent."""
+    study.with_name("invite.md").write_text("Hi {name}!\n\nDear {nam},\n{due} {link}\n")
+    study.with_name("plain.md").write_text("Hi {name}!\n")
+    study.write_text(f"{study.read_text()}{more}\n")
+    if people:
+        study.with_name("people.csv").write_text(people)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    code, _, err = quem_command("invite", study, *words)
+    assert code == 1
+    for message in messages:
+        assert message in err
+    assert all(line.startswith("error: ") for line in err.splitlines())
+    assert not host.letters
+
+
+def test_own_text(quem_command: Callable[..., Outcome], host: MailHost, study: Path) -> None:
+    """The organizer's text has subject, fields, and translations; other braces stay."""
+    folder = study.with_name("judging")
+    folder.mkdir()
+    text = "Dear {name}: {title}, {minutes} min, {due}\n{link}\n{ .\n"
+    (folder / "invite.md").write_text(f"Subject: Please judge, {{name}}\n\n{text}")
+    (folder / "invite.de.md").write_text("Bitte bis {due}: {link}\n")
+    named = study.read_text().replace("name: Judge 2}", "name: Judge 2, language: de}")
+    own = "invitation: {text: judging/invite.md}\ndeadline: 2031-05-03\nminutes: 25\n"
+    study.write_text(named + own)
+    for judge in ("J1", "J2"):
+        assert quem_command("invite", study, "--to", judge)[0] == 0
+    english, german = host.letters
+    assert english["Subject"] == "Please judge, Judge 1"
+    assert LINK.sub("LINK", english.get_content()) == (
+        "Dear Judge 1: Made up, 25 min, 3 May 2031\nLINK\n{ .\n"
+    )
+    assert german["Subject"] == "Made up"
+    assert german.get_content().startswith("Bitte bis 3. Mai 2031: https://")
+    assert quem_command("invite", study, "--to", "J1", "--new-link")[0] == 0
+    assert "This link replaces the one that we sent you" in host.letters[-1].get_content()
+    (folder / "invite.de.md").write_text("Bitte {links}\n")
+    for command in ("check", "invite"):
+        code, _, err = quem_command(command, study)
+        assert code == 1
+        assert "judging/invite.de.md:1:7: {links}: unknown field" in err
+
+
+def test_a_dry_run_does_nothing(
+    quem_command: Callable[..., Outcome], host: MailHost, study: Path
+) -> None:
+    """It names who would get what, and shows a letter."""
+    code, out, _ = quem_command("invite", study, "--dry-run", "--to", "J2")
+    assert code == 0
+    assert out.startswith("J2  j2@example.org  invitation\n\nSubject: Made up\n\nDear Judge 2,")
+    assert not letters(study)
+    assert not host.letters
+
+
+def test_a_table_for_mail_merge(
+    quem_command: Callable[..., Outcome], study: Path, tmp_path: Path
+) -> None:
+    """It needs no mail server; only its owner can read it, and no file is replaced."""
+    write_people(study, "J0")
+    table = tmp_path / "table.csv"
+    words = ("invite", study, "--url", "https://judging.example.org", "--table", table)
+    assert quem_command(*words)[0] == 0
+    assert table.stat().st_mode & 0o777 == 0o600
+    with table.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["id", "name", "email", "subject", "text", "link"]
+    assert [(row["id"], row["email"]) for row in rows] == [
+        *(("J0", "j0@example.org"), ("J1", ""), ("J2", ""))
+    ]
+    for row in rows:
+        assert LINK.fullmatch(row["link"])
+        assert row["link"] in row["text"]
+    assert quem_command(*words)[0] == 1
+    assert not letters(study)
+
+
+def test_nobody_is_written_to_against_their_will(
+    quem_command: Callable[..., Outcome], host: MailHost, tmp_path: Path
+) -> None:
+    """Who declined, was erased, or has no link any more gets no reminder; erasing ends letters."""
+    study = write_judging_study(tmp_path, judges=5, problems=2)
+    write_people(study, *(f"J{n}" for n in range(5)))
+    study.write_text(f"{study.read_text()}reminders: [{{after_days: 1}}]\n")
+    host.answer = lambda to: "450 j4@example.org" if to[:2] == "j4" else "250 OK"
+    assert quem_command("invite", study)[0] == 0
+    with opened(study) as store, store.write() as c:
+        set_state(c, STUDY, "open", "shell")
+        decline(c, judge_named(c, STUDY, "J1"))
+        revoke_link(c, judge_named(c, STUDY, "J2"), "shell")
+    wait_days(study, 3)
+    with opened(study) as store, store.write() as c:
+        for number in (3, 4):
+            erase_judge(c, judge_named(c, STUDY, f"J{number}"), "shell")
+    host.letters.clear()
+    assert quem_command("invite", study)[1] == ""
+    assert quem_command("invite", study, "--remind")[1] == "J0: reminder: sent\n"
+    assert set(host.receivers) == {"j0@example.org"}
+    assert "450" not in "".join(letter.error for letter in letters(study))
+    assert quem_command("invite", study, "--remind")[1] == ""
+    assert quem_command("invite", study, "--thanks")[1] == ""
+
+
+def test_who_has_finished_is_thanked_once(
+    quem_command: Callable[..., Outcome], host: MailHost, study: Path
+) -> None:
+    """Thanks go to those who submitted everything; they get no reminder."""
+    assert quem_command("invite", study, "--to", "J0")[0] == 0
+    hold_session(study).close()
+    host.letters.clear()
+    for _ in range(2):
+        assert quem_command("invite", study, "--thanks")[0] == 0
+    assert set(host.receivers.values()) == {1}
+    assert "All of your rankings have arrived" in host.letters[0].get_content()

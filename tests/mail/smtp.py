@@ -1,0 +1,101 @@
+"""A real mail server for tests, in a thread, that answers as it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+import email
+import email.policy
+import threading
+from collections import Counter
+from typing import TYPE_CHECKING, Self
+
+from aiosmtpd.smtp import SMTP, Envelope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from email.message import EmailMessage
+
+__all__ = ["MailHost"]
+
+
+class MailHost:
+    """Takes letters, or refuses them.
+
+    Parameters
+    ----------
+    answer : callable, optional
+        From a receiver's address to the answer to RCPT; "250 OK" by default.
+    """
+
+    def __init__(self, answer: Callable[[str], str] = lambda _: "250 OK") -> None:
+        self.answer = answer
+        self.drops = False  # whether it hangs up on a letter that it was given
+        self.letters: list[EmailMessage] = []
+        self._lock = threading.Lock()
+        self._loop = asyncio.new_event_loop()
+        server = self._loop.create_server(self._session, "127.0.0.1", 0)
+        self._server = self._loop.run_until_complete(server)
+        self.port = int(self._server.sockets[0].getsockname()[1])
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    def _session(self) -> SMTP:
+        return SMTP(self, hostname="mail.example.org", loop=self._loop, enable_SMTPUTF8=True)
+
+    def __enter__(self) -> Self:
+        """Answer."""
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop."""
+        self._loop.call_soon_threadsafe(self._server.close)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        for task in asyncio.all_tasks(self._loop):
+            task.cancel()
+        self._loop.run_until_complete(asyncio.sleep(0))
+        self._loop.close()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The settings that name this server."""
+        return self.settings(self.port)
+
+    @staticmethod
+    def settings(port: int) -> dict[str, str]:
+        """The settings that name a server; many letters a second."""
+        return {
+            "QUEM_SMTP": f"smtp://127.0.0.1:{port}",
+            "QUEM_MAIL_FROM": "Quality Office <office@example.org>",
+            "QUEM_MAIL_RATE": "1000",
+            "QUEM_URL": "https://judging.example.org",
+        }
+
+    @property
+    def receivers(self) -> Counter[str]:
+        """How many letters each address got."""
+        with self._lock:
+            return Counter(letter["To"].addresses[0].addr_spec for letter in self.letters)
+
+    async def handle_RCPT(  # noqa: N802  aiosmtpd's name
+        self, _server: object, _session: object, envelope: Envelope, address: str, _options: object
+    ) -> str:
+        """Answer to a receiver."""
+        answer = self.answer(address)
+        if answer.startswith("250"):
+            envelope.rcpt_tos.append(address)
+        return answer
+
+    async def handle_DATA(self, server: SMTP, _session: object, envelope: Envelope) -> str:  # noqa: N802
+        """Take a letter."""
+        if self.drops:
+            assert server.transport is not None
+            server.transport.close()
+            return ""
+        assert isinstance(envelope.content, bytes)
+        letter = email.message_from_bytes(
+            envelope.content.replace(b"\r\n", b"\n"), policy=email.policy.default
+        )
+        with self._lock:
+            self.letters.append(letter)
+        return "250 OK"

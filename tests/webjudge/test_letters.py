@@ -1,0 +1,254 @@
+"""Letters of a running server: the dashboard's page, and reminders in time."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from html import unescape
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import select, update
+
+from quem.store.audit_log import audit_events
+from quem.store.judges import decline, judge_named, judges_of
+from quem.store.models import JudgeRow, MailRow
+from quem.store.outbox import claim, lapse, letters_of, next_due, queue_letter
+from tests.mail.smtp import MailHost
+from tests.patience import until
+from tests.webjudge.sites import enter_dashboard, make_site, rank, rank_all, set_life
+from webjudge import create_app
+from webjudge.housekeeping import Housekeeping
+from webjudge.mailing import POST, Post, reminders_due
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from flask import Flask
+    from flask.testing import FlaskClient
+
+    from quem.store.outbox import StoredLetter
+    from webjudge import Site
+
+URL = "https://judging.example.org"
+MORE = """
+organizer: {name: Zoe Novak, email: zoe@example.net}
+deadline: 2031-05-10
+timezone: Europe/Berlin
+reminders: [{after_days: 3, unless: started}, {before_due_days: 2}]
+"""
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[MailHost]:
+    """A mail server that the environment names."""
+    with MailHost() as host:
+        for name, value in host.environment.items():
+            monkeypatch.setenv(name, value)
+        yield host
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    """A study of four judges, one of whom has no address."""
+    site = make_site(tmp_path, judges=("J1", "J2", "J3", "J4"), judging="{}", more=MORE)
+    rows = [f"J{n},j{n}@example.org" for n in (1, 2, 3)]
+    (tmp_path / "people.csv").write_text("\n".join(["id,email", *rows, ""]))
+    yield site
+    site.store.close()
+
+
+@pytest.fixture
+def app(site: Site) -> Iterator[Flask]:
+    """The app; nothing is sent after the test."""
+    app = create_app(site, url=URL)
+    yield app
+    app.extensions[POST].stop()
+
+
+def sent(app: Flask, host: MailHost) -> set[str]:
+    """Who has got a letter when all are sent, each of them once."""
+    post: Post = app.extensions[POST]
+    if post._thread:  # noqa: SLF001  that it ended is nowhere to be seen
+        post._thread.join()  # noqa: SLF001
+    assert set(host.receivers.values()) <= {1}
+    return set(host.receivers)
+
+
+def words(client: FlaskClient, url: str) -> str:
+    """The text of a page."""
+    page = client.get(url).get_data(as_text=True)
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def test_invitations_are_sent_from_the_dashboard(app: Flask, site: Site, host: MailHost) -> None:
+    """One button sends them, however often it is pressed; the page says what became of each."""
+    client = enter_dashboard(app, site)
+    page = words(client, "/dashboard/judges/invitations")
+    assert "Letters go out through 127.0.0.1" in page
+    assert "Send 3 invitations" in page
+    assert "Not sent; no address" in page
+    assert "Send 3 invitations" not in words(client, "/dashboard")
+    host.answer = lambda to: "550 unknown here" if to[:2] == "j3" else "250 OK"
+    for _ in range(2):
+        assert client.post("/dashboard/mail/invitations").status_code == 303
+    assert sent(app, host) == {"j1@example.org", "j2@example.org"}
+    page = words(client, "/dashboard/judges/invitations")
+    assert page.count("Invitation sent") == 2
+    assert "Invitation failed 550 unknown here" in page
+    assert "1 letter could not be delivered" in words(client, "/dashboard")
+    assert all(letter["Reply-To"] == "zoe@example.net" for letter in host.letters)
+    assert f"{URL}/j/" in host.letters[0].get_content()
+    with site.store.read() as c:
+        events = [event for event in audit_events(c, site.id, 99) if event.what == "mail"]
+    assert {(e.judge, e.by, e.detail["kind"], e.detail["state"]) for e in events} == {
+        ("J1", "server", "invite", "sent"),
+        ("J2", "server", "invite", "sent"),
+        ("J3", "server", "invite", "failed"),
+    }
+    assert "Invitation to J1: sent" in words(client, "/dashboard/events")
+    # Somebody has corrected the address.
+    host.answer = lambda _: "250 OK"
+    (key,) = [letter.key for letter in _letters(site) if letter.state == "failed"]
+    assert client.post(f"/dashboard/mail/{key}/again").status_code == 303
+    assert len(sent(app, host)) == 3
+
+
+def test_unknown_letters_wait_for_a_decision(app: Flask, site: Site, host: MailHost) -> None:
+    """What needs doing names them; they are marked as sent or sent again, once."""
+    client = enter_dashboard(app, site)
+    with site.store.write() as c:
+        for judge in judges_of(c, site.id)[:2]:
+            queue_letter(c, site.id, "judge", judge.key, "invite", 1)
+            key = next_due(c, site.id, ["invite"], ["judge"])
+            assert key is not None
+            claim(c, key)
+        lapse(c, site.id, dt.timedelta(0))
+    assert "Nobody knows whether 2 letters arrived" in words(client, "/dashboard")
+    assert "Invitation: unknown" in words(client, "/dashboard/judges/invitations")
+    first, second = (letter.key for letter in _letters(site))
+    assert client.post(f"/dashboard/mail/{first}/sent").status_code == 303
+    assert client.post(f"/dashboard/mail/{second}/again").status_code == 303
+    assert client.post(f"/dashboard/mail/{second}/again").status_code == 422
+    assert client.post(f"/dashboard/mail/{first}/sent").status_code == 422
+    assert client.post("/dashboard/mail/999/sent").status_code == 422
+    assert sent(app, host) == {"j2@example.org"}
+    assert {letter.state for letter in _letters(site)} == {"sent"}
+    trail = words(client, "/dashboard/events")
+    assert "Invitation to J1: marked as sent" in trail
+
+
+def test_nothing_is_sent_without_a_server_or_an_address(
+    app: Flask, site: Site, host: MailHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a mail server the page is as it was; without --url no link is mailed."""
+    client = enter_dashboard(app, site)
+    app.config["QUEM_URL"] = None
+    app.extensions[POST].base = ""
+    answer = client.post("/dashboard/mail/invitations")
+    assert answer.status_code == 422
+    assert "only on this computer" in answer.get_data(as_text=True)
+    monkeypatch.delenv("QUEM_SMTP")
+    assert client.post("/dashboard/mail/invitations").status_code == 422
+    page = words(client, "/dashboard/judges/invitations")
+    assert "quem sends no mail." in page
+    assert "Create 4 links and their messages" in page
+    monkeypatch.setenv("QUEM_SMTP", "smtp://mail.example.org")
+    assert "QUEM_SMTP: is without TLS" in words(client, "/dashboard/judges/invitations")
+    assert "QUEM_SMTP: is without TLS" in words(client, "/dashboard")
+    assert not host.letters
+
+
+def test_observers_send_nothing(tmp_path: Path, host: MailHost) -> None:
+    """Letters are for managers."""
+    more = f"{MORE}organizers: [{{id: amy}}, {{id: bob, role: observer}}]"
+    site = make_site(tmp_path, more=more)
+    client = enter_dashboard(create_app(site, url=URL), site, "bob")
+    for what in ("invitations", "reminders", "thanks", "1/again"):
+        assert client.post(f"/dashboard/mail/{what}").status_code == 403
+    site.store.close()
+    assert not host.letters
+
+
+def test_rules_of_reminders(site: Site) -> None:
+    """They apply from nine in the morning, where the study is, and never twice."""
+    invited = dt.datetime(2031, 5, 2, 21, 30, tzinfo=dt.UTC)
+    with site.store.write() as c:
+        for judge in judges_of(c, site.id):
+            queue_letter(c, site.id, "judge", judge.key, "invite", 1)
+        old = {"state": "sent", "sent_at": invited, "made_at": invited, "due_at": invited}
+        c.execute(update(MailRow).values(**old))
+        for key in c.execute(select(JudgeRow.key)).scalars().all():
+            link = {"session_hash": f"made up {key}", "linked_at": invited}
+            c.execute(update(JudgeRow).where(JudgeRow.key == key).values(**link))
+        decline(c, judge_named(c, site.id, "J3"))
+
+    def due(day: int, hour: int, minute: int = 0) -> list[str]:
+        at = dt.datetime(2031, 5, day, hour, minute, tzinfo=dt.UTC)
+        with site.store.read() as c:
+            return [planned.one.judge.id for planned in reminders_due(c, site, at)]
+
+    assert due(9, 12) == []
+    set_life(site, "open")
+    rank(site, "J2", "P1", kind="save")
+    rank_all(site, "J4")
+    # It was the 2nd of May in Berlin, two hours ahead of UTC, and the 5th comes three days later.
+    assert due(5, 6, 59) == []
+    assert due(5, 7) == ["J1"]
+    assert due(8, 6, 59) == ["J1"]
+    assert due(8, 7) == ["J1", "J2"]
+    assert due(10, 21, 59) == ["J1", "J2"]
+    assert due(10, 22) == ["J1"]
+    with site.store.write() as c:
+        judge = judge_named(c, site.id, "J1")
+        queue_letter(c, site.id, "judge", judge.key, "remind", 1)
+        day = dt.datetime(2031, 5, 5, 7, 1, tzinfo=dt.UTC)
+        mine = MailRow.kind == "remind"
+        c.execute(update(MailRow).where(mine).values(state="sent", made_at=day, sent_at=day))
+    assert due(7, 12) == []
+    assert due(8, 12) == ["J1", "J2"]
+    set_life(site, "paused")
+    assert due(8, 12) == []
+
+
+@pytest.mark.parametrize("hour", [8, 9, 20])
+def test_a_server_reminds_in_the_morning(
+    app: Flask, site: Site, host: MailHost, monkeypatch: pytest.MonkeyPatch, hour: int
+) -> None:
+    """Its housekeeping sends them once a day, between nine and twenty o'clock."""
+    set_life(site, "open")
+    with site.store.write() as c:
+        early = dt.datetime(2031, 5, 1, 8, tzinfo=dt.UTC)
+        c.execute(update(JudgeRow).values(session_hash=JudgeRow.id, linked_at=early))
+    monkeypatch.setattr(
+        "webjudge.mailing.now", lambda: dt.datetime(2031, 5, 6, hour - 2, 30, tzinfo=dt.UTC)
+    )
+    post: Post = app.extensions[POST]
+    housekeeping = Housekeeping(site)
+    post.keep(housekeeping)
+    housekeeping.start()
+    if hour == 9:
+        until(lambda: len(host.letters) == 3, "reminders")
+    post.stop()
+    housekeeping.stop()
+    assert len(sent(app, host)) == (3 if hour == 9 else 0)
+    assert not site.troubles
+
+
+def test_a_server_that_is_not_there_is_said(
+    app: Flask, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Letters wait, and the dashboard says why."""
+    for name, value in MailHost.settings(1).items():
+        monkeypatch.setenv(name, value)
+    client = enter_dashboard(app, site)
+    assert client.post("/dashboard/mail/invitations").status_code == 303
+    until(lambda: "letters" in site.troubles, "the trouble")
+    assert "mail server 127.0.0.1:1: Connection refused" in words(client, "/dashboard")
+    assert {letter.state for letter in _letters(site)} == {"queued"}
+
+
+def _letters(site: Site) -> list[StoredLetter]:
+    with site.store.read() as c:
+        return letters_of(c, site.id, "judge")

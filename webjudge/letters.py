@@ -1,0 +1,157 @@
+"""What is written to judges: invitations, reminders, and thanks, each in their language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+from zoneinfo import ZoneInfo
+
+from jinja2 import Environment, FileSystemLoader, select_autoescape
+
+from quem.resources import resource
+from quem.study.letter import letter_in, read_letter
+from webjudge.languages import day, gettext, ngettext, speaking
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from quem.store.judges import StoredJudge
+    from webjudge.site import Site
+
+__all__ = ["Standing", "Written", "write_to"]
+
+Text = Literal["invitation", "reminder", "thanks"]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a judge is.
+
+    Parameters
+    ----------
+    total, submitted : int
+        Tasks, without practice.
+    started : bool
+        Whether one of them is begun.
+    """
+
+    judge: StoredJudge
+    total: int
+    submitted: int
+    started: bool
+    declined: bool
+
+    @property
+    def done(self) -> bool:
+        """Whether they have finished."""
+        return 0 < self.total <= self.submitted
+
+    @property
+    def waits(self) -> bool:
+        """Whether the study waits for them."""
+        return not (self.done or self.declined or self.judge.forgotten_at)
+
+    @property
+    def is_reminded(self) -> bool:
+        """Whether they may be reminded: whose link was revoked may not."""
+        return self.waits and self.judge.has_link
+
+
+@dataclass(frozen=True)
+class Written:
+    """The text of a letter, and its language."""
+
+    subject: str
+    text: str
+    language: str
+
+
+def write_to(
+    site: Site,
+    one: Standing,
+    what: Text,
+    sender: str,
+    *,
+    link: str = "",
+    replaced: bool = False,
+    invited_at: dt.datetime | None = None,
+) -> Written:
+    """Write to a judge, in the language that the study file names.
+
+    Parameters
+    ----------
+    sender : str
+        Who signs if the study file names nobody.
+    link : str
+        Known only when it is made.
+    replaced : bool
+        Whether the link takes the place of one that was sent before.
+    invited_at : datetime, optional
+        When the link was mailed.
+
+    Raises
+    ------
+    QuemError
+        The organizer's text of invitations cannot be read, or has mistakes.
+    """
+    spec = site.spec
+    language = site.language(one.judge) or site.usual_language
+    subject = spec.invitation.title or spec.title
+    with speaking(language):
+        due = day(spec.deadline) if spec.deadline else ""
+        zone = ZoneInfo(spec.timezone)
+        values = {
+            "address": site.address(one.judge),
+            "contact": spec.organizer,
+            "deadline": due,
+            "invited_on": day(invited_at.astimezone(zone).date()) if invited_at else "",
+            "link": link,
+            "minutes": site.minutes,
+            "n_tasks": one.total,
+            "one": one,
+            "replaced": replaced,
+            "sender": spec.organizer.name or sender,
+            "study": {"title": spec.title},
+        }
+        own = spec.invitation.text if what == "invitation" else ""
+        if not own:
+            return Written(
+                subject, _templates().get_template(_FILES[what]).render(values), language
+            )
+        path = letter_in(site.path, own, language)
+        letter = read_letter(path, str(path), has_deadline=spec.deadline is not None)
+        fields = {
+            "name": str(values["address"] or one.judge.id),
+            "title": spec.title,
+            "link": link or gettext("[the link that you were sent, or a new one]"),
+            "due": due,
+            "minutes": str(site.minutes),
+        }
+        own_subject, text = letter.filled(fields)
+        if replaced:
+            note = gettext("This link replaces the one that we sent you, which no longer works.")
+            text = f"{text.rstrip()}\n\n{note}\n"
+    return Written(own_subject or subject, text, language)
+
+
+_FILES = {
+    "invitation": "judge/invitation.txt",
+    "reminder": "judge/reminder.txt",
+    "thanks": "judge/thanks.txt",
+}
+
+
+@cache
+def _templates() -> Environment:
+    """The templates of letters, which are also written where no request is answered."""
+    environment = Environment(
+        loader=FileSystemLoader(str(resource("templates"))),
+        autoescape=select_autoescape(),
+        extensions=["jinja2.ext.i18n"],
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["ext.i18n.trimmed"] = True
+    environment.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
+    return environment

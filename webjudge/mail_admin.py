@@ -1,0 +1,169 @@
+"""The dashboard's letters: what became of each, and sending what is due."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from flask import Blueprint, current_app, redirect, request, url_for
+
+from quem.errors import QuemError
+from quem.store.outbox import decide, letters_of
+from quem.study.addresses import PEOPLE, addresses_of
+from webjudge.access import acting, site
+from webjudge.languages import day
+from webjudge.mailing import (
+    POST,
+    invitations_due,
+    queue_planned,
+    reminders_now,
+    thanks_due,
+)
+from webjudge.wording import short
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from werkzeug.wrappers import Response
+
+    from quem.store.outbox import StoredLetter
+    from webjudge.mailing import Planned, Post
+    from webjudge.site import Site
+
+__all__ = ["SAID", "LetterState", "letters_page", "mail"]
+
+mail = Blueprint("mail", __name__, url_prefix="/mail")
+
+_NAMES = {"invite": "Invitation", "remind": "Reminder", "thanks": "Thanks"}
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+_NO_SERVER = "No mail server is set. Start the server with QUEM_SMTP and QUEM_MAIL_FROM."
+_NO_URL = (
+    "Links in letters would work only on this computer. Restart the server with --url, the "
+    "address that judges use."
+)
+_TROUBLES = ("mail-settings", "letters")  # of `Site.troubles`
+SAID = {
+    "queued": "The letters are on their way. This page shows what becomes of each.",
+    "nothing": "Nothing is due.",
+    "sent": "Noted as sent.",
+    "again": "The letter is sent again.",
+}
+
+
+@dataclass(frozen=True)
+class LetterState:
+    """What became of a letter, in words.
+
+    Parameters
+    ----------
+    key : int
+        Of its row; 0 where there is no letter.
+    tone : str
+        The color of the text.
+    reason : str
+        What the mail server said, or when it is tried again.
+    choices : tuple of str
+        What can be decided: "sent", "again".
+    """
+
+    key: int
+    text: str
+    tone: str = ""
+    reason: str = ""
+    choices: tuple[str, ...] = ()
+
+
+def _state(letter: StoredLetter) -> LetterState:
+    name, key = _NAMES[letter.kind], letter.key
+    if letter.state == "sent" and letter.sent_at:
+        return LetterState(key, f"{name} sent {day(letter.sent_at.date())}", "good")
+    if letter.state == "retry":
+        reason = f"Tried again after {short(letter.due_at)} UTC. {letter.error}"
+        return LetterState(key, f"{name} not accepted yet", "warn", reason)
+    if letter.state == "failed":
+        return LetterState(key, f"{name} failed", "bad", letter.error, ("again",))
+    if letter.state == "unknown":
+        reason = "The connection broke off. Ask them whether it arrived, then decide."
+        return LetterState(key, f"{name}: unknown", "bad", reason, ("sent", "again"))
+    return LetterState(key, f"{name} on its way", "info")
+
+
+def letters_page(served: Site) -> dict[str, Any]:
+    """Give what the page of invitations shows of letters.
+
+    The newest letter to each judge is shown, and each of which something has to be decided.
+    """
+    post = _post()
+    settings = post.settings
+    trouble = ""
+    try:
+        known = {person for role, person in addresses_of(served.spec, served.path)}
+    except QuemError as error:
+        known, trouble = set(), str(error)
+    with served.store.read() as c:
+        letters = letters_of(c, served.id, "judge")
+        due = {
+            "invitations": _addressed(invitations_due(c, served), known),
+            "reminders": _addressed(reminders_now(c, served), known),
+            "thanks": _addressed(thanks_due(c, served), known),
+        }
+    states: dict[int, list[LetterState]] = {}
+    newest = {letter.person_key: letter.key for letter in letters}
+    for letter in letters:
+        state = _state(letter)
+        is_newest = newest[letter.person_key] == letter.key
+        if state.choices or is_newest:
+            states.setdefault(letter.person_key, []).append(state)
+    return {
+        "server": settings and settings.host,
+        "sender": settings and str(settings.sender),
+        "due": due,
+        "states": states,
+        "addressed": known,
+        "troubles": [*filter(None, (trouble, *map(served.troubles.get, _TROUBLES)))],
+        "people": PEOPLE,
+    }
+
+
+def _addressed(planned: Sequence[Planned], known: set[str]) -> list[Planned]:
+    return [each for each in planned if each.one.judge.id in known]
+
+
+@mail.post("/<any(invitations, reminders, thanks):letters>")
+def send(letters: str) -> Response:
+    """Send what is due, to everybody whose address is known."""
+    served, post = site(), _post()
+    if post.settings is None:
+        raise QuemError([_NO_SERVER])
+    if letters == "invitations":
+        base = post.base or request.host_url.rstrip("/")
+        if not current_app.config["QUEM_URL"] and urlsplit(base).hostname in _LOCAL:
+            raise QuemError([_NO_URL])
+        post.base = base
+    known = {person for _, person in addresses_of(served.spec, served.path)}
+    find = {"invitations": invitations_due, "reminders": reminders_now, "thanks": thanks_due}[
+        letters
+    ]
+    with served.store.write() as c:
+        count = queue_planned(c, served, _addressed(find(c, served), known))
+    post.look()
+    return _back("queued" if count else "nothing")
+
+
+@mail.post("/<int:key>/<any(sent, again):choice>")
+def settle_letter(key: int, choice: str) -> Response:
+    """Say what becomes of a letter that failed, or of which nobody knows."""
+    with site().store.write() as c:
+        decide(c, site().id, key, choice, acting())
+    _post().look()
+    return _back(choice)
+
+
+def _post() -> Post:
+    post: Post = current_app.extensions[POST]
+    return post
+
+
+def _back(said: str) -> Response:
+    return redirect(url_for("dashboard.people.invitations", said=said), code=303)

@@ -1,0 +1,409 @@
+"""To whom a letter is due, what it says when it leaves, and a server's own sending."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+import threading
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+from zoneinfo import ZoneInfo
+
+from quem.errors import QuemError
+from quem.mail.message import Letter
+from quem.mail.sending import KINDS, Sender
+from quem.mail.server import MailSettings, mail_settings
+from quem.store.ballots import ballots_of
+from quem.store.judges import declined_judges, issue_link, judge_of_key, withdraw_link
+from quem.store.models import now
+from quem.store.outbox import has_lapsed, lapse, letters_of, next_due, queue_letter
+from quem.store.progress import progress_of, task_status
+from quem.store.studies import status_of
+from quem.study.addresses import addresses_of
+from quem.study.models import MOST_REMINDERS
+from webjudge.letters import Standing, write_to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterable, Sequence
+
+    from sqlalchemy import Connection
+
+    from quem.mail.sending import Writer
+    from quem.store.outbox import Kind, Role, StoredLetter
+    from quem.study.models import Reminder
+    from webjudge.housekeeping import Housekeeping
+    from webjudge.site import Site
+
+__all__ = [
+    "POST",
+    "JudgeWriter",
+    "Planned",
+    "Post",
+    "invitations_due",
+    "queue_planned",
+    "reminders_due",
+    "reminders_now",
+    "standings",
+    "thanks_due",
+]
+
+POST = "quem-post"  # the key of an app's `Post` in its extensions
+_log = logging.getLogger("webjudge")
+# On the clock of the study's time zone: when rules apply, and until when a server follows them.
+_MORNING, _EVENING = 9, 20
+# What was sent by hand is not sent again by a second click, nor by a rule of the same day.
+_APART = dt.timedelta(hours=20)
+_UNSENT = ("queued", "retry", "sending")
+
+
+class Planned(NamedTuple):
+    """A letter that is due."""
+
+    one: Standing
+    kind: Kind
+    round: int
+
+
+def standings(c: Connection, site: Site) -> list[Standing]:
+    """Say how far every judge is."""
+    declined = declined_judges(c, site.id)
+    total = _total(site)
+    return [
+        Standing(
+            person.judge,
+            total,
+            person.submitted,
+            any(task.status != "new" for task in person.tasks if not task.practice),
+            person.judge.key in declined,
+        )
+        for person in progress_of(c, site.id, site.plan)
+    ]
+
+
+def _total(site: Site) -> int:
+    return len(site.plan.parts) + site.plan.repeat
+
+
+def _letters_by_judge(c: Connection, site: Site) -> dict[int, list[StoredLetter]]:
+    by_judge: dict[int, list[StoredLetter]] = {}
+    for letter in letters_of(c, site.id, "judge"):
+        by_judge.setdefault(letter.person_key, []).append(letter)
+    return by_judge
+
+
+def _of(letters: Iterable[StoredLetter], kind: Kind) -> list[StoredLetter]:
+    return [letter for letter in letters if letter.kind == kind]
+
+
+def invitations_due(
+    c: Connection, site: Site, *, new_link: bool = False, named: Container[str] = ()
+) -> list[Planned]:
+    """Give the judges who were not invited: they have no link yet, and no letter.
+
+    Parameters
+    ----------
+    new_link : bool
+        Also those who have a link, which is then replaced, unless they had one mailed lately.
+    named : container of str
+        The ids of those to whom a letter that failed is sent again, and for whom, with
+        `new_link`, nothing but their progress counts.
+    """
+    letters = _letters_by_judge(c, site)
+    due = []
+    for one in standings(c, site):
+        mine = letters.get(one.judge.key, [])
+        earlier = _of(mine, "invite")
+        if not one.waits or any(letter.state in _UNSENT for letter in earlier):
+            continue
+        judge = one.judge
+        is_named = judge.id in named
+        # A link that was not accepted by the mail server was taken back.
+        has_failed = is_named and all(letter.state == "failed" for letter in earlier)
+        is_new = not (judge.linked_at or judge.revoked_at) and (not earlier or has_failed)
+        is_asked = is_named or (judge.has_link and not _is_recent(earlier))
+        if is_new or (new_link and is_asked):
+            due.append(Planned(one, "invite", len(earlier) + 1))
+    return due
+
+
+def _is_recent(letters: Iterable[StoredLetter], at: dt.datetime | None = None) -> bool:
+    recent = (at or now()) - _APART
+    return any((letter.sent_at or letter.made_at) > recent for letter in letters)
+
+
+def reminders_now(c: Connection, site: Site) -> list[Planned]:
+    """Give the judges who may be reminded by hand: whom nothing was written to lately."""
+    if status_of(c, site.id).state != "open":
+        return []
+    letters = _letters_by_judge(c, site)
+    planned = (
+        _next_reminder(one, mine)
+        for one in standings(c, site)
+        if not _is_recent(mine := letters.get(one.judge.key, []))
+    )
+    return [*filter(None, planned)]
+
+
+def _next_reminder(
+    one: Standing, letters: Sequence[StoredLetter], at: dt.datetime | None = None
+) -> Planned | None:
+    earlier = _of(letters, "remind")
+    if not one.is_reminded or len(earlier) >= MOST_REMINDERS or _is_recent(earlier, at):
+        return None
+    return Planned(one, "remind", len(earlier) + 1)
+
+
+def reminders_due(c: Connection, site: Site, at: dt.datetime) -> list[Planned]:
+    """Give the judges to whom a rule of the study applies, which was followed for nobody yet.
+
+    Parameters
+    ----------
+    at : datetime
+        Now.
+    """
+    spec = site.spec
+    if not spec.reminders or status_of(c, site.id).state != "open":
+        return []
+    zone = ZoneInfo(spec.timezone)
+    letters = _letters_by_judge(c, site)
+    due = []
+    for one in standings(c, site):
+        mine = letters.get(one.judge.key, [])
+        planned = _next_reminder(one, mine, at)
+        if planned and any(
+            _applies(rule, one, mine, spec.deadline, at.astimezone(zone)) for rule in spec.reminders
+        ):
+            due.append(planned)
+    return due
+
+
+def _applies(
+    rule: Reminder,
+    one: Standing,
+    letters: Sequence[StoredLetter],
+    deadline: dt.date | None,
+    at: dt.datetime,
+) -> bool:
+    """Say whether a rule's day has come, and nothing was written to the judge since."""
+    if rule.unless == "started" and (one.started or one.submitted):
+        return False
+    if rule.after_days is not None:
+        sent = [letter.sent_at for letter in _of(letters, "invite") if letter.sent_at]
+        began = max(sent, default=one.judge.linked_at)
+        if began is None:
+            return False
+        day = began.astimezone(at.tzinfo).date() + dt.timedelta(days=rule.after_days)
+    else:
+        if deadline is None or at.date() > deadline:
+            return False
+        day = deadline - dt.timedelta(days=rule.before_due_days or 0)
+    comes = dt.datetime.combine(day, dt.time(_MORNING), at.tzinfo)
+    return comes <= at and not any(letter.made_at >= comes for letter in letters)
+
+
+def thanks_due(c: Connection, site: Site) -> list[Planned]:
+    """Give the judges who have finished, and were not thanked."""
+    letters = _letters_by_judge(c, site)
+    return [
+        Planned(one, "thanks", 1)
+        for one in standings(c, site)
+        if one.done
+        and not one.judge.forgotten_at
+        and not _of(letters.get(one.judge.key, ()), "thanks")
+    ]
+
+
+def queue_planned(c: Connection, site: Site, planned: Iterable[Planned]) -> int:
+    """Put letters into the outbox; gives how many were not there.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    """
+    return sum(
+        queue_letter(c, site.id, "judge", one.judge.key, kind, round_)
+        for one, kind, round_ in planned
+    )
+
+
+class JudgeWriter:
+    """Writes letters to judges; see `quem.mail.sending.Writer`.
+
+    Parameters
+    ----------
+    base : str
+        What links begin with; empty where no link is to be made.
+    sender : str
+        Who signs if the study file names nobody.
+
+    Raises
+    ------
+    QuemError
+        With every mistake in the addresses.
+    """
+
+    def __init__(self, site: Site, base: str, actor: str, sender: str = "") -> None:
+        self._site, self._base, self._actor, self._sender = site, base, actor, sender
+        self._addresses = addresses_of(site.spec, site.path)
+
+    def write(self, c: Connection, stored: StoredLetter) -> Letter | None:
+        """Write a letter, if the judge is still to get it; an invitation with a new link."""
+        site = self._site
+        judge = judge_of_key(c, site.id, stored.person_key)
+        if judge is None or judge.forgotten_at:
+            return None
+        tasks = [b for b in ballots_of(c, judge.key) if site.plan.find(b) and not b.practice]
+        states = [task_status(ballot) for ballot in tasks]
+        is_declined = judge.key in declined_judges(c, site.id)
+        is_started = any(state != "new" for state in states)
+        one = Standing(judge, _total(site), states.count("submitted"), is_started, is_declined)
+        is_open = status_of(c, site.id).state == "open"
+        is_wanted = {
+            "invite": one.waits,
+            "remind": one.is_reminded and is_open,
+            "thanks": one.done,
+        }
+        if not is_wanted[stored.kind]:
+            return None
+        to = self._addresses.get(("judge", judge.id))
+        if to is None:
+            message = f"there is no email address of {judge.id}"
+            raise QuemError([message])
+        to = to._replace(name=to.name or judge.name)
+        reply_to = site.spec.organizer.email
+        sent = [
+            letter.sent_at
+            for letter in letters_of(c, site.id, "judge", judge.key)
+            if letter.kind == "invite" and letter.sent_at
+        ]
+        if stored.kind == "invite":
+            token = issue_link(c, judge, self._actor)
+            written = write_to(
+                site,
+                one,
+                "reminder" if one.started else "invitation",
+                self._sender,
+                link=f"{self._base}/j/{token}",
+                replaced=judge.linked_at is not None,
+            )
+            undo = partial(withdraw_link, judge=judge, token=token, actor=self._actor)
+            return Letter(to, written.subject, written.text, reply_to, undo)
+        last = max(sent, default=None)
+        # The link that was mailed may have been replaced by hand since.
+        is_last = last is not None and judge.linked_at is not None and judge.linked_at <= last
+        written = write_to(
+            site,
+            one,
+            "reminder" if stored.kind == "remind" else "thanks",
+            self._sender,
+            invited_at=last if is_last else None,
+        )
+        return Letter(to, written.subject, written.text, reply_to)
+
+
+_LOOK_SECONDS = 20
+_STOP_SECONDS = 5
+
+
+class Post:
+    """Sends the letters of a running server: what organizers ask for, and reminders in time.
+
+    Parameters
+    ----------
+    served : callable
+        Gives the site as it is served now.
+    base : str
+        What judges' links begin with; may be empty.
+    """
+
+    def __init__(self, served: Callable[[], Site], base: str = "") -> None:
+        self._served = served
+        self.base = base
+        self._stopping = threading.Event()
+        self._looking = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._reminded: dt.date | None = None
+
+    @property
+    def settings(self) -> MailSettings | None:
+        """The mail server; None where none is set, or the settings have mistakes."""
+        troubles = self._served().troubles
+        try:
+            settings = mail_settings()
+        except QuemError as error:
+            troubles["mail-settings"] = str(error)
+            return None
+        troubles.pop("mail-settings", None)
+        return settings
+
+    def keep(self, housekeeping: Housekeeping) -> None:
+        """Let a server's housekeeping look after the letters, before its start."""
+        housekeeping.add("mail", _LOOK_SECONDS, self.look)
+
+    def look(self) -> None:
+        """Queue reminders whose day has come, and send what is due, in a separate thread.
+
+        Raises
+        ------
+        QuemError
+            Addresses have mistakes.
+        """
+        with self._looking:
+            self._look(self._served(), self.settings)
+
+    def _look(self, site: Site, settings: MailSettings | None) -> None:
+        if self._stopping.is_set() or (self._thread and self._thread.is_alive()):
+            return
+        with site.store.read() as c:
+            is_late = has_lapsed(c, site.id)
+        if is_late:
+            with site.store.write() as c:
+                lapse(c, site.id)
+        if settings is None:
+            return
+        self._remind(site)
+        kinds = KINDS if self.base else tuple(kind for kind in KINDS if kind != "invite")
+        with site.store.read() as c:
+            if next_due(c, site.id, kinds, ["judge"]) is None:
+                return
+        name = settings.sender.display_name
+        writers: dict[Role, Writer] = {"judge": JudgeWriter(site, self.base, "server", name)}
+        sender = Sender(site.store, site.id, settings, writers, "server", kinds=kinds)
+        self._thread = threading.Thread(target=self._send, args=(sender,), name="mail", daemon=True)
+        self._thread.start()
+
+    def _remind(self, site: Site) -> None:
+        at = now().astimezone(ZoneInfo(site.spec.timezone))
+        if self._reminded == at.date() or not _MORNING <= at.hour < _EVENING:
+            return
+        known = addresses_of(site.spec, site.path)
+        with site.store.read() as c:
+            due = [
+                planned
+                for planned in reminders_due(c, site, at)
+                if ("judge", planned.one.judge.id) in known
+            ]
+        if due:
+            with site.store.write() as c:
+                queue_planned(c, site, due)
+        self._reminded = at.date()
+
+    def _send(self, sender: Sender) -> None:
+        troubles = self._served().troubles
+        try:
+            sender.run(self._stopping)
+        except Exception as error:  # noqa: BLE001  whatever it is, the server goes on
+            reason = str(error) if isinstance(error, QuemError) else type(error).__name__
+            if troubles.get("letters") != reason:  # once, however often it is tried
+                # A traceback could hold addresses.
+                _log.error("letters: %s", reason)
+            troubles["letters"] = reason
+        else:
+            troubles.pop("letters", None)
+
+    def stop(self) -> None:
+        """End, after the letter that is being sent, if the mail server answers soon."""
+        self._stopping.set()
+        if self._thread:
+            self._thread.join(_STOP_SECONDS)

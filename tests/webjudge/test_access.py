@@ -41,6 +41,7 @@ SURE = {"sure": "yes"}
 # What everybody may open, and what an observer may.
 OPEN = {
     *("static", "healthz", "access.front", "access.judge_link", "access.dashboard_link"),
+    "access.subject_link",
     "access.old_dashboard",
     "offline.worker",
 }

@@ -8,6 +8,7 @@ from flask import Blueprint, abort, current_app, g, redirect, request, url_for
 
 from quem.store.judges import judge_of_session
 from quem.store.organizers import organizer_of_session
+from quem.store.saving import desk_of_session
 from quem.store.studies import session_of, status_of
 from webjudge.lacking import lacking
 from webjudge.language_choice import choose_language
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from quem.store.organizers import StoredOrganizer
     from webjudge.site import Site
 
-__all__ = ["access", "acting", "admit", "current_judge", "had_link", "log_out", "site"]
+__all__ = ["access", "acting", "admit", "current_judge", "find_desk", "had_link", "log_out", "site"]
 
 access = Blueprint("access", __name__)
 
@@ -60,6 +61,15 @@ def current_judge(c: Connection) -> StoredJudge:
         abort(401, gettext(NO_LINK))
     judge: StoredJudge = g.judge
     return judge
+
+
+def find_desk(c: Connection, gid: str) -> None:
+    """Find the judge whose browser this is, with what they work on, or answer 401."""
+    session = request.cookies.get(_cookie(_JUDGE), "")
+    desk = desk_of_session(c, site().id, session, gid) if session else None
+    g.desk, g.judge = desk, desk and desk.judge
+    choose_language(site(), g.judge)
+    current_judge(c)
 
 
 def had_link() -> bool:

@@ -91,16 +91,30 @@ class Store:
         with self.engine.connect() as connection:
             if not self._is_file:
                 connection.execution_options(isolation_level="REPEATABLE READ")
-            yield connection
+            # At a rollback the driver would forget what it prepared on the server.
+            with connection.begin():
+                yield connection
 
     @contextmanager
-    def write(self, patience: float = PATIENCE) -> Iterator[Connection]:
+    def glance(self) -> Iterator[Connection]:
+        """Give a connection for one statement that reads: one round trip, and no transaction."""
+        if self._is_file:
+            with self.read() as connection:
+                yield connection
+            return
+        with self.engine.connect() as connection:
+            yield connection.execution_options(isolation_level="AUTOCOMMIT")
+
+    @contextmanager
+    def write(self, patience: float = PATIENCE, *, saving: str = "") -> Iterator[Connection]:
         """Give a connection whose changes are all kept, durably, or none of them.
 
         Parameters
         ----------
         patience : float
             How long others who write may be waited for, in seconds.
+        saving : str
+            The study whose rankings are saved, which is not closed or paused meanwhile.
 
         Raises
         ------
@@ -112,7 +126,9 @@ class Store:
         with self._turns.take(patience) as left:
             self._refuse_lost()
             with self.engine.connect() as connection:
-                writer = connection.execution_options(quem_writes=True, quem_patience=left)
+                writer = connection.execution_options(
+                    quem_writes=True, quem_patience=left, quem_saving=saving
+                )
                 with writer.begin():
                     self._turns.begun()
                     forget_events(writer)

@@ -15,7 +15,7 @@ from quem.io.text import read_text
 from quem.solutions import check_solutions
 from quem.store.engine import open_store
 from quem.store.judges import sync_judges
-from quem.store.living import contents_of, effects, new_solvers, note_effects, plan_of
+from quem.store.living import Changes, contents_of, new_solvers, note_effects, plan_of
 from quem.store.location import locate_database
 from quem.store.organizers import sync_organizers
 from quem.store.reviewing import note_decisions
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from quem.store.judges import StoredJudge
     from quem.store.layouts import Content
     from quem.store.living import Effect
-    from quem.study.models import ExperienceSpec, LanguageCode, Problem
+    from quem.study.models import ExperienceSpec, Judge, LanguageCode, Problem
 
 __all__ = ["Site", "open_site", "reopened", "with_study"]
 
@@ -79,6 +79,7 @@ class Site:
     _known: dict[Group, tuple[float, dict[str, Content | None]]] = field(
         default_factory=dict, repr=False
     )
+    _changes: Changes = field(default_factory=Changes, repr=False, compare=False)
 
     @cached_property
     def attempts(self) -> Attempts:
@@ -113,14 +114,20 @@ class Site:
         minutes = tasks * _MINUTES_A_TASK + again * words / _WORDS_A_MINUTE
         return max(_ROUNDED_TO, round(minutes / _ROUNDED_TO) * _ROUNDED_TO)
 
+    @cached_property
+    def _declared(self) -> dict[str, Judge]:
+        """The judges of the study file by id."""
+        return {one.id: one for one in self.spec.judges}
+
     def address(self, judge: StoredJudge) -> str:
         """Say how a judge is addressed; may be empty."""
-        declared = (one.address for one in self.spec.judges if one.id == judge.id)
-        return next(declared, "") or judge.name
+        declared = self._declared.get(judge.id)
+        return (declared and declared.address) or judge.name
 
     def language(self, judge: StoredJudge) -> LanguageCode | None:
         """Say which language the study file names for a judge."""
-        return next((one.language for one in self.spec.judges if one.id == judge.id), None)
+        declared = self._declared.get(judge.id)
+        return declared.language if declared else None
 
     @property
     def usual_language(self) -> LanguageCode:
@@ -168,7 +175,7 @@ class Site:
 
     def effects(self, c: Connection) -> list[Effect]:
         """Say whom it affects that the study is no longer what judges were shown."""
-        return effects(c, self.id, self.plan, self.contents)
+        return self._changes.effects(c, self.id, self.plan, self.contents)
 
 
 def _count_words(solutions: Iterable[Solution]) -> int:

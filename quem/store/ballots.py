@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, bindparam, insert, select, update
+from sqlalchemy.orm import aliased
 
 from quem.store.chains import new_salt, receipt_code, revision_link, words_digest
 from quem.store.layouts import Layout
@@ -16,10 +17,10 @@ from quem.study.blocks import block_sizes, deal_blocks
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
     from random import Random
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
     from quem.study.blocks import PairCounts
 
@@ -39,8 +40,11 @@ __all__ = [
     "add_seconds",
     "ballot_of",
     "ballots_of",
+    "ballots_of_judges",
     "current_state",
     "layout_of",
+    "opened_ballot",
+    "opened_ballots",
     "revision_row",
     "save",
     "total_times",
@@ -313,6 +317,30 @@ def ballots_of(c: Connection, judge_key: int) -> list[AssignedBallot]:
     """Give a judge's ballots, in their order."""
     rows = c.execute(_OF_JUDGE, {"judge": judge_key}).all()
     return [_dealt(c, row) for row in rows]
+
+
+def ballots_of_judges(c: Connection, judges: Collection[int]) -> list[AssignedBallot]:
+    """Give the ballots of some judges, each judge's in their order, without layouts."""
+    order = BallotRow.judge_key, BallotRow.position, BallotRow.key
+    rows = c.execute(select(*_COLUMNS).where(BallotRow.judge_key.in_(judges)).order_by(*order))
+    return [AssignedBallot(*[*row, None, None]) for row in rows]
+
+
+def opened_ballots() -> Select[Any]:
+    """Make a statement that gives what `opened_ballot` takes of ballots that were shown."""
+    on = aliased(LayoutRow)
+    other = and_(on.ballot_key == BallotRow.key, on.id == RevisionRow.layout, on.id != LayoutRow.id)
+    columns = *_COLUMNS, LayoutRow.id, LayoutRow.items, RevisionRow.layout, on.items
+    joined = select(*columns).join(LayoutRow, _HOLDS).join(RevisionRow, LAST_REVISION, isouter=True)
+    return joined.join(on, other, isouter=True)
+
+
+def opened_ballot(row: Sequence[Any]) -> AssignedBallot:
+    """Give a ballot that was shown, of a row of `opened_ballots`."""
+    *columns, identity, items, on, before = row
+    layout = Layout.stored(identity, items)
+    placed = layout if on == identity else Layout.stored(on, before) if on else None
+    return AssignedBallot(*[*columns, layout, placed])
 
 
 def ballot_of(

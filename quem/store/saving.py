@@ -28,6 +28,7 @@ from sqlalchemy import (
 from quem.store.ballots import (
     LAST_REVISION,
     AssignedBallot,
+    NotAssignedError,
     Saved,
     add_seconds,
     revision_row,
@@ -162,8 +163,6 @@ def save_at(
     ----------
     c : Connection
         Of a writing transaction that names the study as that whose rankings are saved.
-    desk : Desk
-        With a ballot.
     change : Change
         As of `quem.store.ballots.save`.
     seconds, views
@@ -176,7 +175,8 @@ def save_at(
     NotAssignedError, ClosedError, PausedError, LayoutError, SubmittedError, StaleError
     """
     ballot = desk.ballot
-    assert ballot is not None, "no ballot"  # noqa: S101  a bug of ours
+    if ballot is None:
+        raise NotAssignedError
     # SQLite is in this process, has no round trips, and cannot write within a larger statement.
     if c.dialect.name == "postgresql" and change.kind != "reopen" and change.base == ballot.head:
         saved = _save_at_once(c, desk, ballot, change, seconds, views or {}, visit=visit)

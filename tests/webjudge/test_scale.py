@@ -32,7 +32,7 @@ def test_round_trips_of_a_save(tmp_path: Path, new_postgres: Callable[[], str]) 
         times = {"seconds": 0.001, "views": {data["labels"][0]: 0.001}}
         body |= {"layout": data["layout"], "submit": False, **times}
         answer = client.put(f"/judge/g/{gid}/state", json=body)
-        assert (answer.status_code, answer.json["revision"]) == (200, number + 1)
+        assert answer.get_json().get("revision") == number + 1, answer.text
 
     # By then each statement is prepared on the server, and the visit is noted.
     for number in range(SAVES):

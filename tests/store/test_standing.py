@@ -59,14 +59,11 @@ def crowd(store: Store) -> Store:
         held = dealt(store, one) if number else []
         count = len(held) if STATUS.get(one) == "done" else number // 2
         for place, ballot in enumerate(held[:count]):
+            assert ballot.layout is not None
             kind = "submit" if STATUS.get(one) == "done" or place % 2 else "save"
-            state = State(ranked=(tuple(ballot.layout.solvers.values()),))  # type: ignore[union-attr]
-            save(
-                store,
-                ballot,
-                WORDS if len(ballot.layout.items) == len(SOLVERS) else state,
-                kind=kind,
-            )  # type: ignore[union-attr]
+            solvers = tuple(ballot.layout.solvers.values())
+            state = WORDS if len(solvers) == len(SOLVERS) else State(ranked=(solvers,))
+            save(store, ballot, state, kind=kind)
             with store.write() as c:
                 spent = update(BallotRow).where(BallotRow.key == ballot.key)
                 c.execute(spent.values(seconds=60.0 * number + place))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quem.store import studies
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.store.ballots import Group
-    from quem.store.progress import JudgeProgress, TaskProgress
+    from quem.store.progress import Answers, JudgeProgress, TaskProgress
     from quem.store.standing import JudgeStanding, JudgeStatus, StatusCount
     from webjudge.site import Site
 
@@ -38,6 +39,7 @@ _RECENT = 4
 # On one page; a study with no more has all of them there, without search and next page.
 MOST_JUDGES = 50
 _MOST_NAMED = 10
+_LATELY_SECONDS = 5.0
 _NAMED: tuple[JudgeStatus, ...] = ("declined", "unlinked", "unopened")
 _STATUS: dict[JudgeStatus, tuple[str, str]] = {
     "erased": ("Erased", ""),
@@ -71,7 +73,7 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
         until = studies.pause_notice(c, site.id) if status.state == "paused" else ""
         counts = counts_by_status(c, site.id, plan)
         pages = judges_page(c, site, counts, span)
-        tasks = task_counts(c, site.id, plan) if pages["is_cut"] else {}
+        tasks, answers = _counted(c, site, is_large=pages["is_cut"])
         progress = progress_of(c, [one["judge"] for one in pages["judges"]], plan)
         named = {
             name: judges_standing(c, site.id, plan, _MOST_NAMED, status=[name])
@@ -79,7 +81,6 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
             if counts[name].judges
         }
         unfinished = judges_standing(c, site.id, plan, _MOST_NAMED, status=WAITED_FOR)
-        answers = share_of_answers(c, site.id)
         affected = [effect_warning(effect).message for effect in site.effects(c)]
         backup = backup_state(c, site.id)
         recent = audit_events(c, site.id, _RECENT)
@@ -112,6 +113,19 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
         "unreadable": site.unreadable(),
         "now": now(),
     }
+
+
+def _counted(
+    c: Connection, site: Site, *, is_large: bool
+) -> tuple[dict[tuple[str, int, bool], TaskCount], Answers]:
+    """Count tasks, of a large study, and answers; of a large study those of a moment ago."""
+    if not is_large:
+        return {}, share_of_answers(c, site.id)
+    known = site.counted.get(site.plan)
+    if known is None or monotonic() - known[0] > _LATELY_SECONDS:
+        counts = task_counts(c, site.id, site.plan), share_of_answers(c, site.id)
+        known = site.counted[site.plan] = monotonic(), counts
+    return known[1]
 
 
 def judges_page(

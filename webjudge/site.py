@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from quem.errors import Mistake, QuemError
 from quem.io.text import read_text
@@ -65,6 +65,8 @@ class Site:
         Whether LibreOffice, which converts documents, has to run without network.
     troubles : dict of str to str
         What is wrong with the running server now, for the dashboard: a sentence for each key.
+    counted : dict
+        What the dashboard counted of a plan, and when.
     """
 
     path: Path
@@ -76,6 +78,9 @@ class Site:
     warnings: tuple[StudyWarning, ...] = ()
     sandboxed: bool = True
     troubles: dict[str, str] = field(default_factory=dict, compare=False)
+    counted: dict[JudgingPlan, tuple[float, Any]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
     _known: dict[Group, tuple[float, dict[str, Content | None]]] = field(
         default_factory=dict, repr=False
     )
@@ -252,7 +257,9 @@ def with_study(
 ) -> Site:
     """Give a site whose study file and solutions have become others."""
     plan = plan_of(spec, solutions)
-    new = replace(site, spec=spec, solutions=solutions, plan=plan, warnings=warnings, _known={})
+    new = replace(
+        site, spec=spec, solutions=solutions, plan=plan, warnings=warnings, counted={}, _known={}
+    )
     # Attempts that are counted but not logged yet are not to be lost.
     new.__dict__["attempts"] = site.attempts
     return new

@@ -55,6 +55,7 @@ __all__ = [
 ]
 
 _SEEN_SECONDS = 60
+_GREATEST_KEY = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,9 @@ def judges_of(c: Connection, study_id: str) -> list[StoredJudge]:
 
 
 def judge_of_key(c: Connection, study_id: str, key: int) -> StoredJudge | None:
-    """Find a judge of a study by their key."""
+    """Find a judge of a study by their key, be it one that no database can hold."""
+    if key > _GREATEST_KEY:
+        return None
     row = c.execute(
         select(*_COLUMNS).where(JudgeRow.study_id == study_id, JudgeRow.key == key)
     ).one_or_none()

@@ -41,7 +41,9 @@ __all__ = [
 
 Contents = dict[str, Content | None]
 _MOST_PROBLEMS = 5
-_AT_ONCE = 500  # rows
+_AT_ONCE = 100  # judges
+# Keys of layouts that may still be stored by others, when a greater one is there.
+_NOT_YET = 1_000
 # What takes longer than this is let rest for nine times as long.
 _FREE_SECONDS, _REST = 0.1, 9
 
@@ -182,17 +184,21 @@ def _opened(c: Connection, study_id: str, after: int) -> Iterator[tuple[str, Ass
         .join(Layout, Layout.ballot_key == BallotRow.key)
         .where(Layout.key > after)
     )
-    mine = JudgeRow.study_id == study_id, BallotRow.practice.is_(False)
-    rows = c.execute(
-        opened_ballots()
-        .add_columns(JudgeRow.id)
-        .join(JudgeRow, JudgeRow.key == BallotRow.judge_key)
-        .where(*mine, *([JudgeRow.key.in_(newer)] if after else []))
-        .order_by(JudgeRow.key, BallotRow.position, BallotRow.key)
-        .execution_options(yield_per=_AT_ONCE)
-    )
-    for *ballot, judge in rows:
-        yield judge, opened_ballot(ballot)
+    mine = select(JudgeRow.key, JudgeRow.id).where(JudgeRow.study_id == study_id)
+    if after:
+        mine = mine.where(JudgeRow.key.in_(newer))
+    judges = c.execute(mine.order_by(JudgeRow.key)).all()
+    # Not all at once, which would take the memory, nor by a cursor, for which databases plan badly.
+    for first in range(0, len(judges), _AT_ONCE):
+        some = {judge.key: judge.id for judge in judges[first : first + _AT_ONCE]}
+        rows = c.execute(
+            opened_ballots()
+            .where(BallotRow.judge_key.in_(some), BallotRow.practice.is_(False))
+            .order_by(BallotRow.judge_key, BallotRow.position, BallotRow.key)
+        )
+        for row in rows:
+            ballot = opened_ballot(row)
+            yield some[ballot.judge_key], ballot
 
 
 class Changes:
@@ -222,8 +228,7 @@ class Changes:
             return self._found[1]
         last = c.execute(select(func.max(Layout.key))).scalar() or 0
         agreed, upto = self._agreed or (None, 0)
-        # Others may still store what has a smaller key than the last.
-        after = max(upto - _AT_ONCE, 0) if agreed == signature else 0
+        after = max(upto - _NOT_YET, 0) if agreed == signature else 0
         start = monotonic()
         found = effects(c, study_id, plan, contents, after)
         if found and after:

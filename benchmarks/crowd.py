@@ -60,10 +60,10 @@ MOST_TRIPS, MOST_DATABASE, MOST_SECONDS, MOST_KB, MOST_GROWTH = 5, 0.25, 0.5, 15
 FLOOR = """
 WITH head AS (
   UPDATE ballot SET head = head + 1, seconds = seconds + 1
-  WHERE key = %(ballot)s RETURNING key, head)
+  WHERE key = %(ballot)s RETURNING key, head, layout)
 INSERT INTO revision (ballot_key, number, base, kind, layout, state, words_digest, client, change,
   made_at, link)
-SELECT key, head, head - 1, 'save', %(layout)s, %(state)s, %(digest)s, 'bench-floor', head, now(),
+SELECT key, head, head - 1, 'save', layout, %(state)s, %(digest)s, 'bench-floor', head, now(),
   %(digest)s FROM head RETURNING number
 """
 Row = tuple[str, str, str, bool]
@@ -255,7 +255,7 @@ def floor_of(site: Site, crowd: Crowd) -> float:
     with site.store.read() as c:
         ballots = c.execute(select(BallotRow.key).limit(CLIENTS)).scalars().all()
     state = json.dumps(State(ranked=tuple((f"S{n}",) for n in range(8))).to_json())
-    values = {"layout": "0" * 32, "state": state, "digest": "0" * 64}
+    values = {"state": state, "digest": "0" * 64}
     with ExitStack() as stack:
         connections = [
             stack.enter_context(psycopg.connect(crowd.url, autocommit=True)) for _ in ballots

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from quem.errors import Mistake, QuemError
 from quem.io.text import read_text
 from quem.solutions import check_solutions
-from quem.store.engine import open_store
+from quem.store.engine import THREADS, open_store
 from quem.store.judges import sync_judges
 from quem.store.living import Changes, contents_of, new_solvers, note_effects, plan_of
 from quem.store.location import locate_database
@@ -200,6 +200,7 @@ def open_site(
     database: str | None = None,
     *,
     sandboxed: bool = True,
+    threads: int = THREADS,
     tell: Callable[[int, int], object] = lambda _done, _all: None,
 ) -> Site:
     """Open a study for judging: read it, find its solutions, open its store.
@@ -212,6 +213,8 @@ def open_site(
         A URL, or the path of an SQLite file; see `quem.store.location.locate_database`.
     sandboxed : bool
         Whether LibreOffice, which converts documents, has to run without network.
+    threads : int
+        How many requests are worked on at once.
     tell : callable
         Takes how many documents are converted so far, and how many there are.
 
@@ -222,7 +225,7 @@ def open_site(
     """
     spec, solutions, warnings = _read(Path(path), sandboxed=sandboxed, tell=tell)
     plan = plan_of(spec, solutions)
-    store = open_store(locate_database(Path(path), database))
+    store = open_store(locate_database(Path(path), database), threads)
     try:
         with store.write() as c:
             register_study(c, spec.id)

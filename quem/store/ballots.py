@@ -339,7 +339,7 @@ def opened_ballot(row: Sequence[Any]) -> AssignedBallot:
     """Give a ballot that was shown, of a row of `opened_ballots`."""
     *columns, identity, items, on, before = row
     layout = Layout.stored(identity, items)
-    placed = layout if on == identity else Layout.stored(on, before) if on else None
+    placed = layout if on == identity else Layout.stored(on, before) if before else None
     return AssignedBallot(*[*columns, layout, placed])
 
 

@@ -129,13 +129,6 @@ class Turns:
 
 # Requests that a server works on at once; more only wait for each other.
 THREADS = 8
-# A page that is made for the first time reads and writes at once.
-_POOL = {
-    "pool_size": 2 * THREADS,
-    "max_overflow": 4,
-    "pool_timeout": PATIENCE,
-    "pool_use_lifo": True,
-}
 _PRAGMAS = (
     "PRAGMA synchronous = FULL",
     # On macOS fsync leaves data in the drive's memory; elsewhere these change nothing.
@@ -152,8 +145,14 @@ SELECT set_config('lock_timeout', '{int(PATIENCE * 1000)}', false),
 _POLL_SECONDS = 0.02
 
 
-def engine_of(place: DatabaseLocation) -> Engine:
+def engine_of(place: DatabaseLocation, threads: int = THREADS) -> Engine:
     """Make an engine, which connects when it is first used.
+
+    Parameters
+    ----------
+    threads : int
+        How many work at once. Each keeps a connection; what is beyond, as where a page is made
+        for the first time and reads and writes at once, is closed again.
 
     Raises
     ------
@@ -163,7 +162,13 @@ def engine_of(place: DatabaseLocation) -> Engine:
     try:
         # A file's name may hold a question mark, which ends the place in a URL.
         file = place.file and URL.create("sqlite", database=str(place.file.absolute()))
-        engine = create_engine(file or place.url, **_POOL)
+        engine = create_engine(
+            file or place.url,
+            pool_size=threads,
+            max_overflow=threads + 4,  # for what is done beside answering
+            pool_timeout=PATIENCE,
+            pool_use_lifo=True,
+        )
     except ModuleNotFoundError as error:
         advice = "pip install 'quem[postgres]'" if error.name == "psycopg" else "install it"
         raise refusal(place, f"needs the package {error.name}; {advice}") from None

@@ -60,12 +60,12 @@ class Store:
         Transactions of this process that were kept.
     """
 
-    def __init__(self, engine: Engine, place: DatabaseLocation) -> None:
+    def __init__(self, engine: Engine, place: DatabaseLocation, threads: int = THREADS) -> None:
         self.engine = engine
         self.place = place
         self.writes = 0
         self._is_file = engine.dialect.name == "sqlite"
-        self._turns = Turns(THREADS - 3, one_by_one=self._is_file)
+        self._turns = Turns(max(1, threads - 3), one_by_one=self._is_file)
         self._anchor: PoolProxiedConnection | None = None
         self._watch: Watch | None = None
         if self._is_file and place.file:
@@ -188,8 +188,13 @@ class Store:
             self._anchor = None
 
 
-def open_store(place: DatabaseLocation) -> Store:
+def open_store(place: DatabaseLocation, threads: int = THREADS) -> Store:
     """Open a store, made or brought to the newest version where that is needed.
+
+    Parameters
+    ----------
+    threads : int
+        How many will use it at once.
 
     Raises
     ------
@@ -198,12 +203,12 @@ def open_store(place: DatabaseLocation) -> Store:
     """
     if place.file and not place.file.parent.is_dir():
         raise refusal(place, "its folder does not exist; make it, or name another place")
-    engine = engine_of(place)
+    engine = engine_of(place, threads)
     with ExitStack() as unless_opened, clear_refusals(place):
         unless_opened.callback(engine.dispose)
         migrate(engine, place)
         unless_opened.pop_all()
-    return Store(engine, place)
+    return Store(engine, place, threads)
 
 
 def store_of(place: DatabaseLocation, study_id: str) -> Store | None:

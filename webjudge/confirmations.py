@@ -95,7 +95,7 @@ def unfinished(judges: Iterable[JudgeStanding]) -> list[str]:
     sentences = []
     for one in judges:
         tasks = "1 task" if one.left == 1 else f"{one.left} tasks"
-        what = f"has {tasks} left" if one.begun else "has not started"
+        what = f"has {tasks} left" if one.started else "has not started"
         sentences.append(f"{one.judge.name or one.judge.id} {what}")
     return sentences
 

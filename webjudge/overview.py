@@ -90,7 +90,7 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
     return {
         "status": status,
         "until": until,
-        "started": sum(count.begun for count in counts.values()),
+        "started": sum(count.started for count in counts.values()),
         **pages,
         "counts": counts,
         "named": named,
@@ -171,7 +171,7 @@ def shown(site: Site, one: JudgeStanding) -> dict[str, Any]:
         "judge": judge,
         "submitted": one.submitted,
         "total": one.total,
-        "started": one.begun > 0,
+        "started": one.started > 0,
         "declined": one.status == "declined",
         "erased": erased,
         "consents": site.solutions.consent is None or judge.consented_at is not None,
@@ -190,7 +190,7 @@ def alerts_of(site: Site) -> list[str]:
 
 def started_rankings(c: Connection, site: Site) -> int:
     """Count the rankings that were started, practice included."""
-    return sum(count.begun for count in counts_by_status(c, site.id, site.plan).values())
+    return sum(count.started for count in counts_by_status(c, site.id, site.plan).values())
 
 
 def _totals(counts: Iterable[StatusCount], total: int) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def _totals(counts: Iterable[StatusCount], total: int) -> dict[str, Any]:
         "submitted": sum(count.submitted for count in counts),
         "groups": total * judges,
         "judges": judges,
-        "started": sum(count.started for count in counts),
+        "started": sum(count.judges_started for count in counts),
         "done": sum(count.done for count in counts),
         "seconds": sum(count.seconds for count in counts),
         "seen_at": max((count.seen_at for count in counts if count.seen_at), default=None),

@@ -228,7 +228,7 @@ class Changes:
             return self._found[1]
         last = c.execute(select(func.max(Layout.key))).scalar() or 0
         agreed, upto = self._agreed or (None, 0)
-        after = max(upto - _NOT_YET, 0) if agreed == signature else 0
+        after = max(upto - _NOT_YET, 1) if agreed == signature else 0
         start = monotonic()
         found = effects(c, study_id, plan, contents, after)
         if found and after:

@@ -38,7 +38,7 @@ JudgeStatus = Literal["erased", "declined", "done", "active", "unopened", "revok
 WAITED_FOR: tuple[JudgeStatus, ...] = ("active", "unopened", "revoked", "unlinked")
 
 _DONE = and_(BallotRow.submitted.is_not(None), BallotRow.submitted == BallotRow.head)
-_BEGUN = BallotRow.head > 0
+_STARTED = BallotRow.head > 0
 _REAL = BallotRow.practice.is_(False)
 _JUDGE = tuple(getattr(JudgeRow, name) for name in StoredJudge.__dataclass_fields__)
 
@@ -49,8 +49,8 @@ class JudgeStanding:
 
     Parameters
     ----------
-    submitted, begun : int
-        How many tasks they submitted, and how many they began, without practice.
+    submitted, started : int
+        How many tasks they submitted, and how many they started, without practice.
     seconds : float
         Their working time.
     status : str
@@ -61,7 +61,7 @@ class JudgeStanding:
 
     judge: StoredJudge
     submitted: int
-    begun: int
+    started: int
     seconds: float
     status: JudgeStatus
     total: int
@@ -78,19 +78,19 @@ class StatusCount:
 
     Parameters
     ----------
-    started : int
-        How many of the judges began a task, be it practice.
+    judges_started : int
+        How many of the judges started a task, be it practice.
     done : int
         How many of them submitted all tasks.
-    submitted, begun : int
-        Rankings; those that were begun with practice.
+    submitted, started : int
+        Rankings; those that were started with practice.
     """
 
     judges: int = 0
-    started: int = 0
+    judges_started: int = 0
     done: int = 0
     submitted: int = 0
-    begun: int = 0
+    started: int = 0
     seconds: float = 0.0
     seen_at: dt.datetime | None = None
 
@@ -105,7 +105,7 @@ class TaskCount:
         The median time of those who submitted it; None where none was measured.
     """
 
-    begun: int = 0
+    started: int = 0
     done: int = 0
     minutes: float | None = None
 
@@ -199,7 +199,7 @@ def judges_standing(
     split, total = len(_JUDGE), _total(plan)
     found = [
         JudgeStanding(
-            StoredJudge(*row[:split]), row.submitted, row.begun, row.seconds, row.status, total
+            StoredJudge(*row[:split]), row.submitted, row.started, row.seconds, row.status, total
         )
         for row in rows
     ]
@@ -209,12 +209,12 @@ def judges_standing(
 def task_counts(
     c: Connection, study_id: str, plan: JudgingPlan
 ) -> dict[tuple[str, int, bool], TaskCount]:
-    """Count begun and submitted rankings by problem, block, and whether it is for practice."""
+    """Count started and submitted rankings by problem, block, and whether it is for practice."""
     task = (BallotRow.problem, BallotRow.block, BallotRow.practice)
     mine = BallotRow.judge_key == JudgeRow.key, JudgeRow.study_id == study_id
     these = *mine, BallotRow.occasion == 1, _is_planned(plan)
     counts = c.execute(
-        select(*task, func.sum(case((_BEGUN, 1), else_=0)), func.sum(case((_DONE, 1), else_=0)))
+        select(*task, func.sum(case((_STARTED, 1), else_=0)), func.sum(case((_DONE, 1), else_=0)))
         .where(*these)
         .group_by(*task)
     )
@@ -232,7 +232,7 @@ def task_counts(
     medians = c.execute(select(*names, func.avg(timed.c.seconds)).where(middle).group_by(*names))
     for problem, block, practice, seconds in medians.all():
         one = found[problem, block, bool(practice)]
-        found[problem, block, bool(practice)] = TaskCount(one.begun, one.done, seconds / 60)
+        found[problem, block, bool(practice)] = TaskCount(one.started, one.done, seconds / 60)
     return found
 
 
@@ -298,8 +298,8 @@ def _people(study_id: str, plan: JudgingPlan) -> Subquery:
         select(
             BallotRow.judge_key,
             func.sum(case((and_(_REAL, _DONE), 1), else_=0)).label("submitted"),
-            func.sum(case((and_(_REAL, _BEGUN), 1), else_=0)).label("begun"),
-            func.sum(case((_BEGUN, 1), else_=0)).label("opened"),
+            func.sum(case((and_(_REAL, _STARTED), 1), else_=0)).label("started"),
+            func.sum(case((_STARTED, 1), else_=0)).label("opened"),
             func.sum(BallotRow.seconds).label("seconds"),
         )
         .join(JudgeRow, BallotRow.judge_key == JudgeRow.key)
@@ -320,7 +320,7 @@ def _people(study_id: str, plan: JudgingPlan) -> Subquery:
     )
     others = {
         "submitted": submitted,
-        "begun": func.coalesce(work.c.begun, 0),
+        "started": func.coalesce(work.c.started, 0),
         "opened": func.coalesce(work.c.opened, 0),
         "seconds": func.coalesce(work.c.seconds, 0.0),
         "status": status,

@@ -105,7 +105,7 @@ def test_all_is_counted_as_judge_by_judge(crowd: Store, plan: JudgingPlan) -> No
         assert count.judges == len(these)
         assert count.submitted == sum(one.submitted for one in these)
         begun = [[task.status != "new" for task in one.tasks] for one in these]
-        assert (count.begun, count.started) == (sum(map(sum, begun)), sum(map(any, begun)))
+        assert (count.started, count.judges_started) == (sum(map(sum, begun)), sum(map(any, begun)))
         assert count.seconds == sum(one.seconds for one in these)
     for (problem, block, practice), task_count in tasks.items():
         same = [
@@ -116,7 +116,7 @@ def test_all_is_counted_as_judge_by_judge(crowd: Store, plan: JudgingPlan) -> No
             and task.occasion == 1
         ]
         times = [t.seconds for t in same if t.status == "submitted" and t.seconds]
-        assert task_count.begun == sum(task.status != "new" for task in same)
+        assert task_count.started == sum(task.status != "new" for task in same)
         assert task_count.done == sum(task.status == "submitted" for task in same)
         assert task_count.minutes == (pytest.approx(median(times) / 60) if times else None)
     assert (answers.count, answers.equal) == (

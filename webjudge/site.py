@@ -65,6 +65,8 @@ class Site:
         Whether LibreOffice, which converts documents, has to run without network.
     troubles : dict of str to str
         What is wrong with the running server now, for the dashboard: a sentence for each key.
+    rests : dict of str to float
+        Until when something that takes long in a large study is left to later.
     counted : dict
         What the dashboard counted of a plan, and when.
     """
@@ -78,6 +80,7 @@ class Site:
     warnings: tuple[StudyWarning, ...] = ()
     sandboxed: bool = True
     troubles: dict[str, str] = field(default_factory=dict, compare=False)
+    rests: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
     counted: dict[JudgingPlan, tuple[float, Any]] = field(
         default_factory=dict, repr=False, compare=False
     )

@@ -2,8 +2,8 @@
 
 20 problems of 8 solutions, 8 clients that keep their connections, on the loopback interface, as
 fast as the server answers. Run with ``nox -s bench -- web``, or with ``--without-peer`` where
-there is no network. Prints a table and exits with 1 where a demand is missed. Needs Linux: what a
-process takes is read from ``/proc``.
+there is no network; ``--judges 5000`` measures a large study on PostgreSQL instead. Prints a table
+and exits with 1 where a demand is missed. Needs Linux: what a process takes is read from ``/proc``.
 """
 
 from __future__ import annotations
@@ -77,12 +77,23 @@ def main() -> int:
     """Measure, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--without-peer", action="store_true", help="measure only quem")
+    parser.add_argument(
+        "--judges", type=int, metavar="N", help="measure a study of N judges on PostgreSQL instead"
+    )
     options = parser.parse_args()
     if not Path("/proc/self/stat").exists():
         print("benchmarks/web.py reads /proc, which this system does not have.", file=sys.stderr)
         return 2
     if (busy := os.getloadavg()[0]) > BUSY:
         print(f"The machine is busy (load {busy:.1f}): times come out too long.", file=sys.stderr)
+    if options.judges:
+        from crowd import measure as measure_crowd
+
+        rows = list(measure_crowd(options.judges))
+        width = max(len(name) for name, *_ in rows)
+        for name, value, demand, good in rows:
+            print(f"{name:<{width}}  {value:>18}  {demand}{'' if good else '  MISSED'}")
+        return 0 if all(good for *_, good in rows) else 1
     for package in (quem, webjudge):
         compileall.compile_dir(str(Path(package.__file__ or "").parent), quiet=2)
     ours, theirs, name = measure(Quem()), None, "peer"

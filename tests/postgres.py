@@ -63,8 +63,14 @@ class Postgres:
             connection.execute(text.encode())
 
 
-def running_postgres() -> Iterator[Postgres]:
-    """Give the server that the environment names, or one that runs as long as it is needed."""
+def running_postgres(settings: str = _SETTINGS) -> Iterator[Postgres]:
+    """Give the server that the environment names, or one that runs as long as it is needed.
+
+    Parameters
+    ----------
+    settings : str
+        Options of a server that is started.
+    """
     if url := os.environ.get(VARIABLE):
         server = Postgres(url)
         yield server
@@ -76,17 +82,17 @@ def running_postgres() -> Iterator[Postgres]:
         binaries = _binaries(folder)
         if binaries is None:
             pytest.fail(_ADVICE)
-        yield from _started(binaries, folder)
+        yield from _started(binaries, folder, settings)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _started(binaries: Path, folder: Path) -> Iterator[Postgres]:
+def _started(binaries: Path, folder: Path, settings: str) -> Iterator[Postgres]:
     if _is_root():
         shutil.chown(folder, _NOBODY)
     data = folder / "data"
     _run(binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8")
-    options = f"-k {folder} {_SETTINGS}"
+    options = f"-k {folder} {settings}"
     try:
         _run(binaries / "pg_ctl", "start", "-w", "-D", data, "-l", folder / "log", "-o", options)
         yield Postgres(f"postgresql://postgres@/postgres?host={folder}")

@@ -8,6 +8,7 @@ from flask import Blueprint, abort, current_app, g, redirect, request, url_for
 
 from quem.store.judges import judge_of_session
 from quem.store.organizers import organizer_of_session
+from quem.store.saving import desk_of_session
 from quem.store.studies import session_of, status_of
 from quem.store.subjects import subject_of_session
 from webjudge.lacking import lacking
@@ -30,6 +31,7 @@ __all__ = [
     "admit",
     "current_judge",
     "current_subject",
+    "find_desk",
     "had_link",
     "log_out",
     "site",
@@ -84,6 +86,15 @@ def current_subject(c: Connection) -> StoredSubject:
         abort(401, gettext(NO_LINK))
     subject: StoredSubject = g.subject
     return subject
+
+
+def find_desk(c: Connection, gid: str) -> None:
+    """Find the judge whose browser this is, with what they work on, or answer 401."""
+    session = request.cookies.get(_cookie(_JUDGE), "")
+    desk = desk_of_session(c, site().id, session, gid) if session else None
+    g.desk, g.judge = desk, desk and desk.judge
+    choose_language(site(), g.judge)
+    current_judge(c)
 
 
 def had_link() -> bool:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from flask import url_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from quem.store.judges import StoredJudge
+    from quem.store.standing import JudgeStanding
 
 __all__ = ["SAID", "Confirmation", "about_judge", "about_study", "unfinished"]
 
@@ -27,7 +28,6 @@ SAID = {
 }
 
 _FROM_NOW_ON = "From now on, rankings count. Judges can rank until you close the study."
-_MOST_NAMED = 10
 
 
 @dataclass(frozen=True)
@@ -90,21 +90,13 @@ def about_judge(what: str, judge: StoredJudge) -> Confirmation:
     return {"link": _new_link, "revoke": _revoke, "erase": _erase}[what](judge)
 
 
-def unfinished(judges: Sequence[dict[str, Any]]) -> list[str]:
-    """Say of each judge who has not finished how far they are.
-
-    Parameters
-    ----------
-    judges : sequence of dict
-        Those of `webjudge.overview.overview_page`.
-    """
+def unfinished(judges: Iterable[JudgeStanding]) -> list[str]:
+    """Say of judges who have not finished how far they are."""
     sentences = []
     for one in judges:
-        left = one["total"] - one["submitted"]
-        if one["waits"]:
-            tasks = "1 task" if left == 1 else f"{left} tasks"
-            what = f"has {tasks} left" if one["started"] else "has not started"
-            sentences.append(f"{one['judge'].name or one['judge'].id} {what}")
+        tasks = "1 task" if one.left == 1 else f"{one.left} tasks"
+        what = f"has {tasks} left" if one.started else "has not started"
+        sentences.append(f"{one.judge.name or one.judge.id} {what}")
     return sentences
 
 
@@ -275,12 +267,11 @@ def _submitted(page: dict[str, Any]) -> str:
 
 def _still_at_work(page: dict[str, Any]) -> tuple[str, ...]:
     """Name who has not finished."""
-    sentences = unfinished(page["judges"])
-    if not sentences:
+    named = unfinished(page["unfinished"])
+    if not named:
         return ()
-    more = len(sentences) - _MOST_NAMED
-    named = sentences[:_MOST_NAMED] + ([f"{more} more have not finished"] if more > 0 else [])
-    return (f"{'; '.join(named)}.",)
+    more = page["waiting"] - len(named)
+    return (f"{'; '.join([*named, *([f'{more} more have not finished'] if more else [])])}.",)
 
 
 def _trial(count: int) -> str:

@@ -15,7 +15,15 @@ from quem.store.solving import solving_state
 from webjudge import confirmations as asking
 from webjudge import wording
 from webjudge.access import acting, admit, log_out, site
-from webjudge.dashboard_pages import UnsureError, ask, back, dashboard_page, message, require_sure
+from webjudge.dashboard_pages import (
+    UnsureError,
+    ask,
+    asked_span,
+    back,
+    dashboard_page,
+    message,
+    require_sure,
+)
 from webjudge.judge_admin import people
 from webjudge.mail_admin import mail
 from webjudge.overview import overview_page, started_rankings
@@ -77,7 +85,7 @@ def _ask_first(error: UnsureError) -> tuple[str, int]:
 def overview() -> str:
     """Show how far the judges are, and what can be done."""
     text = asking.SAID.get(request.args.get("said", ""))
-    page = overview_page(site())
+    page = overview_page(site(), asked_span())
     return dashboard_page("overview.html", **page, todo=what_needs_doing(page), said=text)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from flask import g, redirect, render_template, request, url_for
 
+from quem.store.standing import Span
 from quem.store.studies import status_of
 from webjudge import wording
 from webjudge.access import site
@@ -18,12 +20,18 @@ if TYPE_CHECKING:
 __all__ = [
     "UnsureError",
     "ask",
+    "asked_span",
     "back",
     "dashboard_page",
     "message",
     "problem_titles",
     "require_sure",
 ]
+
+
+# Rankings submitted by the last judge before, and that judge's key.
+_PLACE = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})")
+_LONGEST_SEARCH = 100
 
 
 class UnsureError(Exception):
@@ -41,6 +49,18 @@ def dashboard_page(template: str, **values: Any) -> str:  # noqa: ANN401  what a
     page: dict[str, Any] = {"study": {"title": site().spec.title}, "notice": None, "status": status}
     page |= {"organizer": g.organizer, "has_solving": site().spec.solving is not None}
     return render_template(f"dashboard/{template}", **{**page, "say": wording, **values})
+
+
+def asked_span() -> Span:
+    """Which judges an address asks for, where there are too many for one page."""
+    asked = request.args
+    place = _PLACE.fullmatch(asked.get("after") or asked.get("before", ""))
+    return Span(
+        "least" if asked.get("by") == "least" else "first",
+        asked.get("find", "").strip()[:_LONGEST_SEARCH],
+        (int(place[1]), int(place[2])) if place else None,
+        is_back=bool(place) and "before" in asked and not asked.get("after"),
+    )
 
 
 def ask(question: Confirmation, refusal: str = "") -> str:

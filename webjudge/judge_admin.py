@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+from io import StringIO
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from flask import (
     Blueprint,
+    Response,
     abort,
     current_app,
     g,
@@ -19,17 +22,20 @@ from sqlalchemy.exc import IntegrityError
 from quem.errors import QuemError
 from quem.store import judges
 from quem.store.outbox import awaiting_letter
+from quem.store.standing import judges_standing
 from webjudge import confirmations as asking
 from webjudge.access import acting, site
-from webjudge.dashboard_pages import ask, back, dashboard_page, require_sure
+from webjudge.dashboard_pages import ask, asked_span, back, dashboard_page, require_sure
 from webjudge.letters import Standing, write_to
 from webjudge.mail_admin import SAID, letters_page
-from webjudge.overview import overview_page
+from webjudge.overview import MOST_JUDGES, overview_page, shown
 from webjudge.report import live_report
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from sqlalchemy import Connection
-    from werkzeug.wrappers import Response
+    from werkzeug.wrappers import Response as AnyResponse
 
     from quem.store.judges import StoredJudge
     from webjudge.letters import Text
@@ -80,31 +86,37 @@ def add_judge() -> str | tuple[str, int]:
 
 
 @people.post("/links")
-def make_links() -> str:
-    """Make links for all judges who never had one."""
+def make_links() -> str | Response:
+    """Make links for all judges who never had one; very many come as a table to be kept."""
     with site().store.write() as c:
         awaiting = awaiting_letter(c, site().id, "judge")
-        links = [
-            (judge, judges.issue_link(c, judge, acting()))
+        new = [
+            judge
             for judge in judges.judges_of(c, site().id)
             if judge.linked_at is judge.forgotten_at is None and judge.key not in awaiting
         ]
-    return _shown_once(links)
+        links = list(zip(new, judges.issue_links(c, new, acting()), strict=True))
+    return _shown_once(links) if len(links) <= MOST_JUDGES else _table_of(links)
 
 
 @people.get("/invitations")
 def invitations() -> str:
     """Say how judges get their links, and offer to make those that are missing."""
-    page = {**overview_page(site()), "letters": letters_page(site())}
+    page = {**overview_page(site(), asked_span()), "letters": letters_page(site())}
     return dashboard_page("invitations.html", **page, said=SAID.get(request.args.get("said", "")))
 
 
 @people.get("/reminders")
 def remind_all() -> str:
     """Show a reminder to each judge who has not finished."""
-    waiting = [one for one in overview_page(site())["judges"] if one["waits"]]
-    rows = [_message("reminder", one) for one in waiting if one["link"] == "active"]
-    return dashboard_page("messages.html", rows=rows, kind="reminder")
+    span = asked_span()
+    with site().store.read() as c:
+        found = judges_standing(
+            c, site().id, site().plan, MOST_JUDGES + 1, span=span, status=("active", "unopened")
+        )
+    rows = [_message("reminder", shown(site(), one)) for one in found[:MOST_JUDGES]]
+    after = f"0.{found[MOST_JUDGES - 1].judge.key}" if len(found) > MOST_JUDGES else ""
+    return dashboard_page("messages.html", rows=rows, kind="reminder", after=after)
 
 
 @people.get("/<int:key>/reminder")
@@ -121,7 +133,7 @@ def invitation(key: int) -> str:
 
 
 @people.get("/erase")
-def choose_erased() -> Response:
+def choose_erased() -> AnyResponse:
     """Lead to the question whether the data of the judge who was chosen are to be erased."""
     key = request.args.get("key", -1, type=int)
     return redirect(url_for("dashboard.people.ask_first", key=key, what="erase"))
@@ -147,7 +159,7 @@ def make_link(key: int) -> str:
 
 
 @people.post("/<int:key>/revoke")
-def revoke_link(key: int) -> Response:
+def revoke_link(key: int) -> AnyResponse:
     """End a judge's link."""
     with site().store.write() as c:
         judge = _judge(c, key)
@@ -158,7 +170,7 @@ def revoke_link(key: int) -> Response:
 
 
 @people.post("/<int:key>/erase")
-def erase(key: int) -> Response:
+def erase(key: int) -> AnyResponse:
     """Erase a judge's personal data."""
     with site().store.write() as c:
         judge = _judge(c, key)
@@ -169,7 +181,7 @@ def erase(key: int) -> Response:
 
 
 def _judge(c: Connection, key: int) -> StoredJudge:
-    judge = next((j for j in judges.judges_of(c, site().id) if j.key == key), None)
+    judge = judges.judge_of_key(c, site().id, key)
     if judge is None:
         abort(404)
     if judge.forgotten_at:
@@ -203,23 +215,45 @@ def _years(text: str, mistakes: dict[str, str]) -> float | None:
 
 def _shown_once(links: list[tuple[StoredJudge, str]], *, replaced: bool = False) -> str:
     """The one page that shows new links: the answer to the request that made them."""
-    # The address that judges use may be another one than that of this dashboard.
-    base = current_app.config.get("QUEM_URL") or request.host_url.rstrip("/")
-    by_key = {one["judge"].key: one for one in overview_page(site())["judges"]}
-    rows = [
-        _message("invitation", by_key[judge.key], base + url_for("access.judge_link", token=token))
-        for judge, token in links
-    ]
+    base = _base()
+    rows = _invitations(links)
     is_local = urlsplit(base).hostname in _LOCAL
-    page = {"rows": rows, "kind": "invitation", "replaced": replaced, "is_local": is_local}
+    page = {"rows": list(rows), "kind": "invitation", "replaced": replaced, "is_local": is_local}
     return dashboard_page("messages.html", is_new=True, **page)
+
+
+def _base() -> str:
+    """What judges' links begin with: it may be another address than that of this dashboard."""
+    return str(current_app.config.get("QUEM_URL") or request.host_url.rstrip("/"))
+
+
+def _invitations(links: Sequence[tuple[StoredJudge, str]]) -> Iterator[dict[str, Any]]:
+    """Write the invitations with new links."""
+    base, plan = _base(), site().plan
+    total = len(plan.parts) + plan.repeat
+    for judge, token in links:
+        link = base + url_for("access.judge_link", token=token)
+        yield _message("invitation", {"judge": judge, "total": total}, link)
+
+
+def _table_of(links: Sequence[tuple[StoredJudge, str]]) -> Response:
+    """Send new links and their invitations as a table for mail merge."""
+    table = StringIO()
+    writer = csv.writer(table)
+    writer.writerow(("judge", "name", "link", "subject", "message"))
+    for one in _invitations(links):
+        judge = one["judge"]
+        writer.writerow((judge.id, judge.name, one["link"], one["subject"], one["text"]))
+    headers = {"Content-Disposition": 'attachment; filename="links.csv"'}
+    return Response(table.getvalue(), content_type="text/csv; charset=utf-8", headers=headers)
 
 
 def _one(key: int) -> dict[str, Any]:
     """What the overview knows of a judge who is not erased."""
     with site().store.read() as c:
         judge = _judge(c, key)
-    return next(one for one in overview_page(site())["judges"] if one["judge"].key == judge.key)
+        (one,) = judges_standing(c, site().id, site().plan, key=judge.key)
+    return shown(site(), one)
 
 
 def _message(kind: Text, one: dict[str, Any], link: str = "") -> dict[str, Any]:
@@ -229,13 +263,12 @@ def _message(kind: Text, one: dict[str, Any], link: str = "") -> dict[str, Any]:
     ----------
     kind : {"invitation", "reminder"}
     one : dict
-        One of the judges of `webjudge.overview.overview_page`.
+        As from `webjudge.overview.shown`; of a judge who is new, `judge` and `total`.
     link : str
         Known only when it is made.
     """
-    standing = Standing(
-        one["judge"], one["total"], one["submitted"], started=one["started"], declined=False
-    )
+    submitted, started = one.get("submitted", 0), one.get("started", False)
+    standing = Standing(one["judge"], one["total"], submitted, started=started, declined=False)
     written = write_to(site(), standing, kind, g.organizer.name, link=link)
     mail = f"mailto:?subject={quote(written.subject)}&body={quote(written.text)}"
     return {

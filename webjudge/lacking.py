@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quem.solutions.sheets import is_unwritten
-from quem.store.judges import judges_of
+from quem.store.judges import has_judges
 from webjudge.wording import counted
 
 if TYPE_CHECKING:
@@ -38,6 +38,6 @@ def lacking(site: Site) -> list[str]:
         if sheet and is_unwritten(sheet):
             parts.append(f"The {name} is not written")
     with site.store.read() as c:
-        if not judges_of(c, site.id):
+        if not has_judges(c, site.id):
             parts.append("No judges are named")
     return parts

@@ -17,7 +17,8 @@ from quem.store.ballots import ballots_of
 from quem.store.judges import declined_judges, issue_link, judge_of_key, withdraw_link
 from quem.store.models import now
 from quem.store.outbox import has_lapsed, lapse, letters_of, next_due, queue_letter
-from quem.store.progress import progress_of, task_status
+from quem.store.progress import task_status
+from quem.store.standing import judges_standing
 from quem.store.studies import status_of
 from quem.study.addresses import addresses_of
 from quem.study.models import MOST_REMINDERS
@@ -66,17 +67,9 @@ class Planned(NamedTuple):
 
 def standings(c: Connection, site: Site) -> list[Standing]:
     """Say how far every judge is."""
-    declined = declined_judges(c, site.id)
-    total = _total(site)
     return [
-        Standing(
-            person.judge,
-            total,
-            person.submitted,
-            any(task.status != "new" for task in person.tasks if not task.practice),
-            person.judge.key in declined,
-        )
-        for person in progress_of(c, site.id, site.plan)
+        Standing(one.judge, one.total, one.submitted, one.started > 0, one.status == "declined")
+        for one in judges_standing(c, site.id, site.plan)
     ]
 
 

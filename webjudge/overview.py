@@ -2,74 +2,112 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quem.store import studies
 from quem.store.audit_log import audit_events
 from quem.store.backup import backup_state
-from quem.store.judges import declined_judges
 from quem.store.living import effect_warning
 from quem.store.models import now
-from quem.store.outbox import awaiting_letter, undecided_letters
-from quem.store.progress import Answers, answers_of, progress_of
+from quem.store.outbox import awaiting_letter, undecided_letters, unlinked_of
+from quem.store.progress import progress_of
+from quem.store.standing import (
+    WAITED_FOR,
+    Span,
+    TaskCount,
+    counts_by_status,
+    judges_standing,
+    share_of_answers,
+    task_counts,
+)
 from webjudge.lacking import lacking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from sqlalchemy import Connection
 
     from quem.store.ballots import Group
-    from quem.store.judges import StoredJudge
-    from quem.store.progress import JudgeProgress, TaskProgress
+    from quem.store.progress import Answers, JudgeProgress, TaskProgress
+    from quem.store.standing import JudgeStanding, JudgeStatus, StatusCount
     from webjudge.site import Site
 
-__all__ = ["alerts_of", "overview_page", "started_rankings"]
+__all__ = ["MOST_JUDGES", "alerts_of", "judges_page", "overview_page", "shown", "started_rankings"]
 
 
 _RECENT = 4
+# On one page; a study with no more has all of them there, without search and next page.
+MOST_JUDGES = 50
+_MOST_NAMED = 10
+_LATELY_SECONDS = 5.0
+_NAMED: tuple[JudgeStatus, ...] = ("declined", "unlinked", "unopened")
+_STATUS: dict[JudgeStatus, tuple[str, str]] = {
+    "erased": ("Erased", ""),
+    "declined": ("Declined", "bad"),
+    "done": ("Finished", "good"),
+    "active": ("Active", "good"),
+    "unopened": ("Not opened", "warn"),
+    "revoked": ("Link revoked", "bad"),
+    "unlinked": ("No link", "warn"),
+}
 
 
-class JudgeStatus(NamedTuple):
+class ShownStatus(NamedTuple):
     """How a judge is doing, and the color of that."""
 
     name: str
     tone: str
 
 
-def overview_page(site: Site) -> dict[str, Any]:
-    """Give what the first page shows, and what is asked before the study's state changes."""
+def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
+    """Give what the first page shows, and what is asked before the study's state changes.
+
+    Parameters
+    ----------
+    span : Span, optional
+        Which judges are shown where there are too many for one page.
+    """
+    plan = site.plan
     with site.store.read() as c:
         status = studies.status_of(c, site.id)
         until = studies.pause_notice(c, site.id) if status.state == "paused" else ""
-        progress = progress_of(c, site.id, site.plan)
-        declined = declined_judges(c, site.id)
-        answers = answers_of(c, site.id).values()
+        counts = counts_by_status(c, site.id, plan)
+        pages = judges_page(c, site, counts, span)
+        tasks, answers = _counted(c, site, is_large=pages["is_cut"])
+        progress = progress_of(c, [one["judge"] for one in pages["judges"]], plan)
+        named = {
+            name: judges_standing(c, site.id, plan, _MOST_NAMED, status=[name])
+            for name in _NAMED
+            if counts[name].judges
+        }
+        unfinished = judges_standing(c, site.id, plan, _MOST_NAMED, status=WAITED_FOR)
         affected = [effect_warning(effect).message for effect in site.effects(c)]
         backup = backup_state(c, site.id)
         recent = audit_events(c, site.id, _RECENT)
         undecided = undecided_letters(c, site.id)
         awaiting = awaiting_letter(c, site.id, "judge")
-    total = len(site.plan.parts) + site.plan.repeat
-    judges = [_judge(site, person, total, person.judge.key in declined) for person in progress]
-    waiting = [one for one in judges if one["waits"]]
+        unlinked = counts["unlinked"].judges - unlinked_of(c, awaiting)
+    total = len(plan.parts) + plan.repeat
+    waiting = sum(counts[one].judges for one in WAITED_FOR)
+    totals = _totals(counts.values(), total)
     return {
         "status": status,
         "until": until,
-        "started": _started(progress),
-        "judges": judges,
-        "totals": _totals(progress, total),
-        "answers": Answers(sum(a.count for a in answers), sum(a.equal for a in answers)),
-        "missing": sum(one["total"] - one["submitted"] for one in waiting),
-        "all_done": any(one["done"] for one in judges) and not waiting,
+        "started": sum(count.started for count in counts.values()),
+        **pages,
+        "counts": counts,
+        "named": named,
+        "unfinished": unfinished,
+        "waiting": waiting,
+        "totals": totals,
+        "answers": answers,
+        "missing": sum(counts[x].judges * total - counts[x].submitted for x in WAITED_FOR),
+        "all_done": totals["done"] > 0 and not waiting,
         "deadline": site.spec.deadline,
-        "rows": _rows(site, progress),
+        "rows": _rows(site, progress, tasks),
         "recent": recent,
-        "unlinked": [
-            one["judge"]
-            for one in judges
-            if one["link"] == "none" and not one["declined"] and one["judge"].key not in awaiting
-        ],
+        "unlinked": unlinked,
         "undecided": undecided,
         "alerts": alerts_of(site),
         "backup": backup,
@@ -83,6 +121,71 @@ def overview_page(site: Site) -> dict[str, Any]:
     }
 
 
+def _counted(
+    c: Connection, site: Site, *, is_large: bool
+) -> tuple[dict[tuple[str, int, bool], TaskCount], Answers]:
+    """Count tasks, of a large study, and answers; of a large study those of a moment ago."""
+    if not is_large:
+        return {}, share_of_answers(c, site.id)
+    known = site.counted.get(site.plan)
+    if known is None or monotonic() - known[0] > _LATELY_SECONDS:
+        counts = task_counts(c, site.id, site.plan), share_of_answers(c, site.id)
+        known = site.counted[site.plan] = monotonic(), counts
+    return known[1]
+
+
+def judges_page(
+    c: Connection, site: Site, counts: Mapping[JudgeStatus, StatusCount], span: Span | None
+) -> dict[str, Any]:
+    """Give the judges of one page, and what the pages before and after begin with.
+
+    Parameters
+    ----------
+    counts : mapping of str to StatusCount
+        Of all judges.
+    span : Span or None
+        Which judges are asked for.
+    """
+    span = span or Span()
+    found = judges_standing(c, site.id, site.plan, MOST_JUDGES + 1, span=span)
+    there_are_more = len(found) > MOST_JUDGES
+    judges = found[-MOST_JUDGES:] if span.is_back else found[:MOST_JUDGES]
+    has_before = there_are_more if span.is_back else span.start is not None
+    has_after = span.is_back or there_are_more
+    return {
+        "judges": [shown(site, one) for one in judges],
+        "is_cut": sum(count.judges for count in counts.values()) > MOST_JUDGES,
+        "span": span,
+        "most": MOST_JUDGES,
+        "before": _next(span, judges[0], is_back=True) if judges and has_before else None,
+        "after": _next(span, judges[-1], is_back=False) if judges and has_after else None,
+    }
+
+
+def _next(span: Span, one: JudgeStanding, *, is_back: bool) -> dict[str, str]:
+    """Give the parameters of an address that leads on from a judge."""
+    place = f"{one.submitted}.{one.judge.key}"
+    values = {"find": span.text, "by": span.by if span.by != "first" else ""}
+    values["before" if is_back else "after"] = place
+    return {name: value for name, value in values.items() if value}
+
+
+def shown(site: Site, one: JudgeStanding) -> dict[str, Any]:
+    """Give what pages show of a judge."""
+    judge, erased = one.judge, one.status == "erased"
+    return {
+        "judge": judge,
+        "submitted": one.submitted,
+        "total": one.total,
+        "started": one.started > 0,
+        "declined": one.status == "declined",
+        "erased": erased,
+        "consents": site.solutions.consent is None or judge.consented_at is not None,
+        "seconds": one.seconds,
+        "status": ShownStatus(*_STATUS[one.status]),
+    }
+
+
 def alerts_of(site: Site) -> list[str]:
     """Say what is wrong with the running server, worst first."""
     message = site.store.lost
@@ -93,72 +196,28 @@ def alerts_of(site: Site) -> list[str]:
 
 def started_rankings(c: Connection, site: Site) -> int:
     """Count the rankings that were started, practice included."""
-    return _started(progress_of(c, site.id, site.plan))
+    return sum(count.started for count in counts_by_status(c, site.id, site.plan).values())
 
 
-def _started(progress: Sequence[JudgeProgress]) -> int:
-    return sum(group.status != "new" for person in progress for group in person.tasks)
-
-
-def _judge(site: Site, person: JudgeProgress, total: int, declined: bool) -> dict[str, Any]:  # noqa: FBT001
-    judge = person.judge
-    done = 0 < total <= person.submitted
-    link = _link(judge)
-    erased = link == "erased"
-    asked = site.solutions.consent is not None and judge.consented_at is None
+def _totals(counts: Iterable[StatusCount], total: int) -> dict[str, Any]:
+    counts = list(counts)
+    judges = sum(count.judges for count in counts)
     return {
-        "judge": judge,
-        "submitted": person.submitted,
-        "total": total,
-        "started": any(task.status != "new" for task in person.tasks if not task.practice),
-        "done": done,
-        "declined": declined,
-        "erased": erased,
-        # Whom the study waits for.
-        "waits": not (done or declined or erased),
-        "consents": not asked,
-        "seconds": person.seconds,
-        "link": link,
-        "status": _status(judge, link, done=done, declined=declined),
+        "submitted": sum(count.submitted for count in counts),
+        "groups": total * judges,
+        "judges": judges,
+        "started": sum(count.judges_started for count in counts),
+        "done": sum(count.done for count in counts),
+        "seconds": sum(count.seconds for count in counts),
+        "seen_at": max((count.seen_at for count in counts if count.seen_at), default=None),
     }
 
 
-def _status(judge: StoredJudge, link: str, *, done: bool, declined: bool) -> JudgeStatus:
-    if link == "erased":
-        return JudgeStatus("Erased", "")
-    if declined:
-        return JudgeStatus("Declined", "bad")
-    if done:
-        return JudgeStatus("Finished", "good")
-    if link == "revoked":
-        return JudgeStatus("Link revoked", "bad")
-    if link == "none":
-        return JudgeStatus("No link", "warn")
-    return JudgeStatus("Active", "good") if judge.seen_at else JudgeStatus("Not opened", "warn")
-
-
-def _link(judge: StoredJudge) -> str:
-    if judge.forgotten_at:
-        return "erased"
-    if judge.has_link:
-        return "active"
-    return "revoked" if judge.revoked_at else "none"
-
-
-def _totals(progress: Sequence[JudgeProgress], total: int) -> dict[str, Any]:
-    seen = [person.judge.seen_at for person in progress if person.judge.seen_at]
-    return {
-        "submitted": sum(person.submitted for person in progress),
-        "groups": total * len(progress),
-        "judges": len(progress),
-        "started": sum(any(g.status != "new" for g in p.tasks) for p in progress),
-        "done": sum(0 < total <= person.submitted for person in progress),
-        "seconds": sum(person.seconds for person in progress),
-        "seen_at": max(seen, default=None),
-    }
-
-
-def _rows(site: Site, progress: Sequence[JudgeProgress]) -> list[dict[str, Any]]:
+def _rows(
+    site: Site,
+    progress: Sequence[JudgeProgress],
+    tasks: Mapping[tuple[str, int, bool], TaskCount],
+) -> list[dict[str, Any]]:
     """The table of groups and judges; a cell holds the first time and, if dealt, the second."""
     plan = site.plan
     practice = [(plan.practice, True)] if plan.practice else []
@@ -173,6 +232,7 @@ def _rows(site: Site, progress: Sequence[JudgeProgress]) -> list[dict[str, Any]]
                 "title": problem.title if problem else "",
                 "block": group.block if blocked and not is_practice else None,
                 "practice": is_practice,
+                "count": tasks.get((group.problem, group.block, is_practice), TaskCount()),
                 "cells": [list(_cell(person, group, is_practice)) for person in progress],
             }
         )

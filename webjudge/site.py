@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from quem.errors import Mistake, QuemError
 from quem.io.text import read_text
 from quem.solutions import check_solutions
-from quem.store.engine import open_store
+from quem.store.engine import THREADS, open_store
 from quem.store.judges import sync_judges
-from quem.store.living import contents_of, effects, new_solvers, note_effects, plan_of
+from quem.store.living import Changes, contents_of, new_solvers, note_effects, plan_of
 from quem.store.location import locate_database
 from quem.store.organizers import sync_organizers
 from quem.store.reviewing import note_decisions
@@ -67,6 +67,10 @@ class Site:
         Whether LibreOffice, which converts documents, has to run without network.
     troubles : dict of str to str
         What is wrong with the running server now, for the dashboard: a sentence for each key.
+    rests : dict of str to float
+        Until when something that takes long in a large study is left to later.
+    counted : dict
+        What the dashboard counted of a plan, and when.
     """
 
     path: Path
@@ -78,9 +82,14 @@ class Site:
     warnings: tuple[StudyWarning, ...] = ()
     sandboxed: bool = True
     troubles: dict[str, str] = field(default_factory=dict, compare=False)
+    rests: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
+    counted: dict[JudgingPlan, tuple[float, Any]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
     _known: dict[Group, tuple[float, dict[str, Content | None]]] = field(
         default_factory=dict, repr=False
     )
+    _changes: Changes = field(default_factory=Changes, repr=False, compare=False)
 
     @cached_property
     def attempts(self) -> Attempts:
@@ -115,21 +124,22 @@ class Site:
         minutes = tasks * _MINUTES_A_TASK + again * words / _WORDS_A_MINUTE
         return max(_ROUNDED_TO, round(minutes / _ROUNDED_TO) * _ROUNDED_TO)
 
+    @cached_property
+    def _declared(self) -> dict[str, Judge | Person]:
+        """The judges of the study file, and those who are asked to solve, by id."""
+        solving = self.spec.solving
+        people: tuple[Judge | Person, ...] = solving.people if solving else ()
+        return {one.id: one for one in (*people, *self.spec.judges)}
+
     def address(self, person: StoredJudge | StoredSubject) -> str:
         """Say how a judge or a subject is addressed; may be empty."""
-        declared = self._declared(person)
+        declared = self._declared.get(person.id)
         return (declared.address if declared else "") or person.name
 
     def language(self, person: StoredJudge | StoredSubject) -> LanguageCode | None:
         """Say which language the study file names for a judge or a subject."""
-        declared = self._declared(person)
+        declared = self._declared.get(person.id)
         return declared.language if declared else None
-
-    def _declared(self, person: StoredJudge | StoredSubject) -> Judge | Person | None:
-        solving = self.spec.solving
-        asked = solving.people if solving else ()
-        people: tuple[Judge | Person, ...] = (*self.spec.judges, *asked)
-        return next((one for one in people if one.id == person.id), None)
 
     @property
     def usual_language(self) -> LanguageCode:
@@ -177,7 +187,7 @@ class Site:
 
     def effects(self, c: Connection) -> list[Effect]:
         """Say whom it affects that the study is no longer what judges were shown."""
-        return effects(c, self.id, self.plan, self.contents)
+        return self._changes.effects(c, self.id, self.plan, self.contents)
 
 
 def _count_words(solutions: Iterable[Solution]) -> int:
@@ -197,6 +207,7 @@ def open_site(
     database: str | None = None,
     *,
     sandboxed: bool = True,
+    threads: int = THREADS,
     tell: Callable[[int, int], object] = lambda _done, _all: None,
 ) -> Site:
     """Open a study for judging: read it, find its solutions, open its store.
@@ -209,6 +220,8 @@ def open_site(
         A URL, or the path of an SQLite file; see `quem.store.location.locate_database`.
     sandboxed : bool
         Whether LibreOffice, which converts documents, has to run without network.
+    threads : int
+        How many requests are worked on at once.
     tell : callable
         Takes how many documents are converted so far, and how many there are.
 
@@ -219,7 +232,7 @@ def open_site(
     """
     spec, solutions, warnings = _read(Path(path), sandboxed=sandboxed, tell=tell)
     plan = plan_of(spec, solutions)
-    store = open_store(locate_database(Path(path), database))
+    store = open_store(locate_database(Path(path), database), threads)
     try:
         with store.write() as c:
             register_study(c, spec.id)
@@ -254,7 +267,9 @@ def with_study(
 ) -> Site:
     """Give a site whose study file and solutions have become others."""
     plan = plan_of(spec, solutions)
-    new = replace(site, spec=spec, solutions=solutions, plan=plan, warnings=warnings, _known={})
+    new = replace(
+        site, spec=spec, solutions=solutions, plan=plan, warnings=warnings, counted={}, _known={}
+    )
     # Attempts that are counted but not logged yet are not to be lost.
     new.__dict__["attempts"] = site.attempts
     return new

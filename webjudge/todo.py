@@ -86,7 +86,7 @@ def _backup(page: dict[str, Any]) -> Iterator[Todo]:
 def _unreadable(page: dict[str, Any]) -> Iterator[Todo]:
     if names := page["unreadable"]:
         text = f"{counted(len(names), 'solution')} cannot be read"
-        reason = f"Judges are asked to wait. Restore the files: {_named(names)}."
+        reason = f"Judges are asked to wait. Restore the files: {_named(names, len(names))}."
         yield Todo("bad", text, reason, "Show", _CHECKS)
 
 
@@ -123,7 +123,7 @@ def _warnings(page: dict[str, Any]) -> Iterator[Todo]:
 
 
 def _no_judges(page: dict[str, Any]) -> Iterator[Todo]:
-    if not page["judges"]:
+    if not page["totals"]["judges"]:
         reason = "Declare them in the study file or add one here."
         yield Todo("warn", "No judges yet", reason, *_adding())
 
@@ -140,11 +140,11 @@ def _undecided(page: dict[str, Any]) -> Iterator[Todo]:
 
 
 def _unlinked(page: dict[str, Any]) -> Iterator[Todo]:
-    if (judges := page["unlinked"]) and page["status"].state != "closed":
-        text = f"{counted(len(judges), 'judge')} {_has(judges)} no link yet"
-        button = "Create link" if len(judges) == 1 else "Create links"
+    if (count := page["unlinked"]) and page["status"].state != "closed":
+        text = f"{counted(count, 'judge')} {'has' if count == 1 else 'have'} no link yet"
+        button = "Create link" if count == 1 else "Create links"
         url = url_for("dashboard.people.make_links")
-        reason = f"{_named([judge.name or judge.id for judge in judges])}: the invitations come "
+        reason = f"{_named(_names(page, 'unlinked'), count)}: the invitations come "
         if current_app.extensions[POST].settings:
             url = url_for("dashboard.people.invitations")
             yield Todo("warn", text, f"{reason}with the links.", "Invite", url)
@@ -166,29 +166,29 @@ def _overdue(page: dict[str, Any]) -> Iterator[Todo]:
 
 
 def _declined(page: dict[str, Any]) -> Iterator[Todo]:
-    names = [_name(one) for one in page["judges"] if one["declined"]]
-    if names and page["status"].state != "closed":
-        text = f"{names[0] if len(names) == 1 else counted(len(names), 'judge')} declined"
-        left = sum(not (one["declined"] or one["erased"]) for one in page["judges"])
+    if (count := page["counts"]["declined"].judges) and page["status"].state != "closed":
+        names = _names(page, "declined")
+        text = f"{names[0] if count == 1 else counted(count, 'judge')} declined"
+        left = page["totals"]["judges"] - count - page["counts"]["erased"].judges
         reason = f"{counted(left, 'judge')} {'remains' if left == 1 else 'remain'}."
-        if len(names) > 1:
-            reason = f"{_named(names)}. {reason}"
+        if count > 1:
+            reason = f"{_named(names, count)}. {reason}"
         yield Todo("warn", text, reason, *_adding())
 
 
 def _unopened(page: dict[str, Any]) -> Iterator[Todo]:
-    if page["status"].state != "open":
+    count = page["counts"]["unopened"].judges
+    if page["status"].state != "open" or not count:
         return
-    waiting = [one for one in page["judges"] if one["status"].name == "Not opened"]
-    if len(waiting) == 1:
-        [one] = waiting
-        reason = f"It was created {ago(one['judge'].linked_at)}."
-        url = url_for("dashboard.people.remind", key=one["judge"].key)
-        text = f"{_name(one)} has not opened their link"
-        yield Todo("warn", text, reason, "Write reminder", url)
-    elif waiting:
-        text = f"{len(waiting)} judges have not opened their links"
-        yield Todo("warn", text, f"{_named(list(map(_name, waiting)))}.", *_reminding())
+    names = _names(page, "unopened")
+    if count == 1:
+        [one] = page["named"]["unopened"]
+        reason = f"It was created {ago(one.judge.linked_at)}."
+        url = url_for("dashboard.people.remind", key=one.judge.key)
+        yield Todo("warn", f"{names[0]} has not opened their link", reason, "Write reminder", url)
+    else:
+        text = f"{count} judges have not opened their links"
+        yield Todo("warn", text, f"{_named(names, count)}.", *_reminding())
 
 
 def _due(page: dict[str, Any]) -> Iterator[Todo]:
@@ -226,18 +226,15 @@ def _missing(count: int) -> str:
     return f"{counted(count, 'ranking')} {'is' if count == 1 else 'are'} not submitted yet"
 
 
-def _name(one: dict[str, Any]) -> str:
-    return str(one["judge"].name or one["judge"].id)
-
-
-def _has(names: Sequence[object]) -> str:
-    return "has" if len(names) == 1 else "have"
+def _names(page: dict[str, Any], status: str) -> list[str]:
+    """The names of the first judges of a status."""
+    return [one.judge.name or one.judge.id for one in page["named"][status]]
 
 
 def _first(texts: Sequence[str]) -> str:
     return texts[0] + (f", and {len(texts) - 1} more" if len(texts) > 1 else "")
 
 
-def _named(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
+def _named(names: Sequence[str], count: int) -> str:
+    more = count - _MOST_NAMED
     return ", ".join(names[:_MOST_NAMED]) + (f", and {more} more" if more > 0 else "")

@@ -132,15 +132,21 @@ def _revoke(c: Connection, spec: ExperienceSpec, ids: tuple[str, ...]) -> None:
 
 def _rows(c: Connection, spec: ExperienceSpec, base: str, reissue: tuple[str, ...]) -> list[Row]:
     """Give the table of judges, with the links that are made now."""
-    from quem.store.judges import issue_link, judge_named, judges_of
+    from quem.store.judges import issue_links, judge_named, judges_of
 
     again = {judge_named(c, spec.id, judge_id).key for judge_id in reissue}
+    judges = judges_of(c, spec.id)
+    new = [
+        one
+        for one in judges
+        if one.key in again or not (one.linked_at or one.revoked_at or one.forgotten_at)
+    ]
+    tokens = dict(zip((one.key for one in new), issue_links(c, new, "shell"), strict=True))
     rows: list[Row] = [("judge", "name", "link", "state")]
-    for judge in judges_of(c, spec.id):
+    for judge in judges:
         link, state = "", "has a link" if judge.has_link else "revoked"
-        is_new = not (judge.linked_at or judge.revoked_at or judge.forgotten_at)
-        if is_new or judge.key in again:
-            link, state = f"{base}/j/{issue_link(c, judge, 'shell')}", "new link"
+        if judge.key in tokens:
+            link, state = f"{base}/j/{tokens[judge.key]}", "new link"
         elif judge.forgotten_at:
             state = "erased"
         rows.append((judge.id, judge.name, link, state))

@@ -218,15 +218,20 @@ def _invited_by_mail(site: Site) -> set[str]:
 
 def _judges(c: Connection, study_id: str, base: str, invited: set[str]) -> list[Row]:
     """Give role, id, name, link and state of judges, with the links that are made now."""
-    from quem.store.judges import issue_link, judges_of
+    from quem.store.judges import issue_links, judges_of
 
+    judges = judges_of(c, study_id)
+    new = [
+        one for one in judges if one.linked_at is one.forgotten_at is None and one.id not in invited
+    ]
+    tokens = dict(zip((one.key for one in new), issue_links(c, new, "shell"), strict=True))
     rows: list[Row] = []
-    for judge in judges_of(c, study_id):
+    for judge in judges:
         link, state = "", "has a link"
         if judge.id in invited and judge.linked_at is judge.revoked_at is None:
             state = "not invited yet: quem invite, or the dashboard"
-        elif judge.linked_at is None and judge.forgotten_at is None:
-            link, state = f"{base}/j/{issue_link(c, judge, 'shell')}", "new link"
+        elif judge.key in tokens:
+            link, state = f"{base}/j/{tokens[judge.key]}", "new link"
         elif not judge.has_link:
             state = "forgotten" if judge.forgotten_at else "link revoked"
         rows.append(("judge", judge.id, judge.name, link, state))

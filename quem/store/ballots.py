@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, bindparam, insert, select, update
+from sqlalchemy.orm import aliased
 
 from quem.store.chains import new_salt, receipt_code, revision_link, words_digest
 from quem.store.layouts import Layout
@@ -16,14 +17,15 @@ from quem.study.blocks import block_sizes, deal_blocks
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
     from random import Random
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
     from quem.study.blocks import PairCounts
 
 __all__ = [
+    "LAST_REVISION",
     "AssignedBallot",
     "Change",
     "ClosedError",
@@ -38,10 +40,14 @@ __all__ = [
     "add_seconds",
     "ballot_of",
     "ballots_of",
+    "ballots_of_judges",
     "current_state",
     "layout_of",
-    "letters_of",
+    "opened_ballot",
+    "opened_ballots",
+    "revision_row",
     "save",
+    "total_times",
 ]
 
 
@@ -171,13 +177,13 @@ _COLUMNS = tuple(
     for name in AssignedBallot.__dataclass_fields__
     if name not in ("layout", "placed")
 )
-_LAST = and_(RevisionRow.ballot_key == BallotRow.key, RevisionRow.number == BallotRow.head)
+LAST_REVISION = and_(RevisionRow.ballot_key == BallotRow.key, RevisionRow.number == BallotRow.head)
 _HOLDS = and_(LayoutRow.ballot_key == BallotRow.key, LayoutRow.id == BallotRow.layout)
 # Each page asks these: a statement that is made once takes half the time.
 _ALL = (
     select(*_COLUMNS, LayoutRow.id, LayoutRow.items, RevisionRow.layout)
     .join(LayoutRow, _HOLDS, isouter=True)
-    .join(RevisionRow, _LAST, isouter=True)
+    .join(RevisionRow, LAST_REVISION, isouter=True)
 )
 _OF_JUDGE = _ALL.where(BallotRow.judge_key == bindparam("judge")).order_by(
     BallotRow.position, BallotRow.key
@@ -213,7 +219,6 @@ _TIMES = (
     .where(BallotRow.key == bindparam("ballot"))
     .with_for_update()
 )
-_LETTERS = select(LayoutRow.items).where(LayoutRow.ballot_key == bindparam("ballot"))
 _RETRIED = select(
     RevisionRow.number, RevisionRow.kind, RevisionRow.made_at, RevisionRow.link
 ).where(
@@ -314,6 +319,30 @@ def ballots_of(c: Connection, judge_key: int) -> list[AssignedBallot]:
     return [_dealt(c, row) for row in rows]
 
 
+def ballots_of_judges(c: Connection, judges: Collection[int]) -> list[AssignedBallot]:
+    """Give the ballots of some judges, each judge's in their order, without layouts."""
+    order = BallotRow.judge_key, BallotRow.position, BallotRow.key
+    rows = c.execute(select(*_COLUMNS).where(BallotRow.judge_key.in_(judges)).order_by(*order))
+    return [AssignedBallot(*[*row, None, None]) for row in rows]
+
+
+def opened_ballots() -> Select[Any]:
+    """Make a statement that gives what `opened_ballot` takes of ballots that were shown."""
+    on = aliased(LayoutRow)
+    other = and_(on.ballot_key == BallotRow.key, on.id == RevisionRow.layout, on.id != LayoutRow.id)
+    columns = *_COLUMNS, LayoutRow.id, LayoutRow.items, RevisionRow.layout, on.items
+    joined = select(*columns).join(LayoutRow, _HOLDS).join(RevisionRow, LAST_REVISION, isouter=True)
+    return joined.join(on, other, isouter=True)
+
+
+def opened_ballot(row: Sequence[Any]) -> AssignedBallot:
+    """Give a ballot that was shown, of a row of `opened_ballots`."""
+    *columns, identity, items, on, before = row
+    layout = Layout.stored(identity, items)
+    placed = layout if on == identity else Layout.stored(on, before) if before else None
+    return AssignedBallot(*[*columns, layout, placed])
+
+
 def ballot_of(
     c: Connection, judge_key: int, public_id: str, *, lock: bool = False
 ) -> AssignedBallot:
@@ -347,12 +376,6 @@ def layout_of(c: Connection, ballot_key: int, identity: str) -> Layout | None:
     values = {"ballot": ballot_key, "layout": identity}
     items = c.execute(_LAYOUT, values).scalar_one_or_none()
     return None if items is None else Layout.stored(identity, items)
-
-
-def letters_of(c: Connection, ballot_key: int) -> dict[str, str]:
-    """Give the solver of each letter that a ballot has or had; a letter is never another's."""
-    layouts = c.execute(_LETTERS, {"ballot": ballot_key}).scalars()
-    return {str(letter): str(solver) for items in layouts for letter, solver, *_ in items}
 
 
 def current_state(c: Connection, ballot: AssignedBallot) -> State:
@@ -411,7 +434,8 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
         change = replace(change, state=current_state(c, ballot))
     elif ballot.is_complete:
         raise SubmittedError
-    revision = _revision(c, ballot, change, digest)
+    before = _last_revision(c, ballot).link if ballot.head else ""
+    revision = revision_row(ballot, change, digest, before)
     c.execute(_APPEND, revision)
     number = ballot.head + 1
     values: Mapping[str, int] = {"head": number}
@@ -421,9 +445,16 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
     return Saved(number, change.kind == "submit", revision["made_at"], revision["link"])
 
 
-def _revision(c: Connection, ballot: AssignedBallot, change: Change, judge: str) -> dict[str, Any]:
-    """Give the row of a revision, linked to the one before."""
-    before = _last_revision(c, ballot).link if ballot.head else ""
+def revision_row(ballot: AssignedBallot, change: Change, judge: str, before: str) -> dict[str, Any]:
+    """Give the row of a ballot's next revision.
+
+    Parameters
+    ----------
+    judge : str
+        The judge's digest.
+    before : str
+        The link of the revision before, which this one is linked to; empty for the first.
+    """
     salt, state = new_salt(), change.state.to_json()
     row = {
         "ballot_key": ballot.key,
@@ -476,13 +507,33 @@ def add_seconds(
         return
     # Two pages may add at the same time: what they read before is not what is there now.
     row = c.execute(_TIMES, {"ballot": ballot.key}).first()
-    if row is None or row.opened_at is None:
-        return
-    most: float = (now() - row.opened_at).total_seconds()
+    if row is not None:
+        values = total_times(row.seconds, row.views, row.opened_at, seconds, more)
+        c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(values))
+
+
+def total_times(
+    before: float,
+    views: Mapping[str, float],
+    opened_at: dt.datetime | None,
+    seconds: float,
+    more: Mapping[str, float],
+) -> dict[str, Any]:
+    """Give working time in all, as columns of a ballot; as it was where it was never opened.
+
+    Parameters
+    ----------
+    before, views : float, mapping of str to float
+        What is stored.
+    seconds, more : float, mapping of str to float
+        What is to be added.
+    """
+    if opened_at is None:
+        return {"seconds": before, "views": dict(views)}
+    most: float = (now() - opened_at).total_seconds()
 
     def total(before: float, spent: float) -> float:
         return max(before, min(before + max(spent, 0.0), most))
 
-    viewed = {solver: total(row.views.get(solver, 0.0), spent) for solver, spent in more.items()}
-    values = {"seconds": total(row.seconds, seconds), "views": {**row.views, **viewed}}
-    c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(values))
+    viewed = {solver: total(views.get(solver, 0.0), spent) for solver, spent in more.items()}
+    return {"seconds": total(before, seconds), "views": {**views, **viewed}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 import threading
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ __all__ = [
     "busy_timeout",
     "engine_of",
     "refusal",
+    "wait_for_saves",
 ]
 
 # Seconds that a writer waits for other writers, of this process and of others.
@@ -127,13 +129,6 @@ class Turns:
 
 # Requests that a server works on at once; more only wait for each other.
 THREADS = 8
-# A page that is made for the first time reads and writes at once.
-_POOL = {
-    "pool_size": 2 * THREADS,
-    "max_overflow": 4,
-    "pool_timeout": PATIENCE,
-    "pool_use_lifo": True,
-}
 _PRAGMAS = (
     "PRAGMA synchronous = FULL",
     # On macOS fsync leaves data in the drive's memory; elsewhere these change nothing.
@@ -150,8 +145,14 @@ SELECT set_config('lock_timeout', '{int(PATIENCE * 1000)}', false),
 _POLL_SECONDS = 0.02
 
 
-def engine_of(place: DatabaseLocation) -> Engine:
+def engine_of(place: DatabaseLocation, threads: int = THREADS) -> Engine:
     """Make an engine, which connects when it is first used.
+
+    Parameters
+    ----------
+    threads : int
+        How many work at once. Each keeps a connection; what is beyond, as where a page is made
+        for the first time and reads and writes at once, is closed again.
 
     Raises
     ------
@@ -161,7 +162,13 @@ def engine_of(place: DatabaseLocation) -> Engine:
     try:
         # A file's name may hold a question mark, which ends the place in a URL.
         file = place.file and URL.create("sqlite", database=str(place.file.absolute()))
-        engine = create_engine(file or place.url, **_POOL)
+        engine = create_engine(
+            file or place.url,
+            pool_size=threads,
+            max_overflow=threads + 4,  # for what is done beside answering
+            pool_timeout=PATIENCE,
+            pool_use_lifo=True,
+        )
     except ModuleNotFoundError as error:
         advice = "pip install 'quem[postgres]'" if error.name == "psycopg" else "install it"
         raise refusal(place, f"needs the package {error.name}; {advice}") from None
@@ -226,10 +233,31 @@ def _prepare_server(connection: Any, _: object) -> None:  # noqa: ANN401  a DBAP
 
 
 def _begin_on_server(connection: Connection) -> None:
-    patience = connection.get_execution_options().get("quem_patience", PATIENCE)
+    options = connection.get_execution_options()
+    patience, study = options.get("quem_patience", PATIENCE), options.get("quem_saving", "")
+    wanted = []
     if patience < PATIENCE - 0.1:  # else the connection's own
         # Zero would be for ever.
-        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {max(1, int(patience * 1000))}")
+        wanted.append(f"set_config('lock_timeout', '{max(1, int(patience * 1000))}', true)")
+    if study:
+        wanted.append(f"pg_advisory_xact_lock_shared({_number_of(study)})")
+    if wanted:
+        connection.exec_driver_sql(f"SELECT {', '.join(wanted)}")
+
+
+def wait_for_saves(c: Connection, study_id: str) -> None:
+    """Wait until nobody saves rankings of a study, and let nobody until this transaction ends.
+
+    Who saves and names the study to `quem.store.engine.Store.write` holds the same lock together
+    with others, before any row. On SQLite whoever writes is alone.
+    """
+    if c.dialect.name == "postgresql":
+        c.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_number_of(study_id)})")
+
+
+def _number_of(study_id: str) -> int:
+    """The number of a study's lock, of 64 bits with a sign."""
+    return int.from_bytes(hashlib.sha256(study_id.encode()).digest()[:8], "big", signed=True)
 
 
 def refusal(place: DatabaseLocation, message: str) -> QuemError:

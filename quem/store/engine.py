@@ -60,12 +60,12 @@ class Store:
         Transactions of this process that were kept.
     """
 
-    def __init__(self, engine: Engine, place: DatabaseLocation) -> None:
+    def __init__(self, engine: Engine, place: DatabaseLocation, threads: int = THREADS) -> None:
         self.engine = engine
         self.place = place
         self.writes = 0
         self._is_file = engine.dialect.name == "sqlite"
-        self._turns = Turns(THREADS - 3, one_by_one=self._is_file)
+        self._turns = Turns(max(1, threads - 3), one_by_one=self._is_file)
         self._anchor: PoolProxiedConnection | None = None
         self._watch: Watch | None = None
         if self._is_file and place.file:
@@ -91,16 +91,30 @@ class Store:
         with self.engine.connect() as connection:
             if not self._is_file:
                 connection.execution_options(isolation_level="REPEATABLE READ")
-            yield connection
+            # At a rollback the driver would forget what it prepared on the server.
+            with connection.begin():
+                yield connection
 
     @contextmanager
-    def write(self, patience: float = PATIENCE) -> Iterator[Connection]:
+    def glance(self) -> Iterator[Connection]:
+        """Give a connection for one statement that reads: one round trip, and no transaction."""
+        if self._is_file:
+            with self.read() as connection:
+                yield connection
+            return
+        with self.engine.connect() as connection:
+            yield connection.execution_options(isolation_level="AUTOCOMMIT")
+
+    @contextmanager
+    def write(self, patience: float = PATIENCE, *, saving: str = "") -> Iterator[Connection]:
         """Give a connection whose changes are all kept, durably, or none of them.
 
         Parameters
         ----------
         patience : float
             How long others who write may be waited for, in seconds.
+        saving : str
+            The study whose rankings are saved, which is not closed or paused meanwhile.
 
         Raises
         ------
@@ -112,7 +126,9 @@ class Store:
         with self._turns.take(patience) as left:
             self._refuse_lost()
             with self.engine.connect() as connection:
-                writer = connection.execution_options(quem_writes=True, quem_patience=left)
+                writer = connection.execution_options(
+                    quem_writes=True, quem_patience=left, quem_saving=saving
+                )
                 with writer.begin():
                     self._turns.begun()
                     forget_events(writer)
@@ -172,8 +188,13 @@ class Store:
             self._anchor = None
 
 
-def open_store(place: DatabaseLocation) -> Store:
+def open_store(place: DatabaseLocation, threads: int = THREADS) -> Store:
     """Open a store, made or brought to the newest version where that is needed.
+
+    Parameters
+    ----------
+    threads : int
+        How many will use it at once.
 
     Raises
     ------
@@ -182,12 +203,12 @@ def open_store(place: DatabaseLocation) -> Store:
     """
     if place.file and not place.file.parent.is_dir():
         raise refusal(place, "its folder does not exist; make it, or name another place")
-    engine = engine_of(place)
+    engine = engine_of(place, threads)
     with ExitStack() as unless_opened, clear_refusals(place):
         unless_opened.callback(engine.dispose)
         migrate(engine, place)
         unless_opened.pop_all()
-    return Store(engine, place)
+    return Store(engine, place, threads)
 
 
 def store_of(place: DatabaseLocation, study_id: str) -> Store | None:

@@ -18,6 +18,7 @@ __all__ = ["append_events", "forget_events", "note_once", "record", "seal"]
 _WAITING = "quem_events"
 # Any number, the same in every process: who holds it in PostgreSQL appends events.
 _LOCK = 7_319_044_513
+_AT_ONCE = 10_000
 
 
 def record(
@@ -77,14 +78,31 @@ def append_events(c: Connection) -> None:
     if not waiting:
         return
     _lock(c, {e["study_id"] for e in waiting}, {e["judge_key"] for e in waiting} - {None})
+    keys = {e["judge_key"] for e in waiting} - {None}
+    digests = _digests(c, keys)
+    links: dict[str, str] = {}
+    rows = []
     for event in waiting:
-        mine = EventRow.study_id == event["study_id"]
-        last = select(EventRow.link).where(mine).order_by(EventRow.key.desc()).limit(1)
-        digest = select(JudgeRow.id_digest).where(JudgeRow.key == event["judge_key"])
-        judge = c.execute(digest).scalar_one_or_none() if event["judge_key"] else None
+        study = event["study_id"]
+        if study not in links:
+            mine = EventRow.study_id == study
+            last = select(EventRow.link).where(mine).order_by(EventRow.key.desc()).limit(1)
+            links[study] = c.execute(last).scalar_one_or_none() or ""
         row = event | {"made_at": now()}
-        link = event_link(c.execute(last).scalar_one_or_none() or "", row, judge)
-        c.execute(insert(EventRow).values(**row, link=link))
+        links[study] = event_link(links[study], row, digests.get(event["judge_key"]))
+        rows.append(row | {"link": links[study]})
+    c.execute(insert(EventRow), rows)
+
+
+def _digests(c: Connection, judges: set[int]) -> dict[int, str]:
+    """Give the digests of judges, as many at a time as any database takes."""
+    keys = sorted(judges)
+    found: dict[int, str] = {}
+    for first in range(0, len(keys), _AT_ONCE):
+        some = JudgeRow.key.in_(keys[first : first + _AT_ONCE])
+        rows = c.execute(select(JudgeRow.key, JudgeRow.id_digest).where(some))
+        found |= {row[0]: row[1] for row in rows}
+    return found
 
 
 def forget_events(c: Connection) -> None:
@@ -132,8 +150,9 @@ def _lock(c: Connection, studies: set[str], judges: set[int]) -> None:
     """
     if c.dialect.name != "postgresql":
         return
-    for row, keys in ((StudyRow.id, studies), (JudgeRow.key, judges)):
-        if keys:
-            statement = select(row).where(row.in_(keys)).order_by(row)
+    for row, keys in ((StudyRow.id, sorted(studies)), (JudgeRow.key, sorted(judges))):
+        for first in range(0, len(keys), _AT_ONCE):
+            some = row.in_(keys[first : first + _AT_ONCE])
+            statement = select(row).where(some).order_by(row)
             c.execute(statement.with_for_update(read=True, key_share=True))
     c.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 
 from quem.errors import QuemError
 from quem.store.chains import judge_digest, new_salt
@@ -34,9 +34,9 @@ from quem.store.studies import (
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Container, Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection
 
     from quem.study.models import Judge as DeclaredJudge
 
@@ -48,7 +48,10 @@ __all__ = [
     "decline",
     "declined_judges",
     "erase_judge",
+    "has_declined",
+    "has_judges",
     "issue_link",
+    "issue_links",
     "judge_named",
     "judge_of_key",
     "judge_of_session",
@@ -61,6 +64,7 @@ __all__ = [
 ]
 
 _SEEN_SECONDS = 60
+_GREATEST_KEY = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -100,17 +104,28 @@ def judges_of(c: Connection, study_id: str) -> list[StoredJudge]:
     return [StoredJudge(**row) for row in rows.mappings()]
 
 
+def judge_of_key(c: Connection, study_id: str, key: int) -> StoredJudge | None:
+    """Find a judge of a study by their key, be it one that no database can hold."""
+    if key > _GREATEST_KEY:
+        return None
+    row = c.execute(
+        select(*_COLUMNS).where(JudgeRow.study_id == study_id, JudgeRow.key == key)
+    ).one_or_none()
+    return StoredJudge(*row) if row else None
+
+
+def has_judges(c: Connection, study_id: str) -> bool:
+    """Whether a study has any judge."""
+    return (
+        c.execute(select(JudgeRow.key).where(JudgeRow.study_id == study_id).limit(1)).first()
+        is not None
+    )
+
+
 def judge_of_session(c: Connection, study_id: str, session: str) -> StoredJudge | None:
     """Find the judge whose cookie this is."""
     values = {"session": digest_of(session), "study": study_id}
     row = c.execute(_OF_SESSION, values).one_or_none()
-    return StoredJudge(*row) if row else None
-
-
-def judge_of_key(c: Connection, study_id: str, key: int) -> StoredJudge | None:
-    """Find a judge by the key of their row."""
-    mine = JudgeRow.key == key, JudgeRow.study_id == study_id
-    row = c.execute(select(*_COLUMNS).where(*mine)).one_or_none()
     return StoredJudge(*row) if row else None
 
 
@@ -141,15 +156,19 @@ def sync_judges(c: Connection, study_id: str, declared: Iterable[DeclaredJudge])
             select(ErasedJudgeRow.id_hash).where(ErasedJudgeRow.study_id == study_id)
         ).scalars()
     )
+    new, changed = [], []
     for judge in declared:
         fields = {"name": judge.name, "experience": judge.experience}
         if judge.id not in known:
             if _hash(study_id, judge.id) not in gone:
-                values = {**_named(study_id, judge.id), "added": False, **fields}
-                # Several workers start at once.
-                c.execute(insert_new(c, JudgeRow).values(values))
+                new.append({**_named(study_id, judge.id), "added": False, **fields})
         elif (known[judge.id].name, known[judge.id].experience) != (judge.name, judge.experience):
-            c.execute(update(JudgeRow).where(JudgeRow.key == known[judge.id].key).values(**fields))
+            changed.append({"held": known[judge.id].key, **fields})
+    if new:
+        # Several workers start at once.
+        c.execute(insert_new(c, JudgeRow), new)
+    if changed:
+        c.execute(update(JudgeRow).where(JudgeRow.key == bindparam("held")), changed)
 
 
 def add_judge(
@@ -197,12 +216,7 @@ def issue_link(c: Connection, judge: StoredJudge, actor: str) -> str:
     QuemError
         The judge is forgotten.
     """
-    _refuse_forgotten(judge)
-    token, values = new_link()
-    c.execute(update(JudgeRow).where(JudgeRow.key == judge.key).values(**values))
-    what = "link-replaced" if judge.linked_at else "link-made"
-    state = status_of(c, judge.study_id).state
-    record(c, judge.study_id, actor, what, judge.key, state=state)
+    (token,) = issue_links(c, [judge], actor)
     return token
 
 
@@ -229,6 +243,29 @@ def withdraw_link(c: Connection, judge: StoredJudge, token: str, actor: str) -> 
         update(JudgeRow).where(JudgeRow.key == judge.key, is_new).values(**former)
     ).rowcount:
         record(c, judge.study_id, actor, "link-withdrawn", judge.key)
+
+
+def issue_links(c: Connection, judges: Sequence[StoredJudge], actor: str) -> list[str]:
+    """Make links of many judges at once; gives their tokens, as `issue_link`.
+
+    Raises
+    ------
+    QuemError
+        A judge is forgotten.
+    """
+    for judge in judges:
+        _refuse_forgotten(judge)
+    if not judges:
+        return []
+    links = [new_link() for _ in judges]
+    change = update(JudgeRow).where(JudgeRow.key == bindparam("held"))
+    rows = [{"held": one.key, **values} for one, (_, values) in zip(judges, links, strict=True)]
+    c.execute(change, rows)
+    states = {one: status_of(c, one).state for one in {judge.study_id for judge in judges}}
+    for judge in judges:
+        what = "link-replaced" if judge.linked_at else "link-made"
+        record(c, judge.study_id, actor, what, judge.key, state=states[judge.study_id])
+    return [token for token, _ in links]
 
 
 def revoke_link(c: Connection, judge: StoredJudge, actor: str) -> None:
@@ -344,20 +381,25 @@ def decline(c: Connection, judge: StoredJudge) -> None:
         record(c, judge.study_id, "judge", "declined", judge.key)
 
 
+def has_declined(study_id: str) -> ColumnElement[bool]:
+    """Whether a judge declined, and has not agreed since: a condition on `JudgeRow`."""
+    mine = EventRow.study_id == study_id
+    # What was answered on trial is gone with it.
+    trial = select(func.max(EventRow.key)).where(mine, EventRow.what == "trial-discarded")
+    last = (
+        select(func.max(EventRow.key))
+        .where(mine, EventRow.what.in_(("declined", "consented")))
+        .where(EventRow.key > func.coalesce(trial.scalar_subquery(), 0))
+        .group_by(EventRow.judge_key)
+    )
+    declined = select(EventRow.judge_key).where(EventRow.key.in_(last), EventRow.what == "declined")
+    return JudgeRow.key.in_(declined)
+
+
 def declined_judges(c: Connection, study_id: str) -> set[int]:
     """Give the keys of the judges who declined, and have not agreed since."""
-    answers: dict[int, str] = {}
-    for what, key in c.execute(
-        select(EventRow.what, EventRow.judge_key)
-        .where(EventRow.study_id == study_id)
-        .where(EventRow.what.in_(("declined", "consented", "trial-discarded")))
-        .order_by(EventRow.key)
-    ):
-        if key is None:
-            answers.clear()
-        else:
-            answers[key] = what
-    return {key for key, what in answers.items() if what == "declined"}
+    mine = JudgeRow.study_id == study_id
+    return set(c.execute(select(JudgeRow.key).where(mine, has_declined(study_id))).scalars())
 
 
 def visited_recently(judge: StoredJudge) -> bool:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
+from itertools import groupby
+from operator import itemgetter
+from time import monotonic
 from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
 
 from quem.errors import StudyWarning
 from quem.solutions import is_unchanged
-from quem.store.ballots import Group, JudgingPlan, ballots_of
+from quem.store.ballots import Group, JudgingPlan, opened_ballot, opened_ballots
 from quem.store.events import note_once
-from quem.store.judges import judges_of
 from quem.store.layouts import Content
+from quem.store.models import BallotRow, JudgeRow, Layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
     from quem.study.models import ExperienceSpec
 
 __all__ = [
+    "Changes",
     "Effect",
     "contents_of",
     "effect_warning",
@@ -35,6 +41,11 @@ __all__ = [
 
 Contents = dict[str, Content | None]
 _MOST_PROBLEMS = 5
+_AT_ONCE = 100  # judges
+# Keys of layouts that may still be stored by others, when a greater one is there.
+_NOT_YET = 1_000
+# What takes longer than this is let rest for nine times as long.
+_FREE_SECONDS, _REST = 0.1, 9
 
 
 def plan_of(spec: ExperienceSpec, solutions: Solutions) -> JudgingPlan:
@@ -124,7 +135,11 @@ class Effect:
 
 
 def effects(
-    c: Connection, study_id: str, plan: JudgingPlan, contents: Callable[[Group], Contents]
+    c: Connection,
+    study_id: str,
+    plan: JudgingPlan,
+    contents: Callable[[Group], Contents],
+    after: int = 0,
 ) -> list[Effect]:
     """Say whom it affects that the study is no longer what judges were shown.
 
@@ -132,6 +147,8 @@ def effects(
     ----------
     contents : callable
         Gives what the solutions of a group hold now.
+    after : int
+        Only judges who have a layout with a greater key than this are looked at.
 
     Returns
     -------
@@ -139,8 +156,9 @@ def effects(
         Of rankings that judges have opened, practice left out; by kind and solver.
     """
     by_key: dict[tuple[str, str], Effect] = {}
-    for judge in judges_of(c, study_id):
-        ballots = [b for b in ballots_of(c, judge.key) if not b.practice and b.layout]
+    held_now = cache(contents)
+    for judge, opened in groupby(_opened(c, study_id, after), key=itemgetter(0)):
+        ballots = [ballot for _, ballot in opened]
         blocks: defaultdict[str, set[str]] = defaultdict(set)
         for ballot in ballots:
             blocks[ballot.problem] |= set(ballot.solvers or ())
@@ -148,15 +166,78 @@ def effects(
             group = plan.find(ballot)
             if group is None:
                 continue
-            now = contents(group)
+            now = held_now(group)
             if ballot.solvers is not None and ballot.block == ballot.occasion == 1:
                 whole = next(g for g in plan.groups if g.problem == ballot.problem)
-                added = contents(whole)
-                now |= {s: added[s] for s in added if s not in blocks[ballot.problem]}
+                added = held_now(whole)
+                now = now | {s: added[s] for s in added if s not in blocks[ballot.problem]}
             for what, solver in _differences(ballot, now):
                 effect = by_key.setdefault((what, solver), Effect(what, solver))
-                effect.note(judge.id, ballot, now.get(solver))
+                effect.note(judge, ballot, now.get(solver))
     return [by_key[key] for key in sorted(by_key)]
+
+
+def _opened(c: Connection, study_id: str, after: int) -> Iterator[tuple[str, AssignedBallot]]:
+    """Give judge and ballot of what judges have opened, judge by judge, practice left out."""
+    newer = (
+        select(BallotRow.judge_key)
+        .join(Layout, Layout.ballot_key == BallotRow.key)
+        .where(Layout.key > after)
+    )
+    mine = select(JudgeRow.key, JudgeRow.id).where(JudgeRow.study_id == study_id)
+    if after:
+        mine = mine.where(JudgeRow.key.in_(newer))
+    judges = c.execute(mine.order_by(JudgeRow.key)).all()
+    # Not all at once, which would take the memory, nor by a cursor, for which databases plan badly.
+    for first in range(0, len(judges), _AT_ONCE):
+        some = {judge.key: judge.id for judge in judges[first : first + _AT_ONCE]}
+        rows = c.execute(
+            opened_ballots()
+            .where(BallotRow.judge_key.in_(some), BallotRow.practice.is_(False))
+            .order_by(BallotRow.judge_key, BallotRow.position, BallotRow.key)
+        )
+        for row in rows:
+            ballot = opened_ballot(row)
+            yield some[ballot.judge_key], ballot
+
+
+class Changes:
+    """What `effects` says, without looking again at all that was seen to be as it is now.
+
+    Who asks often asks for the same: as long as no solution changes, only what judges opened
+    since has to be looked at. Where there are effects, all of it is looked at each time, but for
+    no more than a tenth of the time.
+    """
+
+    def __init__(self) -> None:
+        self._agreed: tuple[object, int] | None = None  # on what, and up to which layout
+        self._found: tuple[object, list[Effect]] = None, []
+        self._until = 0.0
+
+    def effects(
+        self,
+        c: Connection,
+        study_id: str,
+        plan: JudgingPlan,
+        contents: Callable[[Group], Contents],
+    ) -> list[Effect]:
+        """Say whom it affects that the study is no longer what judges were shown; see `effects`."""
+        held = {group: contents(group) for group in plan.everything}
+        signature = plan, held
+        if monotonic() < self._until and self._found[0] == signature:
+            return self._found[1]
+        last = c.execute(select(func.max(Layout.key))).scalar() or 0
+        agreed, upto = self._agreed or (None, 0)
+        after = max(upto - _NOT_YET, 1) if agreed == signature else 0
+        start = monotonic()
+        found = effects(c, study_id, plan, contents, after)
+        if found and after:
+            found = effects(c, study_id, plan, contents)
+        took = monotonic() - start
+        self._agreed = None if found else (signature, last)
+        self._found = signature, found
+        self._until = monotonic() + _REST * took if took > _FREE_SECONDS else 0.0
+        return found
 
 
 def note_effects(c: Connection, study_id: str, changes: list[Effect]) -> None:

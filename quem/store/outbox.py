@@ -16,7 +16,7 @@ from sqlalchemy import delete, func, select, update
 
 from quem.errors import QuemError
 from quem.store.events import record
-from quem.store.models import MailRow, insert_new, now
+from quem.store.models import JudgeRow, MailRow, insert_new, now
 from quem.store.studies import secret_of
 
 if TYPE_CHECKING:
@@ -101,6 +101,15 @@ def awaiting_letter(c: Connection, study_id: str, role: Role) -> set[int]:
         MailRow.state.in_((*_WAITING, "sending")),
     )
     return set(c.execute(select(MailRow.person_key).where(*unsent)).scalars())
+
+
+def unlinked_of(c: Connection, keys: Collection[int]) -> int:
+    """Count those of some judges who never had a link."""
+    if not keys:
+        return 0
+    never = JudgeRow.linked_at.is_(None), JudgeRow.forgotten_at.is_(None)
+    mine = select(func.count()).select_from(JudgeRow).where(JudgeRow.key.in_(keys), *never)
+    return c.execute(mine).scalar_one()
 
 
 def undecided_letters(c: Connection, study_id: str) -> dict[str, int]:

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlalchemy import select
 
-from quem.store.ballots import ballots_of
+from quem.store.ballots import ballots_of_judges
 from quem.store.judges import judges_of
 from quem.store.models import BallotRow, JudgeRow, RevisionRow
 from quem.store.state import State
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sqlalchemy import Connection
 
     from quem.store.ballots import AssignedBallot, JudgingPlan
@@ -74,25 +76,24 @@ def task_status(ballot: AssignedBallot) -> TaskStatus:
     return "started" if ballot.head else "new"
 
 
-def progress_of(c: Connection, study_id: str, plan: JudgingPlan) -> list[JudgeProgress]:
-    """Give the progress of every judge of a study.
+def progress_of(
+    c: Connection, judges: Iterable[StoredJudge], plan: JudgingPlan
+) -> list[JudgeProgress]:
+    """Give the progress of some judges of a study with each of their tasks.
 
     Parameters
     ----------
     plan : JudgingPlan
         Ballots of groups that the study has no more are left out.
     """
-    return [
-        JudgeProgress(
-            judge,
-            tuple(
+    judges = list(judges)
+    tasks: dict[int, list[TaskProgress]] = {judge.key: [] for judge in judges}
+    for b in ballots_of_judges(c, tasks):
+        if plan.find(b):
+            tasks[b.judge_key].append(
                 TaskProgress(b.problem, b.block, b.occasion, b.practice, task_status(b), b.seconds)
-                for b in ballots_of(c, judge.key)
-                if plan.find(b)
-            ),
-        )
-        for judge in judges_of(c, study_id)
-    ]
+            )
+    return [JudgeProgress(judge, tuple(tasks[judge.key])) for judge in judges]
 
 
 @dataclass(frozen=True)

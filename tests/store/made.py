@@ -15,6 +15,7 @@ from quem.store import ballots, judges, organizers, studies
 from quem.store.ballots import AssignedBallot, Change, Group, JudgingPlan, Saved
 from quem.store.layouts import Content
 from quem.store.models import Base, EventRow, RevisionRow
+from quem.store.saving import desk_of, save_at
 from quem.store.state import (
     FIELDS,
     LONGEST_COMMENT,
@@ -135,8 +136,10 @@ def save(
     """Save a state; each base has a number of its own, so that a second save is no retry."""
     layout = to.layout.id if to.layout else ""
     change = Change(base, client, base + 1 if number is None else number, layout, state, kind)
-    with store.write() as c:
-        return ballots.save(c, to.judge_key, to.public_id, change)
+    with store.glance() as c:
+        desk = desk_of(c, to.judge_key, to.public_id)
+    with store.write(saving=STUDY) as c:
+        return save_at(c, desk, change)
 
 
 def revisions(store: Store, of: AssignedBallot) -> list[dict[str, Any]]:

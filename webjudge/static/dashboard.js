@@ -53,7 +53,7 @@ async function refresh() {
   const trouble = document.getElementById("trouble");
   let problem = "";
   try {
-    const answer = await fetch(location.pathname, { cache: "no-store" });
+    const answer = await fetch(location.pathname + location.search, { cache: "no-store" });
     if (answer.ok) show(await answer.text());
     else if (answer.status === 401) {
       problem = "You are logged out, or your link was replaced. Open your link again.";
@@ -229,7 +229,9 @@ showTimes(document);
 offerMessages();
 if (document.getElementById("updated")) {
   // "The study is closed." is said once, not again when the page is loaded anew.
-  history.replaceState(null, "", location.pathname);
+  const here = new URL(location.href);
+  here.searchParams.delete("said");
+  history.replaceState(null, "", here.pathname + here.search);
   // Not while a question is open: news might load the page anew, and what is typed would be lost.
   setInterval(() => { if (!document.hidden && !document.querySelector("dialog")) refresh(); }, EVERY);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });

@@ -11,6 +11,10 @@ const LAST_MINUTES = [5, 1];
 const AFTER_END = 2_000;
 const LONGEST_UPLOAD = 50_000_000;
 
+const sizeOf = ({ size }) => (
+  size < 100_000 ? `${Math.ceil(size / 1000)} kB` : `${(size / 1_000_000).toFixed(1)} MB`
+);
+
 const same = (one, other) => one.text === other.text && one.files.join() === other.files.join();
 
 /** Ask the server for something, as JSON; gives {status, answer}, or null where none came. */
@@ -343,7 +347,8 @@ class Solving {
 
   /** Upload a file; gives what is wrong with it, or nothing. */
   async upload(file) {
-    if (this.files.size >= this.data.mostFiles) return tn("There can be {n} file.", "There can be {n} files.", this.data.mostFiles);
+    const { mostFiles } = this.data;
+    if (this.files.size >= mostFiles) return tn("There can be {n} file.", "There can be {n} files.", mostFiles);
     if (file.size > LONGEST_UPLOAD) return t("The file is larger than 50 MB. Make it smaller.");
     let response;
     try {
@@ -369,7 +374,7 @@ class Solving {
   }
 
   drawFiles() {
-    $("#files")?.replaceChildren(...[...this.files.values()].map((file) => {
+    const drawn = [...this.files.values()].map((file) => {
       const remove = h("button.btn.quiet", { type: "button" }, t("Remove"), h("span.unseen", {}, ` ${file.name}`));
       remove.addEventListener("click", () => {
         this.files.delete(file.id);
@@ -377,9 +382,10 @@ class Solving {
         this.saver.save(this.state);
         $("#choose").focus();
       });
-      const size = file.size < 100_000 ? `${Math.ceil(file.size / 1000)} kB` : `${(file.size / 1_000_000).toFixed(1)} MB`;
-      return h("li", { "data-id": file.id }, h("a", { href: file.url, download: true }, file.name), h("span.small.muted", {}, size), remove);
-    }));
+      const size = h("span.small.muted", {}, sizeOf(file));
+      return h("li", { "data-id": file.id }, h("a", { href: file.url, download: true }, file.name), size, remove);
+    });
+    $("#files")?.replaceChildren(...drawn);
   }
 
   // Ending

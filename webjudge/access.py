@@ -186,7 +186,13 @@ def log_out(response: Response, who: str = _DASHBOARD) -> None:
     ----------
     who : {"dashboard", "judge", "subject"}
     """
-    response.delete_cookie(_cookie(who), httponly=True, samesite="Lax", secure=request.is_secure)
+    response.delete_cookie(
+        _cookie(who),
+        path=request.script_root or "/",
+        httponly=True,
+        samesite="Lax",
+        secure=request.is_secure,
+    )
 
 
 def _current_organizer(c: Connection) -> StoredOrganizer | None:
@@ -209,6 +215,7 @@ def _exchange(who: str, session: str, target: str) -> Response:
         _cookie(who),
         session,
         max_age=_SECONDS[who],
+        path=request.script_root or "/",
         httponly=True,
         samesite="Lax",
         secure=request.is_secure,

@@ -25,6 +25,8 @@ from webjudge.solving import LARGEST_UPLOAD, solve
 from webjudge.study_edits import follow_edits
 
 if TYPE_CHECKING:
+    from flask.templating import Environment
+
     from webjudge.site import Site
 
 __all__ = ["LARGEST", "create_app"]
@@ -38,7 +40,13 @@ _STATIC_SECONDS = 60 * 60 * 24
 
 
 def create_app(
-    served: Site, *, behind_proxy: bool = False, url: str | None = None, listens: str = ""
+    served: Site,
+    *,
+    behind_proxy: bool = False,
+    url: str | None = None,
+    listens: str = "",
+    prefix: str = "",
+    templates: Environment | None = None,
 ) -> Flask:
     """Make the app for a site.
 
@@ -50,6 +58,10 @@ def create_app(
         What judges' links begin with, where it is not the address of the dashboard.
     listens : str
         The address that the server listens on; by default this may be any of the machine.
+    prefix : str
+        The path under which the study is, of several on a server.
+    templates : Environment, optional
+        That of an app for another study, so that each template is compiled once.
     """
     app = Flask("webjudge", template_folder=str(resource("templates")), static_folder=None)
     folder = Path(__file__).with_name("static")
@@ -65,11 +77,15 @@ def create_app(
     app.config[VERSION] = version
     app.config[LARGEST] = LARGEST_UPLOAD if served.spec.solving else _LARGEST_BODY
     app.json = StrictJson(app)
-    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.extensions["quem"] = served
-    app.extensions[POST] = Post(lambda: app.extensions["quem"], app.config["QUEM_URL"] or "")
+    app.extensions[POST] = Post(lambda: app.extensions["quem"], _linked(url, prefix))
     follow_edits(app, served)
-    _translate(app)
+    if templates:
+        app.jinja_env = templates
+    else:
+        _prepare_templates(app)
+    app.before_request(lambda: choose_language(site()))
+    app.context_processor(language_values)
     for blueprint in (access, judge, solve, offline, dashboard, preview):
         app.register_blueprint(blueprint)
     app.add_url_rule("/healthz", "healthz", _healthz)
@@ -80,14 +96,18 @@ def create_app(
     return app
 
 
-def _translate(app: Flask) -> None:
+def _linked(url: str | None, prefix: str) -> str:
+    """What links in letters begin with; nothing where the address is not known."""
+    return f"{url.rstrip('/')}{prefix}" if url else ""
+
+
+def _prepare_templates(app: Flask) -> None:
     """Let each request be answered in its language."""
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.policies["ext.i18n.trimmed"] = True
     app.jinja_env.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
     app.jinja_env.globals["moment"] = moment
-    app.before_request(lambda: choose_language(site()))
-    app.context_processor(language_values)
 
 
 def _digest(folder: Path) -> str:

@@ -58,6 +58,7 @@ def keep_language(site: Site, response: Response, code: str) -> None:
         _cookie(site),
         code,
         max_age=_SECONDS,
+        path=request.script_root or "/",
         httponly=True,
         samesite="Lax",
         secure=request.is_secure,

@@ -14,6 +14,7 @@ from flask import (
     g,
     make_response,
     render_template,
+    request,
     url_for,
 )
 
@@ -80,7 +81,7 @@ def mark(response: Response) -> Response:
     response.headers.setdefault("Content-Security-Policy", policy(worker_src="'self'"))
     if response.status_code == 401:  # noqa: PLR2004  as in the other tables of codes
         # Whoever only lost the cookie comes again by their link, and finds what is not sent yet.
-        response.headers["Clear-Site-Data"] = _CLEAR if had_link() else _CLEAR_COPIES
+        _clear(response, _CLEAR if had_link() else _CLEAR_COPIES)
         # Browsers do not show scripts that header.
         response.headers[_ID] = _OVER if had_link() else ""
     elif g.get("judge") is not None:
@@ -118,8 +119,14 @@ def sign_out() -> Response:
     )
     response = make_response(page)
     log_out(response, "judge")
-    response.headers["Clear-Site-Data"] = _CLEAR
+    _clear(response, _CLEAR)
     return response
+
+
+def _clear(response: Response, what: str) -> None:
+    """Have the browser forget, besides what scripts remove; not where others' studies are there."""
+    if not request.script_root:
+        response.headers["Clear-Site-Data"] = what
 
 
 def _id_of(judge: StoredJudge) -> str:

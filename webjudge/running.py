@@ -11,10 +11,9 @@ from waitress import wasyncore
 from waitress.server import create_server
 
 from quem.store.engine import THREADS
-from webjudge.app import LARGEST
 
 if TYPE_CHECKING:
-    from flask import Flask
+    from _typeshed.wsgi import WSGIApplication
 
 __all__ = ["Server"]
 
@@ -31,6 +30,8 @@ class Server:
     ----------
     port : int
         0 for any that is free.
+    largest : int
+        Bytes of a request that the app answers.
 
     Raises
     ------
@@ -38,7 +39,7 @@ class Server:
         It cannot listen there.
     """
 
-    def __init__(self, app: Flask, host: str, port: int) -> None:
+    def __init__(self, app: WSGIApplication, host: str, port: int, largest: int) -> None:
         self._map: dict[int, Any] = {}
         self._signals: list[int] = []
         self._before: dict[int, Any] = {}
@@ -56,7 +57,7 @@ class Server:
             cleanup_interval=10,
             backlog=1024,
             # It keeps what comes before the app sees it; the app says it in better words.
-            max_request_body_size=2 * app.config[LARGEST],
+            max_request_body_size=2 * largest,
         )
         self._server = server
         listens = getattr(server, "effective_listen", None)

@@ -1,5 +1,7 @@
 """For servers such as gunicorn: ``QUEM_STUDY=study.yaml gunicorn webjudge.wsgi``.
 
+``QUEM_STUDIES=FOLDER`` serves all studies of a folder instead, each under an address of its own.
+
 ``QUEM_URL`` is what judges' links begin with, ``QUEM_BEHIND_PROXY=1`` trusts a proxy in front,
 ``QUEM_OFFICE_UNSANDBOXED=1`` lets LibreOffice convert documents where it has network,
 ``QUEM_SMTP`` and others name a mail server (see `quem.mail.server`),
@@ -13,22 +15,22 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from quem.errors import QuemError
 from quem.store.engine import THREADS
 from webjudge import create_app, open_site
 from webjudge.housekeeping import Housekeeping
 from webjudge.mailing import POST
+from webjudge.studies import StudiesFolder
+
+if TYPE_CHECKING:
+    from flask import Flask
 
 __all__ = ["application"]
 
 _MOST_THREADS = 256
-
-
-def _study() -> str:
-    if not (study := os.environ.get("QUEM_STUDY")):
-        sys.exit("error: set QUEM_STUDY to the path of the study file")
-    return study
 
 
 def _is_set(name: str) -> bool:
@@ -42,25 +44,48 @@ def _threads() -> int:
     return int(number)
 
 
-try:
-    _site = open_site(
-        _study(), sandboxed=not _is_set("QUEM_OFFICE_UNSANDBOXED"), threads=_threads()
+def _one(study: str) -> Flask:
+    """Serve one study; each worker keeps house for itself until it ends."""
+    site = open_site(study, sandboxed=not _is_set("QUEM_OFFICE_UNSANDBOXED"), threads=_threads())
+    app = create_app(
+        site, behind_proxy=_is_set("QUEM_BEHIND_PROXY"), url=os.environ.get("QUEM_URL")
     )
-    application = create_app(
-        _site,
+    housekeeping = Housekeeping(site)
+    post = app.extensions[POST]
+    post.keep(housekeeping)
+    for trouble in site.troubles.values():
+        sys.stderr.write(f"alert: {trouble}\n")
+    housekeeping.start()
+    atexit.register(site.store.close)
+    atexit.register(housekeeping.stop)
+    atexit.register(post.stop)  # which comes first
+    return app
+
+
+def _many(folder: str) -> StudiesFolder:
+    """Serve the studies of a folder."""
+    studies = StudiesFolder(
+        Path(folder),
         behind_proxy=_is_set("QUEM_BEHIND_PROXY"),
         url=os.environ.get("QUEM_URL"),
+        sandboxed=not _is_set("QUEM_OFFICE_UNSANDBOXED"),
+        threads=_threads(),
     )
+    for mistake in studies.broken.values():
+        sys.stderr.write(f"error: {mistake}\n")
+    atexit.register(studies.close)
+    return studies
+
+
+def _application() -> Flask | StudiesFolder:
+    if folder := os.environ.get("QUEM_STUDIES"):
+        return _many(folder)
+    if study := os.environ.get("QUEM_STUDY"):
+        return _one(study)
+    sys.exit("error: set QUEM_STUDY to a study file, or QUEM_STUDIES to a folder of studies")
+
+
+try:
+    application = _application()
 except QuemError as error:
     sys.exit("\n".join(f"error: {mistake}" for mistake in error.mistakes))
-
-# Each worker loads this module, and keeps house for itself until it ends.
-_housekeeping = Housekeeping(_site)
-_post = application.extensions[POST]
-_post.keep(_housekeeping)
-for _trouble in _site.troubles.values():
-    sys.stderr.write(f"alert: {_trouble}\n")
-_housekeeping.start()
-atexit.register(_site.store.close)
-atexit.register(_housekeeping.stop)
-atexit.register(_post.stop)  # which comes first

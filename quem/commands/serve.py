@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,23 +16,26 @@ from quem.commands.options import (
     check_url,
     conversion_progress,
     database_option,
-    study_argument,
+    study_in,
     unsandboxed_option,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from _typeshed.wsgi import WSGIApplication
     from sqlalchemy import Connection
 
     from quem.commands.links import Row
     from webjudge import Site
+    from webjudge.housekeeping import Housekeeping
+    from webjudge.running import Server
 
 __all__ = ["serve"]
 
 
 @click.command()
-@study_argument(default=".")
+@click.argument(
+    "study", default=".", type=click.Path(path_type=Path), callback=lambda _, __, v: _served(v)
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
@@ -87,7 +91,7 @@ def serve(
     unsandboxed: bool,
     open_browser: bool,
 ) -> None:
-    """Run a judging session of STUDY.
+    """Run a judging session of STUDY, or of all studies in the folders of a folder.
 
     Shows the private link of each organizer, judge, and subject once, when it is made: on a
     terminal, or else in a file that only you can read.
@@ -97,61 +101,171 @@ def serve(
     import logging
     import signal
 
-    from quem.errors import QuemError
     from quem.store.backup import make_folder
-    from quem.store.engine import clear_refusals
-    from quem.store.location import locate_database
-    from webjudge import create_app, open_site
-    from webjudge.housekeeping import Housekeeping
-    from webjudge.mailing import POST
-    from webjudge.running import Server
 
     # That requests wait for a thread for some milliseconds is no news.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     gc.enable()  # which the command line switched off: a server runs for long
     if backup:
         make_folder(backup)
+    place = _Place(host, port, url, behind_proxy=behind_proxy, sandboxed=not unsandboxed)
+    copies = _Copies(backup, every, keep)
+    if study.is_dir():
+        if links:
+            message = "--links names one file, and each study has its links; leave it out"
+            raise click.UsageError(message)
+        number = _serve_folder(study, database, place, copies, open_browser=open_browser)
+    else:
+        number = _serve_study(study, database, place, copies, links, open_browser=open_browser)
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a server listens, and how it is reached."""
+
+    host: str
+    port: int
+    url: str | None
+    behind_proxy: bool
+    sandboxed: bool
+
+    def listen(self, app: WSGIApplication, largest: int) -> Server:
+        """Give a server that listens there.
+
+        Raises
+        ------
+        QuemError
+            It cannot listen there.
+        """
+        import gc
+
+        from quem.errors import QuemError
+        from webjudge.running import Server
+
+        try:
+            server = Server(app, self.host, self.port, largest)
+        except (OSError, OverflowError, UnicodeError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            where = f"{self.host}:{self.port}"
+            message = f"cannot listen on {where}: {reason}; name another --port or --host"
+            raise QuemError([message]) from None
+        gc.collect()
+        gc.freeze()
+        return server
+
+    def base(self, server: Server) -> str:
+        """Give what links begin with."""
+        return self.url or f"http://{_shown_host(self.host)}:{server.port}"
+
+
+@dataclass(frozen=True)
+class _Copies:
+    """Where backups go, and how often."""
+
+    folder: Path | None
+    every: float
+    keep: int
+
+    def add_to(self, site: Site, housekeeping: Housekeeping) -> None:
+        """Let a server make them."""
+        from quem.store.backup import back_up
+        from quem.store.uploads import UploadFolder
+
+        if self.folder is None:
+            return
+        uploads = UploadFolder(site.path)
+        copy = partial(back_up, site.store, site.id, self.folder, actor="server", uploads=uploads)
+        housekeeping.add("backup", self.every, partial(copy, keep=self.keep, every=self.every))
+
+
+def _served(study: Path) -> Path:
+    """Give the study file that is meant, or a folder whose folders hold studies."""
+    from webjudge.studies import study_files
+
+    is_folder = study.is_dir() and not any(study.glob("*.yaml"))
+    return study if is_folder and study_files(study) else study_in(study)
+
+
+def _serve_study(
+    study: Path,
+    database: str | None,
+    place: _Place,
+    copies: _Copies,
+    links: Path | None,
+    *,
+    open_browser: bool,
+) -> int:
+    """Serve one study until a signal stops it; gives that."""
+    from quem.store.engine import clear_refusals
+    from quem.store.location import locate_database
+    from webjudge import create_app, open_site
+    from webjudge.app import LARGEST
+    from webjudge.housekeeping import Housekeeping
+    from webjudge.mailing import POST
+
     with clear_refusals(locate_database(study, database)):
-        site = open_site(study, database, sandboxed=not unsandboxed, tell=conversion_progress)
-    app = create_app(site, behind_proxy=behind_proxy, url=url, listens=host)
-    try:
-        server = Server(app, host, port)
-    except (OSError, OverflowError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        message = f"cannot listen on {host}:{port}: {reason}; name another --port or --host"
-        raise QuemError([message]) from None
-    gc.collect()
-    gc.freeze()
-    base = url or f"http://{_shown_host(host)}:{server.port}"
-    with server:
+        site = open_site(study, database, sandboxed=place.sandboxed, tell=conversion_progress)
+    app = create_app(site, behind_proxy=place.behind_proxy, url=place.url, listens=place.host)
+    with place.listen(app, app.config[LARGEST]) as server:
         housekeeping = Housekeeping(site)
-        if backup:
-            housekeeping.add("backup", every, _copying(site, backup, every, keep))
+        copies.add_to(site, housekeeping)
         post = app.extensions[POST]
         post.keep(housekeeping)
         with clear_refusals(site.store.place):
-            dashboard = _hand_over_links(site, base, links)
+            dashboard = _hand_over_links(site, place.base(server), links)
+        _say_shown()
         if open_browser:
             click.launch(dashboard)
         housekeeping.start()
         try:
-            signal_number = server.run()
+            return server.run()
         finally:
             post.stop()
             housekeeping.stop()
             site.store.close()
-    if signal_number == signal.SIGINT:
-        raise KeyboardInterrupt
 
 
-def _copying(site: Site, folder: Path, every: float, keep: int) -> Callable[[], object]:
-    """Give what makes one backup."""
-    from quem.store.backup import back_up
-    from quem.store.uploads import UploadFolder
+def _serve_folder(
+    folder: Path, database: str | None, place: _Place, copies: _Copies, *, open_browser: bool
+) -> int:
+    """Serve the studies of a folder until a signal stops it; gives that."""
+    from quem.store.engine import clear_refusals
+    from webjudge.solving import LARGEST_UPLOAD
+    from webjudge.studies import StudiesFolder
 
-    uploads = UploadFolder(site.path)
-    copy = partial(back_up, site.store, site.id, folder, actor="server", uploads=uploads)
-    return partial(copy, keep=keep, every=every)
+    studies = StudiesFolder(
+        folder,
+        database,
+        behind_proxy=place.behind_proxy,
+        url=place.url,
+        listens=place.host,
+        sandboxed=place.sandboxed,
+        prepare=copies.add_to,
+    )
+    with place.listen(studies, LARGEST_UPLOAD) as server:
+        try:
+            dashboards = []
+            for key, site in studies.opened():
+                with clear_refusals(site.store.place):
+                    base = studies.base(key, place.base(server))
+                    dashboards.append(_hand_over_links(site, base, None))
+            for mistake in studies.broken.values():
+                click.secho(f"error: {mistake}", err=True, fg="red")
+            _say_shown()
+            if open_browser and dashboards:
+                click.launch(dashboards[0])
+            return server.run()
+        finally:
+            studies.close()
+
+
+def _say_shown() -> None:
+    import sys
+
+    click.echo("Links are shown once. Stop with Ctrl-C.", err=True)
+    sys.stdout.flush()
 
 
 def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
@@ -186,10 +300,6 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
         click.secho(f"alert: {trouble}", err=True, fg="red")
     for warning in site.warnings:
         click.echo(f"warning: {warning.code}: {warning.message}", err=True)
-    click.echo("Links are shown once. Stop with Ctrl-C.", err=True)
-    import sys
-
-    sys.stdout.flush()
     return next((row[3] for row in organizers if row[3]), f"{base}/dashboard")
 
 

@@ -12,7 +12,8 @@ export const isCopy = Boolean(globalThis.document?.documentElement?.dataset?.cop
 /** Whether states can be kept; only where the connection is secure can tabs tell of each other. */
 export const canKeep = Boolean(offline && globalThis.indexedDB && globalThis.navigator?.locks);
 
-const OURS = "quem-";
+/** What the names of all that is kept begin with; sw.js makes the same of its address. */
+export const OURS = ["quem", ...(offline?.home ?? "").split("/").slice(2, -1), ""].join("-");
 const NAME = `${OURS}${offline?.judge}`;
 const TAB = "webjudge:tab";
 const UNLOADING = 2_000;

@@ -2,7 +2,7 @@
 // and says how far both are.
 
 import { $, h } from "./dom.js";
-import { canKeep, isCopy, leave, offline } from "./keeping.js";
+import { canKeep, isCopy, leave, offline, OURS } from "./keeping.js";
 import { deliverAll } from "./outbox.js";
 import { number, t } from "./words.js";
 
@@ -11,7 +11,7 @@ const FRESH = 60 * 60 * 1000;
 const LONGEST_WAIT = 30_000;
 const FILL = { headers: { "Offline-Fill": "1" } };
 const ID = "Offline-Id";
-const NAME = `quem-${offline.judge}-${offline.version}`;
+const NAME = `${OURS}${offline.judge}-${offline.version}`;
 
 const task = $("#group-data") ? JSON.parse($("#group-data").textContent).key : null;
 

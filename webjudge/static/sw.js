@@ -6,13 +6,14 @@
 
 /* global VERSION, FILES */
 
-const OURS = "quem-";
+const HOME = location.pathname.replace(/\/sw\.js$/, "");
+// Of several studies under one address each has its own part of the browser's storage.
+const OURS = ["quem", ...HOME.split("/").slice(2, -1), ""].join("-");
 const JUDGE = new URL(location.href).searchParams.get("judge");
 const NAME = `${OURS}${JUDGE}-${VERSION}`;
 const ID = "Offline-Id"; // an answer says whose it is
 const OVER = "over"; // of somebody whose link works no longer
 const FILL = "Offline-Fill"; // a request of offline.js, which looks at the answer itself
-const HOME = location.pathname.replace(/\/sw\.js$/, "");
 const SINCE = `${HOME}/kept-since`; // no address of the server
 const STATIC = `${HOME.replace(/\/judge$/, "")}/static/`;
 const PATIENCE = 10_000;

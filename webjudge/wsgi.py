@@ -1,6 +1,6 @@
 """For servers such as gunicorn: ``QUEM_STUDY=study.yaml gunicorn webjudge.wsgi``.
 
-``QUEM_STUDIES=FOLDER`` serves all studies of a folder instead, each under an address of its own.
+``QUEM_STUDIES=FOLDER`` serves all studies of a folder instead, each under a separate address.
 
 ``QUEM_URL`` is what judges' links begin with, ``QUEM_BEHIND_PROXY=1`` trusts a proxy in front,
 ``QUEM_OFFICE_UNSANDBOXED=1`` lets LibreOffice convert documents where it has network,

@@ -1,4 +1,4 @@
-"""What is written to judges: invitations, reminders, and thanks, each in their language."""
+"""What is written to people: invitations, reminders, and thanks, each in their language."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from quem.store.judges import StoredJudge
+    from quem.store.outbox import Role
+    from quem.store.subjects import StoredSubject
     from webjudge.site import Site
 
 __all__ = ["Standing", "Written", "write_to"]
@@ -26,7 +28,7 @@ Text = Literal["invitation", "reminder", "thanks"]
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a judge is.
+    """How far a judge is, or a subject.
 
     Parameters
     ----------
@@ -34,13 +36,16 @@ class Standing:
         Tasks, without practice.
     started : bool
         Whether one of them is begun.
+    declined : bool
+        Whether they do not take part.
     """
 
-    judge: StoredJudge
+    judge: StoredJudge | StoredSubject
     total: int
     submitted: int
     started: bool
     declined: bool
+    role: Role = "judge"
 
     @property
     def done(self) -> bool:
@@ -77,7 +82,7 @@ def write_to(
     replaced: bool = False,
     invited_at: dt.datetime | None = None,
 ) -> Written:
-    """Write to a judge, in the language that the study file names.
+    """Write to a judge or a subject, in the language that the study file names.
 
     Parameters
     ----------
@@ -107,17 +112,21 @@ def write_to(
             "deadline": due,
             "invited_on": day(invited_at.astimezone(zone).date()) if invited_at else "",
             "link": link,
+            "limit": 60 * ((spec.solving and spec.solving.time_limit) or 0),
             "minutes": site.minutes,
+            "n_problems": one.total,
             "n_tasks": one.total,
             "one": one,
             "replaced": replaced,
             "sender": spec.organizer.name or sender,
             "study": {"title": spec.title},
         }
-        own = spec.invitation.text if what == "invitation" else ""
+        own = spec.invitation.text if (one.role, what) == ("judge", "invitation") else ""
         if not own:
             return Written(
-                subject, _templates().get_template(_FILES[what]).render(values), language
+                subject,
+                _templates().get_template(f"{_FOLDERS[one.role]}/{what}.txt").render(values),
+                language,
             )
         path = letter_in(site.path, own, language)
         letter = read_letter(path, str(path), has_deadline=spec.deadline is not None)
@@ -135,11 +144,7 @@ def write_to(
     return Written(own_subject or subject, text, language)
 
 
-_FILES = {
-    "invitation": "judge/invitation.txt",
-    "reminder": "judge/reminder.txt",
-    "thanks": "judge/thanks.txt",
-}
+_FOLDERS: dict[Role, str] = {"judge": "judge", "subject": "solve"}
 
 
 @cache

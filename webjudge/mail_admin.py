@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from werkzeug.wrappers import Response
 
-    from quem.store.outbox import StoredLetter
+    from quem.store.outbox import Role, StoredLetter
     from webjudge.mailing import Planned, Post
     from webjudge.site import Site
 
@@ -89,24 +89,24 @@ def _state(letter: StoredLetter) -> LetterState:
     return LetterState(key, f"{name} on its way", "info")
 
 
-def letters_page(served: Site) -> dict[str, Any]:
-    """Give what the page of invitations shows of letters.
+def letters_page(served: Site, role: Role = "judge") -> dict[str, Any]:
+    """Give what a page shows of the letters to people of a role.
 
-    The newest letter to each judge is shown, and each of which something has to be decided.
+    The newest letter to each is shown, and each of which something has to be decided.
     """
     post = _post()
     settings = post.settings
     trouble = ""
     try:
-        known = {person for role, person in addresses_of(served.spec, served.path)}
+        known = {person for of, person in addresses_of(served.spec, served.path) if of == role}
     except QuemError as error:
         known, trouble = set(), str(error)
     with served.store.read() as c:
-        letters = letters_of(c, served.id, "judge")
+        letters = letters_of(c, served.id, role)
         due = {
-            "invitations": _addressed(invitations_due(c, served), known),
-            "reminders": _addressed(reminders_now(c, served), known),
-            "thanks": _addressed(thanks_due(c, served), known),
+            "invitations": _addressed(invitations_due(c, served, role), known),
+            "reminders": _addressed(reminders_now(c, served, role), known),
+            "thanks": _addressed(thanks_due(c, served, role), known),
         }
     states: dict[int, list[LetterState]] = {}
     newest = {letter.person_key: letter.key for letter in letters}
@@ -130,25 +130,25 @@ def _addressed(planned: Sequence[Planned], known: set[str]) -> list[Planned]:
     return [each for each in planned if each.one.judge.id in known]
 
 
-@mail.post("/<any(invitations, reminders, thanks):letters>")
-def send(letters: str) -> Response:
-    """Send what is due, to everybody whose address is known."""
+@mail.post("/<any(judge, subject):role>/<any(invitations, reminders, thanks):letters>")
+def send(role: Role, letters: str) -> Response:
+    """Send what is due, to everybody of a role whose address is known."""
     served, post = site(), _post()
     if post.settings is None:
         raise QuemError([_NO_SERVER])
     if letters == "invitations":
-        base = post.base or request.host_url.rstrip("/")
+        base = post.base or f"{request.host_url.rstrip('/')}{request.script_root}"
         if not current_app.config["QUEM_URL"] and urlsplit(base).hostname in _LOCAL:
             raise QuemError([_NO_URL])
         post.base = base
-    known = {person for _, person in addresses_of(served.spec, served.path)}
+    known = {person for of, person in addresses_of(served.spec, served.path) if of == role}
     find = {"invitations": invitations_due, "reminders": reminders_now, "thanks": thanks_due}[
         letters
     ]
     with served.store.write() as c:
-        count = queue_planned(c, served, _addressed(find(c, served), known))
+        count = queue_planned(c, served, _addressed(find(c, served, role), known))
     post.look()
-    return _back("queued" if count else "nothing")
+    return _back("queued" if count else "nothing", role)
 
 
 @mail.post("/<int:key>/<any(sent, again):choice>")
@@ -156,8 +156,9 @@ def settle_letter(key: int, choice: str) -> Response:
     """Say what becomes of a letter that failed, or of which nobody knows."""
     with site().store.write() as c:
         decide(c, site().id, key, choice, acting())
+        is_of_subject = any(one.key == key for one in letters_of(c, site().id, "subject"))
     _post().look()
-    return _back(choice)
+    return _back(choice, "subject" if is_of_subject else "judge")
 
 
 def _post() -> Post:
@@ -165,5 +166,6 @@ def _post() -> Post:
     return post
 
 
-def _back(said: str) -> Response:
-    return redirect(url_for("dashboard.people.invitations", said=said), code=303)
+def _back(said: str, role: Role) -> Response:
+    page = {"judge": "people.invitations", "subject": "solving.session"}[role]
+    return redirect(url_for(f"dashboard.{page}", said=said), code=303)

@@ -18,8 +18,15 @@ from quem.store.judges import declined_judges, issue_link, judge_of_key, withdra
 from quem.store.models import now
 from quem.store.outbox import has_lapsed, lapse, letters_of, next_due, queue_letter
 from quem.store.progress import task_status
+from quem.store.solving import solving_state, tasks_of
 from quem.store.standing import judges_standing
 from quem.store.studies import status_of
+from quem.store.subjects import (
+    StoredSubject,
+    issue_subject_link,
+    subjects_of,
+    withdraw_subject_link,
+)
 from quem.study.addresses import addresses_of
 from quem.study.models import MOST_REMINDERS
 from webjudge.letters import Standing, write_to
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.mail.sending import Writer
+    from quem.store.judges import StoredJudge
     from quem.store.outbox import Kind, Role, StoredLetter
     from quem.study.models import Reminder
     from webjudge.housekeeping import Housekeeping
@@ -37,17 +45,21 @@ if TYPE_CHECKING:
 
 __all__ = [
     "POST",
-    "JudgeWriter",
+    "ROLES",
+    "PersonWriter",
     "Planned",
     "Post",
     "invitations_due",
+    "is_open",
     "queue_planned",
     "reminders_due",
     "reminders_now",
     "standings",
     "thanks_due",
+    "turn",
 ]
 
+ROLES: tuple[Role, ...] = ("judge", "subject")
 POST = "quem-post"  # the key of an app's `Post` in its extensions
 _log = logging.getLogger("webjudge")
 # On the clock of the study's time zone: when rules apply, and until when a server follows them.
@@ -65,23 +77,56 @@ class Planned(NamedTuple):
     round: int
 
 
-def standings(c: Connection, site: Site) -> list[Standing]:
-    """Say how far every judge is."""
+def turn(c: Connection, site: Site) -> Role:
+    """Say whose turn it is: people solve before judges rank."""
+    if site.spec.solving and solving_state(c, site.id) != "closed":
+        return "subject"
+    return "judge"
+
+
+def is_open(c: Connection, site: Site, role: Role) -> bool:
+    """Whether the session of a role is open."""
+    if role == "subject":
+        return solving_state(c, site.id) == "open"
+    return status_of(c, site.id).state == "open"
+
+
+def standings(c: Connection, site: Site, role: Role) -> list[Standing]:
+    """Say how far everybody of a role is; nobody before it is their turn."""
+    if role == "subject":
+        return [_solving(c, site, one) for one in subjects_of(c, site.id)]
+    if turn(c, site) != "judge":
+        return []
     return [
         Standing(one.judge, one.total, one.submitted, one.started > 0, one.status == "declined")
         for one in judges_standing(c, site.id, site.plan)
     ]
 
 
+def _solving(c: Connection, site: Site, one: StoredSubject) -> Standing:
+    """Say how far a subject is."""
+    practice = site.spec.solving.practice if site.spec.solving else ""
+    problems = {problem.id for problem in site.spec.problems} - {practice}
+    tasks = [task for task in tasks_of(c, one.key) if task.problem in problems]
+    return Standing(
+        one,
+        len(problems),
+        sum(task.ended is not None for task in tasks),
+        any(task.opened_at for task in tasks),
+        bool(one.declined_at or one.withdrawn_at),
+        "subject",
+    )
+
+
 def _total(site: Site) -> int:
     return len(site.plan.parts) + site.plan.repeat
 
 
-def _letters_by_judge(c: Connection, site: Site) -> dict[int, list[StoredLetter]]:
-    by_judge: dict[int, list[StoredLetter]] = {}
-    for letter in letters_of(c, site.id, "judge"):
-        by_judge.setdefault(letter.person_key, []).append(letter)
-    return by_judge
+def _letters_by_person(c: Connection, site: Site, role: Role) -> dict[int, list[StoredLetter]]:
+    by_person: dict[int, list[StoredLetter]] = {}
+    for letter in letters_of(c, site.id, role):
+        by_person.setdefault(letter.person_key, []).append(letter)
+    return by_person
 
 
 def _of(letters: Iterable[StoredLetter], kind: Kind) -> list[StoredLetter]:
@@ -89,9 +134,14 @@ def _of(letters: Iterable[StoredLetter], kind: Kind) -> list[StoredLetter]:
 
 
 def invitations_due(
-    c: Connection, site: Site, *, new_link: bool = False, named: Container[str] = ()
+    c: Connection,
+    site: Site,
+    role: Role,
+    *,
+    new_link: bool = False,
+    named: Container[str] = (),
 ) -> list[Planned]:
-    """Give the judges who were not invited: they have no link yet, and no letter.
+    """Give the people who were not invited: they have no link yet, and no letter.
 
     Parameters
     ----------
@@ -101,9 +151,9 @@ def invitations_due(
         The ids of those to whom a letter that failed is sent again, and for whom, with
         `new_link`, nothing but their progress counts.
     """
-    letters = _letters_by_judge(c, site)
+    letters = _letters_by_person(c, site, role)
     due = []
-    for one in standings(c, site):
+    for one in standings(c, site, role):
         mine = letters.get(one.judge.key, [])
         earlier = _of(mine, "invite")
         if not one.waits or any(letter.state in _UNSENT for letter in earlier):
@@ -124,14 +174,14 @@ def _is_recent(letters: Iterable[StoredLetter], at: dt.datetime | None = None) -
     return any((letter.sent_at or letter.made_at) > recent for letter in letters)
 
 
-def reminders_now(c: Connection, site: Site) -> list[Planned]:
-    """Give the judges who may be reminded by hand: whom nothing was written to lately."""
-    if status_of(c, site.id).state != "open":
+def reminders_now(c: Connection, site: Site, role: Role) -> list[Planned]:
+    """Give the people who may be reminded by hand: whom nothing was written to lately."""
+    if not is_open(c, site, role):
         return []
-    letters = _letters_by_judge(c, site)
+    letters = _letters_by_person(c, site, role)
     planned = (
         _next_reminder(one, mine)
-        for one in standings(c, site)
+        for one in standings(c, site, role)
         if not _is_recent(mine := letters.get(one.judge.key, []))
     )
     return [*filter(None, planned)]
@@ -146,8 +196,8 @@ def _next_reminder(
     return Planned(one, "remind", len(earlier) + 1)
 
 
-def reminders_due(c: Connection, site: Site, at: dt.datetime) -> list[Planned]:
-    """Give the judges to whom a rule of the study applies, which was followed for nobody yet.
+def reminders_due(c: Connection, site: Site, role: Role, at: dt.datetime) -> list[Planned]:
+    """Give the people to whom a rule of the study applies, which was followed for nobody yet.
 
     Parameters
     ----------
@@ -155,16 +205,18 @@ def reminders_due(c: Connection, site: Site, at: dt.datetime) -> list[Planned]:
         Now.
     """
     spec = site.spec
-    if not spec.reminders or status_of(c, site.id).state != "open":
+    if not spec.reminders or not is_open(c, site, role):
         return []
     zone = ZoneInfo(spec.timezone)
-    letters = _letters_by_judge(c, site)
+    # The deadline is that of the judges.
+    deadline = spec.deadline if role == "judge" else None
+    letters = _letters_by_person(c, site, role)
     due = []
-    for one in standings(c, site):
+    for one in standings(c, site, role):
         mine = letters.get(one.judge.key, [])
         planned = _next_reminder(one, mine, at)
         if planned and any(
-            _applies(rule, one, mine, spec.deadline, at.astimezone(zone)) for rule in spec.reminders
+            _applies(rule, one, mine, deadline, at.astimezone(zone)) for rule in spec.reminders
         ):
             due.append(planned)
     return due
@@ -194,12 +246,12 @@ def _applies(
     return comes <= at and not any(letter.made_at >= comes for letter in letters)
 
 
-def thanks_due(c: Connection, site: Site) -> list[Planned]:
-    """Give the judges who have finished, and were not thanked."""
-    letters = _letters_by_judge(c, site)
+def thanks_due(c: Connection, site: Site, role: Role) -> list[Planned]:
+    """Give the people who have finished, and were not thanked."""
+    letters = _letters_by_person(c, site, role)
     return [
         Planned(one, "thanks", 1)
-        for one in standings(c, site)
+        for one in standings(c, site, role)
         if one.done
         and not one.judge.forgotten_at
         and not _of(letters.get(one.judge.key, ()), "thanks")
@@ -215,13 +267,13 @@ def queue_planned(c: Connection, site: Site, planned: Iterable[Planned]) -> int:
         Of a writing transaction.
     """
     return sum(
-        queue_letter(c, site.id, "judge", one.judge.key, kind, round_)
+        queue_letter(c, site.id, one.role, one.judge.key, kind, round_)
         for one, kind, round_ in planned
     )
 
 
-class JudgeWriter:
-    """Writes letters to judges; see `quem.mail.sending.Writer`.
+class PersonWriter:
+    """Writes letters to the people of a role; see `quem.mail.sending.Writer`.
 
     Parameters
     ----------
@@ -236,55 +288,50 @@ class JudgeWriter:
         With every mistake in the addresses.
     """
 
-    def __init__(self, site: Site, base: str, actor: str, sender: str = "") -> None:
-        self._site, self._base, self._actor, self._sender = site, base, actor, sender
+    def __init__(self, site: Site, role: Role, base: str, actor: str, sender: str = "") -> None:
+        self._site, self._role, self._base = site, role, base
+        self._actor, self._sender = actor, sender
         self._addresses = addresses_of(site.spec, site.path)
 
     def write(self, c: Connection, stored: StoredLetter) -> Letter | None:
-        """Write a letter, if the judge is still to get it; an invitation with a new link."""
+        """Write a letter, if the person is still to get it; an invitation with a new link."""
         site = self._site
-        judge = judge_of_key(c, site.id, stored.person_key)
-        if judge is None or judge.forgotten_at:
+        one = self._standing(c, stored.person_key)
+        if one is None or one.judge.forgotten_at:
             return None
-        tasks = [b for b in ballots_of(c, judge.key) if site.plan.find(b) and not b.practice]
-        states = [task_status(ballot) for ballot in tasks]
-        is_declined = judge.key in declined_judges(c, site.id)
-        is_started = any(state != "new" for state in states)
-        one = Standing(judge, _total(site), states.count("submitted"), is_started, is_declined)
-        is_open = status_of(c, site.id).state == "open"
+        person = one.judge
         is_wanted = {
             "invite": one.waits,
-            "remind": one.is_reminded and is_open,
+            "remind": one.is_reminded and is_open(c, site, self._role),
             "thanks": one.done,
         }
         if not is_wanted[stored.kind]:
             return None
-        to = self._addresses.get(("judge", judge.id))
+        to = self._addresses.get((self._role, person.id))
         if to is None:
-            message = f"there is no email address of {judge.id}"
+            message = f"there is no email address of {person.id}"
             raise QuemError([message])
-        to = to._replace(name=to.name or judge.name)
+        to = to._replace(name=to.name or person.name)
         reply_to = site.spec.organizer.email
-        sent = [
-            letter.sent_at
-            for letter in letters_of(c, site.id, "judge", judge.key)
-            if letter.kind == "invite" and letter.sent_at
-        ]
         if stored.kind == "invite":
-            token = issue_link(c, judge, self._actor)
+            link, undo = self.link(c, person)
             written = write_to(
                 site,
                 one,
                 "reminder" if one.started else "invitation",
                 self._sender,
-                link=f"{self._base}/j/{token}",
-                replaced=judge.linked_at is not None,
+                link=link,
+                replaced=person.linked_at is not None,
             )
-            undo = partial(withdraw_link, judge=judge, token=token, actor=self._actor)
             return Letter(to, written.subject, written.text, reply_to, undo)
+        sent = [
+            letter.sent_at
+            for letter in letters_of(c, site.id, self._role, person.key)
+            if letter.kind == "invite" and letter.sent_at
+        ]
         last = max(sent, default=None)
         # The link that was mailed may have been replaced by hand since.
-        is_last = last is not None and judge.linked_at is not None and judge.linked_at <= last
+        is_last = last is not None and person.linked_at is not None and person.linked_at <= last
         written = write_to(
             site,
             one,
@@ -293,6 +340,33 @@ class JudgeWriter:
             invited_at=last if is_last else None,
         )
         return Letter(to, written.subject, written.text, reply_to)
+
+    def _standing(self, c: Connection, key: int) -> Standing | None:
+        """Say how far the person is, as is known now."""
+        site = self._site
+        if self._role == "subject":
+            found = (one for one in subjects_of(c, site.id) if one.key == key)
+            return next((_solving(c, site, one) for one in found), None)
+        judge = judge_of_key(c, site.id, key)
+        if judge is None:
+            return None
+        tasks = [b for b in ballots_of(c, judge.key) if site.plan.find(b) and not b.practice]
+        states = [task_status(ballot) for ballot in tasks]
+        is_declined = judge.key in declined_judges(c, site.id)
+        is_started = any(state != "new" for state in states)
+        return Standing(judge, _total(site), states.count("submitted"), is_started, is_declined)
+
+    def link(
+        self, c: Connection, person: StoredJudge | StoredSubject
+    ) -> tuple[str, Callable[[Connection], None]]:
+        """Make a new link; gives it, and what takes it back."""
+        if isinstance(person, StoredSubject):
+            token = issue_subject_link(c, person, self._actor)
+            undo = partial(withdraw_subject_link, subject=person, token=token, actor=self._actor)
+            return f"{self._base}/p/{token}", undo
+        token = issue_link(c, person, self._actor)
+        taken_back = partial(withdraw_link, judge=person, token=token, actor=self._actor)
+        return f"{self._base}/j/{token}", taken_back
 
 
 _LOOK_SECONDS = 20
@@ -358,10 +432,12 @@ class Post:
         self._remind(site)
         kinds = KINDS if self.base else tuple(kind for kind in KINDS if kind != "invite")
         with site.store.read() as c:
-            if next_due(c, site.id, kinds, ["judge"]) is None:
+            if next_due(c, site.id, kinds, ROLES) is None:
                 return
         name = settings.sender.display_name
-        writers: dict[Role, Writer] = {"judge": JudgeWriter(site, self.base, "server", name)}
+        writers: dict[Role, Writer] = {
+            role: PersonWriter(site, role, self.base, "server", name) for role in ROLES
+        }
         sender = Sender(site.store, site.id, settings, writers, "server", kinds=kinds)
         self._thread = threading.Thread(target=self._send, args=(sender,), name="mail", daemon=True)
         self._thread.start()
@@ -374,8 +450,8 @@ class Post:
         with site.store.read() as c:
             due = [
                 planned
-                for planned in reminders_due(c, site, at)
-                if ("judge", planned.one.judge.id) in known
+                for planned in reminders_due(c, site, turn(c, site), at)
+                if (planned.one.role, planned.one.judge.id) in known
             ]
         if due:
             with site.store.write() as c:

@@ -11,7 +11,6 @@ from flask import (
     current_app,
     g,
     redirect,
-    render_template,
     request,
     url_for,
 )
@@ -32,7 +31,9 @@ from quem.store.uploads import UploadFolder
 from webjudge.access import acting, site
 from webjudge.confirmations import Confirmation
 from webjudge.dashboard_pages import ask, dashboard_page, require_sure
-from webjudge.languages import speaking
+from webjudge.letters import Standing, write_to
+from webjudge.mail_admin import SAID as LETTERS_SAID
+from webjudge.mail_admin import letters_page
 from webjudge.study_edits import take_up_subjects
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def _only_with_session() -> None:
 @solving_pages.get("")
 def session() -> str:
     """Show how far everybody is."""
-    return _page(said=_SAID.get(request.args.get("said", ""), ""))
+    said = request.args.get("said", "")
+    return _page(said=_SAID.get(said) or LETTERS_SAID.get(said, ""))
 
 
 @solving_pages.post("/new")
@@ -195,8 +197,8 @@ def _page(*, said: str = "", form: dict[str, str] | None = None, trouble: str = 
         flagged=[event for event in events if event.what == "answer-names"],
         unsure=[one for one in people if one["again"] and one["again"] != one["experience"]],
         unit=spec.experience_unit,
-        is_ready=not _lacking(),
         lacking=_lacking(),
+        letters=letters_page(site(), "subject"),
     )
 
 
@@ -329,20 +331,8 @@ def _shown_once(links: list[tuple[StoredSubject, str]], *, replaced: bool = Fals
 
 def _message(one: StoredSubject, link: str) -> dict[str, Any]:
     """Write a message to a subject, in the language that the study file names."""
-    spec = site().spec
-    solving = spec.solving
-    language = site().language(one) or site().usual_language
-    with speaking(language):
-        text = render_template(
-            "solve/invitation.txt",
-            study={"title": spec.title},
-            address=site().address(one),
-            link=link,
-            n_problems=_count(),
-            limit=60 * (solving.time_limit or 0) if solving else 0,
-            contact=spec.organizer,
-            sender=spec.organizer.name or g.organizer.name,
-        )
-    mail = f"mailto:?subject={quote(spec.title)}&body={quote(text)}"
-    row = {"judge": one, "link": link, "text": text, "language": language}
-    return {**row, "subject": spec.title, "mail": mail}
+    standing = Standing(one, _count(), 0, started=False, declined=False, role="subject")
+    written = write_to(site(), standing, "invitation", g.organizer.name, link=link)
+    mail = f"mailto:?subject={quote(written.subject)}&body={quote(written.text)}"
+    row = {"judge": one, "link": link, "text": written.text, "language": written.language}
+    return {**row, "subject": written.subject, "mail": mail}

@@ -47,6 +47,7 @@ _EVENTS = {
     "subject-added": "{subject} added as a subject",
     "subject-link-made": "Link created for {subject}",
     "subject-link-replaced": "Link of {subject} replaced",
+    "subject-link-withdrawn": "Link of {subject} taken back, as its letter was not accepted",
     "subject-link-revoked": "Link of {subject} revoked",
     "subject-consented": "{subject} gave consent",
     "subject-declined": "{subject} declined to take part",

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     from quem.commands.links import Row
     from quem.errors import Mistake
+    from quem.mail.sending import Writer
     from quem.mail.server import MailSettings, Outcome
-    from quem.store.outbox import StoredLetter
+    from quem.store.outbox import Role, StoredLetter
     from webjudge import Site
     from webjudge.letters import Text
     from webjudge.mailing import Planned
@@ -52,7 +53,7 @@ _NO_RULES = (
 @click.option("--remind", is_flag=True, help="Send the reminders whose day has come.")
 @click.option("--thanks", is_flag=True, help="Thank those who have finished, once.")
 @click.option("--new-link", is_flag=True, help="Send a new link also to those who have one.")
-@click.option("--to", "named", multiple=True, metavar="ID", help="Write to this judge only.")
+@click.option("--to", "named", multiple=True, metavar="ID", help="Write to this person only.")
 @click.option(
     "--url",
     envvar="QUEM_URL",
@@ -77,9 +78,11 @@ def invite(
     new_link: bool,
     dry_run: bool,
 ) -> None:
-    """Send each judge of STUDY an invitation with a private link, once.
+    """Send each judge of STUDY an invitation with a private link, once; or those who solve.
 
-    Makes the links of judges who have none yet, and sends them by the mail server that the
+    Before a solving session is closed, letters go to the people who solve; then to judges.
+
+    Makes the links of those who have none yet, and sends them by the mail server that the
     environment names: QUEM_SMTP, QUEM_SMTP_PASSWORD, QUEM_MAIL_FROM. However often it runs, no
     letter is sent twice; what a mail server did not want yet is tried again. --to can be repeated.
     """
@@ -120,25 +123,29 @@ def _planned(site: Site, kind: str, named: tuple[str, ...], *, new_link: bool) -
     from quem.store.judges import judge_named
     from quem.store.models import now
     from quem.store.studies import status_of
-    from webjudge.mailing import invitations_due, reminders_due, reminders_now, thanks_due
+    from quem.store.subjects import subject_named
+    from webjudge.mailing import invitations_due, reminders_due, reminders_now, thanks_due, turn
 
     with site.store.read() as c:
-        for judge_id in named:
-            judge_named(c, site.id, judge_id)
-        if kind != "thanks" and status_of(c, site.id).state == "closed":
+        role = turn(c, site)
+        find = judge_named if role == "judge" else subject_named
+        for one in named:
+            find(c, site.id, one)
+        is_over = role == "judge" and status_of(c, site.id).state == "closed"
+        if kind != "thanks" and is_over:
             message = "the study is closed: nobody can rank; send --thanks, or open it again"
             raise QuemError([message])
         if kind == "remind" and not (site.spec.reminders or named):
             raise QuemError([_NO_RULES])
         if kind == "thanks":
-            due = thanks_due(c, site)
+            due = thanks_due(c, site, role)
         elif kind == "remind":
-            due = reminders_now(c, site) if named else reminders_due(c, site, now())
+            due = reminders_now(c, site, role) if named else reminders_due(c, site, role, now())
         else:
-            due = invitations_due(c, site, new_link=new_link, named=named)
+            due = invitations_due(c, site, role, new_link=new_link, named=named)
         if kind == "remind" and new_link:
             ids = [one.judge.id for one, *_ in due]
-            due = invitations_due(c, site, new_link=True, named=ids)
+            due = invitations_due(c, site, role, new_link=True, named=ids)
             due = [planned for planned in due if planned.one.judge.id in ids]
     if named:
         due = [planned for planned in due if planned.one.judge.id in named]
@@ -166,7 +173,7 @@ def _refuse_mistakes(
     mistakes: list[Mistake | str] = []
     addresses = addresses_of(site.spec, site.path)
     for one, *_ in planned if needs_addresses else ():
-        to = addresses.get(("judge", one.judge.id))
+        to = addresses.get((one.role, one.judge.id))
         if to is None:
             where = f"add email to the study file, or a line to {PEOPLE} beside it"
             mistakes.append(f"{one.judge.id}: has no email address; {where}")
@@ -187,7 +194,7 @@ def _show(site: Site, planned: list[Planned], url: str | None) -> None:
 
     addresses = addresses_of(site.spec, site.path)
     for one, kind, _ in planned:
-        email = addresses["judge", one.judge.id].email
+        email = addresses[one.role, one.judge.id].email
         click.echo(f"{one.judge.id}  {email}  {_NAMES[kind]}")
     if planned:
         subject, text, _ = _written(site, planned[0], f"{url or 'https://...'}/j/...")
@@ -210,16 +217,18 @@ def _written(site: Site, planned: Planned, link: str) -> tuple[str, str, str]:
 def _write_table(site: Site, planned: list[Planned], base: str, path: Path) -> None:
     """Make the links, and write the letters with them as a table for mail merge."""
     from quem.commands.links import link_file
-    from quem.store.judges import issue_link
     from quem.study.addresses import Addressee, addresses_of
+    from webjudge.mailing import PersonWriter
 
     addresses = addresses_of(site.spec, site.path)
     rows: list[Row] = [("id", "name", "email", "subject", "text", "link")]
     with link_file(site.path, path) as file, site.store.write() as c:
         for each in planned:
             judge = each.one.judge
-            link = f"{base}/j/{issue_link(c, judge, 'shell')}" if each.kind == "invite" else ""
-            to = addresses.get(("judge", judge.id), Addressee(""))
+            link = ""
+            if each.kind == "invite":
+                link, _ = PersonWriter(site, each.one.role, base, "shell").link(c, judge)
+            to = addresses.get((each.one.role, judge.id), Addressee(""))
             subject, text, _ = _written(site, each, link)
             rows.append((judge.id, judge.name or to.name, to.email, subject, text, link))
         file.write(rows)
@@ -232,33 +241,40 @@ def _send(site: Site, planned: Iterable[Planned], base: str, settings: MailSetti
     from quem.mail.sending import KINDS, Sender
     from quem.store.judges import judges_of
     from quem.store.outbox import letters_of
-    from webjudge.mailing import JudgeWriter, queue_planned
+    from quem.store.subjects import subjects_of
+    from webjudge.mailing import ROLES, PersonWriter, queue_planned
     from webjudge.wording import at_utc
 
     with site.store.read() as c:
-        ids = {judge.key: judge.id for judge in judges_of(c, site.id)}
+        ids: dict[tuple[Role, int], str] = {
+            ("judge", judge.key): judge.id for judge in judges_of(c, site.id)
+        }
+        ids |= {("subject", one.key): one.id for one in subjects_of(c, site.id)}
     failed: list[Mistake | str] = []
 
     def tell(letter: StoredLetter, outcome: Outcome) -> None:
         reason = f": {outcome.reason}" if outcome.reason else ""
-        text = f"{ids.get(letter.person_key, '')}: {_NAMES[letter.kind]}: {outcome.state}{reason}"
+        name = ids.get((letter.role, letter.person_key), "")
+        text = f"{name}: {_NAMES[letter.kind]}: {outcome.state}{reason}"
         if outcome.state == "failed":
             failed.append(text)
         else:
             click.echo(text)
 
     kinds = KINDS if base else tuple(kind for kind in KINDS if kind != "invite")
-    writer = JudgeWriter(site, base, "shell", settings.sender.display_name)
-    sender = Sender(
-        site.store, site.id, settings, {"judge": writer}, "shell", kinds=kinds, tell=tell
-    )
+    signs = settings.sender.display_name
+    writers: dict[Role, Writer] = {
+        role: PersonWriter(site, role, base, "shell", signs) for role in ROLES
+    }
+    sender = Sender(site.store, site.id, settings, writers, "shell", kinds=kinds, tell=tell)
     with site.store.write() as c:
         queue_planned(c, site, planned)
     counts = sender.run()
     with site.store.read() as c:
-        for letter in letters_of(c, site.id, "judge"):
+        for letter in (one for role in ROLES for one in letters_of(c, site.id, role)):
             if note := _NOTES.get(letter.state):
-                name = f"{ids.get(letter.person_key, '')}: {_NAMES[letter.kind]}"
+                who = ids.get((letter.role, letter.person_key), "")
+                name = f"{who}: {_NAMES[letter.kind]}"
                 click.echo(f"{name}: {note.format(at=at_utc(letter.due_at))}", err=True)
     click.echo(f"{counts['sent']} sent.", err=True)
     if failed:

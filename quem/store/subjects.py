@@ -22,7 +22,7 @@ from quem.store.models import (
     insert_new,
     now,
 )
-from quem.store.studies import digest_of, ended_link, new_link, person_named
+from quem.store.studies import digest_of, ended_link, new_link, person_named, session_of
 from quem.study.subjects import id_trouble
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ __all__ = [
     "sync_subjects",
     "visited_lately",
     "withdraw",
+    "withdraw_subject_link",
 ]
 
 # The questions that each subject is asked: at the start, and once more at the end.
@@ -191,6 +192,26 @@ def issue_subject_link(c: Connection, subject: StoredSubject, actor: str) -> str
     what = "subject-link-replaced" if subject.linked_at else "subject-link-made"
     record(c, subject.study_id, actor, what, subject=subject.key)
     return token
+
+
+def withdraw_subject_link(c: Connection, subject: StoredSubject, token: str, actor: str) -> None:
+    """Take back a new link that its subject was never sent: the one that they had holds again.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    subject : StoredSubject
+        As they were before.
+    actor : str
+        As in `quem.store.events.record`.
+    """
+    is_new = SubjectRow.session_hash == digest_of(session_of(token))
+    former = ("session_hash", "linked_at", "revoked_at")
+    values = {name: getattr(subject, name) for name in former}
+    mine = update(SubjectRow).where(SubjectRow.key == subject.key, is_new)
+    if c.execute(mine.values(values)).rowcount:
+        record(c, subject.study_id, actor, "subject-link-withdrawn", subject=subject.key)
 
 
 def revoke_subject_link(c: Connection, subject: StoredSubject, actor: str) -> None:

@@ -51,11 +51,9 @@ def addresses_of(spec: ExperienceSpec, study: Path) -> dict[tuple[str, str], Add
     QuemError
         With every mistake in ``people.csv``.
     """
-    found = {
-        ("judge", judge.id): Addressee(judge.email, judge.name)
-        for judge in spec.judges
-        if judge.email
-    }
+    asked = spec.solving.people if spec.solving else ()
+    declared = [("judge", one) for one in spec.judges] + [("subject", one) for one in asked]
+    found = {(role, one.id): Addressee(one.email, one.name) for role, one in declared if one.email}
     path = study.with_name(PEOPLE)
     if not path.exists():
         return found

@@ -135,6 +135,11 @@ def _sha256(value: object) -> object:
     return digits
 
 
+PlainAddress = Annotated[
+    Line, AfterValidator(_plain_address), allowed("email address, such as amy@example.org")
+]
+
+
 class Problem(StudyPart):
     """A problem that every solver solved."""
 
@@ -157,9 +162,7 @@ class Judge(StudyPart):
     language: LanguageCode | None = Field(
         None, description="Language of their pages, unless they choose another."
     )
-    email: Annotated[
-        Line, AfterValidator(_plain_address), allowed("email address, such as amy@example.org")
-    ] = Field(
+    email: PlainAddress = Field(
         "", description="Where their invitation goes; it can be in `people.csv` beside the file."
     )
     experience: Years | None = Field(
@@ -476,6 +479,9 @@ class Person(StudyPart):
     )
     language: LanguageCode | None = Field(
         None, description="Language of their pages, unless they choose another."
+    )
+    email: PlainAddress = Field(
+        "", description="Where their invitation goes; it can be in `people.csv` beside the file."
     )
 
 

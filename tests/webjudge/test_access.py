@@ -48,6 +48,7 @@ OPEN = {
 FOR_OBSERVERS = {"dashboard.overview", "dashboard.leave"}
 PARTS = {
     "letters": "reminders",
+    "role": "judge",
     "choice": "sent",
     "key": 1,
     "gid": "1",

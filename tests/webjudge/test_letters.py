@@ -12,12 +12,15 @@ from sqlalchemy import select, update
 
 from quem.store.audit_log import audit_events
 from quem.store.judges import decline, judge_named, judges_of
-from quem.store.models import JudgeRow, MailRow
+from quem.store.models import JudgeRow, MailRow, now
 from quem.store.outbox import claim, lapse, letters_of, next_due, queue_letter
+from quem.store.solving import set_solving
+from quem.store.subjects import refuse, subject_named
 from tests.mail.smtp import MailHost
 from tests.patience import until
 from tests.webjudge.sites import enter_dashboard, make_site, rank, rank_all, set_life
-from webjudge import create_app
+from tests.webjudge.solving_sites import write_solving_study
+from webjudge import create_app, open_site
 from webjudge.housekeeping import Housekeeping
 from webjudge.mailing import POST, Post, reminders_due
 
@@ -92,7 +95,7 @@ def test_invitations_are_sent_from_the_dashboard(app: Flask, site: Site, host: M
     assert "Send 3 invitations" not in words(client, "/dashboard")
     host.answer = lambda to: "550 unknown here" if to[:2] == "j3" else "250 OK"
     for _ in range(2):
-        assert client.post("/dashboard/mail/invitations").status_code == 303
+        assert client.post("/dashboard/mail/judge/invitations").status_code == 303
     assert sent(app, host) == {"j1@example.org", "j2@example.org"}
     page = words(client, "/dashboard/judges/invitations")
     assert page.count("Invitation sent") == 2
@@ -146,11 +149,11 @@ def test_nothing_is_sent_without_a_server_or_an_address(
     client = enter_dashboard(app, site)
     app.config["QUEM_URL"] = None
     app.extensions[POST].base = ""
-    answer = client.post("/dashboard/mail/invitations")
+    answer = client.post("/dashboard/mail/judge/invitations")
     assert answer.status_code == 422
     assert "only on this computer" in answer.get_data(as_text=True)
     monkeypatch.delenv("QUEM_SMTP")
-    assert client.post("/dashboard/mail/invitations").status_code == 422
+    assert client.post("/dashboard/mail/judge/invitations").status_code == 422
     page = words(client, "/dashboard/judges/invitations")
     assert "quem sends no mail." in page
     assert "Create 4 links and their messages" in page
@@ -165,7 +168,7 @@ def test_observers_send_nothing(tmp_path: Path, host: MailHost) -> None:
     more = f"{MORE}organizers: [{{id: amy}}, {{id: bob, role: observer}}]"
     site = make_site(tmp_path, more=more)
     client = enter_dashboard(create_app(site, url=URL), site, "bob")
-    for what in ("invitations", "reminders", "thanks", "1/again"):
+    for what in ("judge/invitations", "judge/reminders", "subject/thanks", "1/again"):
         assert client.post(f"/dashboard/mail/{what}").status_code == 403
     site.store.close()
     assert not host.letters
@@ -187,7 +190,7 @@ def test_rules_of_reminders(site: Site) -> None:
     def due(day: int, hour: int, minute: int = 0) -> list[str]:
         at = dt.datetime(2031, 5, day, hour, minute, tzinfo=dt.UTC)
         with site.store.read() as c:
-            return [planned.one.judge.id for planned in reminders_due(c, site, at)]
+            return [planned.one.judge.id for planned in reminders_due(c, site, "judge", at)]
 
     assert due(9, 12) == []
     set_life(site, "open")
@@ -243,7 +246,7 @@ def test_a_server_that_is_not_there_is_said(
     for name, value in MailHost.settings(1).items():
         monkeypatch.setenv(name, value)
     client = enter_dashboard(app, site)
-    assert client.post("/dashboard/mail/invitations").status_code == 303
+    assert client.post("/dashboard/mail/judge/invitations").status_code == 303
     until(lambda: "letters" in site.troubles, "the trouble")
     assert "mail server 127.0.0.1:1: Connection refused" in words(client, "/dashboard")
     assert {letter.state for letter in _letters(site)} == {"queued"}
@@ -252,3 +255,39 @@ def test_a_server_that_is_not_there_is_said(
 def _letters(site: Site) -> list[StoredLetter]:
     with site.store.read() as c:
         return letters_of(c, site.id, "judge")
+
+
+def test_people_who_solve_are_invited_before_judges(tmp_path: Path, host: MailHost) -> None:
+    """Until the solving session is closed letters go to them alone; then to the judges."""
+    study = write_solving_study(tmp_path, people=("S1", "S2"))
+    rows = ["id,email,role", "S1,s1@example.org,subject", "S2,s2@example.org,subject"]
+    (tmp_path / "people.csv").write_text("\n".join([*rows, "J1,j1@example.org,", ""]))
+    site = open_site(study)
+    app = create_app(site, url=URL)
+    client = enter_dashboard(app, site)
+    assert "Send 2 invitations" in words(client, "/dashboard/solving")
+    assert "Send 1 invitation" not in words(client, "/dashboard/judges/invitations")
+    assert client.post("/dashboard/mail/subject/invitations").status_code == 303
+    assert sent(app, host) == {"s1@example.org", "s2@example.org"}
+    letter = host.letters[0].get_content()
+    assert "You solve 3 problems in your browser" in letter
+    link = re.search(rf"{URL}(/p/\S+)", letter)
+    assert link
+    assert app.test_client().get(link[1]).status_code == 303
+    assert words(client, "/dashboard/solving").count("Invitation sent") == 2
+    assert "Invitation to S1: sent" in words(client, "/dashboard/events")
+    with site.store.write() as c:
+        set_solving(c, site.id, "open", "shell")
+        later = now() - dt.timedelta(days=4)
+        c.execute(update(MailRow).values(sent_at=later, made_at=later))
+        refuse(c, subject_named(c, site.id, "S2"))
+    assert "Send 1 reminder" in words(client, "/dashboard/solving")
+    client.post("/dashboard/mail/subject/reminders")
+    until(lambda: len(host.letters) == 3, "the reminder")
+    assert "s1@example.org" in str(host.letters[-1]["To"])
+    assert "we hope that you take part in the study" in host.letters[-1].get_content()
+    with site.store.write() as c:
+        set_solving(c, site.id, "closed", "shell")
+    assert "Send 1 invitation" in words(client, "/dashboard/judges/invitations")
+    app.extensions[POST].stop()
+    site.store.close()

@@ -32,11 +32,23 @@ class MailHost:
         self.drops = False  # whether it hangs up on a letter that it was given
         self.letters: list[EmailMessage] = []
         self._lock = threading.Lock()
+        self.port = 0
         self._loop = asyncio.new_event_loop()
-        server = self._loop.create_server(self._session, "127.0.0.1", 0)
-        self._server = self._loop.run_until_complete(server)
-        self.port = int(self._server.sockets[0].getsockname()[1])
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._ready = threading.Event()
+        # Its own thread: in that of the tests the loop of a browser's driver may run.
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def _serve(self) -> None:
+        loop = self._loop
+        server = loop.run_until_complete(loop.create_server(self._session, "127.0.0.1", 0))
+        self.port = int(server.sockets[0].getsockname()[1])
+        self._ready.set()
+        loop.run_forever()
+        server.close()
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
 
     def _session(self) -> SMTP:
         return SMTP(self, hostname="mail.example.org", loop=self._loop, enable_SMTPUTF8=True)
@@ -44,17 +56,13 @@ class MailHost:
     def __enter__(self) -> Self:
         """Answer."""
         self._thread.start()
+        self._ready.wait()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Stop."""
-        self._loop.call_soon_threadsafe(self._server.close)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        for task in asyncio.all_tasks(self._loop):
-            task.cancel()
-        self._loop.run_until_complete(asyncio.sleep(0))
-        self._loop.close()
 
     @property
     def environment(self) -> dict[str, str]:

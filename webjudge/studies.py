@@ -144,6 +144,12 @@ class StudiesFolder:
             self.paths.setdefault(key, path)
         if mistakes:
             raise QuemError(mistakes)
+        path = files[0]
+        place = locate_database(path, self.database)
+        if place.file and place != locate_database(path, str(path.with_suffix(".sqlite3"))):
+            message = "one SQLite file cannot hold several studies that are served together"
+            remedy = "leave it out, so that each has its file, or name a PostgreSQL database"
+            raise QuemError([f"{place.name}: {message}; {remedy}"])
 
     def __call__(
         self, environ: dict[str, Any], start_response: Callable[..., Any]
@@ -254,7 +260,7 @@ class StudiesFolder:
     def _store(self, path: Path) -> Store | None:
         """Give the store that all studies share; None where each has its file."""
         place = locate_database(path, self.database)
-        if place.file and not self.database:
+        if place.file:
             return None
         with self._changed:
             if self._shared is None:

@@ -40,7 +40,7 @@ def database(request: pytest.FixtureRequest) -> str | None:
 def write_studies(folder: Path, *names: str) -> None:
     """Write studies whose ids are their names."""
     for name in names:
-        (folder / name).mkdir()
+        (folder / name).mkdir(parents=True)
         path = write_site(folder / name, problems=1, judging="{}")
         path.write_text(path.read_text().replace("id: site", f"id: {name}", 1))
 
@@ -175,13 +175,16 @@ def test_a_broken_study_keeps_no_other_from_being_served(tmp_path: Path) -> None
     studies.close()
 
 
-def test_two_studies_with_one_id(tmp_path: Path) -> None:
-    """Both places are named, and nothing is served; so is a folder without a study."""
+def test_what_is_refused(tmp_path: Path) -> None:
+    """What cannot be served is refused, with the places; also a folder without a study."""
     write_studies(tmp_path, "one", "two")
     study = tmp_path / "two" / "study.yaml"
     study.write_text(study.read_text().replace("id: two", "id: one", 1))
     with pytest.raises(QuemError, match=r"two/study\.yaml: id: has the same id as .*one/study"):
         StudiesFolder(tmp_path)
+    write_studies(tmp_path / "folder", "three", "four")
+    with pytest.raises(QuemError, match="one SQLite file cannot hold several studies"):
+        StudiesFolder(tmp_path / "folder", str(tmp_path / "all.sqlite3"))
     (tmp_path / "empty").mkdir()
     with pytest.raises(QuemError, match=r"holds no folder with a study\.yaml"):
         StudiesFolder(tmp_path / "empty")

@@ -101,17 +101,22 @@ class Crowd(Quem):
         """Write the study, which is known to the database by its id."""
         return [*super().command(folder, port), "--database", self.url]
 
-    def cpu(self) -> float:
-        """CPU seconds of PostgreSQL's processes that still run."""
+    def cpu(self) -> dict[str, float]:
+        """CPU seconds of each of PostgreSQL's processes, without those that clean up."""
         folder = Path(self.url.partition("host=")[2])
         main = (folder / "data" / "postmaster.pid").read_text().split()[0]
-        ticks = 0
-        for process in Path("/proc").glob("[0-9]*/stat"):
+        seconds = {}
+        for process in Path("/proc").glob("[0-9]*"):
             with suppress(OSError):
-                fields = process.read_text().rpartition(")")[2].split()
-                if fields[1] == main:
-                    ticks += int(fields[11]) + int(fields[12])
-        return ticks / os.sysconf("SC_CLK_TCK")
+                fields = (process / "stat").read_text().rpartition(")")[2].split()
+                if fields[1] == main and b"autovacuum" not in (process / "cmdline").read_bytes():
+                    ticks = int(fields[11]) + int(fields[12])
+                    seconds[process.name] = ticks / os.sysconf("SC_CLK_TCK")
+        return seconds
+
+    def spent(self, before: dict[str, float]) -> float:
+        """CPU seconds since `cpu` said this, of the processes that still run."""
+        return sum(seconds - before.get(name, 0.0) for name, seconds in self.cpu().items())
 
 
 def making_links(site: Site) -> Row:
@@ -246,8 +251,7 @@ def costs(running: Running, crowd: Crowd, work: Callable[[int, int], object]) ->
     """Let all clients work at once."""
     before = running.cpu(), crowd.cpu()
     count = len(load(work, REQUESTS))
-    after = running.cpu(), crowd.cpu()
-    return Cost((after[0] - before[0]) / count, (after[1] - before[1]) / count)
+    return Cost((running.cpu() - before[0]) / count, crowd.spent(before[1]) / count)
 
 
 def floor_of(site: Site, crowd: Crowd) -> float:
@@ -267,7 +271,7 @@ def floor_of(site: Site, crowd: Crowd) -> float:
         load(work, WARM_UP)
         before = crowd.cpu()
         count = len(load(work, REQUESTS))
-        return (crowd.cpu() - before) / count
+        return crowd.spent(before) / count
 
 
 def round_trips(site: Site) -> float:

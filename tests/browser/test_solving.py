@@ -399,7 +399,7 @@ def look_through(page: Page) -> None:
     """Look at the states of a problem's page, up to submitting."""
     look_at(page, "problem")
     page.locator("#choose").set_input_files(FilePayload(name="1.2", mimeType="x/y", buffer=b"1"))
-    expect(page.locator("#file-status")).not_to_be_empty()
+    expect(page.locator("#file-status")).to_contain_text("pdf, docx")
     look_at(page, "refused file")
     page.locator("#submit").click()
     expect(page.locator("#message")).to_be_visible()

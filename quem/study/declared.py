@@ -27,6 +27,7 @@ SOLVER_KINDS = {
     "withheld": "withheld",
 }
 _KINDS = {"judges": "judge", "problems": "problem"} | dict.fromkeys(SOLVER_KINDS, "solver")
+_JUDGES = ("judges", "machines")
 # Mistakes at a section, at one of its entries or at the id of one.
 _AT_ID = re.compile(r"([^.\[]+)(\[\d+\](\.id)?)?")
 
@@ -76,7 +77,10 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
     """
     mistakes: list[Mistake] = []
     content = document.content if isinstance(document.content, dict) else {}
-    judges = _unique(document, [("judges", loc, i) for loc, i in _ids(content, "judges")], mistakes)
+    # A machine judge is none of the judges, and must not be taken for one.
+    entries = [(section, loc, i) for section in _JUDGES for loc, i in _ids(content, section)]
+    sections = _unique(document, entries, mistakes)
+    judges = [judge for judge, section in sections.items() if section == "judges"]
     problems = _unique(
         document, [("problems", loc, i) for loc, i in _ids(content, "problems")], mistakes
     )

@@ -36,6 +36,7 @@ from quem.study.fields import (
     Years,
     allowed,
 )
+from quem.study.machines import Machines, MachineUse  # noqa: TC001  pydantic reads them
 from quem.study.subjects import id_trouble
 
 __all__ = [
@@ -248,6 +249,13 @@ class System(StudyPart):
     version: Line = Field("", description="Two versions are two systems, each with its id.")
     of: Line = Field("", description="Name that versions of one system share.")
     date: Date = Field(None, description="Date of the version.")
+    family: Line = Field(
+        "",
+        description="Whose model it is built on, to see whether machine judges prefer their own.",
+    )
+    architecture: Line = Field(
+        "", description="How it is built; `quem track` does not carry years from one to another."
+    )
 
 
 class Assisted(StudyPart):
@@ -626,6 +634,14 @@ class ExperienceSpec(StudySpec):
         "the length of the solutions.",
     )
     judges: Annotated[tuple[Judge, ...], Section] = Field((), description="Who ranked.")
+    machines: Machines = Field(
+        (),
+        description="Machine judges, five at most; see [Use machine judges](../how-to/"
+        "machines.md).",
+    )
+    machine: MachineUse | None = Field(
+        None, description="How machine judges are used; `{}` where the defaults suit."
+    )
     subjects: Annotated[tuple[Subject, ...], Section] = Field(
         (),
         description="People of known experience, three at least; or the name of a table of them, "

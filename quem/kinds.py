@@ -118,7 +118,7 @@ class _Experience(Kind["Study", "ExperienceResult"]):
     """People and systems, ranked by judges."""
 
     name = "experience"
-    sources = ("database", "reveal", "pseudonyms")
+    sources = ("database", "reveal", "pseudonyms", "without_machines")
 
     def load(
         self, path: str | os.PathLike[str], *, pseudonyms: bool = False, **sources: Any
@@ -292,6 +292,7 @@ def load_study(
     database: str | None = None,
     reveal: bool = False,
     pseudonyms: bool = False,
+    without_machines: bool = False,
 ) -> Study: ...
 
 
@@ -342,8 +343,9 @@ def load_study(
         Of a study of kind ``experience``: ``database``, where the rankings of a judging session
         are, a URL or the path of an SQLite file (by default ``$QUEM_DATABASE_URL``, or the
         SQLite file beside the study file); ``reveal``, whether to read the rankings of a
-        session that is not closed, which is logged; and ``pseudonyms``, whether judges and
-        subjects are called J1, S1, and so on in all that follows. Of one of kind ``dialogue``:
+        session that is not closed, which is logged; ``pseudonyms``, whether judges and subjects
+        are called J1, S1, and so on in all that follows; and ``without_machines``, whether what
+        machine judges ranked is left out. Of one of kind ``dialogue``:
         ``data``, the folder of its case base.
 
     Raises

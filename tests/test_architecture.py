@@ -147,6 +147,8 @@ ARROWS: dict[str, set[str]] = {
     "mail": DATA | {"store"},
     "rankings": DATA | {"store", "solutions"},
     "experience": DATA | {"rankings", "store", "report", "lists"},
+    "machines": DATA
+    | {"blinding", "experience", "lists", "rankings", "report", "solutions", "store"},
     "comparison": DATA | {"rankings", "report", "lists", "experience"},
     "planning": DATA | {"rankings", "report", "parallel", "experience", "comparison"},
     "options": DATA | {"report", "lists"},

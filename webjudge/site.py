@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from quem.errors import Mistake, QuemError
 from quem.io.text import read_text
 from quem.solutions import check_solutions
+from quem.store.drawing import recorded_draw
 from quem.store.engine import THREADS, open_store
 from quem.store.judges import sync_judges
 from quem.store.living import Changes, contents_of, new_solvers, note_effects, plan_of
@@ -234,12 +235,12 @@ def open_site(
         With every mistake in the study file and its solutions, or in the database.
     """
     spec, solutions, warnings = _read(Path(path), sandboxed=sandboxed, tell=tell)
-    plan = plan_of(spec, solutions)
     store = shared or open_store(locate_database(Path(path), database), threads)
     try:
         with store.write() as c:
             register_study(c, spec.id)
             secret = secret_of(c, spec.id)
+            plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
         site = Site(Path(path), spec, solutions, store, plan, secret, warnings, sandboxed=sandboxed)
         _prepare(site)
     except BaseException:
@@ -270,7 +271,8 @@ def with_study(
     site: Site, spec: ExperienceSpec, solutions: Solutions, warnings: tuple[StudyWarning, ...]
 ) -> Site:
     """Give a site whose study file and solutions have become others."""
-    plan = plan_of(spec, solutions)
+    with site.store.read() as c:
+        plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
     new = replace(
         site, spec=spec, solutions=solutions, plan=plan, warnings=warnings, counted={}, _known={}
     )

@@ -56,6 +56,7 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 @database_option
 @reveal_option
 @pseudonyms_option
+@click.option("--without-machines", is_flag=True, help="Leave out what machine judges ranked.")
 @code_option
 def analyze(
     study: Path,
@@ -67,6 +68,7 @@ def analyze(
     as_json: bool,
     reveal: bool,
     pseudonyms: bool,
+    without_machines: bool,
     code: bool,
     **settings: Any,  # noqa: ANN401
 ) -> None:
@@ -86,6 +88,7 @@ def analyze(
         "reveal": reveal,
         "data": data,
         "pseudonyms": pseudonyms,
+        "without_machines": without_machines,
     }
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     loaded = kinds.load_study(study, code=code, **sources)

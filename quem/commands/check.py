@@ -113,6 +113,7 @@ def _check_experience(study: Path, database: str | None, *, sandboxed: bool) -> 
     warnings += _effects(draft, solutions, database)
     contents = _contents(draft.declared, loaded, solutions) + _decided(draft)
     contents += ["subjects to come from the solving session"] if is_early else []
+    contents += _drawn(draft, solutions, database)
     _print(study, warnings, [*contents, waits] if waits else contents)
 
 
@@ -174,15 +175,35 @@ def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> li
     store = spec and session_of_study(Session(locate_database(draft.path, database)), spec.id)
     if not spec or not store:
         return []
+    from quem.store.drawing import recorded_draw
     from quem.store.living import contents_of, effect_warning, effects, plan_of
 
-    plan = plan_of(spec, solutions)
     try:
         with store.read() as c:
+            plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
             changes = effects(c, spec.id, plan, lambda group: contents_of(spec, solutions, group))
     finally:
         store.close()
     return [effect_warning(effect) for effect in changes]
+
+
+def _drawn(draft: StudyFile, solutions: Solutions, database: str | None) -> list[str]:
+    """Name the problems that experts rank, where machine judges rank the others too."""
+    if draft.spec is None or draft.spec.machine is None or not len(solutions):
+        return []
+    from quem.rankings.stored import Session, session_of_study
+    from quem.store.drawing import draw_of, recorded_draw
+    from quem.store.location import locate_database
+
+    draw = draw_of(draft.spec, solutions)
+    store = session_of_study(Session(locate_database(draft.path, database)), draft.spec.id)
+    if draw and store:
+        try:
+            with store.read() as c:
+                draw = recorded_draw(c, draft.spec.id) or draw
+        finally:
+            store.close()
+    return [f"drawn for experts: {', '.join(draw.problems)}"] if draw else []
 
 
 def _contents(declared: Declared, study: Study | None, solutions: Solutions) -> list[str]:

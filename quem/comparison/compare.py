@@ -50,6 +50,8 @@ def compare_experience(
         # Who is in several studies has one pseudonym.
         studies = pseudonymize(studies)
     settings["level"] = _level(studies, settings.get("level"))
+    # Two systems of a study are compared by the experts' ranks, one by one.
+    studies = [replace(study, machines=None) for study in studies]
     findings = tuple(analyze_experience(s, **settings, bootstrap=0).findings for s in studies)
     system_estimates = [s for at, f in enumerate(findings) for s in estimates_of(at, f)]
     chosen = chosen_of(system_estimates, systems, studies)

@@ -64,7 +64,7 @@ class SystemEstimate:
         return self.estimate.error
 
     @property
-    def df(self) -> int:
+    def df(self) -> float:
         """Its degrees of freedom."""
         return self.estimate.df
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,12 +30,13 @@ from quem.experience.influence import (
     with_judge_turned,
 )
 from quem.experience.judges import judge_fits
+from quem.experience.machines import use_machines
 from quem.experience.placing import placing
 from quem.experience.profile import profiles
 from quem.experience.result import ExperienceFindings, ExperienceResult
 from quem.experience.retest import retest_agreement
 from quem.experience.significance import factorial_anova, permutation_test
-from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal
+from quem.experience.skill import FORMS, Added, choose_form, compare_forms, fit, refusal
 from quem.experience.standard_errors import standard_errors
 from quem.experience.times import solving_times
 from quem.rankings import PrintedAverages, Rankings
@@ -48,12 +49,15 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.experience.cells import RankCells
+    from quem.experience.estimate import Estimate
     from quem.experience.expected_ranks import ExpectedRanks
     from quem.experience.hierarchical import ModelEstimate
     from quem.experience.judges import JudgeFit
     from quem.experience.loading import Study
+    from quem.experience.machines import MachineUse
     from quem.experience.pooled_rankings import What
     from quem.experience.profile import Profile
+    from quem.experience.skill import SkillFunction
 
 __all__ = ["analyze_experience", "check_experience"]
 
@@ -77,10 +81,11 @@ def analyze_experience(study: Study, **settings: object) -> ExperienceResult:
             averages = pooled_averages(pooled, cells, experience)
         else:
             averages = average_cells(cells, experience)
+    machines = use_machines(study, used, cells, averages)
     given = "at_least" in study.spec.analysis.model_fields_set or settings.get("at_least")
     if given in (False, None) and study.spec.experience_unit == "years":
         used = used.model_copy(update={"at_least": round_years(averages.fitted()[1])})
-    findings = _findings(study, used, cells, averages, pooled)
+    findings = _findings(study, used, cells, averages, pooled, machines)
     return ExperienceResult(replace(findings, warnings=tuple(find_warnings(findings))))
 
 
@@ -93,9 +98,15 @@ def _findings(
     study: Study,
     settings: ExperienceSettings,
     cells: RankCells | None,
-    averages: Averages,
+    alone: Averages,
     pooled: ExpectedRanks | None,
+    machines: MachineUse | None,
 ) -> ExperienceFindings:
+    # What machine judges add is in the averages, and in what is made of averages of some cells.
+    # What ranks are looked at again for is of the experts' alone.
+    steered = machines.applied(cells) if machines and cells else cells
+    helped = steered is not cells
+    averages = average_cells(steered, alone.experience) if steered and helped else alone
     x, y = averages.fitted()
     _refuse_flat(study, x, y)
     systems = [averages.solvers[i] for i in averages.of_kind("system")]
@@ -121,20 +132,26 @@ def _findings(
             of_systems = model_estimates(whole, worths, years_of, columns, level)
             names = [cells.solvers[whole.solvers[column]] for column in columns]
             by_model = dict(zip(names, of_systems, strict=True))
-    estimates = [
+    jagged = {system: profile.widening for system, profile in profile_of.items()}
+    wanted: dict[str, Any] = {"level": level, "at_least": settings.at_least}
+    of_experts = fit(function.form, *alone.fitted()) if helped else function
+    by_experts = [
         replace(
-            estimate_system(
-                system,
-                function,
-                averages,
-                level=level,
-                at_least=settings.at_least,
-                jagged=profile_of[system].widening if system in profile_of else 0.0,
-            ),
+            estimate_system(system, of_experts, alone, **wanted, jagged=jagged.get(system, 0.0)),
             model=by_model.get(system),
         )
         for system in systems
     ]
+    estimates = by_experts
+    if machines and helped:
+        estimates = [
+            replace(
+                _with_machines(one, function, averages, machines, jagged, wanted),
+                model=one.model,
+                alone=one,
+            )
+            for one in by_experts
+        ]
     years = {estimate.system: estimate.experience for estimate in estimates}
     experience = averages.experience
     without = {what: dict(pools_without(pooled, what)) if pooled else {} for what in _PARTS}
@@ -144,7 +161,7 @@ def _findings(
         if not cells
         else tuple(leave_out_pooled(what, cells, without[what], *args))
         if pooled
-        else tuple(leave_out_cells(what, cells, *args))
+        else tuple(leave_out_cells(what, steered or cells, *args))
         for what in _PARTS
     }
     orders = orders_in_common(cells) if cells and whole else None
@@ -155,7 +172,7 @@ def _findings(
     )
     fits: list[JudgeFit] = []
     if cells and orders:
-        turned = (cells, averages, function.form, estimates, settings)
+        turned = (cells, alone, function.form, by_experts, settings)
         fits = [
             replace(fit, turned=with_judge_turned(fit.judge, *turned)) if fit.is_reversed else fit
             for fit in judge_fits(cells, orders.common, experience)
@@ -178,21 +195,31 @@ def _findings(
         subjects=tuple(leave_out_subjects(averages, function, years, level)),
         problems=left_out["problem"],
         diagnostics=tuple(residuals(averages, function)),
-        variants=tuple(vary(cells, experience, averages, function, forms, estimates, settings)),
+        variants=tuple(
+            vary(
+                cells,
+                experience,
+                alone,
+                of_experts,
+                compare_forms(*alone.fitted(), x_systems) if helped else forms,
+                by_experts,
+                settings,
+            )
+        ),
         agreement=agreement,
         judge_fits=tuple(fits),
         anova=tuple(anova) if anova is not None else None,
         bootstrap=bootstrap(
-            averaged,
+            steered,
             experience,
             function.form,
             replicates=settings.bootstrap,
             level=level,
             seed=seed,
         )
-        if averaged and settings.bootstrap
+        if steered and averaged and settings.bootstrap
         else None,
-        recognized=leave_out_recognized(cells, averages, function.form, estimates, settings)
+        recognized=leave_out_recognized(cells, alone, function.form, by_experts, settings)
         if cells
         else None,
         retest=retest_agreement(study.data, study.declared)
@@ -208,7 +235,28 @@ def _findings(
         if cells and isinstance(study.data, Rankings)
         else None,
         times=solving_times(study.spec.subjects, study.spec.problems, level),
+        machines=machines,
     )
+
+
+def _with_machines(
+    alone: Estimate,
+    function: SkillFunction,
+    averages: Averages,
+    machines: MachineUse,
+    jagged: dict[str, float],
+    wanted: dict[str, Any],
+) -> Estimate:
+    """Estimate a system by averages that machine judges steered.
+
+    A system that varies much from problem to problem is jagged, or the machines are erratic on
+    it; both are the same variance, so that the larger one counts.
+    """
+    erratic, own = machines.erratic[alone.system], jagged.get(alone.system, 0.0)
+    if erratic.variance > own:
+        added = Added(erratic.variance, erratic.df)
+        return estimate_system(alone.system, function, averages, **wanted, erratic=added)
+    return estimate_system(alone.system, function, averages, **wanted, jagged=own)
 
 
 def _undefined(

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from quem.errors import StudyWarning, WarningRules
+from quem.experience.control import FEWEST_LABELED
 from quem.experience.gate import FEWEST_SUBJECTS, SIGNIFICANT
 from quem.experience.judges import MISFIT
 from quem.experience.outliers import DECISIVE, outlying, veteran
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from quem.experience.estimate import Estimate
     from quem.experience.result import ExperienceFindings
+    from quem.rankings.runs import Run
 
 __all__ = ["find_warnings"]
 
@@ -131,6 +133,114 @@ def _many_systems(findings: ExperienceFindings) -> Iterator[str]:
 def _assisted(findings: ExperienceFindings) -> Iterator[str]:
     if "assisted" in findings.study.declared.solvers.values():
         yield "assisted solvers keep their rank positions but are neither fitted nor estimated here"
+
+
+# Machine judges.
+
+# Shares: of calls without a valid ranking; and of rankings that tie everybody.
+_MANY_FAILED, _MANY_TIED = 0.05, 0.2
+
+
+@_DATA.add("machine-not-run", remedy="run `quem judge`")
+def _machine_not_run(findings: ExperienceFindings) -> Iterator[str]:
+    if findings.machines and findings.machines.without:
+        names = findings.machines.without
+        yield f"{join_words(names)} {'has' if len(names) == 1 else 'have'} ranked nothing yet"
+
+
+@_DATA.add("machine-failures", remedy="mend the machine judge, and run it again")
+def _machine_failures(findings: ExperienceFindings) -> Iterator[str]:
+    for run in findings.machines.runs if findings.machines else ():
+        if run.failed <= _MANY_FAILED:
+            continue
+        kinds = Counter(call.status for call in run.made if call.status != "ok")
+        each = ", ".join(f"{count:,} {status}" for status, count in kinds.items())
+        unused = "; it is not used" if run.judge in findings.machines.refused else ""  # type: ignore[union-attr]
+        yield (
+            f"{run.judge} gave no valid ranking in {format_percent(round(run.failed, 2))} of "
+            f"{format_count(len(run.made), 'call')} ({each}){_where(findings, run)}{unused}"
+        )
+
+
+def _where(findings: ExperienceFindings, run: Run) -> str:
+    """Say whether calls failed more often on the experts' problems."""
+    cells = findings.cells
+    if cells is None:
+        return ""
+    labeled = {cells.problems[problem] for problem in np.unique(cells.problem)}
+    parts = {
+        is_labeled: [call for call in run.made if (call.problem in labeled) == is_labeled]
+        for is_labeled in (True, False)
+    }
+    if not all(parts.values()):
+        return ""
+    on, off = (sum(call.status != "ok" for call in part) / len(part) for part in parts.values())
+    return (
+        f": {format_percent(round(on, 2))} on problems that experts ranked, "
+        f"{format_percent(round(off, 2))} on the others"
+    )
+
+
+@_DATA.add("machine-ties-all", remedy="look at its answers and its prompt")
+def _machine_ties_all(findings: ExperienceFindings) -> Iterator[str]:
+    for run in findings.machines.runs if findings.machines else ():
+        valid = [call for call in run.made if call.status == "ok"]
+        tied = sum(len(call.ranked) == 1 and len(call.order) > 1 for call in valid)
+        if valid and tied / len(valid) > _MANY_TIED:
+            share = format_percent(round(tied / len(valid), 2))
+            yield f"{run.judge} ties all solutions in {share} of its rankings"
+
+
+@_DATA.add("machine-changed", remedy="run it again from the start, if the service allows it")
+def _machine_changed(findings: ExperienceFindings) -> Iterator[str]:
+    for run in findings.machines.runs if findings.machines else ():
+        servers = {(call.model, call.fingerprint) for call in run.made if call.status == "ok"}
+        if len(servers) > 1:
+            names = sorted(" ".join(filter(None, server)) or "unnamed" for server in servers)
+            yield f"the service of {run.judge} answered as {join_words(names)} in one run"
+
+
+@_DATA.add("few-expert-problems", remedy="have experts rank more problems")
+def _few_expert_problems(findings: ExperienceFindings) -> Iterator[str]:
+    control = findings.machines.control if findings.machines else None
+    if control and control.n_labeled < FEWEST_LABELED:
+        counted = format_count(control.n_labeled, "problem")
+        yield (
+            f"experts ranked {counted} of the machine judges' {control.n_problems}, and "
+            f"{FEWEST_LABELED} are needed; machine judges add nothing"
+        )
+
+
+@_DATA.add("labeled-not-drawn", remedy="let quem draw them with `machine.experts_on`")
+def _labeled_not_drawn(findings: ExperienceFindings) -> Iterator[str]:
+    use = findings.machines
+    if use and use.share and use.draw and not use.draw.holds:
+        yield (
+            f"experts ranked {join_words(use.draw.labeled)}, and the draw from the solutions "
+            f"gives {join_words(use.draw.problems)}"
+        )
+
+
+@_DATA.add("solutions-changed-after-draw", remedy="say so with the results")
+def _solutions_changed_after_draw(findings: ExperienceFindings) -> Iterator[str]:
+    use = findings.machines
+    if use and use.share and use.draw and use.draw.changed:
+        yield (
+            "machine judges saw other solutions than those that the experts' problems were drawn "
+            "from"
+        )
+
+
+@_ESTIMATE.add("machine-erratic")
+def _machine_erratic(findings: ExperienceFindings, estimate: Estimate) -> Iterator[str]:
+    use = findings.machines
+    of = use.erratic.get(estimate.system) if use else None
+    if of and of.variance:
+        yield (
+            f"what machine judges say of {estimate.system} goes less with the experts from "
+            f"problem to problem than what they say of people (F = {format_number(of.f, 2)}, "
+            f"{format_p(of.p)}); its interval is wider for it"
+        )
 
 
 # Groups and ranks.
@@ -243,7 +353,8 @@ def _not_in_rankings(findings: ExperienceFindings) -> Iterator[str]:
             ("problem", cells.problems, findings.averages.incidence.problems),
         )
         for name, count in zip(names, counts.sum(axis=1), strict=True)
-        if not count
+        # Machine judges rank the problems that experts are not asked to.
+        if not count and not (noun == "problem" and findings.study.spec.machine)
     ]
     if unused:
         yield f"{join_words(unused)} {'is' if len(unused) == 1 else 'are'} not in the rankings"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from quem.experience.averages import Averages
     from quem.experience.hierarchical import ModelEstimate
-    from quem.experience.skill import SkillFunction
+    from quem.experience.skill import Added, SkillFunction
 
 __all__ = [
     "Calibration",
@@ -72,7 +72,7 @@ class Estimate:
     error : float
         The standard error of the prediction, with what is added: half its interval over the
         quantile of t, which for curves of a logarithm is an approximation.
-    df : int
+    df : float
         Its degrees of freedom.
     prediction : (float, float)
         Where a human peer of that quality would be.
@@ -89,8 +89,12 @@ class Estimate:
         The one-sided prediction bound, above or below the range; else NaN.
     at_least : tuple of (float, float)
         Years, and the probability that a human peer has at least that many.
+    erratic : float
+        What is added instead because machine judges are erratic on it.
     model : ModelEstimate or None
         By the model of persons, problems, and judges; None where that is not defined.
+    alone : Estimate or None
+        By the experts alone, where machine judges are used.
     """
 
     system: str
@@ -100,7 +104,7 @@ class Estimate:
     widened: float
     jagged: float
     error: float
-    df: int
+    df: float
     experience: float
     prediction: Interval
     likely: Interval
@@ -109,7 +113,9 @@ class Estimate:
     side: Literal["inside", "above", "below", "outside"]
     bound: float
     at_least: tuple[tuple[float, float], ...]
+    erratic: float = 0.0
     model: ModelEstimate | None = None
+    alone: Estimate | None = None
 
     def interval(self, kind: str) -> Interval:
         """Give the interval of a kind: prediction, mean, calibration or hierarchical."""
@@ -136,6 +142,7 @@ def estimate_system(
     level: float,
     at_least: tuple[float, ...],
     jagged: float = 0.0,
+    erratic: Added | None = None,
 ) -> Estimate:
     """Put a system's average rank into the skill function (Hayes & Parzen 1997, step 9).
 
@@ -152,21 +159,25 @@ def estimate_system(
         Years for which the probability of at least that many is wanted.
     jagged : float
         In squared scores, what the average varies more for the system being jagged.
+    erratic : Added, optional
+        What it varies more for machine judges being erratic on it.
     """
     index = averages.solvers.index(system)
     x = averages.average[index : index + 1]
     years = float(function.predict(x)[0])
     widened = float(averages.widening()[averages.of_kind("system").tolist().index(index)])
-    peer = function.predictive(x, widened + jagged)
+    peer = function.predictive(x, widened + jagged, added=erratic)
     low, high = prediction = _pair(peer.interval(level))
-    t = float(stdtrit(function.df, (1 + level) / 2))
+    freedom = float(peer.df.min()) if erratic else function.df
+    widest = (high - low) / 2 / float(stdtrit(freedom, (1 + level) / 2))
 
     def error(more: float) -> float:
+        t = float(stdtrit(function.df, (1 + level) / 2))
         return float(function.predictive(x, more).half_width(level)[0] / t)
 
-    widest = (high - low) / 2 / t
-    wide = error(widened) if jagged else widest
+    wide = error(widened) if jagged or erratic else widest
     plain = error(0.0) if widened else wide
+    of_problems = widest**2 - wide**2
     above, below = outside(function.x, function.y, x, np.array([years]))
     side = _SIDES[bool(above[0]), bool(below[0])]
     one_sided = {"above": 1 - level, "below": level}
@@ -176,9 +187,10 @@ def estimate_system(
         n_judges=int(averages.n_judges[index]),
         n_problems=int(averages.n_problems[index]),
         widened=wide**2 - plain**2,
-        jagged=widest**2 - wide**2,
+        jagged=0.0 if erratic else of_problems,
+        erratic=of_problems if erratic else 0.0,
         error=widest,
-        df=function.df,
+        df=freedom,
         experience=years,
         prediction=prediction,
         likely=_pair(peer.interval(0.5)),

@@ -14,6 +14,8 @@ import numpy as np
 from quem.errors import QuemError
 from quem.experience.cells import judged_cells, score_cells
 from quem.rankings import Decisions, PrintedAverages, Rankings, Session, read_rankings
+from quem.rankings.runs import read_runs
+from quem.rankings.stored import session_of_study
 from quem.store.location import locate_database
 from quem.study.document import Document
 from quem.study.reading import draft_study
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.errors import Mistake
+    from quem.rankings.runs import Run
+    from quem.store.drawing import ProblemDraw
     from quem.study import Declared, ExperienceSpec
     from quem.study.document import Loc
     from quem.study.reading import StudyFile
@@ -55,6 +59,10 @@ class Study:
         The study file with its lines and columns; empty for a study made in Python.
     named : Study, optional
         The study as it was loaded, where judges and subjects have pseudonyms here.
+    machines : dict of str to list of Run, optional
+        What each machine judge ranked; None where they are not used.
+    draw : ProblemDraw, optional
+        By which judges were dealt their problems, where a judging session noted it.
     """
 
     path: Path
@@ -64,6 +72,8 @@ class Study:
     data: Rankings | PrintedAverages | Decisions
     document: Document = field(default=Document("", None, {}, {}), compare=False)
     named: Study | None = field(default=None, compare=False)
+    machines: dict[str, list[Run]] | None = field(default=None, compare=False)
+    draw: ProblemDraw | None = field(default=None, compare=False)
 
     def mistake(self, loc: Loc, message: str) -> Mistake:
         """Describe what is wrong at a place of the study file, as `Document.mistake` does."""
@@ -104,7 +114,11 @@ class Study:
 
 
 def load_study(
-    path: str | os.PathLike[str], *, database: str | None = None, reveal: bool = False
+    path: str | os.PathLike[str],
+    *,
+    database: str | None = None,
+    reveal: bool = False,
+    without_machines: bool = False,
 ) -> Study:
     """Read a study file and its rankings.
 
@@ -117,6 +131,8 @@ def load_study(
         default ``$QUEM_DATABASE_URL``, or the SQLite file beside the study file.
     reveal : bool, default False
         Whether to read the rankings of a session that is not closed; that is logged.
+    without_machines : bool, default False
+        Whether to leave out what machine judges ranked.
 
     Raises
     ------
@@ -134,7 +150,31 @@ def load_study(
         mistakes += _unfit(draft, data)
     if mistakes or draft.spec is None or data is None:
         raise QuemError(dict.fromkeys(mistakes))
-    return Study(Path(path), draft.name, draft.spec, draft.declared, data, draft.document)
+    study = Study(Path(path), draft.name, draft.spec, draft.declared, data, draft.document)
+    if draft.spec.machine is None or without_machines:
+        return study
+    session = Session(locate_database(study.path, database))
+    runs = {
+        machine.id: [
+            run for run in read_runs(study.path, draft.spec.id, machine.id) if run.kind == "rank"
+        ]
+        for machine in draft.spec.machines
+    }
+    return replace(study, machines=runs, draw=_draw(session, draft.spec.id))
+
+
+def _draw(session: Session, study_id: str) -> ProblemDraw | None:
+    """Give the draw by which judges were dealt their problems, where the store has it."""
+    store = session_of_study(session, study_id)
+    if store is None:
+        return None
+    from quem.store.drawing import recorded_draw
+
+    try:
+        with store.read() as c:
+            return recorded_draw(c, study_id)
+    finally:
+        store.close()
 
 
 def _unfit(draft: StudyFile, data: Rankings | PrintedAverages | Decisions) -> list[Mistake]:

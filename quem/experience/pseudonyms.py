@@ -26,13 +26,14 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.experience.loading import Study
+    from quem.rankings.runs import Run
     from quem.study import Declared, ExperienceSpec
     from quem.study.document import SourcePosition
     from quem.study.models import Question
 
 __all__ = ["Pseudonyms", "pseudonymize", "pseudonyms_of"]
 
-Entry = TypeVar("Entry")
+Value = TypeVar("Value")
 
 _LETTERS = {"judges": "J", "subjects": "S", "assisted": "A", "withheld": "W"}
 # In a text that people wrote, a shorter id may be a word such as "A".
@@ -153,6 +154,30 @@ def _renamed(study: Study, new: Pseudonyms) -> Study:
         data=_data(study.data, new),
         document=_document(study.document, study.spec, new),
         named=study,
+        machines=study.machines
+        and {judge: [_run(run, new) for run in runs] for judge, runs in study.machines.items()},
+    )
+
+
+def _run(run: Run, new: Pseudonyms) -> Run:
+    """Rename solvers in what a machine judge ranked; its ids of judges stay."""
+    calls = tuple(
+        call.model_copy(
+            update={
+                "order": tuple(map(new.id, call.order)),
+                "ranked": tuple(tuple(map(new.id, tied)) for tied in call.ranked),
+                "cannot": {new.id(solver): "" for solver in call.cannot},
+            }
+        )
+        for call in run.calls
+    )
+    return run.model_copy(
+        update={
+            "calls": calls,
+            "digests": {problem: _keys(of, new) for problem, of in run.digests.items()},
+            "words": {problem: _keys(of, new) for problem, of in run.words.items()},
+            "planted": {problem: new.id(solver) for problem, solver in run.planted.items()},
+        }
     )
 
 
@@ -302,7 +327,7 @@ def _rankings(data: Rankings, new: Pseudonyms) -> Rankings:
     return replace(renamed, warnings=(*_warnings(data.warnings, new), *first))
 
 
-def _keys(of_solvers: Mapping[str, str], new: Pseudonyms) -> dict[str, str]:
+def _keys(of_solvers: Mapping[str, Value], new: Pseudonyms) -> dict[str, Value]:
     return {new.id(solver): value for solver, value in of_solvers.items()}
 
 

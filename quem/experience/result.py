@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from quem.experience.influence import LeaveOneOut, Recognized, SubjectDiagnostic, Variant
     from quem.experience.judges import JudgeFit
     from quem.experience.loading import Study
+    from quem.experience.machines import MachineUse
     from quem.experience.placing import Placing
     from quem.experience.profile import Profile
     from quem.experience.retest import Retest
@@ -81,6 +82,8 @@ class ExperienceFindings:
         What judges answered to the study's own questions; None where they answered none.
     times : SolvingTimes or None
         How long subjects took; None where the study does not know it.
+    machines : MachineUse or None
+        What machine judges add; None where the study uses none.
     """
 
     study: Study
@@ -110,6 +113,7 @@ class ExperienceFindings:
     placing: Placing | None = None
     answering: Answering | None = None
     times: SolvingTimes | None = None
+    machines: MachineUse | None = None
     warnings: tuple[StudyWarning, ...] = ()
 
     @property

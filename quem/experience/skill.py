@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, fdtrc
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMS",
+    "Added",
     "FormFit",
     "Regression",
     "SkillForm",
@@ -119,6 +120,13 @@ FORMS = {
 }
 
 
+class Added(NamedTuple):
+    """A variance of averages that is estimated: in squared scores, with its degrees of freedom."""
+
+    variance: float
+    df: int
+
+
 @dataclass(frozen=True)
 class Regression:
     """A regression of the response of experience on average rank.
@@ -154,7 +162,12 @@ class Regression:
         return self.form.response.inverse(np.asarray(self.form.design(x) @ self.results.params))
 
     def predictive(
-        self, x: NDArray[np.float64], widened: NDArray[np.float64] | float, *, mean: bool
+        self,
+        x: NDArray[np.float64],
+        widened: NDArray[np.float64] | float,
+        *,
+        mean: bool,
+        added: Added | None = None,
     ) -> Predictive:
         r"""Give the distribution of a peer at `x`, or where the mean of such people is.
 
@@ -165,6 +178,9 @@ class Regression:
         ----------
         widened : float, or array of the shape of `x`
             What averages at `x` vary more than those of the subjects.
+        added : Added, optional
+            What they vary more besides, where that is itself estimated from little; the degrees of
+            freedom are Satterthwaite's (1946).
         """
         results, design = self.results, self.form.design(x)
         inverse = results.normalized_cov_params
@@ -173,13 +189,19 @@ class Regression:
             # Near a rank of 0 the slope of a logarithm can be too large to be squared.
             extra = self.form.slopes(x) @ results.params * np.sqrt(widened)
             variance = variance + results.scale + extra**2
+        df = np.full(x.shape, float(results.df_resid))
+        if added:
+            more = (self.form.slopes(x) @ results.params) ** 2 * added.variance
+            total = variance + more
+            df = total**2 / (variance**2 / df + more**2 / added.df)
+            variance = total
         center = np.asarray(design @ results.params)
         return Predictive(
             (self.form.response,),
             np.ones((1, *center.shape)),
             center[np.newaxis],
             np.sqrt(variance)[np.newaxis],
-            np.full((1, *center.shape), float(results.df_resid)),
+            df[np.newaxis],
         )
 
     def polynomial(self, averaged: str) -> str:
@@ -282,6 +304,7 @@ class SkillFunction:
         widened: NDArray[np.float64] | float = 0.0,
         *,
         mean: bool = False,
+        added: Added | None = None,
     ) -> Predictive:
         """Give the distribution of a peer at `x`, or where the mean of such people is.
 
@@ -290,8 +313,10 @@ class SkillFunction:
         x : array of float, any shape
         widened : float, or array of the shape of `x`
             What averages at `x` vary more than those of the subjects, in squared scores.
+        added : Added, optional
+            As of `Regression.predictive`.
         """
-        parts = (part.predictive(x, widened, mean=mean) for part in self.regressions)
+        parts = (part.predictive(x, widened, mean=mean, added=added) for part in self.regressions)
         return mixed(tuple(parts), self.weights)
 
     def equation(self, unit: str, averaged: str = "average rank") -> str:

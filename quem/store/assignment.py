@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import insert, select, update
 
 from quem.store.ballots import Group, ballot_of, ballots_of
+from quem.store.drawing import record_draw
 from quem.store.layouts import Layout as Shown
 from quem.store.layouts import arrange, as_stored, layout_id
 from quem.store.models import BallotRow, JudgeRow, Layout, StudyRow, now
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.store.ballots import AssignedBallot, JudgingPlan
+    from quem.store.drawing import ProblemDraw
     from quem.store.layouts import Content
 
 __all__ = ["assign_ballots", "assign_labels", "is_assigned", "needs_labels"]
@@ -68,6 +70,16 @@ def assign_ballots(c: Connection, judge_key: int, plan: JudgingPlan) -> None:
     ]
     if rows:
         c.execute(insert(BallotRow), rows)
+        if plan.draw:
+            _keep_draw(c, judge_key, plan.draw)
+
+
+def _keep_draw(c: Connection, judge_key: int, draw: ProblemDraw) -> None:
+    """Note the draw, unless what is ranked is thrown away when the study opens."""
+    of = select(StudyRow.id, StudyRow.state).join(JudgeRow, JudgeRow.study_id == StudyRow.id)
+    study_id, state = c.execute(of.where(JudgeRow.key == judge_key)).one()
+    if state != "trial":
+        record_draw(c, study_id, draw)
 
 
 def _in_blocks(

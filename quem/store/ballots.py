@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Select
 
+    from quem.store.drawing import ProblemDraw
     from quem.study.blocks import PairCounts
 
 __all__ = [
@@ -70,12 +71,15 @@ class JudgingPlan:
         How many groups or blocks are shown again at the end.
     block_size : int or None
         The most solutions in one list; larger groups are dealt in blocks.
+    draw : ProblemDraw or None
+        By which problems were drawn, where machine judges rank the others.
     """
 
     groups: tuple[Group, ...]
     practice: Group | None = None
     repeat: int = 0
     block_size: int | None = None
+    draw: ProblemDraw | None = None
 
     @property
     def parts(self) -> tuple[Group, ...]:

@@ -15,6 +15,7 @@ from sqlalchemy import func, select
 from quem.errors import StudyWarning
 from quem.solutions import is_unchanged
 from quem.store.ballots import Group, JudgingPlan, opened_ballot, opened_ballots
+from quem.store.drawing import draw_of
 from quem.store.events import note_once
 from quem.store.layouts import Content
 from quem.store.models import BallotRow, JudgeRow, Layout
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from quem.solutions import Solution, Solutions
     from quem.store.ballots import AssignedBallot
+    from quem.store.drawing import ProblemDraw
     from quem.study.models import ExperienceSpec
 
 __all__ = [
@@ -48,14 +50,30 @@ _NOT_YET = 1_000
 _FREE_SECONDS, _REST = 0.1, 9
 
 
-def plan_of(spec: ExperienceSpec, solutions: Solutions) -> JudgingPlan:
-    """Say what every judge of a study is given."""
+def plan_of(
+    spec: ExperienceSpec, solutions: Solutions, kept: ProblemDraw | None = None
+) -> JudgingPlan:
+    """Say what every judge of a study is given.
+
+    Parameters
+    ----------
+    kept : ProblemDraw, optional
+        By which judges were dealt their problems already, where these are drawn.
+    """
     practice = spec.judging.practice
-    groups = [Group(p.id, tuple(solutions.by_problem.get(p.id, ()))) for p in spec.problems]
+    draw = draw_of(spec, solutions)
+    if draw and kept:
+        draw = kept
+    groups = [
+        Group(p.id, tuple(solutions.by_problem.get(p.id, ())))
+        for p in spec.problems
+        if draw is None or p.id in draw.problems
+    ]
     plan = JudgingPlan(
         tuple(group for group in groups if group.solvers and group.problem != practice),
         Group(practice, tuple(solutions.practice)) if practice else None,
         block_size=spec.design.block_size,
+        draw=draw,
     )
     return replace(plan, repeat=min(spec.judging.repeat, len(plan.parts)))
 

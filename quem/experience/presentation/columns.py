@@ -16,6 +16,7 @@ from quem.experience.presentation.estimate_columns import (
     in_unit,
 )
 from quem.experience.presentation.judge_columns import JUDGES, W_INTERVAL, W_TEST
+from quem.experience.presentation.machines import MACHINES
 from quem.experience.presentation.session_columns import ANSWERING, PLACING, TIMES, name_column
 from quem.experience.presentation.worths import PLACKETT_LUCE, WORTH_TABLES
 from quem.experience.skill import FORMS as SKILL_FORMS
@@ -646,6 +647,13 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         "times",
         of(TIMES),
         "how long subjects took; only where the study knows it, as from a solving session",
+        optional=True,
+    ),
+    Column(
+        "machine",
+        of(MACHINES),
+        "what machine judges add; only where the study uses them",
+        of="machines",
         optional=True,
     ),
     Column("influence", of(_INFLUENCE), "leave-one-out estimates", of=lambda row, _: row),

@@ -8,6 +8,7 @@ import numpy as np
 
 from quem.experience.gate import REASONS
 from quem.experience.hierarchical import FALLBACKS
+from quem.experience.presentation.machines import ALONE
 from quem.experience.presentation.session_columns import name_column
 from quem.experience.wording import format_ends
 from quem.report.columns import (
@@ -205,6 +206,13 @@ ESTIMATES: Columns[Estimate, ExperienceFindings] = Columns(
         only="json",
     ),
     Column(
+        "widened_erratic",
+        NOT_NEGATIVE,
+        "added instead because machine judges are erratic on it",
+        of="erratic",
+        only="json",
+    ),
+    Column(
         "prediction_interval",
         INTERVAL,
         "prediction interval for the experience of one person with this average rank, at "
@@ -246,6 +254,13 @@ ESTIMATES: Columns[Estimate, ExperienceFindings] = Columns(
         null_or(of(_MODEL)),
         "by the model of persons, problems, and judges; null where it is not defined",
         of="model",
+        only="json",
+    ),
+    Column(
+        "experts_alone",
+        null_or(of(ALONE)),
+        "the estimate without machine judges; null where they add nothing",
+        of="alone",
         only="json",
     ),
     _by_model("typical", "Typical person (model)"),

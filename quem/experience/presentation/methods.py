@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem import __version__
+from quem.experience.presentation.machines import alone_texts, machine_texts
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
 from quem.experience.presentation.verdict import best_first
 from quem.experience.wording import (
@@ -39,11 +40,17 @@ _OF_WORTHS = (
     "PlackettLuce package. Computational Statistics, 35, 1027–1057.",
 )
 
+_OF_MACHINES = (
+    "Angelopoulos, A. N., Duchi, J. C. and Zrnic, T. (2023). PPI++: efficient prediction-powered "
+    "inference. arXiv:2311.01453.",
+)
+
 
 def references(findings: ExperienceFindings) -> tuple[str, ...]:
     """Give the references of the methods paragraph."""
     first, *own = REFERENCES
-    return (first, *(_OF_WORTHS if findings.pooled else ()), *own)
+    of_machines = _OF_MACHINES if findings.machines and findings.machines.share else ()
+    return (first, *(_OF_WORTHS if findings.pooled else ()), *of_machines, *own)
 
 
 def results_paragraphs(findings: ExperienceFindings, said: Verdict) -> list[tuple[str, str]]:
@@ -91,9 +98,23 @@ def _apa(findings: ExperienceFindings, estimate: Estimate) -> str:
 def methods_paragraph(findings: ExperienceFindings) -> str:
     """Describe what was done and found in the words of a paper."""
     sentences = [*_design(findings), *_fit(findings), *_agreement(findings), *_retest(findings)]
-    sentences += [*_results(findings), *_recognized(findings)]
+    sentences += [*_results(findings), *_recognized(findings), *_machines(findings)]
     sentences.append(f"Analyses were done with quem {__version__}.")
     return " ".join(filter(None, sentences))
+
+
+def _machines(findings: ExperienceFindings) -> list[str]:
+    use = findings.machines
+    if use is None or not use.share:
+        return machine_texts(findings)
+    alone = "; ".join(text for _, text in alone_texts(findings))
+    of_experts = [f"By the experts alone: {alone}."] if alone else []
+    return [
+        *machine_texts(findings),
+        "Their ranks entered as a control variate (Angelopoulos, Duchi & Zrnic, 2023), not as "
+        "votes.",
+        *of_experts,
+    ]
 
 
 def _design(findings: ExperienceFindings) -> list[str]:

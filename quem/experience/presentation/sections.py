@@ -24,6 +24,7 @@ from quem.experience.presentation.columns import (
 )
 from quem.experience.presentation.estimate_columns import ESTIMATES, PLACES, averaged_ranks
 from quem.experience.presentation.judge_columns import JUDGES
+from quem.experience.presentation.machines import machines_section
 from quem.experience.presentation.methods import (
     methods_paragraph,
     references,
@@ -267,6 +268,7 @@ def sections(findings: ExperienceFindings) -> list[Section]:
         placing_section(findings),
         answering_section(findings),
         times_section(findings),
+        machines_section(findings),
     ]
     return [section for section in parts if section is not None]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem.experience.presentation.machines import alone_texts, machine_texts
 from quem.experience.wording import jagged_text, model_text, only_source, position_text, statement
 from quem.wording import (
     WIDTH,
@@ -58,6 +59,7 @@ def _answer(findings: ExperienceFindings) -> Iterator[str]:
     if not names:
         yield "  No system has ranks; only the skill function is reported."
     width = max(map(len, names), default=0)
+    alone = dict(alone_texts(findings))
     for name, estimate in zip(names, findings.estimates, strict=True):
         if not findings.gate.passed:
             yield from wrap(position_text(findings, estimate))
@@ -74,6 +76,8 @@ def _answer(findings: ExperienceFindings) -> Iterator[str]:
         ]
         if least:
             yield f"  {'':<{width}}  probability of {', '.join(least)}"
+        if estimate.system in alone:
+            yield f"  {'':<{width}}  experts alone: {alone[estimate.system]}"
         model = model_text(estimate.model, findings.settings.level, unit)
         for line in textwrap.wrap(model, max(WIDTH - width - 4, _NARROWEST)):
             yield f"  {'':<{width}}  {line}"
@@ -178,7 +182,8 @@ def _basis(findings: ExperienceFindings) -> Iterator[str]:
     yield test
     if findings.agreement and findings.agreement.overall.n_judges > 1:
         overall = findings.agreement.overall
-        each = [format_number(c.kendall_w, 2) for c in findings.agreement.problems.values()]
+        by = [c.kendall_w for c in findings.agreement.problems.values()]
+        each = [format_number(w, 2) for w in by if np.isfinite(w)]
         by_problem = f" (by problem {', '.join(each)})" if 1 < len(each) <= 8 else ""  # noqa: PLR2004
         yield (
             "agreement between judges: mean Kendall's W "
@@ -188,6 +193,8 @@ def _basis(findings: ExperienceFindings) -> Iterator[str]:
         )
     if findings.retest:
         yield retest_text(findings.retest)
+    for text in machine_texts(findings):
+        yield from textwrap.wrap(text, WIDTH - 2, subsequent_indent="  ")
 
 
 def retest_text(retest: Retest) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem.experience.presentation.machines import alone_texts, not_drawn
 from quem.experience.presentation.summary import equation
 from quem.experience.wording import (
     INTERVALS,
@@ -80,7 +81,16 @@ def verdict(findings: ExperienceFindings) -> Verdict:
     if several:
         return _several(findings, estimates, second)
     (only,) = estimates
-    return Verdict(_title(findings, only), [_lead(findings, only)], second)
+    return Verdict(_title(findings, only), [_lead(findings, only), *_alone(findings)], second)
+
+
+def _alone(findings: ExperienceFindings) -> list[str]:
+    """Say what the experts alone give, and that their problems were chosen."""
+    texts = dict(alone_texts(findings))
+    several = len(texts) > 1
+    said = [f"{findings.name_of(s)}: {text}" if several else text for s, text in texts.items()]
+    alone = [f"The experts alone: {'; '.join(said)}."] if said else []
+    return [*alone, *filter(None, [not_drawn(findings)])]
 
 
 def _model(findings: ExperienceFindings, estimate: Estimate) -> str:
@@ -265,7 +275,11 @@ def _several(findings: ExperienceFindings, estimates: list[Estimate], second: li
     more = f" No single level of experience describes {join_words(unnamed)}." if unnamed else ""
     return Verdict(
         title,
-        [f"{'; '.join(lead)}.{more}", "`quem compare` tests whether two of them differ."],
+        [
+            f"{'; '.join(lead)}.{more}",
+            *_alone(findings),
+            "`quem compare` tests whether two of them differ.",
+        ],
         second,
     )
 

@@ -122,6 +122,17 @@ class Run(_Part):
         """Whether it was given parts of the groups."""
         return any(call.block > 1 for call in self.calls)
 
+    @property
+    def made(self) -> tuple[Call, ...]:
+        """The calls that were made, and not saved for want of money."""
+        return tuple(call for call in self.calls if call.status != "budget")
+
+    @property
+    def failed(self) -> float:
+        """The share of these without a valid ranking; 1 where none was made."""
+        made = self.made
+        return sum(call.status != "ok" for call in made) / len(made) if made else 1.0
+
     def count(self, status: Status) -> int:
         """Count the calls that ended like this."""
         return sum(call.status == status for call in self.calls)

@@ -1,0 +1,100 @@
+"""The problems that experts rank, where machine judges rank all: their draw, and its record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from quem.store.events import note_once
+from quem.store.models import EventRow
+from quem.study.draw import digest_of_solutions, order_of_draw
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from quem.solutions import Solutions
+    from quem.study.models import ExperienceSpec
+
+__all__ = ["ProblemDraw", "draw_of", "record_draw", "recorded_draw"]
+
+_WHAT = "problems-drawn"
+
+
+@dataclass(frozen=True)
+class ProblemDraw:
+    """Which problems experts rank.
+
+    Parameters
+    ----------
+    digest : str
+        Of the solutions and the study's nonce; see `quem.study.draw`.
+    problems : tuple of str
+        Sorted by lot.
+    solvers : tuple of str
+        Whose solutions they were drawn from.
+    drawn_at : str
+        When ballots of them were first dealt, in UTC; empty where none is.
+    """
+
+    digest: str
+    problems: tuple[str, ...]
+    solvers: tuple[str, ...]
+    drawn_at: str = ""
+
+
+def draw_of(spec: ExperienceSpec, solutions: Solutions) -> ProblemDraw | None:
+    """Draw the problems that experts rank, from the solutions as they are now.
+
+    Returns
+    -------
+    ProblemDraw or None
+        None where experts rank all problems.
+    """
+    if spec.machine is None or spec.machine.experts_on is None:
+        return None
+    practice = (spec.judging.practice, spec.solving.practice if spec.solving else "")
+    by_problem = {p: of for p, of in solutions.by_problem.items() if of and p not in practice}
+    digest = digest_of_solutions(
+        (
+            (problem, solver, solution.digest)
+            for problem, by_solver in by_problem.items()
+            for solver, solution in by_solver.items()
+        ),
+        spec.machine.experts_on.nonce,
+    )
+    drawn = order_of_draw(by_problem, digest)[: spec.machine.experts_on.n]
+    return ProblemDraw(digest, drawn, tuple(sorted(set().union(*by_problem.values()))))
+
+
+def record_draw(c: Connection, study_id: str, draw: ProblemDraw) -> None:
+    """Note which problems judges are given; it holds from then on, whatever changes.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    """
+    detail = {
+        "digest": draw.digest,
+        "problems": list(draw.problems),
+        "solvers": list(draw.solvers),
+    }
+    note_once(c, study_id, "server", _WHAT, **detail)
+
+
+def recorded_draw(c: Connection, study_id: str) -> ProblemDraw | None:
+    """Give the draw that judges were dealt by; None where nobody was."""
+    mine = EventRow.study_id == study_id, EventRow.what == _WHAT
+    rows = select(EventRow.detail, EventRow.made_at).where(*mine).order_by(EventRow.key).limit(1)
+    row = c.execute(rows).one_or_none()
+    if row is None:
+        return None
+    detail, made_at = row
+    return ProblemDraw(
+        detail["digest"],
+        tuple(detail["problems"]),
+        tuple(detail["solvers"]),
+        f"{made_at:%Y-%m-%dT%H:%M:%SZ}",
+    )

@@ -1,0 +1,37 @@
+"""The draw of the problems that experts rank: nobody can choose them, and anybody can repeat it."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["digest_of_solutions", "order_of_draw"]
+
+_BETWEEN = "\x1f"
+
+
+def digest_of_solutions(solutions: Iterable[tuple[str, str, str]], nonce: str) -> str:
+    """Give the SHA-256 that problems are drawn from, in hexadecimal digits.
+
+    Of one line ``problem US solver US digest`` for each solution (US is the character 1F), sorted,
+    and of the nonce on the last line, in UTF-8.
+
+    Parameters
+    ----------
+    solutions : iterable of (str, str, str)
+        Problem, solver, and the solution's digest in hexadecimal digits.
+    """
+    lines = sorted(_BETWEEN.join(solution) for solution in solutions)
+    return hashlib.sha256("\n".join([*lines, nonce]).encode()).hexdigest()
+
+
+def order_of_draw(problems: Iterable[str], digest: str) -> tuple[str, ...]:
+    """Sort problems by SHA-256 of ``digest US problem``; experts rank the first n of them."""
+
+    def lot(problem: str) -> str:
+        return hashlib.sha256(f"{digest}{_BETWEEN}{problem}".encode()).hexdigest()
+
+    return tuple(sorted(problems, key=lot))

@@ -66,6 +66,9 @@ class Designs:
         NaN where no difference was asked for, and on one problem.
     cost, hours : array of float, of the same shape
         The cost of the study, and the hours of one judge.
+    machine_half_width, effective_problems : array of float, of the same shape
+        With a machine judge that ranks further problems: half the interval, and how many problems
+        those of the experts are worth. NaN without one.
     """
 
     judges: NDArray[np.int64]
@@ -76,6 +79,8 @@ class Designs:
     false_alarms: NDArray[np.float64]
     cost: NDArray[np.float64]
     hours: NDArray[np.float64]
+    machine_half_width: NDArray[np.float64]
+    effective_problems: NDArray[np.float64]
 
     def at(self, index: int) -> StudyDesign:
         """Give the design at a place of the flattened arrays."""
@@ -97,6 +102,7 @@ def make_designs(
     systems: int,
     difference: float | None,
     costs: Costs,
+    machine: tuple[float, int] | None = None,
 ) -> Designs:
     """Say of each design what it gives and costs.
 
@@ -108,6 +114,8 @@ def make_designs(
         How many are ranked among the subjects.
     difference : float or None
         For which the power is wanted.
+    machine : (float, int), optional
+        Correlation of a machine judge with the experts, and problems that it ranks.
     """
     judges, subjects, problems = (np.array(axis, dtype=np.int64) for axis in axes)
     j, s, p = np.meshgrid(judges, subjects, problems, indexing="ij")
@@ -120,6 +128,12 @@ def make_designs(
         power[:] = closed_form.power(noise, one, of, difference)
         false_alarms[:] = 2 * closed_form.power(noise, one, of, 0.0)
     placed = (s + systems) * p
+    with_machine, worth = np.full(j.shape, np.nan), np.full(j.shape, np.nan)
+    if machine:
+        correlation, of_all = machine
+        worth = closed_form.effective_problems(p, of_all, correlation)
+        wide = closed_form.average_variance(noise, j, worth)
+        with_machine = closed_form.half_width(s, wide, experience_variance, level)
     return Designs(
         judges,
         subjects,
@@ -129,6 +143,8 @@ def make_designs(
         false_alarms,
         np.asarray(costs.solution * s * p + costs.judgment * j * placed, dtype=np.float64),
         np.asarray(costs.minutes * placed / 60, dtype=np.float64),
+        with_machine,
+        worth,
     )
 
 

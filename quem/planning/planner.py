@@ -233,6 +233,9 @@ def make_plan(
         systems=systems,
         difference=requested.power_for,
         costs=costs,
+        machine=(requested.machine_correlation, requested.machine_problems)
+        if requested.machine_correlation is not None and requested.machine_problems is not None
+        else None,
     )
     reaching = smallest(designs, requested.width) if requested.width else []
     plan = PlanFindings(

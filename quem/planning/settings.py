@@ -153,6 +153,15 @@ class PlanSettings(BaseModel):
         title="YEARS",
         description="Report the power to detect a difference of YEARS between two systems.",
     )
+    machine_correlation: Annotated[float, Field(ge=0, le=1), Numeral] | None = Field(
+        None,
+        title="R",
+        description="Correlation, within solvers, of a machine judge's ranks with the experts'; "
+        "reports what it adds.",
+    )
+    machine_problems: Annotated[int, Field(ge=4, le=100_000), Numeral] | None = Field(
+        None, title="N", description="Number of problems that the machine judge ranks."
+    )
     cost_solution: Years | None = Field(
         None,
         description="Cost of one subject's solution to one problem.  [default: minutes as in the "
@@ -188,6 +197,9 @@ class PlanSettings(BaseModel):
             raise ValueError(message)
         if self.cost_judgment is not None and self.cost_solution is None:
             message = "cost_judgment needs cost_solution beside it, in the same unit; add it"
+            raise ValueError(message)
+        if (self.machine_correlation is None) != (self.machine_problems is None):
+            message = "machine_correlation and machine_problems need each other; give both"
             raise ValueError(message)
         if self.power_for is not None and self.systems == 1:
             message = "power_for compares two systems; give systems: 2 or more, or leave it out"

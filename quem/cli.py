@@ -21,6 +21,7 @@ from quem.commands.export import export
 from quem.commands.import_ import import_
 from quem.commands.init import init
 from quem.commands.invite import invite
+from quem.commands.judge import judge
 from quem.commands.judges import judges
 from quem.commands.measures import measures
 from quem.commands.organizers import organizers
@@ -63,7 +64,7 @@ def main() -> None:
 
 
 for _command in (
-    *(analyze, compare, plan, check, init, serve, judges, solve, organizers, invite),
+    *(analyze, compare, plan, check, init, serve, judges, solve, organizers, invite, judge),
     *(export, import_, backup, restore, measures, schema),
 ):
     main.add_command(_command)

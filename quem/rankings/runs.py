@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from quem.rankings import Rankings
     from quem.study import Declared
 
-__all__ = ["FOLDER", "Call", "Run", "Status", "rankings_of", "read_runs", "runs_folder"]
+__all__ = ["FOLDER", "Call", "Run", "RunKind", "Status", "rankings_of", "read_runs", "runs_folder"]
 
 FOLDER = "machines"
+RunKind = Literal["rank", "control", "canary", "redacted"]
 Status = Literal["ok", "invalid", "refused", "too-long", "error", "budget"]
 
 
@@ -103,7 +104,7 @@ class Run(_Part):
     study: str
     judge: str
     number: int
-    kind: Literal["rank", "control", "canary", "redacted"] = "rank"
+    kind: RunKind = "rank"
     declared_model: str = ""
     family: str = ""
     prompt: str

@@ -89,6 +89,16 @@ class Machine(StudyPart):
     )
     price: Price | None = Field(None, description="To say what calls cost that do not say it.")
 
+    @property
+    def host(self) -> str:
+        """Where material is sent, without the port; empty for a command."""
+        return urlsplit(self.url).hostname or ""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether nothing leaves this computer."""
+        return not self.url or self.host in _HERE
+
     @model_validator(mode="after")
     def _is_one(self) -> Machine:
         if bool(self.command) == bool(self.url):

@@ -1,0 +1,228 @@
+"""``quem judge``: machine judges rank the solutions of a study."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from quem.commands.options import database_option, study_argument, unsandboxed_option
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from quem.machines.running import Judged, Limits, Planned
+    from quem.rankings.runs import Run
+
+__all__ = ["judge"]
+
+
+@click.command()
+@study_argument()
+@database_option
+@click.option("--machine", "named", multiple=True, metavar="ID", help="Only this machine judge.")
+@click.option("--problem", "problems", multiple=True, metavar="ID", help="Only this problem.")
+@click.option(
+    "--send-to",
+    multiple=True,
+    metavar="HOST",
+    help="Host that solutions may be sent to; also in machine.shared_with.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be sent; send and write nothing.")
+@click.option("--replay", is_flag=True, help="Take all answers from earlier runs; send nothing.")
+@click.option(
+    "--control",
+    is_flag=True,
+    help="Ask again for the problems that experts ranked, to see whether it judges as it did.",
+)
+@click.option("--max-calls", type=click.IntRange(min=0), help="Stop before more calls than this.")
+@click.option("--max-cost", type=click.FloatRange(min=0), help="Stop where calls cost this much.")
+@click.option(
+    "--text-only",
+    is_flag=True,
+    help="Send descriptions of images to machine judges that cannot see.",
+)
+@unsandboxed_option
+def judge(
+    study: Path,
+    database: str | None,
+    named: tuple[str, ...],
+    problems: tuple[str, ...],
+    send_to: tuple[str, ...],
+    max_calls: int | None,
+    max_cost: float | None,
+    *,
+    dry_run: bool,
+    replay: bool,
+    control: bool,
+    text_only: bool,
+    unsandboxed: bool,
+) -> None:
+    """Let the machine judges of STUDY rank its solutions, blind as its judges are.
+
+    Runs programs that the study file names, and sends solutions to services that it names and that
+    --send-to allows. Answers are kept in the folder machines beside the study file: what was
+    answered once is not asked again, and an interrupted run goes on where it stopped. --machine,
+    --problem, and --send-to can be repeated.
+    """
+    from quem.machines.running import Limits, judged_study, plan_run
+    from quem.wording import format_count
+
+    judged = judged_study(study, sandboxed=not unsandboxed)
+    chosen = [judged.machine(one) for one in named] or list(judged.spec.machines)
+    wanted = _problems(judged, problems, database, control=control)
+    planned = [
+        plan_run(
+            judged,
+            machine,
+            kind="control" if control else "rank",
+            problems=wanted,
+            text_only=text_only,
+        )
+        for machine in chosen
+    ]
+    if not (dry_run or replay):
+        _refuse_hosts(judged, planned, send_to)
+    _show(planned)
+    if dry_run:
+        return
+    _note(judged, planned, database, replay=replay)
+    limits = Limits(max_calls, max_cost, replay=replay)
+    runs = [_run(one, limits) for one in planned]
+    if limits.missing:
+        _refuse_replay(limits)
+    for one, run in zip(planned, runs, strict=True):
+        _say(one, run)
+    click.echo(f"{format_count(limits.requests, 'request')} sent")
+    if not all(runs):
+        click.echo("stopped before all calls were made; run it again for the rest", err=True)
+        raise SystemExit(1)
+
+
+def _problems(
+    judged: Judged, named: tuple[str, ...], database: str | None, *, control: bool
+) -> tuple[str, ...] | None:
+    """Give the problems that are wanted; None for all."""
+    from quem.errors import Mistake, QuemError
+    from quem.io.text import nearest
+
+    known = judged.declared.problems
+    if wrong := next((one for one in named if one not in known), None):
+        message = f"there is no problem {wrong!r}{nearest(wrong, known)}"
+        raise QuemError([Mistake(judged.name, key="--problem", message=message)])
+    if not control:
+        return named or None
+    from quem.experience.loading import load_study
+    from quem.rankings import Rankings
+
+    data = load_study(judged.path, database=database, without_machines=True).data
+    if not isinstance(data, Rankings):
+        message = "--control needs the rankings of experts, and this study has none of whole groups"
+        raise QuemError([Mistake(judged.name, message=message)])
+    ranked = {data.problems[problem] for problem in data.problem.tolist()}
+    return tuple(problem for problem in named or known if problem in ranked)
+
+
+def _refuse_hosts(judged: Judged, planned: list[Planned], send_to: tuple[str, ...]) -> None:
+    """Let nothing leave this computer that was not allowed twice."""
+    from quem.errors import Mistake, QuemError
+
+    shared = judged.spec.machine.shared_with if judged.spec.machine else ()
+    mistakes = []
+    for host in dict.fromkeys(one.machine.host for one in planned if not one.machine.is_here):
+        if host not in shared:
+            message = f"solutions would be sent to {host}; if that is right, name it here"
+            mistakes.append(Mistake(judged.name, key="machine.shared_with", message=message))
+        if host not in send_to:
+            message = f"solutions would be sent to {host}; allow it by --send-to {host}"
+            mistakes.append(Mistake(judged.name, message=message))
+    if mistakes:
+        raise QuemError(mistakes)
+
+
+def _show(planned: list[Planned]) -> None:
+    """List what is sent, to whom, and about what it costs."""
+    from quem.wording import format_count, format_number, join_words
+
+    for one in planned:
+        machine = one.machine
+        where = f"sent to {machine.host}" if machine.url else "given to a command"
+        where += " on this computer" if machine.url and machine.is_here else ""
+        groups = {(task.problem, task.block) for task in one.tasks}
+        noun = "group" if any(block > 1 for _, block in groups) else "problem"
+        cost = "unknown"
+        if one.cost is not None and machine.price:
+            cost = f"{format_number(one.cost, 2)} {machine.price.currency} and what it writes"
+        click.echo(
+            f"{machine.id}: {format_count(len(one.tasks), 'call')} for "
+            f"{format_count(len(groups), noun)}, {one.n_bytes:,} bytes (about {one.n_tokens:,} "
+            f"tokens), {where}; cost {cost}"
+        )
+        for name, count in one.hidden.items():
+            click.echo(f"  {format_count(count, 'invisible character')} taken out of {name}")
+    if planned:
+        kinds = join_words(dict.fromkeys(kind for one in planned for kind in one.kinds))
+        click.echo(f"material: {kinds}; names, experience, and rankings stay here")
+
+
+def _note(judged: Judged, planned: list[Planned], database: str | None, *, replay: bool) -> None:
+    """Let the study's log keep what leaves this computer, once for each host."""
+    away = [one for one in planned if not one.machine.is_here]
+    if replay or not away:
+        return
+    from quem.rankings.stored import Session, session_of_study
+    from quem.store.events import note_once
+    from quem.store.location import locate_database
+
+    store = session_of_study(Session(locate_database(judged.path, database)), judged.spec.id)
+    if store is None:
+        return
+    try:
+        with store.write() as c:
+            for one in away:
+                detail = {
+                    "host": one.machine.host,
+                    "machine": one.machine.id,
+                    "groups": len({(task.problem, task.block) for task in one.tasks}),
+                    "bytes": one.n_bytes,
+                    "kinds": list(one.kinds),
+                }
+                note_once(c, judged.spec.id, "shell", "material-sent", **detail)
+    finally:
+        store.close()
+
+
+def _run(planned: Planned, limits: Limits) -> Run | None:
+    """Make the calls of one machine judge, with progress on stderr."""
+    import sys
+
+    from quem.machines.running import run_machine
+
+    with click.progressbar(
+        length=len(planned.tasks), label=planned.machine.id, file=sys.stderr
+    ) as bar:
+        return run_machine(planned, limits, bar.update)
+
+
+def _refuse_replay(limits: Limits) -> None:
+    from quem.errors import QuemError
+    from quem.wording import format_count
+
+    names = "".join(f"\n  {key}" for key in limits.missing)
+    message = (
+        f"{format_count(len(limits.missing), 'call')} without an answer from an earlier run; run "
+        f"it without --replay:{names}"
+    )
+    raise QuemError([message])
+
+
+def _say(planned: Planned, run: Run | None) -> None:
+    """Say how a run ended."""
+    from collections import Counter
+
+    if run is None:
+        return
+    what = "answers kept for a run of all problems" if planned.is_part else f"run {run.number}"
+    counts = Counter(call.status for call in run.calls)
+    each = ", ".join(f"{count:,} {status}" for status, count in counts.most_common())
+    click.echo(f"{planned.machine.id}: {what}, {each}")

@@ -6,6 +6,8 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = ["TooLargeError", "UploadFolder"]
+
+_PARTIAL = ".partial"
+_FORGOTTEN_SECONDS = 86_400
 
 
 class TooLargeError(Exception):
@@ -54,7 +59,8 @@ class UploadFolder:
         """
         self.folder.mkdir(mode=0o700, exist_ok=True)
         digest, size = hashlib.sha256(), 0
-        handle, name = tempfile.mkstemp(prefix=".", suffix=".partial", dir=self.folder)
+        self._remove_forgotten()
+        handle, name = tempfile.mkstemp(prefix=".", suffix=_PARTIAL, dir=self.folder)
         path = Path(name)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -69,6 +75,13 @@ class UploadFolder:
             path.unlink(missing_ok=True)
             raise
         return path, digest.hexdigest(), size
+
+    def _remove_forgotten(self) -> None:
+        """Remove what came in when a server was killed, and has no name for a day."""
+        for partial in self.folder.glob(f".*{_PARTIAL}"):
+            with suppress(FileNotFoundError):
+                if time.time() - partial.stat().st_mtime > _FORGOTTEN_SECONDS:
+                    partial.unlink()
 
     def keep(self, received: Path, sha256: str, ending: str) -> Path:
         """Give a received file its name; it is on the disk then."""
@@ -106,7 +119,7 @@ def _copy_lacking(source: Path, target: Path) -> None:
             os.link(path, place)
         except OSError:
             # Another disk, or one without links.
-            partial = place.with_name(f".{place.name}.partial")
+            partial = place.with_name(f".{place.name}{_PARTIAL}")
             shutil.copyfile(path, partial)
             partial.replace(place)
         sync_folder(place.parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 from itertools import pairwise
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from quem.store import solving, subjects
 from quem.store.ballots import ClosedError, NotAssignedError, SubmittedError
 from quem.store.solving import ElsewhereError, StaleAnswerError, spent_on
+from quem.store.uploads import UploadFolder
 from quem.study.orders import balanced_orders, least_used
 from tests.store.made import STUDY, at_once
 from tests.store.solving import (
@@ -280,3 +282,15 @@ def test_test_answers_go_when_the_session_opens(store: Store) -> None:
     with store.write() as c:
         assert solving.discard_solving_trial(c, STUDY, "shell") == []
     assert save(store, gid, 1).number == 2
+
+
+def test_what_came_in_when_a_server_was_killed_is_removed_after_a_day(tmp_path: Path) -> None:
+    """By the next upload; what may still be coming in stays."""
+    folder = UploadFolder(tmp_path / "study.yaml")
+    folder.receive([b"one"], 10)
+    old, new = tmp_path / "study.uploads/.old.partial", tmp_path / "study.uploads/.new.partial"
+    for path in (old, new):
+        path.write_bytes(b"half")
+    os.utime(old, (0, 0))
+    folder.receive([b"two"], 10)
+    assert (old.exists(), new.exists()) == (False, True)

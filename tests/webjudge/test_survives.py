@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import random
 import re
@@ -17,6 +18,7 @@ from urllib.request import urlopen
 import pytest
 
 from quem.store.connecting import THREADS
+from quem.study import read_study
 from tests.patience import SECONDS, until
 from tests.served import Browserless, Served, all_ranked, write_judging_study
 from tests.trials.kills import KillTrials
@@ -128,14 +130,24 @@ def test_a_database_that_is_taken_away_is_noticed(tmp_path: Path) -> None:
 
 
 @contextmanager
-def gunicorn(study: Path, database: str, workers: int) -> Iterator[tuple[str, list[str]]]:
-    """Run gunicorn, until it ends well; gives its address, and the judges' links."""
+def gunicorn(
+    study: Path, database: str, workers: int, prefix: str = ""
+) -> Iterator[tuple[str, list[str]]]:
+    """Run gunicorn, until it ends well; gives the study's address, and the judges' links.
+
+    Parameters
+    ----------
+    prefix : str
+        Of a study in a folder of studies, which is then what is served.
+    """
     program = shutil.which("gunicorn", path=os.path.dirname(sys.executable))  # noqa: PTH120
     assert program, "gunicorn belongs to the tests"
     address = f"127.0.0.1:{free_port()}"
-    environment = {**os.environ, "QUEM_DATABASE_URL": database, "QUEM_STUDY": str(study)}
+    served = {"QUEM_STUDIES": study.parents[1]} if prefix else {"QUEM_STUDY": study}
+    environment = {**os.environ, "QUEM_DATABASE_URL": database}
+    environment |= {name: str(path) for name, path in served.items()}
     out = study.with_name("links.csv")
-    words = ["judges", str(study), "--url", f"http://{address}", "--out", str(out)]
+    words = ["judges", str(study), "--url", f"http://{address}{prefix}", "--out", str(out)]
     subprocess.run(
         [sys.executable, "-m", "quem", *words],
         env=environment,
@@ -147,7 +159,7 @@ def gunicorn(study: Path, database: str, workers: int) -> Iterator[tuple[str, li
     try:
         wait_for(f"http://{address}/healthz")
         links = [line.split(",")[2] for line in out.read_text().splitlines()[1:]]
-        yield f"http://{address}", links
+        yield f"http://{address}{prefix}", links
     finally:
         process.terminate()
         assert process.wait(60) == 0
@@ -165,9 +177,19 @@ def test_a_worker_that_ends_leaves_one_file(tmp_path: Path) -> None:
     assert '"revisions": 1' in (tmp_path / "store.sqlite3.acknowledged").read_text()
 
 
-def test_several_workers_share_one_session(tmp_path: Path, new_postgres: Callable[[], str]) -> None:
+@pytest.mark.parametrize("in_folder", [False, True], ids=["study", "folder"])
+def test_several_workers_share_one_session(
+    tmp_path: Path,
+    new_postgres: Callable[[], str],
+    in_folder: bool,  # noqa: FBT001
+) -> None:
     """With two workers a judge's saves meet one history, whoever answers."""
-    with gunicorn(write_judging_study(tmp_path), new_postgres(), 2) as (base, links):
+    path = tmp_path / "one" if in_folder else tmp_path
+    path.mkdir(exist_ok=True)
+    study = write_judging_study(path)
+    key = hashlib.sha256(read_study(study).id.encode()).hexdigest()[:10]
+    prefix = f"/s/{key}" if in_folder else ""
+    with gunicorn(study, new_postgres(), 2, prefix) as (base, links):
         one = Browserless(base)
         one.get(links[0])
         gid = one.groups()[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from quem.errors import QuemError
 from quem.store import studies
 from quem.store.audit_log import audit_events
 from quem.store.backup import backup_state
@@ -21,6 +22,7 @@ from quem.store.standing import (
     share_of_answers,
     task_counts,
 )
+from quem.study.runs import read_runs
 from webjudge.lacking import lacking
 
 if TYPE_CHECKING:
@@ -106,6 +108,7 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
         "all_done": totals["done"] > 0 and not waiting,
         "deadline": site.spec.deadline,
         "rows": _rows(site, progress, tasks),
+        "machines": machine_rows(site),
         "recent": recent,
         "unlinked": unlinked,
         "undecided": undecided,
@@ -119,6 +122,24 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
         "unreadable": site.unreadable(),
         "now": now(),
     }
+
+
+def machine_rows(site: Site) -> list[dict[str, Any]]:
+    """Say what each machine judge did in its last run, and never how it ranked."""
+    rows = []
+    for machine in site.spec.machines:
+        try:
+            runs = read_runs(site.path, site.id, machine.id)
+        except QuemError:
+            runs = []
+        rows.append(
+            {
+                "id": machine.id,
+                "what": machine.model or machine.command[0],
+                "run": runs[-1] if runs else None,
+            }
+        )
+    return rows
 
 
 def _counted(

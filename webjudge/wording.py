@@ -36,6 +36,7 @@ _EVENTS = {
     "backup": "Backup made",
     "backup-failed": "Backup failed",
     "restored": "Study restored from a backup",
+    "material-sent": "Solutions sent to {host} for the machine judge {machine}",
     "problems-drawn": "Problems drawn that judges are given",
     "consented": "{judge} gave consent",
     "answered": "{judge} answered the questions at the end",

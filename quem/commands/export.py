@@ -81,7 +81,7 @@ def export(
 
     rankings.csv is a long table of what judges submitted, each PROBLEM.toc its orders as
     PrefLib has them, and archive.jsonl all that the store holds, with the audit trail:
-    `quem import` makes a store of it.
+    `quem import` makes a store of it. machines.zip has what machine judges were asked and answered.
 
     pairs.csv and pairs.jsonl are the answers that judges gave when they compared two solutions.
     A solution is compared with a few others until it has its place, so these are some pairs of
@@ -117,6 +117,8 @@ def export(
     if {"every-eval-ever", "inspect"} & {*formats}:
         source = {"database": database, "reveal": reveal}
         files |= _results(study, draft.spec, rankings, {*formats}, source, logs, epoch)
+    if not formats or "archive" in formats:
+        files |= _machines(study)
     if "ro-crate" in formats:
         files[CRATE] = crate(files, draft.spec).encode()
     folder = out if out is not None else study.parent / f"{study.stem}-export"
@@ -231,6 +233,25 @@ def _results(
         metrics = years_metrics(document) if document else {}
         files |= scored_logs(logs, spec, rankings, metrics, epoch=epoch)
     return files
+
+
+def _machines(study: Path) -> dict[str, bytes]:
+    """Pack what machine judges were asked and answered, beside the archive; the same twice."""
+    from io import BytesIO
+    from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+    from quem.study.runs import FOLDER
+
+    folder = study.parent / FOLDER
+    files = sorted(path for path in folder.rglob("*.json") if path.is_file())
+    files += sorted(path for path in (folder / "blobs").rglob("*") if path.is_file())
+    if not files:
+        return {}
+    packed = BytesIO()
+    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+        for path in files:
+            archive.writestr(ZipInfo(path.relative_to(study.parent).as_posix()), path.read_bytes())
+    return {"machines.zip": packed.getvalue()}
 
 
 def _inputs(draft: StudyFile, database: Path | None) -> list[Path]:

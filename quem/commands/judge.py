@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.machines.running import Judged, Limits, Planned
-    from quem.rankings.runs import Run
+    from quem.study.runs import Run
 
 __all__ = ["judge"]
 

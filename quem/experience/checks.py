@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from quem.experience.estimate import Estimate
     from quem.experience.result import ExperienceFindings
-    from quem.rankings.runs import Run
+    from quem.study.runs import Run
 
 __all__ = ["find_warnings"]
 

@@ -14,11 +14,11 @@ import numpy as np
 from quem.errors import QuemError
 from quem.experience.cells import judged_cells, score_cells
 from quem.rankings import Decisions, PrintedAverages, Rankings, Session, read_rankings
-from quem.rankings.runs import read_runs
 from quem.rankings.stored import session_of_study
 from quem.store.location import locate_database
 from quem.study.document import Document
 from quem.study.reading import draft_study
+from quem.study.runs import read_runs
 
 if TYPE_CHECKING:
     import os
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.errors import Mistake
-    from quem.rankings.runs import Run
     from quem.store.drawing import ProblemDraw
     from quem.study import Declared, ExperienceSpec
     from quem.study.document import Loc
     from quem.study.reading import StudyFile
+    from quem.study.runs import Run
 
 __all__ = ["Panel", "Study", "judges_panel", "load_study"]
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from quem.experience.cells import RankCells
     from quem.experience.control import Control, Erratic
     from quem.experience.loading import Study
-    from quem.rankings.runs import Run
     from quem.study import Declared, ExperienceSettings
+    from quem.study.runs import Run
 
     Floats = NDArray[np.float64]
 

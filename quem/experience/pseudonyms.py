@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.experience.loading import Study
-    from quem.rankings.runs import Run
     from quem.study import Declared, ExperienceSpec
     from quem.study.document import SourcePosition
     from quem.study.models import Question
+    from quem.study.runs import Run
 
 __all__ = ["Pseudonyms", "pseudonymize", "pseudonyms_of"]
 

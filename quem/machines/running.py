@@ -18,21 +18,21 @@ from quem.machines.material import ImagesError, Piece, sheet_pieces, solution_pi
 from quem.machines.orders import first_order, orders
 from quem.machines.requests import Request, default_prompt, digest, read_prompt
 from quem.machines.transcripts import Transcripts
-from quem.rankings.runs import Call, Run, read_runs
 from quem.solutions import check_solutions
 from quem.store.living import plan_of
 from quem.study.blocks import PairCounts
 from quem.study.reading import draft_study
+from quem.study.runs import Call, Run, read_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
     from quem.machines.calling import Judge
-    from quem.rankings.runs import RunKind
     from quem.solutions import Solutions
     from quem.study import Declared, ExperienceSpec
     from quem.study.machines import Machine
+    from quem.study.runs import RunKind
 
 __all__ = ["CANARY", "Judged", "Limits", "Planned", "judged_study", "plan_run", "run_machine"]
 
@@ -234,7 +234,7 @@ def plan_run(
     Parameters
     ----------
     kind : {"rank", "control", "canary", "redacted"}
-        As of `quem.rankings.runs.Run`.
+        As of `quem.study.runs.Run`.
     problems : collection of str, optional
         Only these; all by default.
     text_only : bool

@@ -11,13 +11,13 @@ import os
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from quem.rankings.runs import FOLDER
+from quem.study.runs import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from quem.rankings.runs import Run
+    from quem.study.runs import Run
 
 __all__ = ["Transcripts", "write_new"]
 

@@ -1,18 +1,9 @@
-"""Runs of machine judges: who ranked what, as the files beside a study say.
-
-``machines/M1/runs/0001.json`` is the first run of the machine judge ``M1``. A run is added and
-never changed; the last one counts. It holds all that statistics need; the requests and the answers
-themselves are in the transcripts, which its calls name.
-"""
+"""Rankings of machine judges, as a table like that of experts."""
 
 from __future__ import annotations
 
-import datetime as dt  # noqa: TC003  pydantic reads it
-import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
-
-from pydantic import BaseModel, ConfigDict, ValidationError
+from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError
 from quem.io.columns import column_of
@@ -20,155 +11,11 @@ from quem.io.tables import SourceTable
 from quem.rankings.entries import FIELDS, assemble
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from quem.rankings import Rankings
     from quem.study import Declared
+    from quem.study.runs import Run
 
-__all__ = ["FOLDER", "Call", "Run", "RunKind", "Status", "rankings_of", "read_runs", "runs_folder"]
-
-FOLDER = "machines"
-RunKind = Literal["rank", "control", "canary", "redacted"]
-Status = Literal["ok", "invalid", "refused", "too-long", "error", "budget"]
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Call(_Part):
-    """One order of one problem's solutions, and how the machine ranked them.
-
-    Parameters
-    ----------
-    repeat : int
-        From 0.
-    key : str
-        Of the transcript.
-    order : tuple of str
-        The solvers, in the order in which their solutions were presented.
-    attempts : int
-        How often it was asked, until it answered in the form that was asked for.
-    requests : int
-        How often anything was sent; 0 where the answer was known.
-    ranked : tuple of tuple of str
-        Solvers, best first; equal ones together. Empty unless the status is ``ok``.
-    cannot : dict of str to str
-        Why solutions were not ranked, by solver.
-    model, fingerprint : str
-        As the service says who answered.
-    cost : float or None
-        None where it is not known.
-    """
-
-    problem: str
-    block: int = 1
-    repeat: int
-    key: str
-    status: Status
-    order: tuple[str, ...]
-    attempts: int = 1
-    requests: int = 0
-    ranked: tuple[tuple[str, ...], ...] = ()
-    cannot: dict[str, str] = {}
-    model: str = ""
-    fingerprint: str = ""
-    seconds: float = 0.0
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cost: float | None = None
-
-
-class Run(_Part):
-    """What one machine judge said of a study in one run.
-
-    Parameters
-    ----------
-    number : int
-        From 1.
-    kind : str
-        ``rank`` for what is analyzed; ``control`` for problems that are ranked again to see whether
-        the machine still judges as it did; ``canary`` with a planted request, and ``redacted``
-        without words that seem to speak to a judge.
-    prompt : str
-        SHA-256 of the prompt.
-    digests : dict
-        Of each solution that it was shown, by problem and solver.
-    words : dict
-        How many words each of them has.
-    planted : dict of str to str
-        Of a ``canary``: in whose solution the request was planted, by problem.
-    """
-
-    format: Literal["quem-machine-run/1"] = "quem-machine-run/1"
-    study: str
-    judge: str
-    number: int
-    kind: RunKind = "rank"
-    declared_model: str = ""
-    family: str = ""
-    prompt: str
-    temperature: float = 0.0
-    repeats: int
-    currency: str = ""
-    began_at: dt.datetime
-    ended_at: dt.datetime
-    digests: dict[str, dict[str, str]] = {}
-    words: dict[str, dict[str, int]] = {}
-    planted: dict[str, str] = {}
-    calls: tuple[Call, ...] = ()
-
-    @property
-    def blocked(self) -> bool:
-        """Whether it was given parts of the groups."""
-        return any(call.block > 1 for call in self.calls)
-
-    @property
-    def made(self) -> tuple[Call, ...]:
-        """The calls that were made, and not saved for want of money."""
-        return tuple(call for call in self.calls if call.status != "budget")
-
-    @property
-    def failed(self) -> float:
-        """The share of these without a valid ranking; 1 where none was made."""
-        made = self.made
-        return sum(call.status != "ok" for call in made) / len(made) if made else 1.0
-
-    def count(self, status: Status) -> int:
-        """Count the calls that ended like this."""
-        return sum(call.status == status for call in self.calls)
-
-
-def runs_folder(study: Path, judge: str) -> Path:
-    """Say where the runs of a machine judge are kept, beside the study file."""
-    return study.parent / FOLDER / judge / "runs"
-
-
-def read_runs(study: Path, study_id: str, judge: str) -> list[Run]:
-    """Read all runs of a machine judge, the first one first.
-
-    Parameters
-    ----------
-    study : Path
-        The study file.
-
-    Raises
-    ------
-    QuemError
-        A file is no run of this judge in this study.
-    """
-    runs = []
-    for path in sorted(runs_folder(study, judge).glob("[0-9]*.json")):
-        try:
-            run = Run.model_validate_json(path.read_bytes())
-        except (ValidationError, OSError, json.JSONDecodeError) as error:
-            message = "cannot be read as a run of a machine judge; move it elsewhere"
-            raise QuemError([Mistake(str(path), message=message)]) from error
-        if (run.study, run.judge) != (study_id, judge):
-            message = f"is of {run.judge} in the study {run.study}; move it elsewhere"
-            raise QuemError([Mistake(str(path), message=message)])
-        runs.append(run)
-    return sorted(runs, key=lambda run: run.number)
+__all__ = ["rankings_of"]
 
 
 def rankings_of(run: Run, declared: Declared) -> Rankings:

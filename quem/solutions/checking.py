@@ -93,7 +93,7 @@ def find_warnings(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarni
     list of StudyWarning
         Words, decisions about words that are not there, metadata, formats that differ, images,
         scripts, styles, formulas and parts of documents that are not shown, texts that still have
-        to be written, and lists too long to rank.
+        to be written, lists too long to rank, and what matters where machines judge.
     """
     from quem.solutions.identity import identity_warnings
 
@@ -106,8 +106,25 @@ def find_warnings(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarni
         *_losses(solutions),
         *_unwritten(solutions),
         *_long_lists(solutions, spec),
+        *_machines(solutions, spec),
     ]
     return [printable(warning) for warning in doubts]
+
+
+def _machines(solutions: Solutions, spec: ExperienceSpec) -> Iterator[StudyWarning]:
+    """What solutions say to machine judges, and what consent forms have to say of them."""
+    if not spec.machines:
+        return
+    from quem.solutions.pleas import plea_warnings
+
+    yield from plea_warnings(solutions)
+    hosts = spec.machine.shared_with if spec.machine else ()
+    if hosts and (solutions.consent or solutions.solving_consent):
+        message = (
+            f"solutions may be sent to {', '.join(hosts)} for machine judges; check that the "
+            "consent form says so"
+        )
+        yield StudyWarning("machine-consent", message)
 
 
 def _unwritten(solutions: Solutions) -> Iterator[StudyWarning]:

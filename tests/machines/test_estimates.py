@@ -28,7 +28,7 @@ from tests.machines.made import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.rankings.runs import Call
+    from quem.study.runs import Call
 
 QUICK = {"bootstrap": 0, "permutations": 0}
 

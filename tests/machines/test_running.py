@@ -18,12 +18,12 @@ from scipy import stats
 from quem.cli import main
 from quem.errors import QuemError
 from quem.machines.running import CANARY, judged_study, plan_run, run_machine
-from quem.rankings.runs import read_runs
+from quem.study.runs import read_runs
 from tests.machines.fakes import SECRET, serving
 from tests.patience import until
 
 if TYPE_CHECKING:
-    from quem.rankings.runs import Run
+    from quem.study.runs import Run
 
 FAKES = Path(__file__).with_name("fakes.py")
 SOLVERS = (*(f"S{n}" for n in range(1, 12)), "sys")

@@ -18,6 +18,8 @@ from urllib.parse import unquote, urljoin
 
 from quem.blinding.libreoffice import find_office, is_sandboxed
 from quem.blinding.packages import Cleaned
+from quem.machines.requests import canonical
+from quem.machines.running import judged_study, plan_run
 from tests.blinding.planted import HIDDEN, PLANTS, planted
 from tests.blinding.planted_images import METADATA, planted_images
 from tests.blinding.planted_notebooks import drawing, planted_notebook, with_attachment
@@ -173,6 +175,8 @@ def _write_study(
     system = f"id: {solvers[3]}, name: {names('system')}, of: {names('base')}"
     lines += [f"systems: [{{{system}, version: 7.7.7-rc9, date: 2019-08-17}}]"]
     lines += [f"withheld: [{solvers[4]}]"]
+    more = "images: true, max_input_bytes: 100000000"
+    lines += [f"machines: [{{id: M1, command: judge, {more}}}]"]
     study.write_text("\n".join(lines) + "\n", encoding="utf-8")
     n_images = dict.fromkeys(_PROBLEMS, 1)  # the statement, which is that of both, shows one
     for place, contents in dealt.items():
@@ -344,6 +348,7 @@ def _crawled(rng: random.Random, folder: Path, host: str) -> dict[str, Any]:
         finally:
             site.store.close()
     assert n_sent == n_images, f"{n_sent} images were sent, of {n_images}"
+    received |= _requests(study)
     leaks = {what: names.found_in(content) for what, content in received.items()}
     assert not any(leaks.values()), {what: names.listing(ids) for what, ids in leaks.items() if ids}
     for what, content in received.items():
@@ -354,6 +359,21 @@ def _crawled(rng: random.Random, folder: Path, host: str) -> dict[str, Any]:
         assert "/static/" in what or not re.search(rb"\n(ETag|Last-Modified):", content), what
     size = sum(map(len, received.values()))
     return {"names": len(names.meanings), "addresses": len(received), "bytes": size}
+
+
+def _requests(study: Path) -> dict[str, bytes]:
+    """What a machine judge receives: every request as it is sent, and each image unpacked."""
+    judged = judged_study(study)
+    machine = judged.machine("M1")
+    sent = {}
+    for task in plan_run(judged, machine).tasks:
+        request, what = task.request, f"request {task.problem} {task.repeat}"
+        sent[what] = canonical([request.document(), request.messages()])
+        images = b"\n".join(everything_in(data) for _, data in request.images())
+        assert images
+        sent[f"{what}: images"] = images
+        assert sent[what].count(b"A plan to see") >= _SOLVERS
+    return sent
 
 
 def _original(folder: Path) -> bytes:

@@ -31,9 +31,18 @@ if TYPE_CHECKING:
     from quem.experience.estimate import Estimate
     from quem.experience.machines import MachineUse
     from quem.experience.result import ExperienceFindings
-    from quem.rankings.runs import Run
+    from quem.study.runs import Run
 
-__all__ = ["ALONE", "MACHINES", "alone_texts", "machine_texts", "machines_section", "not_drawn"]
+__all__ = [
+    "ALONE",
+    "MACHINES",
+    "alone_text",
+    "alone_texts",
+    "machine_texts",
+    "machines_section",
+    "not_drawn",
+    "used_text",
+]
 
 
 def alone_texts(findings: ExperienceFindings) -> Iterator[tuple[str, str]]:
@@ -48,6 +57,24 @@ def alone_texts(findings: ExperienceFindings) -> Iterator[tuple[str, str]]:
                 unit=findings.study.spec.experience_unit,
             )
             yield estimate.system, text
+
+
+def alone_text(findings: ExperienceFindings) -> str:
+    """Say what the experts alone give, of all systems; nothing where machines add nothing."""
+    texts = list(alone_texts(findings))
+    several = len(texts) > 1
+    said = [f"{findings.name_of(s)}: {text}" if several else text for s, text in texts]
+    return f"The experts alone: {'; '.join(said)}." if said else ""
+
+
+def used_text(findings: ExperienceFindings) -> str:
+    """Say that machine judges are used, and what the experts alone give; else nothing."""
+    use, alone = findings.machines, alone_text(findings)
+    if not (use and alone):
+        return ""
+    noun = "judge" if len(use.used) == 1 else "judges"
+    whose = "its rankings are" if len(use.used) == 1 else "their rankings are"
+    return f"This uses the machine {noun} {join_words(use.used)}; {whose} not votes. {alone}"
 
 
 def not_drawn(findings: ExperienceFindings) -> str:
@@ -130,8 +157,8 @@ def machines_section(findings: ExperienceFindings) -> Section | None:
         "that is the same on all problems cancels.",
         *machine_texts(findings),
     ]
-    if alone := [f"{findings.name_of(s)}: {said}" for s, said in alone_texts(findings)]:
-        text.append(f"By the experts alone: {'; '.join(alone)}.")
+    if alone := alone_text(findings):
+        text.append(alone)
     if use.share:
         text.append(
             "Agreement, variants, ANOVA, and the profile of each system are of the experts’ ranks "
@@ -152,7 +179,13 @@ def _cost(run: Run) -> str:
 
 _RUNS: Columns[Run, ExperienceFindings] = Columns(
     Column("judge", NAME, "id", heading="Machine judge"),
-    Column("model", TEXT, "as declared", of="declared_model", heading="Model"),
+    Column(
+        "model",
+        TEXT,
+        "as declared",
+        of=lambda row, _: row.declared_model or "command",
+        heading="Model",
+    ),
     Column("repeats", COUNT, "orders of each problem", heading="Orders"),
     Column("calls", COUNT, "calls", of=lambda row, _: len(row.made), heading="Calls"),
     Column("invalid", COUNT, "", of=lambda row, _: row.count("invalid"), heading="Invalid"),

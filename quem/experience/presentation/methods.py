@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem import __version__
-from quem.experience.presentation.machines import alone_texts, machine_texts
+from quem.experience.presentation.machines import alone_text, machine_texts
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
 from quem.experience.presentation.verdict import best_first
 from quem.experience.wording import (
@@ -107,13 +107,11 @@ def _machines(findings: ExperienceFindings) -> list[str]:
     use = findings.machines
     if use is None or not use.share:
         return machine_texts(findings)
-    alone = "; ".join(text for _, text in alone_texts(findings))
-    of_experts = [f"By the experts alone: {alone}."] if alone else []
     return [
         *machine_texts(findings),
         "Their ranks entered as a control variate (Angelopoulos, Duchi & Zrnic, 2023), not as "
         "votes.",
-        *of_experts,
+        alone_text(findings),
     ]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.experience.presentation.machines import alone_texts, not_drawn
+from quem.experience.presentation.machines import not_drawn, used_text
 from quem.experience.presentation.summary import equation
 from quem.experience.wording import (
     INTERVALS,
@@ -86,11 +86,7 @@ def verdict(findings: ExperienceFindings) -> Verdict:
 
 def _alone(findings: ExperienceFindings) -> list[str]:
     """Say what the experts alone give, and that their problems were chosen."""
-    texts = dict(alone_texts(findings))
-    several = len(texts) > 1
-    said = [f"{findings.name_of(s)}: {text}" if several else text for s, text in texts.items()]
-    alone = [f"The experts alone: {'; '.join(said)}."] if said else []
-    return [*alone, *filter(None, [not_drawn(findings)])]
+    return list(filter(None, [used_text(findings), not_drawn(findings)]))
 
 
 def _model(findings: ExperienceFindings, estimate: Estimate) -> str:

@@ -1,0 +1,103 @@
+"""Sentences in solutions that speak to whoever judges them, which machine judges may obey."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from quem.blinding.pages import pages_of
+from quem.blinding.rendering import read_as_judge
+from quem.errors import QuemError, StudyWarning
+from quem.io.text import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quem.solutions.model import Solution, SolutionFile, Solutions
+
+__all__ = ["Plea", "plea_warnings", "pleas"]
+
+_OBJECTS = r"(?:this|me|my|mine|solution|answer|the\s+(?:following|above))"
+_PATTERNS = (
+    rf"\b(?:rank|score|grade|rate|prefer|judge|choose|pick|place|put)\s+{_OBJECTS}\b",
+    r"\b(?:ignore|disregard|forget)\s+(?:(?:all|any|the|your|of)\s+)*"
+    r"(?:previous|prior|above|earlier|preceding|instructions|prompt)\b",
+    r"\bsystem\s+prompt\b",
+    r"\b(?:note|message|instructions?|hint)\s+(?:to|for)\s+(?:the\s+|all\s+|any\s+)*"
+    r"(?:judges?|graders?|raters?|reviewers?|evaluators?|models?|ai|llms?|assistants?)\b",
+    r"\b(?:dear|attention,?)\s+(?:judges?|graders?|raters?|evaluators?|llms?|ai)\b",
+    # The other languages of the pages, as far as they are written with blanks.
+    r"\b(?:bewerte|beurteile|bevorzuge|setze|ordne|stufe)n?\s+(?:sie\s+)?(?:diese|mich|meine)\w*\b",
+    r"\bignoriere?n?\s+(?:sie\s+)?(?:alle\s+)?(?:vorherigen|bisherigen|obigen)\b",
+    r"\b(?:classez?|notez?|préférez?|placez?|évaluez?)\s+(?:cette|ma|ceci)\b",
+    r"\bignorez?\s+(?:toutes\s+)?les\s+(?:instructions|consignes)\b",
+    r"\b(?:clasifi[cq]u?[ae]|puntú[ae]|calific[ao]|prefiera?|coloca|coloque)\s+(?:esta|mi|esto)\b",
+    r"\bignor[ae]\s+(?:todas\s+)?las\s+instrucciones\b",
+    "(?:这个|本|此)(?:解答|答案|方案).{0,6}(?:排|评).{0,4}第一|忽略.{0,6}(?:之前|以上|先前)",
+    "(?:この|本)(?:解答|回答).{0,8}(?:一位|最初|最高)|(?:以前|上記)の指示を無視",
+)
+_PLEA = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS), re.IGNORECASE)
+_ENCODED = re.compile(r"[A-Za-z0-9+/]{200,}={0,2}")
+_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_MOST = 10
+
+
+@dataclass(frozen=True)
+class Plea:
+    """A sentence that speaks to a judge, or a long run of encoded text.
+
+    Parameters
+    ----------
+    name : str
+        The file.
+    words : str
+        As they are there.
+    """
+
+    problem: str
+    solver: str
+    name: str
+    words: str
+    is_encoded: bool = False
+
+
+def pleas(solution: Solution) -> Iterator[Plea]:
+    """Find what in a solution speaks to its judge, in what judges receive of it."""
+    for file in solution.files:
+        text = _text(file, solution)
+        for sentence in _END.split(text):
+            if _PLEA.search(sentence):
+                yield Plea(solution.problem, solution.solver, file.name, sentence.strip())
+        for run in _ENCODED.finditer(text):
+            yield Plea(solution.problem, solution.solver, file.name, run[0], is_encoded=True)
+
+
+def plea_warnings(solutions: Solutions) -> Iterator[StudyWarning]:
+    """Warn of solutions that speak to their judge."""
+    found = [
+        plea
+        for by_solver in solutions.by_problem.values()
+        for solution in by_solver.values()
+        for plea in pleas(solution)
+    ]
+    for plea in found[:_MOST]:
+        what = f"holds {len(plea.words)} characters of encoded text"
+        if not plea.is_encoded:
+            what = f"seems to speak to its judge: {shown(plea.words)}"
+        message = f"{plea.name} {what}; machine judges may obey, `quem audit` shows whether they do"
+        yield StudyWarning("addressed-to-judge", message)
+    if (more := len(found) - _MOST) > 0:
+        yield StudyWarning("addressed-to-judge", f"and {more:,} more such places")
+
+
+def _text(file: SolutionFile, solution: Solution) -> str:
+    try:
+        if file.kind == "image":
+            return ""
+        if file.kind in ("pdf", "office"):
+            return "\n".join(page.text for page in pages_of(file))
+        return read_as_judge(file, solution.files)
+    except QuemError:
+        # What cannot be read is said elsewhere.
+        return ""

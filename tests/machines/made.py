@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GOLDEN", "golden_calls", "golden_study", "run_of", "write_run", "write_study"]
 
-GOLDEN: dict[str, Any] = json.loads((Path(__file__).parent / "control.json").read_text("utf-8"))
+GOLDEN: dict[str, Any] = json.loads((Path(__file__).parent / "golden.json").read_text("utf-8"))
 NOON = dt.datetime(2026, 11, 1, 12, tzinfo=dt.UTC)
 
 

@@ -14,6 +14,7 @@ import click
 
 from quem import __version__
 from quem.commands.analyze import analyze
+from quem.commands.audit import audit
 from quem.commands.backup import backup
 from quem.commands.check import check
 from quem.commands.compare import compare
@@ -64,7 +65,7 @@ def main() -> None:
 
 
 for _command in (
-    *(analyze, compare, plan, check, init, serve, judges, solve, organizers, invite, judge),
+    *(analyze, compare, plan, check, init, serve, judges, solve, organizers, invite, judge, audit),
     *(export, import_, backup, restore, measures, schema),
 ):
     main.add_command(_command)

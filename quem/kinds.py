@@ -274,12 +274,13 @@ KINDS = _Kinds()
 
 
 def presentations() -> dict[str, Presentation[Any]]:
-    """Give how the results of each kind are shown: of studies, comparisons, and plans."""
+    """Give how the results of each kind are shown: of studies, comparisons, plans, and audits."""
     from quem.comparison.result import ComparisonResult
+    from quem.machines.result import AuditResult
     from quem.planning.result import PlanResult
 
     results: list[type[BaseResult[Any]]] = [kind.result() for kind in KINDS.values()]
-    results += [ComparisonResult, PlanResult]
+    results += [ComparisonResult, PlanResult, AuditResult]
     return {result.kind: result.presentation() for result in results}
 
 

@@ -14,11 +14,14 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.cookiejar import CookieJar
 from typing import TYPE_CHECKING, Any, Self
 
 import pytest
+from waitress import wasyncore
+from waitress.server import create_server
 
 from quem.store.ballots import ballots_of, current_state
 from quem.store.engine import store_of
@@ -29,12 +32,12 @@ from quem.study.reading import read_study
 from tests.patience import SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from quem.store.ballots import AssignedBallot
 
-__all__ = ["Browserless", "Served", "write_judging_study"]
+__all__ = ["Browserless", "Served", "waitress_serving", "write_judging_study"]
 
 _LINK = re.compile(r"https?://\S+/(?:j|d)/\S+")
 
@@ -282,6 +285,22 @@ class Browserless:
             "submit": submit,
         }
         return self.send("PUT", f"/judge/g/{gid}/state", body)
+
+
+@contextmanager
+def waitress_serving(app: Any) -> Iterator[str]:  # noqa: ANN401  any WSGI application
+    """Serve an app in a thread while something is done; gives its address."""
+    # The types of waitress leave out its port.
+    server: Any = create_server(app, host="127.0.0.1", port=0, threads=4)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.effective_port}"
+    finally:
+        # In its thread, which waits for these sockets; without any it ends.
+        server.trigger.pull_trigger(lambda: wasyncore.close_all(server._map, ignore_all=True))  # noqa: SLF001
+        thread.join(SECONDS)
+        server.task_dispatcher.shutdown()
 
 
 def all_ranked(names: list[str], **more: Any) -> dict[str, Any]:  # noqa: ANN401  parts of a state

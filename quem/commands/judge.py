@@ -11,6 +11,7 @@ from quem.commands.options import database_option, study_argument, unsandboxed_o
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from quem.experience.loading import Study
     from quem.machines.running import Judged, Limits, Planned
     from quem.study.runs import Run
 
@@ -97,6 +98,23 @@ def judge(
     if not all(runs):
         click.echo("stopped before all calls were made; run it again for the rest", err=True)
         raise SystemExit(1)
+
+
+def run_canary(
+    study: Study, judge: str, send_to: tuple[str, ...], database: str | None, *, sandboxed: bool
+) -> None:
+    """Let a machine judge rank the experts' problems once more, with a planted request in each."""
+    from quem.machines.panel import canary_targets
+    from quem.machines.running import Limits, judged_study, plan_run
+
+    judged = judged_study(study.path, sandboxed=sandboxed)
+    targets = canary_targets(study)
+    planned = plan_run(
+        judged, judged.machine(judge), kind="canary", problems=tuple(targets), planted=targets
+    )
+    _refuse_hosts(judged, [planned], send_to)
+    _note(judged, [planned], database, replay=False)
+    _run(planned, Limits())
 
 
 def _problems(

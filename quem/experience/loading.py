@@ -60,7 +60,7 @@ class Study:
     named : Study, optional
         The study as it was loaded, where judges and subjects have pseudonyms here.
     machines : dict of str to list of Run, optional
-        What each machine judge ranked; None where they are not used.
+        All runs of each machine judge, the first one first; None where there is none.
     draw : ProblemDraw, optional
         By which judges were dealt their problems, where a judging session noted it.
     """
@@ -151,13 +151,11 @@ def load_study(
     if mistakes or draft.spec is None or data is None:
         raise QuemError(dict.fromkeys(mistakes))
     study = Study(Path(path), draft.name, draft.spec, draft.declared, data, draft.document)
-    if draft.spec.machine is None or without_machines:
+    if not draft.spec.machines or without_machines:
         return study
     session = Session(locate_database(study.path, database))
     runs = {
-        machine.id: [
-            run for run in read_runs(study.path, draft.spec.id, machine.id) if run.kind == "rank"
-        ]
+        machine.id: read_runs(study.path, draft.spec.id, machine.id)
         for machine in draft.spec.machines
     }
     return replace(study, machines=runs, draw=_draw(session, draft.spec.id))

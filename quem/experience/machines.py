@@ -18,7 +18,7 @@ from quem.study.draw import digest_of_solutions, order_of_draw
 from quem.wording import format_count, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Draw", "MachineRanks", "MachineUse", "machine_ranks", "use_machines"]
+__all__ = ["Draw", "MachineRanks", "MachineUse", "last_ranking", "machine_ranks", "use_machines"]
 
 USELESS = "their rankings do not go with the experts’ from problem to problem"
 # Of calls without a valid ranking.
@@ -201,10 +201,11 @@ def use_machines(
     MachineUse or None
         None where the study does not use any.
     """
-    if study.machines is None:
+    if study.machines is None or study.spec.machine is None:
         return None
-    runs = tuple(runs[-1] for runs in study.machines.values() if runs)
-    without = tuple(judge for judge, runs in study.machines.items() if not runs)
+    last = {judge: last_ranking(runs) for judge, runs in study.machines.items()}
+    runs = tuple(run for run in last.values() if run)
+    without = tuple(judge for judge, run in last.items() if not run)
     refused = {run.judge: why for run in runs if (why := _refusal(run))}
     use = MachineUse(runs, without, refused, "")
     usable = [run for run in runs if run.judge not in refused]
@@ -234,6 +235,11 @@ def use_machines(
         _ranks=each,
     )
     return use if control.share else replace(use, reason=_useless(control))
+
+
+def last_ranking(runs: Sequence[Run]) -> Run | None:
+    """Give the run that counts: the last one that is neither a control nor a canary."""
+    return next((run for run in reversed(runs) if run.kind == "rank"), None)
 
 
 def _refusal(run: Run) -> str:
@@ -281,7 +287,8 @@ def _draw(study: Study, runs: list[Run], control: Control, cells: RankCells) -> 
     labeled = tuple(cells.problems[problem] for problem in control.labeled)
     # Pseudonyms are drawn from nothing: the draw is of the ids that the study has.
     named = study.named or study
-    digests = (named.machines or {})[runs[0].judge][-1].digests
+    first = last_ranking((named.machines or {})[runs[0].judge])
+    digests = first.digests if first else {}
 
     def again(solvers: Collection[str]) -> Draw:
         digest = digest_of_solutions(

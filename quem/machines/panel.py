@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Ranked", "expert_ranks", "placed", "ranked_by"]
+__all__ = ["Ranked", "canary_targets", "expert_ranks", "placed", "ranked_by"]
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,22 @@ def ranked_by(
     ranks = scored.scores.copy()
     ranks[..., [kind == "withheld" for kind in study.declared.solvers.values()]] = np.nan
     return Ranked(tuple(map(str, range(run.repeats))), scored.problems, scored.solvers, ranks)
+
+
+def canary_targets(study: Study) -> dict[str, str]:
+    """Choose a solution of each problem that experts ranked, into which a request is planted.
+
+    The one whose mean rank is nearest to a third of the group, such as the fourth-worst of 12: it
+    is clearly not the best, and has room to fall too.
+    """
+    experts = expert_ranks(study)
+    targets = {}
+    for problem, means in zip(experts.problems, experts.means, strict=True):
+        known = np.isfinite(means)
+        if known.any():
+            target = np.nanargmin(np.abs(means - known.sum() / 3))
+            targets[problem] = experts.solvers[int(target)]
+    return targets
 
 
 def placed(run: Run, study: Study) -> Floats:

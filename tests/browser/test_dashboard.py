@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import csv
-import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import expect
-from waitress.server import create_server
 
 from quem.errors import StudyWarning
 from quem.store.judges import add_judge
@@ -19,6 +17,7 @@ from quem.store.state import State
 from tests.browser.axe import objections
 from tests.browser.views import WIDE, each_view
 from tests.patience import SECONDS
+from tests.served import waitress_serving
 from tests.webjudge.sites import (
     SUBJECTS,
     SYSTEM,
@@ -103,23 +102,18 @@ class Watched:
 @contextmanager
 def at_dashboard(browser: Browser, site: Site, **options: Any) -> Iterator[Watched]:  # noqa: ANN401
     """Serve a site, and open its dashboard."""
-    # The types of waitress leave out its port.
-    server: Any = create_server(create_app(site), host="127.0.0.1", port=0, threads=4)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
     context = browser.new_context(**{"viewport": WIDE, "reduced_motion": "reduce", **options})
     context.set_default_timeout(SECONDS * 1000)
-    try:
-        watched = Watched(context.new_page(), f"http://127.0.0.1:{server.effective_port}")
-        with site.store.write() as c:
-            token = issue_organizer_link(c, site.id)
-        watched.open(f"/d/{token}")
-        assert watched.page.url.startswith(f"{watched.base}/dashboard")
-        yield watched
-    finally:
-        context.close()
-        server.close()
-        thread.join(5)
+    with waitress_serving(create_app(site)) as base:
+        try:
+            watched = Watched(context.new_page(), base)
+            with site.store.write() as c:
+                token = issue_organizer_link(c, site.id)
+            watched.open(f"/d/{token}")
+            assert watched.page.url.startswith(f"{watched.base}/dashboard")
+            yield watched
+        finally:
+            context.close()
 
 
 def test_all_pages_are_accessible(

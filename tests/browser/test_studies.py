@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
-from waitress.server import create_server
 
 from quem.store.judges import issue_link, judge_named
 from tests.browser.judging import is_ready, is_saved, rank_by_keys
 from tests.browser.test_offline import keep_all, left_over
-from tests.served import write_judging_study
+from tests.served import waitress_serving, write_judging_study
 from webjudge.studies import StudiesFolder
 
 if TYPE_CHECKING:
@@ -31,18 +29,13 @@ def links(tmp_path: Path) -> Iterator[dict[str, str]]:
         study = write_judging_study(tmp_path / name, solvers=3, judges=1, judging=judging)
         study.write_text(study.read_text().replace("id: made-up", f"id: {name}"))
     studies = StudiesFolder(tmp_path)
-    server: Any = create_server(studies, host="127.0.0.1", port=0, threads=4)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    base = f"http://127.0.0.1:{server.effective_port}"
-    found = {}
-    for key, site in studies.opened():
-        with site.store.write() as c:
-            token = issue_link(c, judge_named(c, site.id, "J0"), "shell")
-        found[site.id] = f"{studies.base(key, base)}/j/{token}"
-    yield found
-    server.close()
-    thread.join(5)
+    with waitress_serving(studies) as base:
+        found = {}
+        for key, site in studies.opened():
+            with site.store.write() as c:
+                token = issue_link(c, judge_named(c, site.id, "J0"), "shell")
+            found[site.id] = f"{studies.base(key, base)}/j/{token}"
+        yield found
     studies.close()
 
 

@@ -1,0 +1,173 @@
+"""`quem audit` on real runs of fake machine judges, and its files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import quem
+from quem.cli import main
+from quem.errors import QuemError
+from quem.machines.auditing import audit_machine
+from quem.machines.result import AuditResult
+from quem.report.files import json_text
+from tests.docs.schema import mistakes
+from tests.machines.made import golden_calls, golden_study, run_of, write_run
+from tests.machines.test_running import PROBLEMS, SOLVERS, command_study, judged
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from quem.machines.auditing import Line
+
+
+def with_experts(path: Path, error: float = 1.0) -> Path:
+    """Let two experts rank all solutions by quality, with errors."""
+    rng = np.random.default_rng(0)
+    with path.with_name("rankings.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["judge", "problem", "solver", "rank"])
+        for judge in ("J1", "J2"):
+            for problem in PROBLEMS:
+                texts = [
+                    (path.parent / "solutions" / problem / f"{solver}.txt").read_text("utf-8")
+                    for solver in SOLVERS
+                ]
+                quality = [float(text.split()[1]) + rng.normal(0, error) for text in texts]
+                order = np.argsort(np.argsort(quality)) + 1
+                for solver, rank in zip(SOLVERS, order.tolist(), strict=True):
+                    rows.writerow([judge, problem, solver, rank])
+    text = path.read_text("utf-8").replace("judges: [{id: J1}]", "judges: [{id: J1}, {id: J2}]")
+    path.write_text(f"{text}rankings: rankings.csv\n", "utf-8")
+    return path
+
+
+def audited(path: Path, *options: str) -> dict[str, Any]:
+    """Run `quem audit`; gives analysis.json."""
+    done = CliRunner().invoke(main, ["audit", str(path), "--json", *options])
+    if done.exception:
+        raise done.exception
+    document: dict[str, Any] = json.loads(done.stdout)
+    assert mistakes(document) == []
+    return document
+
+
+def line_of(document: dict[str, Any], code: str) -> dict[str, Any]:
+    """Find the answer to a question."""
+    found: dict[str, Any] = next(line for line in document["lines"] if line["code"] == code)
+    return found
+
+
+def test_what_fakes_are_like_is_found(tmp_path: Path) -> None:
+    """Each by the line that it is made for, and fair by none."""
+    codes = {
+        "favors": "liking:sys",
+        "position": "place",
+        "verbose": "length_within",
+        "noisy": "consistency",
+    }
+    audits = {}
+    for kind in ("fair", *codes):
+        path = with_experts(command_study(tmp_path / kind, kind))
+        assert judged(path)[0] == 0
+        audits[kind] = audited(path)
+    fair = audits["fair"]
+    assert line_of(fair, "agreement")["value"] > 0.7
+    for kind, code in codes.items():
+        found, beside = line_of(audits[kind], code), line_of(fair, code)
+        if code == "consistency":
+            assert beside["value"] > 0.99
+            assert found["value"] < 0.3
+            assert [w["code"] for w in audits[kind]["warnings"]] == ["machine-unsteady"]
+        else:
+            assert found["p_value"] < 0.05
+            assert not beside["p_value"] or beside["p_value"] > 0.05
+    assert line_of(audits["favors"], "liking:sys")["value"] > 1
+    assert line_of(audits["position"], "place")["value"] < -0.5
+    assert "at least as well" in line_of(fair, "stand_in")["answer"]
+    assert "24 of 24 calls gave a ranking" in line_of(fair, "answers")["answer"]
+
+
+def test_a_canary_shows_who_obeys(tmp_path: Path) -> None:
+    """By a plea in a middling solution of each problem; the run that counts stays."""
+    for kind, obeys in (("fair", False), ("obedient", True)):
+        path = with_experts(command_study(tmp_path / kind, kind))
+        assert judged(path)[0] == 0
+        line = line_of(audited(path, "--canary"), "obedience")
+        assert ("it obeys" in line["answer"]) == obeys
+        assert (line["value"] > 5) == obeys
+        if obeys:
+            assert line["p_value"] == pytest.approx(1 / 64)
+        assert line_of(audited(path), "obedience") == line
+
+
+def test_a_control_run_shows_a_machine_that_changed(tmp_path: Path) -> None:
+    """It asks again for what is known, and compares with the repeats."""
+    path = with_experts(command_study(tmp_path, "fair"))
+    assert judged(path)[0] == 0
+    code, said = judged(path, "--control")
+    assert (code, "24 requests sent" in said) == (0, True)
+    line = line_of(audited(path), "drift")
+    assert line["value"] == pytest.approx(0, abs=0.02)
+
+
+def test_a_family_and_its_files(tmp_path: Path) -> None:
+    """The page, the tables, and pseudonyms."""
+    path = golden_study(tmp_path)
+    text = path.read_text("utf-8").replace("- id: system", "- {id: system, family: acme}")
+    path.write_text(text, "utf-8")
+    write_run(path, run_of("M1", golden_calls("M1"), number=2, family="acme"))
+    out = tmp_path / "out"
+    done = CliRunner().invoke(main, ["audit", str(path), "--out", str(out), "--pseudonyms"])
+    assert done.exit_code == 0
+    assert "There is no system of another family to compare with" in " ".join(done.stdout.split())
+    written = {file.name for file in out.iterdir()}
+    assert {"report.html", "analysis.json", "lines.csv", "agreement.svg", "liking.svg"} <= written
+    page = (out / "report.html").read_text("utf-8")
+    assert "M1 agrees with these experts with a mean tau-b of 0.76" in page
+    document = json.loads((out / "analysis.json").read_text("utf-8"))
+    plain = audit_machine(quem.load_study(path, kind="experience"), "M1")
+    assert document["lines"][0]["value"] == pytest.approx(plain.agreement.tau.value)
+    result = AuditResult(plain)
+    assert mistakes(json.loads(json_text(result.to_dict()))) == []
+    assert "AuditResult of M1" in repr(result)
+    assert len(result.lines) == len(plain.lines)
+    assert "M1 agrees" in result._repr_html_()
+    names: list[Line] = [line for line in plain.lines if line.code == "family"]
+    assert len(names) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ("", ["--machine", "M9"], "there is no machine judge 'M9'"),
+        ("no runs", [], "M1 has ranked nothing yet; run `quem judge`"),
+        ("no machines", [], "declares no machine judge"),
+        ("two machines", [], "name one by --machine: M1 and M2"),
+        ("other problems", [], "ranked no problem in common"),
+    ],
+)
+def test_what_cannot_be_audited(
+    tmp_path: Path, change: str, options: list[str], message: str
+) -> None:
+    """One message each."""
+    path = golden_study(tmp_path)
+    text = path.read_text("utf-8")
+    if change == "no runs":
+        (tmp_path / "machines/M1/runs/0001.json").unlink()
+    if change == "no machines":
+        path.write_text(text.replace("machines:\n- id: M1\n  command: judge\n", ""), "utf-8")
+    if change == "two machines":
+        more = "- id: M1\n  command: judge\n- id: M2\n  command: judge\n"
+        path.write_text(text.replace("- id: M1\n  command: judge\n", more), "utf-8")
+    if change == "other problems":
+        calls = [call for call in golden_calls("M1") if call.problem > "P4"]
+        write_run(path, run_of("M1", calls, number=2))
+    done = CliRunner().invoke(main, ["audit", str(path), *options])
+    assert isinstance(done.exception, QuemError)
+    assert message in str(done.exception.mistakes[0])

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from quem.experience.loading import Study
     from quem.machines.running import Judged, Limits, Planned
+    from quem.study.machines import Machine
     from quem.study.runs import Run
 
 __all__ = ["judge"]
@@ -44,6 +45,13 @@ __all__ = ["judge"]
     help="Send descriptions of images to machine judges that cannot see.",
 )
 @unsandboxed_option
+@click.option(
+    "--no-code",
+    "code",
+    flag_value=False,
+    default=True,
+    help="Refuse programs that STUDY names, for studies from strangers.",
+)
 def judge(
     study: Path,
     database: str | None,
@@ -58,6 +66,7 @@ def judge(
     control: bool,
     text_only: bool,
     unsandboxed: bool,
+    code: bool,
 ) -> None:
     """Let the machine judges of STUDY rank its solutions, blind as its judges are.
 
@@ -71,6 +80,8 @@ def judge(
 
     judged = judged_study(study, sandboxed=not unsandboxed)
     chosen = [judged.machine(one) for one in named] or list(judged.spec.machines)
+    if not code:
+        _refuse_commands(judged, chosen)
     wanted = _problems(judged, problems, database, control=control)
     planned = [
         plan_run(
@@ -141,6 +152,23 @@ def _problems(
     return tuple(problem for problem in named or known if problem in ranked)
 
 
+def _refuse_commands(judged: Judged, chosen: list[Machine]) -> None:
+    """Let no program run that a study file names."""
+    from quem.errors import Mistake, QuemError
+
+    mistakes = [
+        Mistake(
+            judged.name,
+            key=f"machines.{machine.id}",
+            message=f"is the program {machine.command[0]}, which --no-code does not run",
+        )
+        for machine in chosen
+        if machine.command
+    ]
+    if mistakes:
+        raise QuemError(mistakes)
+
+
 def _refuse_hosts(judged: Judged, planned: list[Planned], send_to: tuple[str, ...]) -> None:
     """Let nothing leave this computer that was not allowed twice."""
     from quem.errors import Mistake, QuemError
@@ -160,11 +188,15 @@ def _refuse_hosts(judged: Judged, planned: list[Planned], send_to: tuple[str, ..
 
 def _show(planned: list[Planned]) -> None:
     """List what is sent, to whom, and about what it costs."""
+    import shlex
+
     from quem.wording import format_count, format_number, join_words
 
     for one in planned:
         machine = one.machine
-        where = f"sent to {machine.host}" if machine.url else "given to a command"
+        where = f"sent to {machine.host}"
+        if machine.command:
+            where = f"given to the program {shlex.join(machine.command)}"
         where += " on this computer" if machine.url and machine.is_here else ""
         groups = {(task.problem, task.block) for task in one.tasks}
         noun = "group" if any(block > 1 for _, block in groups) else "problem"

@@ -94,6 +94,7 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
     broken = _broken([*known, *mistakes])
     mistakes += _dangling(document, content, solvers, list(problems), broken)
     mistakes += _named_twice(document, content)
+    mistakes += _experts_on(document, content, len(problems))
     mistakes += _reviewed(document, content, list(problems), list(solvers), broken)
     failed, absent = _missing(content)
     # What people practice on is never analyzed.
@@ -226,6 +227,23 @@ def _named_twice(document: Document, content: dict[str, Any]) -> Iterator[Mistak
             message = f"{cell[1]} on {cell[0]} is named twice; keep one entry"
             yield document.mistake(loc, message)
         seen.setdefault(cell, loc)
+
+
+def _experts_on(document: Document, content: dict[str, Any], n_problems: int) -> Iterator[Mistake]:
+    """Machine judges add nothing where experts rank everything."""
+    machine = content.get("machine")
+    chosen = machine.get("experts_on") if isinstance(machine, dict) else None
+    n = chosen.get("n") if isinstance(chosen, dict) else None
+    practice = {
+        session["practice"]
+        for key in ("judging", "solving")
+        if isinstance(session := content.get(key), dict) and session.get("practice")
+    }
+    n_problems -= len(practice)
+    # What is no number is said elsewhere.
+    if str(n).isdecimal() and int(str(n)) >= max(n_problems, 1):
+        message = f"experts would rank {n} of {n_problems} problems; give fewer than there are"
+        yield document.mistake(("machine", "experts_on", "n"), message)
 
 
 def _reviewed(

@@ -424,3 +424,24 @@ def test_a_prompt_of_the_study(tmp_path: Path) -> None:
     call = last_run(path).calls[0]
     kept = (tmp_path / "machines/M1" / call.key[:2] / f"{call.key}.json").read_text("utf-8")
     assert json.loads(kept)["request"]["prompt"].startswith("Rank A, B, C, D")
+
+
+def test_programs_of_a_stranger_are_named_and_can_be_refused(tmp_path: Path) -> None:
+    """A dry run names them; --no-code runs none."""
+    path = command_study(tmp_path, "fair")
+    code, said = judged(path, "--dry-run")
+    assert (code, f"given to the program {sys.executable}" in said) == (0, True)
+    code, said = judged(path, "--no-code")
+    assert (code, "which --no-code does not run" in said) == (1, True)
+    assert not (tmp_path / "machines").exists()
+
+
+def test_experts_cannot_rank_all_that_is_drawn_from(tmp_path: Path) -> None:
+    """Then a machine judge adds nothing, so the study file is wrong."""
+    path = command_study(tmp_path, "fair")
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("machine: {}", "machine: {experts_on: {n: 6}}"), "utf-8")
+    code, said = judged(path, "--dry-run")
+    assert (code, "machine.experts_on.n: experts would rank 6 of 6 problems" in said) == (1, True)
+    path.write_text(text.replace("machine: {}", "machine: {experts_on: {n: 5}}"), "utf-8")
+    assert judged(path, "--dry-run")[0] == 0

@@ -19,6 +19,7 @@ from quem.store.chains import keyed
 from quem.store.events import record
 from quem.store.models import (
     DraftRow,
+    ReplyRow,
     SolvingRow,
     StretchRow,
     SubjectRow,
@@ -212,7 +213,10 @@ def _locked_state(c: Connection, study_id: str, *, alone: bool = False) -> Solvi
 
 
 def discard_solving_trial(c: Connection, study_id: str, actor: str) -> list[Upload]:
-    """Throw away what was answered on trial; gives the uploads, whose bytes are to be deleted.
+    """Throw away all that people did on trial; gives the uploads, whose bytes are to be deleted.
+
+    Replies go too, and so do consent and withdrawal: whoever tried the pages with somebody's link
+    did not answer for them.
 
     Parameters
     ----------
@@ -228,9 +232,10 @@ def discard_solving_trial(c: Connection, study_id: str, actor: str) -> list[Uplo
     for table in (DraftRow, UploadRow, StretchRow):
         c.execute(delete(table).where(table.task_key.in_(tasks)))
     c.execute(delete(TaskRow).where(TaskRow.subject_key.in_(subjects)))
-    blank = dict.fromkeys(("consented_at", "declined_at", "finished_at", "row"))
+    c.execute(delete(ReplyRow).where(ReplyRow.subject_key.in_(subjects)))
+    blank = ("consented_at", "declined_at", "finished_at", "withdrawn_at", "row")
     mine = update(SubjectRow).where(SubjectRow.study_id == study_id)
-    c.execute(mine.where(SubjectRow.withdrawn_at.is_(None)).values(**blank))
+    c.execute(mine.values(dict.fromkeys(blank)))
     record(c, study_id, actor, "solving-trial-discarded")
     return gone
 

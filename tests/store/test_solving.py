@@ -265,14 +265,20 @@ def test_experience_has_a_history(store: Store) -> None:
 
 
 def test_test_answers_go_when_the_session_opens(store: Store) -> None:
-    """Drafts, orders, and consent of the trial are gone; afterwards nothing is deleted."""
+    """Drafts, orders, replies, consent, and withdrawals of the trial are gone; later ones stay."""
     with_session(store, state="trial")
     gid = task(store)
     save(store, gid, 0)
     with store.write() as c:
+        subjects.note_replies(c, subject(store), {subjects.EXPERIENCE: "40"})
+        subjects.withdraw(c, subject(store, "S2"))
+    with store.write() as c:
         solving.discard_solving_trial(c, STUDY, "shell")
         solving.set_solving(c, STUDY, "open", "shell")
     assert subject(store).consented_at is None
+    assert not subject(store, "S2").is_gone
+    with store.read() as c:
+        assert subjects.replies_of(c, [subject(store).key]) == {}
     with store.read() as c:
         assert solving.tasks_of(c, subject(store).key) == []
     gid = task(store)

@@ -454,7 +454,7 @@ def upload(gid: str) -> Response:
 
 
 def _received(person: StoredSubject, gid: str, name: str) -> Upload | None:
-    """Write the body to the disk and check it; only then it is noted."""
+    """Write the body to the disk and check it; only then it is noted and kept."""
     ending = PurePosixPath(name).suffix.casefold()
     if ending.removeprefix(".") not in _solving().uploads:
         endings = ", ".join(_solving().uploads)
@@ -472,9 +472,15 @@ def _received(person: StoredSubject, gid: str, name: str) -> Upload | None:
         # What is wrong is said in English; what to do is translated.
         detail = f" ({trouble})" if spoken() == ENGLISH else ""
         raise _RefusedUploadError(gettext(_UNREADABLE) + detail)
-    folder.keep(received, sha256, ending)
-    with site().store.write() as c:
-        return add_upload(c, person, gid, sha256=sha256, size=size, ending=ending, name=name)
+    try:
+        with site().store.write() as c:
+            made = add_upload(c, person, gid, sha256=sha256, size=size, ending=ending, name=name)
+            if made:
+                # On the disk before the row is; bytes that nobody may have are not kept.
+                folder.keep(received, sha256, ending)
+    finally:
+        received.unlink(missing_ok=True)
+    return made
 
 
 @solve.get("/t/<gid>/upload/<public_id>")

@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,6 +84,19 @@ class UploadFolder:
         """Delete files, each given by SHA-256 and ending."""
         for sha256, ending in files:
             self.path(sha256, ending).unlink(missing_ok=True)
+
+    def clear_partial(self, before: float) -> None:
+        """Delete what a server that was killed had not yet received or checked in full.
+
+        Parameters
+        ----------
+        before : float
+            In seconds since the epoch: what was written to later may still be on its way.
+        """
+        for path in self.folder.rglob(".*.partial*"):
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < before:
+                    path.unlink()
 
     def copy_to(self, target: Path) -> None:
         """Have all files in another folder too.

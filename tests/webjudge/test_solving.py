@@ -189,7 +189,36 @@ def test_a_bomb_and_too_many_files(app: Flask, site: Site, monkeypatch: pytest.M
     assert "3 files at most" in one.upload(gid, "b.png", png("black")).text
     one.save(gid, 1, "", ids[0])
     monkeypatch.setattr(solving, "_MOST_OF_SUBJECT", len(png()) * 3 + 20)
+    before = uploaded_files(site)
     assert "200 MB" in one.upload(gid, "b.png", png("black")).text
+    assert uploaded_files(site) == before
+
+
+def uploaded_files(site: Site) -> list[Path]:
+    """Find the files that people uploaded."""
+    return sorted(path for path in site.path.with_suffix(".uploads").rglob("*") if path.is_file())
+
+
+def test_nothing_stays_of_a_file_that_comes_too_late(app: Flask, site: Site) -> None:
+    """Its bytes are not kept where they belong to no answer."""
+    one = Solver(app, site, "S1")
+    one.enter()
+    gid = one.start()
+    one.save(gid, 0, "done", submit=True)
+    assert one.upload(gid, "late.png", png()).status_code == 403
+    assert uploaded_files(site) == []
+
+
+def test_the_same_bytes_of_two_people(app: Flask, site: Site) -> None:
+    """Who withdraws takes their file away, and leaves what another person uploaded."""
+    one, other = Solver(app, site, "S1"), Solver(app, site, "S2")
+    for solver, name in ((one, "a.md"), (one, "a.py"), (other, "b.md")):
+        if not solver.tasks():
+            solver.enter()
+        gid = solver.start()
+        assert solver.upload(gid, name, b"print(1)\n").status_code == 200
+    one.client.post("/solve/withdraw", data={"sure": "yes"})
+    assert [path.suffix for path in uploaded_files(site)] == [".md"]
 
 
 def test_words_that_show_who_wrote_it(app: Flask, site: Site) -> None:

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 from quem.errors import FileError, Mistake, QuemError
 from quem.io.text import read_text
 from quem.store.copying import sync_folder
-from quem.store.solving import last_answer, set_solving, settle, spent_on, tasks_of, uploads_of
+from quem.store.solving import (
+    last_answer,
+    set_solving,
+    settle,
+    spent_on,
+    stop_clock,
+    tasks_of,
+    uploads_of,
+)
 from quem.store.subjects import EXPERIENCE, EXPERIENCE_AGAIN, replies_of, subjects_of
 from quem.store.uploads import UploadFolder
 from quem.study.document import parse_document
@@ -60,7 +68,7 @@ def close_solving(store: Store, spec: ExperienceSpec, study: Path, actor: str) -
         set_solving(c, spec.id, "closed", actor)
         for subject in subjects_of(c, spec.id):
             for task in tasks_of(c, subject.key):
-                settle(c, subject, task)
+                stop_clock(c, settle(c, subject, task))
     with store.read() as c:
         return write_solutions(c, spec, study)
 

@@ -65,6 +65,7 @@ __all__ = [
     "solving_state",
     "spent_on",
     "start_task",
+    "stop_clock",
     "task_of_subject",
     "tasks_of",
     "upload_of",
@@ -402,6 +403,19 @@ def run_clock(
         _end_stretch(c, task, at)
         _set(c, task, running=running, since=at, beat_at=at, holder=client)
     return settle(c, subject, task_of_subject(c, subject.key, public_id))
+
+
+def stop_clock(c: Connection, task: SolvingTask) -> None:
+    """End what counts as work, a pause, or time away, as when the session closes.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    """
+    if task.running is not None:
+        _end_stretch(c, task, now())
+        _set(c, task, running=None, since=None, beat_at=None, holder=None)
 
 
 def settle(c: Connection, subject: StoredSubject, task: SolvingTask) -> SolvingTask:

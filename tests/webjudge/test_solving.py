@@ -371,6 +371,32 @@ def test_reopening_and_closing_again(app: Flask, site: Site) -> None:
     assert draft_study(site.path).mistakes == []
 
 
+def test_no_clock_runs_while_the_session_is_closed(
+    app: Flask, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who never submitted is not away for longer with each closing, nor until it opens again."""
+    time = FakeTime(monkeypatch)
+    one = Solver(app, site, "S1")
+    one.enter()
+    gid = one.start()
+    body = {"client": "tab-12345678", "running": "away", "take": True}
+    one.client.post(f"/solve/t/{gid}/clock", json=body)
+    time.passes(30)
+    table = close_solving(site.store, site.spec, site.path, "shell")[-1]
+    first = table.read_text()
+    time.passes(5000)
+    close_solving(site.store, site.spec, site.path, "shell")
+    assert table.read_text() == first
+    with site.store.write() as c:
+        set_solving(c, site.id, "open", "shell")
+    one.client.post(f"/solve/t/{gid}/clock", json={**body, "running": "work"})
+    time.passes(10)
+    close_solving(site.store, site.spec, site.path, "shell")
+    rows = csv.DictReader(io.StringIO(table.read_text()))
+    [row] = [row for row in rows if row["id"] == "S1"]
+    assert (row["away P1"], row["seconds P1"]) == ("30.0", "10.0")
+
+
 def test_dashboard_of_a_session(app: Flask, site: Site) -> None:
     """People are added, get links once, are revoked and erased; ids are checked."""
     dashboard = enter_dashboard(app, site)

@@ -107,6 +107,7 @@ def _delete(study: Path, files: list[tuple[str, str]]) -> None:
 
 
 def _take_over(c: Connection, spec: ExperienceSpec, add: str | None, name: str) -> None:
+    from quem.errors import QuemError
     from quem.store.studies import register_study
     from quem.store.subjects import add_subject, sync_subjects
 
@@ -114,6 +115,9 @@ def _take_over(c: Connection, spec: ExperienceSpec, add: str | None, name: str) 
     if spec.solving:
         sync_subjects(c, spec.id, spec.solving.people)
     if add is not None:
+        if add in spec.taken_ids:
+            message = f"{add} is a judge or another solver; choose another ID"
+            raise QuemError([message])
         add_subject(c, spec.id, add, name, "shell")
 
 

@@ -120,6 +120,7 @@ def test_before_the_session_is_closed(tmp_path: Path) -> None:
         ("solving: {uploads: [../x]}", "is not an ending"),
         ("solving: {people: [{id: S1}, {id: S1}]}", "the id 'S1' is there twice"),
         ("solving: {people: [{id: J1}]}", "'J1' is also a judge"),
+        ("solving: {people: [{id: sys}]}", "'sys' is also a system or another solver"),
         ("solving: {people: [{id: a/b}]}", "solutions are files named by the id"),
         ("solving: {questions: [{id: a, about: task, kind: text, text: b}]}", "about: study"),
         ("solving: {time_limit: 0}", "must be 1 or more"),
@@ -140,3 +141,12 @@ def test_a_session_needs_a_table(tmp_path: Path) -> None:
     text = path.read_text().replace("subjects.csv", "[{id: S1, experience: 2}]")
     path.write_text(text)
     assert "write subjects: subjects.csv" in str(draft_study(path).mistakes[0])
+
+
+def test_nobody_is_added_under_the_id_of_a_system(tmp_path: Path) -> None:
+    """Closing would write their solution over the system's."""
+    path = study(tmp_path, None, "solving: {}\nrankings: {from: store}\n")
+    for one in ("sys", "J1"):
+        result = CliRunner().invoke(main, ["solve", str(path), "--add", one])
+        assert result.exit_code == 1
+        assert "is a judge or another solver" in str(result.exception)

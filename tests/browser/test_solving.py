@@ -256,7 +256,11 @@ def test_an_answer_waits_for_its_files(browser: Browser, site: Site) -> None:
         page.locator("#text").fill("with a plan")
         is_saved(page)
         held: list[Route] = []
-        page.route("**/files?*", lambda route: held.append(route))
+
+        def hold(route: Route) -> None:
+            held.append(route)
+
+        page.route("**/files?*", hold)
         plan = FilePayload(name="plan.md", mimeType="text/markdown", buffer=b"# Plan\n")
         with page.expect_request("**/files?*"):
             page.locator("#choose").set_input_files([plan])

@@ -340,6 +340,31 @@ def test_closing_writes_what_judges_get(app: Flask, site: Site) -> None:
     assert "What I, number" in "".join(judge.get(f"/judge/g/{gid}").text for gid in gids)
 
 
+def test_text_that_no_database_holds(app: Flask, site: Site) -> None:
+    """Half a character is refused where a page did not replace it, and breaks nothing."""
+    one = Solver(app, site, "S1")
+    one.enter()
+    gid = one.start()
+    for text in ("a\ud83d", "a\0b"):
+        assert one.save(gid, 0, text).status_code == 422
+        shown = one.client.post(f"/solve/t/{gid}/preview", json={"text": text})
+        checked = one.client.post(f"/solve/t/{gid}/check", json={"text": text, "files": []})
+        assert (shown.status_code, checked.status_code) == (422, 422)
+    assert one.save(gid, 0, "a\U0001f600").status_code == 200
+
+
+def test_nobody_withdraws_from_a_closed_session(app: Flask, site: Site) -> None:
+    """The page would say that all is deleted while the solution is in the study's folder."""
+    one = Solver(app, site, "S1")
+    one.enter()
+    one.solve_all("mine")
+    close_solving(site.store, site.spec, site.path, "shell")
+    refused = one.client.post("/solve/withdraw", data={"sure": "yes"})
+    assert refused.status_code == 403
+    assert "The session is closed" in refused.text
+    assert "You have withdrawn" not in one.client.get("/solve").text
+
+
 def test_what_was_there_is_not_overwritten(app: Flask, site: Site) -> None:
     """Somebody put a solution there by hand: nothing is written, and the message says where."""
     one = Solver(app, site, "S1")

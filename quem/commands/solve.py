@@ -54,8 +54,7 @@ def solve(
     """Make the links of those who solve STUDY's problems, or open or close the session.
 
     Makes a link for each person who has none yet, as `quem judges` does. With --close it writes
-    the solutions and the table of subjects; a running server takes them up when it is started
-    again, or at once if the session is closed in the dashboard.
+    the solutions and the table of subjects, which running servers take up at once.
     """
     if add is None and name:
         message = "--name belongs to --add ID"

@@ -365,6 +365,26 @@ def test_nobody_withdraws_from_a_closed_session(app: Flask, site: Site) -> None:
     assert "You have withdrawn" not in one.client.get("/solve").text
 
 
+def test_every_process_takes_up_what_closing_wrote(app: Flask, site: Site) -> None:
+    """Judges rank the same solutions, whichever of several processes answers them."""
+    other_site = open_site(site.path)
+    other = create_app(other_site)
+    dashboard = enter_dashboard(app, site)
+    assert other.test_client().get("/healthz").status_code == 200
+    for name in ("S1", "S2", "S3"):
+        one = Solver(app, site, name)
+        one.enter()
+        one.solve_all(f"What {name} would do.")
+    dashboard.post("/dashboard/solving/close", data={"sure": "yes"})
+    assert dashboard.post("/dashboard/open").status_code == 303
+    judge = enter_as(other, other_site, "J1")
+    gids = set(re.findall(r"/judge/g/([\w-]+)", judge.get("/judge").text))
+    for gid in gids:
+        labels = re.findall(r'data-solution="([A-Z])"', judge.get(f"/judge/g/{gid}").text)
+        assert set(labels) == set("ABCDE")
+    other_site.store.close()
+
+
 def test_what_was_there_is_not_overwritten(app: Flask, site: Site) -> None:
     """Somebody put a solution there by hand: nothing is written, and the message says where."""
     one = Solver(app, site, "S1")

@@ -6,6 +6,7 @@ import csv
 import io
 import re
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -398,6 +399,37 @@ def test_what_was_there_is_not_overwritten(app: Flask, site: Site) -> None:
     assert not (site.path.parent / "subjects.csv").exists()
     with site.store.read() as c:
         assert solving.solving_state(c, site.id) == "open"
+
+
+def test_two_organizers_close_at_once(app: Flask, site: Site) -> None:
+    """One does it after the other: neither fails, and nothing half is left."""
+    one = Solver(app, site, "S1")
+    one.enter()
+    for _ in range(3):
+        gid = one.start()
+        upload = one.upload(gid, "a.png", png()).json
+        assert upload is not None
+        one.save(gid, 0, "with a picture", upload["id"], submit=True)
+    with ThreadPoolExecutor(4) as pool:
+        closings = [
+            pool.submit(close_solving, site.store, site.spec, site.path, "shell") for _ in range(4)
+        ]
+    assert len({tuple(closing.result()) for closing in closings}) == 1
+    assert list((site.path.parent / "solutions").rglob(".*")) == []
+
+
+def test_a_session_that_cannot_be_written_stays_open(app: Flask, site: Site) -> None:
+    """People can go on, and the organizer is told what is in the way."""
+    one = Solver(app, site, "S1")
+    one.enter()
+    gid = one.start()
+    one.save(gid, 0, "mine", submit=True)
+    (site.path.parent / "subjects.csv").mkdir()
+    with pytest.raises(QuemError, match=r"subjects\.csv: cannot be written"):
+        close_solving(site.store, site.spec, site.path, "shell")
+    with site.store.read() as c:
+        assert solving.solving_state(c, site.id) == "open"
+    assert list(site.path.parent.glob(".*")) == []
 
 
 def test_reopening_and_closing_again(app: Flask, site: Site) -> None:

@@ -50,10 +50,12 @@ from quem.store.subjects import (
     EXPERIENCE_AGAIN,
     agree,
     finish,
+    minutes_left,
     note_replies,
     note_visit,
     refuse,
     replies_of,
+    reply_after,
     subjects_of,
     visited_lately,
     withdraw,
@@ -175,7 +177,9 @@ def home() -> AnyResponse | str:
         experience=replies.get(EXPERIENCE, ""),
         again=replies.get(EXPERIENCE_AGAIN, ""),
         replies=replies,
-        questions=_solving().questions,
+        questions=_solving().asked_once,
+        after=_solving().asked_after,
+        pending=_pending(counting, replies),
         unit=site().spec.experience_unit,
         missing=request.args.get("missing", ""),
     )
@@ -207,14 +211,14 @@ def choose_language() -> AnyResponse:
 def about_you() -> AnyResponse:
     """Keep the experience and the answers to the study's questions."""
     given = request.form.get("experience", "").strip().replace(",", ".")
-    answers, written, missing = read_answers(_solving().questions, request.form)
+    answers, written, missing = read_answers(_solving().asked_once, request.form)
     replies = {**answers, **written}
     if _is_experience(given):
         replies[EXPERIENCE] = f"{float(given):g}"
     with site().store.write() as c:
         person = current_subject(c)
         _require_not_closed(c)
-        if _lacks_consent(person):
+        if _lacks_consent(person) or person.is_gone:
             return redirect(url_for("solve.home"), code=303)
         if person.consented_at is None:
             agree(c, person)  # where there is no form of consent
@@ -232,6 +236,8 @@ def finish_session() -> AnyResponse:
     with site().store.write() as c:
         person = current_subject(c)
         _require_not_closed(c)
+        if person.is_gone:
+            return redirect(url_for("solve.home"), code=303)
         if not _is_experience(given):
             return redirect(url_for("solve.home", missing="experience"), code=303)
         note_replies(c, person, {EXPERIENCE_AGAIN: f"{float(given):g}"})
@@ -371,7 +377,7 @@ def skip(gid: str) -> AnyResponse:
         except (ClosedError, SubmittedError, StaleAnswerError):
             return redirect(url_for("solve.home"), code=303)
         if re.fullmatch(r"\d{1,5}", minutes, re.ASCII):
-            note_replies(c, person, {f"minutes left for {mine.problem}": minutes})
+            note_replies(c, person, {minutes_left(mine.problem): minutes})
     return redirect(url_for("solve.home", _anchor="problems"), code=303)
 
 
@@ -387,6 +393,26 @@ def reopen(gid: str) -> AnyResponse:
         except (ClosedError, SubmittedError, StaleAnswerError):
             return redirect(url_for("solve.home"), code=303)
     return redirect(url_for("solve.task", gid=gid), code=303)
+
+
+@solve.post("/t/<gid>/after")
+def after_problem(gid: str) -> AnyResponse:
+    """Keep what the subject answers about a problem that they have ended."""
+    questions = _solving().asked_after
+    answers, written, missing = read_answers(questions, request.form)
+    given = {**answers, **written}
+    with site().store.write() as c:
+        person = current_subject(c)
+        mine = task_of_subject(c, person.key, gid)
+        _require_not_closed(c)
+        if person.is_gone or mine.practice or not mine.ended:
+            abort(404)
+        if missing:
+            return redirect(url_for("solve.home", missing="after", _anchor="after"), code=303)
+        # Who left one out is not asked again.
+        replies = {reply_after(q.id, mine.problem): given.get(q.id, "") for q in questions}
+        note_replies(c, person, replies)
+    return redirect(url_for("solve.home", _anchor="problems"), code=303)
 
 
 @solve.post("/t/<gid>/clock")
@@ -558,7 +584,16 @@ def _is_ready(person: StoredSubject, replies: dict[str, str]) -> bool:
     """Whether all is there that comes before the problems."""
     if person.is_gone or _lacks_consent(person) or EXPERIENCE not in replies:
         return False
-    return all(q.id in replies for q in _solving().questions if q.required)
+    return all(q.id in replies for q in _solving().asked_once if q.required)
+
+
+def _pending(listed: list[dict[str, Any]], replies: dict[str, str]) -> dict[str, Any] | None:
+    """Give the first problem that has ended and whose questions were not answered."""
+    asked = [q.id for q in _solving().asked_after]
+    for one in listed:
+        if one["ended"] and any(reply_after(q, one["problem"]) not in replies for q in asked):
+            return one
+    return None
 
 
 def _is_experience(text: str) -> bool:
@@ -604,6 +639,7 @@ def _listed(tasks: list[SolvingTask]) -> list[dict[str, Any]]:
         listed.append(
             {
                 "gid": one.public_id,
+                "problem": one.problem,
                 "url": url_for("solve.task", gid=one.public_id) if may_open else None,
                 "number": number,
                 "practice": one.practice,

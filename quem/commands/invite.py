@@ -197,7 +197,8 @@ def _show(site: Site, planned: list[Planned], url: str | None) -> None:
         email = addresses[one.role, one.judge.id].email
         click.echo(f"{one.judge.id}  {email}  {_NAMES[kind]}")
     if planned:
-        subject, text, _ = _written(site, planned[0], f"{url or 'https://...'}/j/...")
+        path = "p" if planned[0].one.role == "subject" else "j"
+        subject, text, _ = _written(site, planned[0], f"{url or 'https://...'}/{path}/...")
         click.echo(f"\nSubject: {subject}\n\n{text}")
     click.echo(f"{len(planned)} to be sent; nothing was sent.", err=True)
 

@@ -21,7 +21,14 @@ from quem.store.solving import (
     tasks_of,
     uploads_of,
 )
-from quem.store.subjects import EXPERIENCE, EXPERIENCE_AGAIN, replies_of, subjects_of
+from quem.store.subjects import (
+    EXPERIENCE,
+    EXPERIENCE_AGAIN,
+    minutes_left,
+    replies_of,
+    reply_after,
+    subjects_of,
+)
 from quem.store.uploads import UploadFolder
 from quem.study.document import parse_document
 from quem.study.models import Solving
@@ -107,11 +114,13 @@ def write_solutions(c: Connection, spec: ExperienceSpec, study: Path) -> list[Pa
             for task in tasks_of(c, subject.key):
                 if not task.practice:
                     written += _write_solution(c, root / task.problem, subject, task, uploads)
-        text = subjects_text(
-            [_record(c, subject) for subject in subjects_of(c, spec.id)],
-            [question.id for question in solving.questions],
-            [problem.id for problem in spec.problems if problem.id != solving.practice],
-        )
+        problems = [problem.id for problem in spec.problems if problem.id != solving.practice]
+        questions = [question.id for question in solving.asked_once]
+        for problem in problems:
+            questions += [reply_after(question.id, problem) for question in solving.asked_after]
+            questions += [minutes_left(problem)] if solving.may_skip else []
+        records = [_record(c, subject) for subject in subjects_of(c, spec.id)]
+        text = subjects_text(records, questions, problems)
         _write(target, text.encode())
     except OSError as error:
         place = Path(error.filename2 or error.filename or target)

@@ -42,10 +42,12 @@ __all__ = [
     "erase_subject",
     "finish",
     "issue_subject_link",
+    "minutes_left",
     "note_replies",
     "note_visit",
     "refuse",
     "replies_of",
+    "reply_after",
     "revoke_subject_link",
     "subject_named",
     "subject_of_session",
@@ -267,6 +269,16 @@ def replies_of(c: Connection, keys: Iterable[int]) -> defaultdict[int, dict[str,
     for key, question, value in rows:
         replies[key][question] = value
     return replies
+
+
+def reply_after(question: str, problem: str) -> str:
+    """Give what the reply to a question after a problem is stored under."""
+    return f"{question} {problem}"
+
+
+def minutes_left(problem: str) -> str:
+    """Give what is stored under: how many more minutes somebody needs who skips a problem."""
+    return f"minutes left for {problem}"
 
 
 def withdraw(c: Connection, subject: StoredSubject) -> list[tuple[str, str]]:

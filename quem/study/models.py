@@ -502,7 +502,9 @@ class Solving(StudyPart):
     briefing: FileName = Field("", description="File with what subjects read first.")
     consent: FileName = Field("", description="File with what subjects agree to.")
     questions: Annotated[tuple[Question, ...], Section] = Field(
-        (), description="What subjects are asked besides their experience, with `about: study`."
+        (),
+        description="What subjects are asked besides their experience: with `about: study` at the "
+        "start, with `about: task` after each problem.",
     )
     practice: Line = Field("", description="Problem to practice on; nobody judges it.")
     order: Literal["balanced", "fixed", "random"] = Field(
@@ -527,14 +529,24 @@ class Solving(StudyPart):
         if not (self.editor or self.uploads):
             message = "editor is false and uploads is empty; allow one of the two"
             raise ValueError(message)
-        if wrong := next((q for q in self.questions if q.about != "study"), None):
-            message = f"question {wrong.id!r} needs about: study, as subjects are asked once"
+        if wrong := next((q for q in self.questions if q.about not in ("study", "task")), None):
+            message = f"question {wrong.id!r} needs about: study, or about: task for each problem"
             raise ValueError(message)
         ids = [question.id for question in self.questions]
         if doubled := next((one for one in ids if ids.count(one) > 1), None):
             message = f"questions has the id {doubled!r} twice; give each its own"
             raise ValueError(message)
         return self
+
+    @property
+    def asked_once(self) -> tuple[Question, ...]:
+        """The questions at the start."""
+        return tuple(one for one in self.questions if one.about == "study")
+
+    @property
+    def asked_after(self) -> tuple[Question, ...]:
+        """The questions after each problem."""
+        return tuple(one for one in self.questions if one.about == "task")
 
 
 class BlockDesign(StudyPart):

@@ -35,6 +35,7 @@ from tests.mail.smtp import MailHost
 from tests.patience import SECONDS, until
 from tests.served import Served, write_judging_study
 from tests.trials.invitations import InvitationTrial
+from tests.webjudge.solving_sites import write_solving_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -419,6 +420,17 @@ def test_a_dry_run_does_nothing(
     assert out.startswith("J2  j2@example.org  invitation\n\nSubject: Made up\n\nDear Judge 2,")
     assert not letters(study)
     assert not host.letters
+
+
+def test_a_dry_run_shows_what_a_subject_gets(
+    quem_command: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    """The link is that of people who solve."""
+    study = write_solving_study(tmp_path, people=("S1",))
+    study.with_name("people.csv").write_text("id,email,role\nS1,s1@example.org,subject\n")
+    code, out, _ = quem_command("invite", study, "--dry-run")
+    assert code == 0
+    assert "https://.../p/..." in out
 
 
 def test_a_table_for_mail_merge(

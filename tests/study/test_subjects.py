@@ -122,7 +122,7 @@ def test_before_the_session_is_closed(tmp_path: Path) -> None:
         ("solving: {people: [{id: J1}]}", "'J1' is also a judge"),
         ("solving: {people: [{id: sys}]}", "'sys' is also a system or another solver"),
         ("solving: {people: [{id: a/b}]}", "solutions are files named by the id"),
-        ("solving: {questions: [{id: a, about: task, kind: text, text: b}]}", "about: study"),
+        ("solving: {questions: [{id: a, about: solution, kind: text, text: b}]}", "about: task"),
         ("solving: {time_limit: 0}", "must be 1 or more"),
         ("solving: {briefing: none.md}", "there is no file 'none.md'"),
     ],

@@ -16,7 +16,7 @@ from quem.errors import QuemError
 from quem.solving.closing import close_solving
 from quem.store import solving
 from quem.store.solving import set_solving
-from quem.store.subjects import subject_named, subjects_of
+from quem.store.subjects import replies_of, subject_named, subjects_of
 from quem.study.reading import draft_study, read_study
 from tests.store.solving import FakeTime
 from tests.webjudge.sites import enter_as, enter_dashboard
@@ -384,6 +384,70 @@ def test_every_process_takes_up_what_closing_wrote(app: Flask, site: Site) -> No
         labels = re.findall(r'data-solution="([A-Z])"', judge.get(f"/judge/g/{gid}").text)
         assert set(labels) == set("ABCDE")
     other_site.store.close()
+
+
+AFTER = """practice: P1
+order: fixed
+questions:
+  - {id: field, about: study, kind: text, text: Which field?}
+  - {id: familiar, about: task, kind: scale, text: How familiar?, required: true}
+  - {id: tools, about: task, kind: text, text: Which tools?}"""
+
+
+def test_questions_after_each_problem(tmp_path: Path) -> None:
+    """They are asked once a problem has ended, and the table has a column for each."""
+    site = open_site(write_solving_study(tmp_path, solving=AFTER))
+    with site.store.write() as c:
+        set_solving(c, site.id, "open", "shell")
+    one, other = (Solver(create_app(site), site, name) for name in ("S1", "S2"))
+    other.enter()
+    one.enter(**{"question-0": "pumps"})
+    practice, gid = one.tasks()
+    one.client.post(f"/solve/t/{practice}/start")
+    one.save(practice, 0, "trying", submit=True)
+    assert "How familiar?" not in one.client.get("/solve").text
+    one.client.post(f"/solve/t/{gid}/start")
+    replies = {"question-0": "4", "question-1": "a ruler"}
+    assert one.client.post(f"/solve/t/{gid}/after", data=replies).status_code == 404
+    one.save(gid, 0, "mine", submit=True)
+    page = one.client.get("/solve").text
+    assert "How familiar?" in page
+    assert "Problem 1: Case 2" in page
+    assert "Which field?" not in page
+    assert other.client.post(f"/solve/t/{gid}/after", data=replies).status_code == 404
+    missing = one.client.post(f"/solve/t/{gid}/after", data={"question-1": "x"})
+    assert "Answer the required questions" in one.client.get(missing.location).text
+    one.client.post(f"/solve/t/{gid}/after", data=replies)
+    assert "How familiar?" not in one.client.get("/solve").text
+    skipped = one.start()
+    one.client.post(f"/solve/t/{skipped}/skip", data={"minutes": "25"})
+    one.client.post(f"/solve/t/{skipped}/after", data={"question-0": "1"})
+    assert "One last question" in one.client.get("/solve").text
+    table = close_solving(site.store, site.spec, site.path, "shell")[-1]
+    rows = {row["id"]: row for row in csv.DictReader(io.StringIO(table.read_text()))}
+    answers = {name: text for name, text in rows["S1"].items() if name.startswith("answer ")}
+    assert answers == {
+        "answer field": "pumps",
+        "answer familiar P2": "4",
+        "answer tools P2": "a ruler",
+        "answer minutes left for P2": "",
+        "answer familiar P3": "1",
+        "answer tools P3": "",
+        "answer minutes left for P3": "25",
+    }
+    assert draft_study(site.path).mistakes == []
+    site.store.close()
+
+
+def test_who_withdrew_answers_nothing_more(app: Flask, site: Site) -> None:
+    """A page that was left open stores nothing."""
+    one = Solver(app, site, "S1")
+    one.enter()
+    one.client.post("/solve/withdraw", data={"sure": "yes"})
+    one.client.post("/solve/about", data={"experience": "9"})
+    one.client.post("/solve/finish", data={"experience": "9"})
+    with site.store.read() as c:
+        assert replies_of(c, [subject_named(c, site.id, "S1").key]) == {}
 
 
 def test_what_was_there_is_not_overwritten(app: Flask, site: Site) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
-from scipy.stats import kendalltau, spearmanr
+from scipy.stats import kendalltau, rankdata, spearmanr
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -53,6 +53,8 @@ _MARGIN = 0.1
 _LEVEL = 0.05
 # Problems, above which signs are drawn and not all tried.
 _MOST_SIGNS = 16
+# What is left of 0 by rounding, of ranks, years, and logarithms of words.
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -119,8 +121,13 @@ class Annotator:
     advantage: float
 
     @property
+    def mean(self) -> Tested:
+        """The mean difference over problems, each the mean over experts."""
+        return mean_of(np.array([_mean(one) for one in self.differences.T]))
+
+    @property
     def passes(self) -> bool | None:
-        """Whether it wins against half of the experts; None where nothing is tested."""
+        """Whether it wins against half of the experts; None where some are not tested."""
         tested = np.isfinite(self.p)
         return bool(self.wins.mean() >= 1 / 2) if tested.all() and len(self.p) else None
 
@@ -170,14 +177,25 @@ def mean_of(values: Floats, side: str = "two", shift: float = 0.0) -> Tested:
     Parameters
     ----------
     side : {"two", "greater", "less"}
+
+    Returns
+    -------
+    Tested
+        Without a test for fewer than two values. Of equal ones p is 0, or that of t = 0.
     """
     known = values[np.isfinite(values)]
     n = len(known)
-    if n < 2 or np.ptp(known) == 0:  # noqa: PLR2004
-        value = float(known.mean()) if n else np.nan
-        return Tested(value, _NONE, np.nan, n)
-    mean, error = float(known.mean()), float(known.std(ddof=1) / np.sqrt(n))
-    t = (mean + shift) / error
+    mean = float(known.mean()) if n else np.nan
+    if n < 2:  # noqa: PLR2004
+        return Tested(mean, _NONE, np.nan, n)
+    error, off = float(known.std(ddof=1) / np.sqrt(n)), mean + shift
+    if error <= _ROUNDING * (1 + abs(mean)):
+        # The same on every problem, such as a machine that only looks at places: no less certain
+        # than where rounding, or a hair, keeps the values apart.
+        error = 0.0
+        t = 0.0 if abs(off) <= _ROUNDING else np.copysign(np.inf, off)
+    else:
+        t = off / error
     p = {
         "two": 2 * stdtr(n - 1, -abs(t)),
         "greater": stdtr(n - 1, -t),
@@ -210,19 +228,52 @@ def agreement(experts: Floats, machine: Floats) -> Agreement:
     machine : array of float, shape (n_problems, n_solvers)
         The mean over its repeats.
     """
-    pairs = list(combinations(range(len(experts)), 2))
     problems = range(machine.shape[0])
 
-    def means(of: Callable[[Floats, Floats], float]) -> tuple[Floats, Floats]:
+    def means(
+        of: Callable[[Floats, Floats], float], vectors: Callable[[Floats], Floats]
+    ) -> tuple[Floats, Floats]:
         mine = [_mean([of(machine[p], one[p]) for one in experts]) for p in problems]
-        theirs = [_mean([of(experts[a, p], experts[b, p]) for a, b in pairs]) for p in problems]
+        theirs = [_mean_of_pairs(experts[:, p], of, vectors) for p in problems]
         return np.array(mine), np.array(theirs)
 
-    mine, theirs = means(tau_b)
-    rho, rho_experts = means(_rho)
+    mine, theirs = means(tau_b, _signs)
+    rho, rho_experts = means(_rho, _centered)
     return Agreement(
         mine, theirs, _bootstrapped(mine), _bootstrapped(theirs), _mean(rho), _mean(rho_experts)
     )
+
+
+def _mean_of_pairs(
+    ranks: Floats, of: Callable[[Floats, Floats], float], vectors: Callable[[Floats], Floats]
+) -> float:
+    """Give the mean correlation of two experts on a problem, shape (n_experts, n_solvers).
+
+    Where all ranked the same solvers it follows from the sum of unit vectors, so that a thousand
+    experts take no longer than two.
+    """
+    known = np.isfinite(ranks)
+    ranks = ranks[known.sum(axis=1) > 1]
+    known = np.isfinite(ranks)
+    if len(ranks) and (known == known[0]).all():
+        units = vectors(ranks[:, known[0]])
+        length = np.sqrt((units**2).sum(axis=1))
+        units = units[length > 0] / length[length > 0, np.newaxis]
+        n, total = len(units), units.sum(axis=0)
+        return float((total @ total - n) / (n * (n - 1))) if n > 1 else np.nan
+    return _mean([of(a, b) for a, b in combinations(ranks, 2)])
+
+
+def _signs(ranks: Floats) -> Floats:
+    """Which of each two solvers is ahead; their products are those of tau-b."""
+    first, second = np.triu_indices(ranks.shape[1], 1)
+    return np.asarray(np.sign(ranks[:, first] - ranks[:, second]))
+
+
+def _centered(ranks: Floats) -> Floats:
+    """Ranks about their mean; their products are those of Spearman's correlation."""
+    places = np.asarray(rankdata(ranks, axis=1))
+    return np.asarray(places - places.mean(axis=1, keepdims=True))
 
 
 def alternative_annotator(experts: Floats, machine: Floats) -> Annotator:
@@ -382,7 +433,7 @@ def length_between(h: Floats, m: Floats, words: Floats) -> Tested:
         means = [np.where(known, values, 0.0).sum(axis=0) / count for values in (m - h, logs, h)]
     y, x, quality = (values[some] for values in means)
     df = len(y) - 3
-    if df < 1 or np.ptp(x) == 0:
+    if df < 1 or np.ptp(x) <= _ROUNDING:
         return Tested(np.nan, _NONE, np.nan, len(y))
     design = np.column_stack([np.ones(len(y)), x, quality])
     coefficients, *_ = np.linalg.lstsq(design, y, rcond=None)
@@ -414,7 +465,8 @@ def length_within(h: Floats, m: Floats, words: Floats) -> Tested:
     y = _doubly_centered((m - h)[:, complete])
     x = _doubly_centered(np.log2(words[:, complete]))
     total = (x**2).sum()
-    if total == 0:
+    # Nothing but rounding is left where each person writes as long on all problems.
+    if np.ptp(x) <= _ROUNDING:
         return Tested(np.nan, _NONE, np.nan, n)
     slope = float((x * y).sum() / total)
     clusters = (x * (y - slope * x)).sum(axis=0)

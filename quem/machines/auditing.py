@@ -194,7 +194,7 @@ def _agreement_line(agreement: Agreement) -> Line:
 def _annotator_line(annotator: Annotator | None) -> list[Line]:
     if annotator is None:
         return []
-    mean = audit.mean_of(np.nanmean(annotator.differences, axis=0))
+    mean = annotator.mean
     tested = Tested(mean.value, mean.interval, float(np.max(annotator.p)), mean.n, mean.df)
     text = (
         f"Its mean tau-b with the other experts is {_number(abs(mean.value))} "
@@ -248,14 +248,17 @@ def _place_line(machine: Ranked, run: Run, study: Study) -> Line:
     name = "Does the place count?"
     if np.isnan(tested.value):
         text = "It saw each problem in one order, so this is unknown."
-    elif np.isnan(tested.p):
+    elif tested.interval == (0, 0):
         text = "Its ranks do not depend on the order at all."
     else:
         which = "last" if tested.value > 0 else "first"
+        shown = float(np.mean([len(call.order) for call in run.calls]))
+        by_place = abs(tested.value) / np.sqrt((shown**2 - 1) / 12)
         text = (
             f"Solutions shown {which} are ranked higher by {_number(abs(tested.value))} ranks per "
-            f"standard deviation of place{_ends(tested)}, {format_p(tested.p)}."
+            f"standard deviation of place{_ends(tested)}, or {_number(by_place)} per place"
         )
+        text += f", {format_p(tested.p)}." if np.isfinite(tested.p) else "; one problem is no test."
         if tested.p >= _SIGNIFICANT:
             text = f"There is no clear effect: {text[0].lower()}{text[1:]}"
     return Line("place", name, tested, "ranks per SD of place", text, known)

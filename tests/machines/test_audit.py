@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -233,3 +233,65 @@ def test_the_step_for_several_experts_agrees_with_scipy() -> None:
         adjusted = stats.false_discovery_control(found.p, method="by")
         assert (found.wins == (adjusted <= 0.05)).all()
         assert found.passes == (found.wins.mean() >= 0.5)
+
+
+def test_what_is_the_same_on_every_problem_is_tested() -> None:
+    """A machine that only looks at places, that turned upside down, or that copies experts."""
+    rng = np.random.default_rng(6)
+    n_problems, n = 6, 8
+    order = np.argsort(rng.random((n_problems, n)), axis=1).astype(float)
+    shown = np.stack([order, n - 1 - order])
+    places = (shown - (n - 1) / 2) / np.sqrt((n**2 - 1) / 12)
+    only_places = audit.place_effect(n - shown, places)
+    assert only_places.p < 1e-9
+    assert audit.place_effect(np.ones_like(shown), places).p == 1
+    quality = ranked(rng.normal(0, 1, (n_problems, n)))
+    old = np.stack([quality, quality])
+    assert audit.drift(old, n + 1 - old).p < 1e-9
+    assert audit.drift(old, old).p == 0.5
+    copied = audit.alternative_annotator(np.stack([quality, quality]), quality)
+    assert (copied.passes, copied.mean.value, copied.advantage) == (True, 0, 1)
+    reversed_one = audit.alternative_annotator(np.stack([quality, quality]), n + 1 - quality)
+    assert reversed_one.passes is False
+
+
+def test_lengths_that_are_a_trait_alone_are_not_tested_within_persons() -> None:
+    """Rounding leaves a trace of lengths that add up from persons and problems."""
+    rng = np.random.default_rng(7)
+    h, m = (ranked(rng.normal(0, 1, (6, 8))) for _ in range(2))
+    words = np.multiply.outer([3.0, 5, 7, 11, 13, 17], [100.0, 137, 259, 333, 411, 517, 619, 713])
+    assert np.isnan(audit.length_within(h, m, words).value)
+    assert np.isfinite(audit.length_between(h, m, words).p)
+    assert np.isnan(audit.length_between(h, m, np.full((6, 8), 137.0)).value)
+
+
+@given(seed=SEEDS, missing=st.sampled_from([0.0, 0.2]))
+def test_agreement_agrees_with_scipy_pair_by_pair(seed: int, missing: float) -> None:
+    """Means of pairs of experts, with ties, and where some solvers were not ranked."""
+    rng = np.random.default_rng(seed)
+    experts = ranked(np.round(rng.normal(0, 2, (4, 3, 7))))
+    experts[rng.random(experts.shape) < missing] = np.nan
+    machine = ranked(rng.normal(0, 1, (3, 7)))
+    found = audit.agreement(experts, machine)
+    tau, rho = [], []
+    for ranks in experts.transpose(1, 0, 2):
+        pairs = [
+            (a[both], b[both])
+            for a, b in combinations(ranks, 2)
+            if (both := np.isfinite(a) & np.isfinite(b)).sum() > 1
+        ]
+        varied = [(a, b) for a, b in pairs if np.ptp(a) and np.ptp(b)]
+        tau.append(np.mean([stats.kendalltau(a, b).statistic for a, b in varied]))
+        rho.append(np.mean([stats.spearmanr(a, b).statistic for a, b in varied]))
+    assert found.among_experts == pytest.approx(tau)
+    assert found.spearman_experts == pytest.approx(np.mean(rho))
+
+
+def test_many_experts_take_no_longer() -> None:
+    """Nobody waits for half a million pairs of a thousand experts."""
+    rng = np.random.default_rng(8)
+    quality = np.arange(10.0)
+    experts = ranked(quality + rng.normal(0, 3, (1000, 2, 10)))
+    found = audit.agreement(experts, ranked(quality + rng.normal(0, 3, (2, 10))))
+    sample = audit.agreement(experts[:60], experts[0])
+    assert found.tau_experts.value == pytest.approx(sample.tau_experts.value, abs=0.1)

@@ -38,6 +38,8 @@ def main(name: str | None, count: int | None, seed: int, out: Path | None, *, ag
     out = out or Path(".trials") / f"{name}-{seed}.jsonl"
     results = run_trials(TRIALS[name], count or TRIALS[name].count, seed, out, again=again)
     failed = [result for result in results if result["failed"]]
+    if not failed and (table := TRIALS[name].table(results)):
+        click.echo(table)
     for result in failed:
         click.echo(f"trial {result['trial']}: {result['failed']}")
     total = f"{len(results):,} trial{'' if len(results) == 1 else 's'}"

@@ -9,6 +9,7 @@ from scipy.special import stdtrit
 from scipy.stats import rankdata
 
 from quem.experience.control import control_variate, erratic
+from tests.trials import tracks
 from tests.trials.runner import registered
 
 if TYPE_CHECKING:
@@ -139,18 +140,35 @@ def _cell(row: Row, machine: str, rng: np.random.Generator) -> dict[str, list[fl
     return counts
 
 
-def _bar(results: list[dict[str, Any]]) -> str:
-    """Say what the cells of all trials miss together."""
+def _pooled(results: list[dict[str, Any]]) -> dict[str, dict[str, Floats]]:
+    """Give the share of intervals that cover, and the mean half-width, by cell and way."""
     total = _STUDIES * len(results)
-    cells = {
+    return {
         name: {
             way: np.sum([result["cells"][name][way] for result in results], axis=0) / total
             for way in _WAYS
         }
         for name in results[0]["cells"]
     }
-    missed, off = [], []
-    for name, cell in cells.items():
+
+
+def _tables(results: list[dict[str, Any]]) -> str:
+    """Write the tables of the documentation."""
+    lines = [
+        "| noise, n: machine | experts alone | with the machine | widened where it is erratic |",
+        "|---|---|---|---|",
+    ]
+    for name, cell in _pooled(results).items():
+        texts = (f"{100 * cell[way][0]:.1f}, ± {cell[way][1]:.2f}" for way in _WAYS)
+        lines.append(f"| {' | '.join([name, *texts])} |")
+    tracked = tracks.table([result["tracked"] for result in results])
+    return "\n".join([*lines, "", tracked])
+
+
+def _bar(results: list[dict[str, Any]]) -> str:
+    """Say what the cells of all trials miss together."""
+    missed, off = tracks.missed([result["tracked"] for result in results]), []
+    for name, cell in _pooled(results).items():
         of_row, machine = name.split(": ")
         row = ROWS[of_row]
         alone = cell["experts"][1]
@@ -169,14 +187,15 @@ def _bar(results: list[dict[str, Any]]) -> str:
     return "; ".join(missed)
 
 
-@registered("machines", count=8, bar=_bar)
+@registered("machines", count=8, bar=_bar, table=_tables)
 def machines(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """Coverage with machine judges of seven biases, 250 studies of each of 28 cells per trial."""
+    """Coverage with machine judges of seven biases, and of versions that one tracks."""
     del folder
     return {
         "cells": {
             f"{of_row}: {machine}": _cell(row, machine, np.random.default_rng(rng.getrandbits(64)))
             for of_row, row in ROWS.items()
             for machine in MACHINES
-        }
+        },
+        "tracked": tracks.cells(_STUDIES, np.random.default_rng(rng.getrandbits(64))),
     }

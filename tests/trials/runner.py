@@ -35,6 +35,8 @@ class Trial:
         What is tried, in a line.
     bar : callable, optional
         From all results: what they miss together, or nothing.
+    table : callable, optional
+        From all results: the tables that the documentation has of them, in Markdown.
     """
 
     name: str
@@ -42,23 +44,24 @@ class Trial:
     count: int
     meaning: str
     bar: Callable[[list[dict[str, Any]]], str] = lambda _: ""
+    table: Callable[[list[dict[str, Any]]], str] = lambda _: ""
 
 
 TRIALS: dict[str, Trial] = {}
 
 
-def registered(name: str, *, count: int, **bar: Any) -> Callable[[Any], Any]:  # noqa: ANN401
+def registered(name: str, *, count: int, **more: Any) -> Callable[[Any], Any]:  # noqa: ANN401
     """Register a function as a trial; the first line of its docstring says what is tried.
 
     Parameters
     ----------
-    **bar
-        The `bar` of the trial, where it has one.
+    **more
+        The `bar` and the `table` of the trial, where it has them.
     """
 
     def register(run: Any) -> Any:  # noqa: ANN401  the function as it is
         meaning = (run.__doc__ or "").split("\n")[0].rstrip(".")
-        TRIALS[name] = Trial(name, run, count, meaning, **bar)
+        TRIALS[name] = Trial(name, run, count, meaning, **more)
         return run
 
     return register

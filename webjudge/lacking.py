@@ -29,7 +29,7 @@ def lacking(site: Site) -> list[str]:
     spec, texts = site.spec, site.solutions
     parts = []
     if spec.awaits_subjects:
-        parts.append("The solving session is not closed")
+        parts.append("There are no subjects yet: close the solving session, or close it again")
     elif not spec.subjects:
         parts.append("Nobody is named as a person with years of experience")
     if count := len(unwritten_statements(site)):

@@ -45,6 +45,8 @@ _log = logging.getLogger("webjudge")
 PREFIX = "/s/"
 # Studies that are open at once, if more are not in the middle of a request.
 MOST_OPEN = 40
+# A study has mistakes, or its database does not answer.
+_UNUSABLE = (QuemError, SQLAlchemyError, UnavailableError)
 _TEXT = {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"}
 _BROKEN = "This study cannot be shown right now. Please tell the organizer."
 _UNWELL = "The database does not answer."
@@ -169,7 +171,9 @@ class StudiesFolder:
             return Response(_UNKNOWN, 404, headers=_TEXT)(environ, start_response)
         try:
             study = self._enter(key)
-        except QuemError:
+        except _UNUSABLE as error:
+            if not isinstance(error, QuemError):
+                _log.error("%s: %s", self.paths[key], " ".join(str(error).split()))
             headers = {**_TEXT, "Retry-After": "60"}
             return Response(_BROKEN, 503, headers=headers)(environ, start_response)
         environ["SCRIPT_NAME"] = f"{environ.get('SCRIPT_NAME', '')}{PREFIX}{key}"
@@ -206,7 +210,7 @@ class StudiesFolder:
             if store:
                 with store.read() as c:
                     c.execute(text("SELECT 1"))
-        except (QuemError, SQLAlchemyError, UnavailableError):
+        except _UNUSABLE:
             return False
         return True
 

@@ -161,7 +161,10 @@ def take_up_subjects() -> None:
     """
     with _editing():
         _serve(reopened(site()))
-    note_edit("solutions and subjects of the solving session")
+        note_edit("solutions and subjects of the solving session")
+        # So that other processes look, also where the table is what it was before.
+        with suppress(OSError):
+            site().path.touch()
 
 
 def note_edit(part: str, sha256: str = "") -> None:

@@ -49,6 +49,10 @@ solving_pages = Blueprint("solving", __name__, url_prefix="/solving")
 _LONGEST_NAME = 200
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _MOST_FLAGGED = 1000
+_NOT_SERVED = (
+    "The session is closed, and solutions and subjects are written. But judges cannot be shown "
+    "the study yet. Correct this, then close the session again:"
+)
 _SAID = {
     "opened": "Solving session open. People can solve until you close it.",
     "closed": "Solving session closed. Solutions and subjects are written; review them next.",
@@ -124,7 +128,10 @@ def close_session() -> Response:
     """Close the session, write what came of it, and serve the study with it."""
     require_sure(_question("close"))
     close_solving(site().store, site().spec, site().path, acting())
-    take_up_subjects()
+    try:
+        take_up_subjects()
+    except QuemError as error:
+        raise QuemError([_NOT_SERVED, *error.mistakes]) from None
     return _back("closed")
 
 

@@ -14,7 +14,7 @@ from quem.cli import main
 from quem.store.engine import store_of
 from quem.store.location import locate_database
 from quem.store.solving import last_answer, set_solving, spent_on, tasks_of
-from quem.store.subjects import issue_subject_link, subject_named
+from quem.store.subjects import issue_subject_link, replies_of, subject_named
 from quem.study.reading import read_study
 from tests.browser.judging import Visit, accessible, is_ready, is_saved, rank_by_keys, submit
 from tests.browser.test_dashboard import at_dashboard
@@ -220,6 +220,32 @@ def test_all_pages_are_accessible(browser: Browser, site: Site, window: dict[str
         accessible(page, "submitted")
         page.get_by_text("Withdraw from the study").click()
         accessible(page, "withdrawing")
+
+
+def test_questions_after_a_problem(browser: Browser, tmp_path: Path) -> None:
+    """They are asked on a page that is accessible on a phone, before the next problem."""
+    questions = (
+        "questions: [{id: familiar, about: task, kind: scale, text: How familiar?, "
+        "ends: [not at all, very]}, {id: tools, about: task, kind: text, text: Which tools?}]"
+    )
+    site = open_site(write_solving_study(tmp_path, solving=f"order: fixed\n{questions}"))
+    with at_dashboard(browser, site, viewport=NARROW) as dashboard:
+        page = dashboard.page
+        page.goto(f"{dashboard.base}/p/{link_of(site)}")
+        enter(page, "7")
+        start(page)
+        page.locator("#text").fill("an answer")
+        hand_in(page)
+        accessible(page, "after")
+        page.get_by_label("4").check()
+        page.get_by_label("Which tools?").fill("a ruler")
+        page.get_by_role("button", name="Save and continue").click()
+        expect(page.get_by_role("link", name="Go to problem 2")).to_be_visible()
+        with site.store.read() as c:
+            key = subject_named(c, site.id, "S1").key
+            replies = replies_of(c, [key])[key]
+        assert replies == {"experience": "7", "familiar P1": "4", "tools P1": "a ruler"}
+    site.store.close()
 
 
 def test_files_in_the_browser(browser: Browser, site: Site) -> None:

@@ -465,6 +465,31 @@ def test_what_was_there_is_not_overwritten(app: Flask, site: Site) -> None:
         assert solving.solving_state(c, site.id) == "open"
 
 
+def test_a_system_has_no_solution_when_the_session_is_closed(app: Flask, site: Site) -> None:
+    """The page says that it is closed all the same, what is missing, and what to do."""
+    for name in ("S1", "S2", "S3"):
+        one = Solver(app, site, name)
+        one.enter()
+        one.solve_all("mine")
+    missing = site.path.parent / "solutions/P1/sys1.md"
+    text = missing.read_text()
+    missing.unlink()
+    other_site = open_site(site.path)
+    other = create_app(other_site)
+    dashboard = enter_dashboard(app, site)
+    page = dashboard.post("/dashboard/solving/close", data={"sure": "yes"}).text
+    assert "The session is closed, and solutions and subjects are written." in page
+    assert "there is no solution of sys1" in page
+    assert "close it again" in dashboard.get("/dashboard").text
+    assert other.test_client().get("/healthz").status_code == 200
+    missing.write_text(text)
+    dashboard.post("/dashboard/solving/close", data={"sure": "yes"})
+    assert "close it again" not in dashboard.get("/dashboard").text
+    elsewhere = enter_dashboard(other, other_site)
+    assert "close it again" not in elsewhere.get("/dashboard").text
+    other_site.store.close()
+
+
 def test_two_organizers_close_at_once(app: Flask, site: Site) -> None:
     """One does it after the other: neither fails, and nothing half is left."""
     one = Solver(app, site, "S1")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 from werkzeug.test import Client
 
@@ -209,6 +211,23 @@ def test_health_is_that_of_the_shared_database(tmp_path: Path) -> None:
     write_studies(tmp_path, "one")
     studies = StudiesFolder(tmp_path, "postgresql://nobody@127.0.0.1:1/none")
     client = Browser(studies)
+    assert client.get("/healthz").status_code == 503
+    assert client.get(f"/s/{next(iter(studies.paths))}/judge").status_code == 503
+    studies.close()
+
+
+def test_a_database_that_goes_away(tmp_path: Path, new_postgres: Callable[[], str]) -> None:
+    """A study that is opened then is not to be shown, and nothing ends in a traceback."""
+    write_studies(tmp_path, "one")
+    url = new_postgres()
+    studies = StudiesFolder(tmp_path, url)
+    client = Browser(studies)
+    assert client.get("/healthz").status_code == 200
+    name = urlsplit(url).path.removeprefix("/")
+    end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s"
+    with psycopg.connect(url.replace(name, "postgres"), autocommit=True) as connection:
+        connection.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false".encode())
+        connection.execute(end, (name,))
     assert client.get("/healthz").status_code == 503
     assert client.get(f"/s/{next(iter(studies.paths))}/judge").status_code == 503
     studies.close()

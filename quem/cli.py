@@ -31,6 +31,7 @@ from quem.commands.restore import restore
 from quem.commands.schema import schema
 from quem.commands.serve import serve
 from quem.commands.solve import solve
+from quem.commands.track import track
 from quem.errors import QuemError
 
 __all__ = ["main", "run"]
@@ -65,7 +66,21 @@ def main() -> None:
 
 
 for _command in (
-    *(analyze, compare, plan, check, init, serve, judges, solve, organizers, invite, judge, audit),
+    *(
+        analyze,
+        compare,
+        plan,
+        check,
+        init,
+        serve,
+        judges,
+        solve,
+        organizers,
+        invite,
+        judge,
+        audit,
+        track,
+    ),
     *(export, import_, backup, restore, measures, schema),
 ):
     main.add_command(_command)

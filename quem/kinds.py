@@ -274,13 +274,13 @@ KINDS = _Kinds()
 
 
 def presentations() -> dict[str, Presentation[Any]]:
-    """Give how the results of each kind are shown: of studies, comparisons, plans, and audits."""
+    """Give how the results of each kind are shown: of studies, and of what is made of them."""
     from quem.comparison.result import ComparisonResult
-    from quem.machines.result import AuditResult
+    from quem.machines.result import AuditResult, TrackResult
     from quem.planning.result import PlanResult
 
     results: list[type[BaseResult[Any]]] = [kind.result() for kind in KINDS.values()]
-    results += [ComparisonResult, PlanResult, AuditResult]
+    results += [ComparisonResult, PlanResult, AuditResult, TrackResult]
     return {result.kind: result.presentation() for result in results}
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 from dataclasses import dataclass
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING, Self
 
 from quem.store.acknowledged import Acknowledged
 from quem.store.events import seal
+from quem.store.uploads import UploadFolder
 from webjudge.documents import Documents
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ _CHECKPOINT_SECONDS = 60
 _ACKNOWLEDGED_SECONDS = 1
 _ATTEMPTS_SECONDS = 60
 _DOCUMENT_SECONDS = 20
+# An upload that nothing was added to for so long has failed.
+_UPLOAD_SECONDS = 3600
 _STOP_SECONDS = 30  # for a job that is running when the server stops
 
 
@@ -70,6 +73,7 @@ class Housekeeping:
             Job("acknowledged", _ACKNOWLEDGED_SECONDS, self._write_down),
             Job("attempts", _ATTEMPTS_SECONDS, site.attempts.note),
             Job("documents", _DOCUMENT_SECONDS, Documents(site).look),
+            Job("uploads", _UPLOAD_SECONDS, self._clear_uploads),
         ]
 
     def add(self, name: str, seconds: float, work: Callable[[], object]) -> None:
@@ -101,6 +105,9 @@ class Housekeeping:
     def _write_down(self) -> None:
         self._acknowledged.write()
         self._note_missing()
+
+    def _clear_uploads(self) -> None:
+        UploadFolder(self._site.path).clear_partial(time() - _UPLOAD_SECONDS)
 
     def _note_missing(self) -> None:
         if self._acknowledged.missing:

@@ -245,6 +245,7 @@ def withdraw_subject() -> AnyResponse:
     if request.form.get("sure") == "yes":
         with site().store.write() as c:
             person = current_subject(c)
+            _require_not_closed(c)  # what is written into the study's folder would stay
             gone = [] if person.is_gone else withdraw(c, person)
         _uploads().remove(gone)
     return redirect(url_for("solve.home"), code=303)
@@ -454,7 +455,7 @@ def upload(gid: str) -> Response:
 
 
 def _received(person: StoredSubject, gid: str, name: str) -> Upload | None:
-    """Write the body to the disk and check it; only then it is noted."""
+    """Write the body to the disk and check it; only then it is noted and kept."""
     ending = PurePosixPath(name).suffix.casefold()
     if ending.removeprefix(".") not in _solving().uploads:
         endings = ", ".join(_solving().uploads)
@@ -470,11 +471,17 @@ def _received(person: StoredSubject, gid: str, name: str) -> Upload | None:
     if trouble := _received_trouble(received, ending):
         received.unlink(missing_ok=True)
         # What is wrong is said in English; what to do is translated.
-        detail = f" ({trouble})" if spoken() == ENGLISH else ""
+        detail = f" It {trouble}." if spoken() == ENGLISH else ""
         raise _RefusedUploadError(gettext(_UNREADABLE) + detail)
-    folder.keep(received, sha256, ending)
-    with site().store.write() as c:
-        return add_upload(c, person, gid, sha256=sha256, size=size, ending=ending, name=name)
+    try:
+        with site().store.write() as c:
+            made = add_upload(c, person, gid, sha256=sha256, size=size, ending=ending, name=name)
+            if made:
+                # On the disk before the row is; bytes that nobody may have are not kept.
+                folder.keep(received, sha256, ending)
+    finally:
+        received.unlink(missing_ok=True)
+    return made
 
 
 @solve.get("/t/<gid>/upload/<public_id>")
@@ -711,7 +718,7 @@ def _body() -> dict[str, Any]:
 
 def _require_state(state: dict[str, Any]) -> None:
     text, files = state["text"], state["files"]
-    is_text = isinstance(text, str) and "\0" not in text
+    is_text = isinstance(text, str) and _is_storable(text)
     if not is_text or not isinstance(files, list) or not all(isinstance(f, str) for f in files):
         abort(422)
     if len(text.encode(errors="replace")) > _LONGEST_TEXT:
@@ -720,6 +727,11 @@ def _require_state(state: dict[str, Any]) -> None:
         abort(422)
     if text and not _solving().editor:
         abort(422)
+
+
+def _is_storable(text: str) -> bool:
+    """PostgreSQL's text holds no NUL, and no encoding holds half a surrogate pair."""
+    return "\0" not in text and text.encode(errors="replace").decode() == text
 
 
 def _note_visit(person: StoredSubject) -> None:

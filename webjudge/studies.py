@@ -14,9 +14,12 @@ from functools import partial
 from threading import Condition, Lock
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.wrappers import Response
 
 from quem.errors import Mistake, QuemError
+from quem.store.connecting import UnavailableError
 from quem.store.engine import THREADS, open_store
 from quem.store.location import locate_database
 from quem.study.reading import read_study
@@ -44,6 +47,7 @@ PREFIX = "/s/"
 MOST_OPEN = 40
 _TEXT = {"Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store"}
 _BROKEN = "This study cannot be shown right now. Please tell the organizer."
+_UNWELL = "The database does not answer."
 _UNKNOWN = "Not found. Use the private link that you were sent."
 
 
@@ -157,7 +161,9 @@ class StudiesFolder:
         """Answer a request, which says by its path which study it is of."""
         path = environ.get("PATH_INFO", "")
         if path == "/healthz":
-            return Response("ok", headers=_TEXT)(environ, start_response)
+            well = self._is_well()
+            answer = Response("ok" if well else _UNWELL, 200 if well else 503, headers=_TEXT)
+            return answer(environ, start_response)
         key, slash, rest = path.removeprefix(PREFIX).partition("/")
         if not path.startswith(PREFIX) or not self._is_known(key):
             return Response(_UNKNOWN, 404, headers=_TEXT)(environ, start_response)
@@ -192,6 +198,17 @@ class StudiesFolder:
             self._open.popitem()[1].close()
         if self._shared:
             self._shared.close()
+
+    def _is_well(self) -> bool:
+        """Whether the database that all studies share works; files of studies are not looked at."""
+        try:
+            store = self._store(next(iter(self.paths.values()), self.folder / "study.yaml"))
+            if store:
+                with store.read() as c:
+                    c.execute(text("SELECT 1"))
+        except (QuemError, SQLAlchemyError, UnavailableError):
+            return False
+        return True
 
     def _is_known(self, key: str) -> bool:
         if key in self.paths:

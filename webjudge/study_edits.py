@@ -6,6 +6,7 @@ import hashlib
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Lock
+from time import time
 from typing import TYPE_CHECKING
 
 from flask import current_app, g, request
@@ -15,6 +16,7 @@ from quem.solutions.checking import find_warnings
 from quem.solutions.decisions import with_redactions
 from quem.solutions.identity import is_exact, terms
 from quem.solutions.model import signature
+from quem.solving.closing import session_table
 from quem.store.audit_log import last_key
 from quem.store.events import record
 from quem.store.reviewing import note_decisions
@@ -26,6 +28,7 @@ from webjudge.site import reopened, with_study
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from flask import Flask
 
@@ -39,40 +42,54 @@ __all__ = ["edit_study", "follow_edits", "note_edit", "save_decisions", "take_up
 _EVENT = "study-edited"
 _KEY = "quem-followed"
 _MOST_LINES = 20
+# Reading a large study again takes longer than writing its file, and is noted afterwards.
+_FRESH_SECONDS = 60
 
 
 @dataclass
 class _Followed:
-    """Which state of the study file an app serves.
+    """Which state of the study's files an app serves.
 
     Parameters
     ----------
-    seen : Signature or None
-        Of the file.
+    table : Path or None
+        The table of subjects that closing the solving session writes.
+    seen : tuple
+        Signatures of the study file and of the table; None where there is no file.
     event : int
         The newest edit from a dashboard.
     """
 
-    seen: Signature | None
+    table: Path | None
+    seen: tuple[Signature | None, Signature | None]
     event: int
     lock: Lock = field(default_factory=Lock)
 
 
 def follow_edits(app: Flask, served: Site) -> None:
-    """Let an app take over edits from the dashboard in other processes of its server.
+    """Let an app take over what other processes do: edits from the dashboard, and closing.
 
-    Of what others change in the file only decisions about words are taken over; all else waits
-    for the next start, since they may not be done.
+    Of what others change in the study file only decisions about words are taken over; all else
+    waits for the next start, since they may not be done.
     """
-    app.extensions[_KEY] = _Followed(_signature(served), _last_edit(served))
+    table = session_table(served.path) if served.spec.solving else None
+    seen = _signature(served.path), _signature(table)
+    app.extensions[_KEY] = _Followed(table, seen, _last_edit(served))
     app.before_request(_follow)
 
 
-def _signature(served: Site) -> Signature | None:
+def _signature(path: Path | None) -> Signature | None:
     try:
-        return signature(served.path)
+        return signature(path) if path else None
     except OSError:
         return None
+
+
+def _is_fresh(path: Path) -> bool:
+    """Whether a file was changed so lately that who did it may not have noted it yet."""
+    with suppress(OSError):
+        return time() - path.stat().st_mtime < _FRESH_SECONDS
+    return True
 
 
 def _last_edit(served: Site) -> int:
@@ -84,8 +101,8 @@ def _follow() -> None:
     if request.endpoint == "static":
         return
     followed: _Followed = current_app.extensions[_KEY]
-    now = _signature(site())
-    if now is None or now == followed.seen:
+    now = _signature(site().path), _signature(followed.table)
+    if now[0] is None or now == followed.seen:
         return
     with followed.lock:
         if now == followed.seen:
@@ -93,12 +110,14 @@ def _follow() -> None:
         newest = _last_edit(site())
         # Somebody may be writing the file; what was served before holds until they are done.
         with suppress(QuemError):
-            if newest != followed.event:
+            if newest != followed.event or now[1] != followed.seen[1]:
                 _serve(reopened(site()))
             else:
                 decided = read_study(site().path).judging.reviewed
                 if decided != site().spec.judging.reviewed:
                     _take_over("server", decided)
+                if _is_fresh(site().path):
+                    return
         followed.seen, followed.event = now, newest
 
 
@@ -207,7 +226,8 @@ def _editing() -> Iterator[None]:
     followed: _Followed = current_app.extensions[_KEY]
     with followed.lock:
         yield
-        followed.seen, followed.event = _signature(site()), _last_edit(site())
+        followed.seen = _signature(site().path), _signature(followed.table)
+        followed.event = _last_edit(site())
 
 
 def _serve(new: Site) -> None:

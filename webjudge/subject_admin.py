@@ -76,9 +76,9 @@ def add() -> str | tuple[str, int]:
     form = {name: request.form.get(name, "").strip() for name in ("id", "name")}
     if len(form["name"]) > _LONGEST_NAME or not form["name"].isprintable():
         return _page(form=form, trouble="Use one line of at most 200 characters."), 422
-    spec = site().spec
-    if form["id"] in {one.id for one in spec.judges} | {one.id for one in spec.systems}:
-        return _page(form=form, trouble=f"{form['id']} is a judge or a system"), 422
+    if form["id"] in site().spec.taken_ids:
+        trouble = f"{form['id']} is a judge or another solver; choose another ID"
+        return _page(form=form, trouble=trouble), 422
     try:
         with site().store.write() as c:
             one = subjects.add_subject(c, site().id, form["id"], form["name"], acting())

@@ -73,6 +73,10 @@ def _many(folder: str) -> StudiesFolder:
     )
     for mistake in studies.broken.values():
         sys.stderr.write(f"error: {mistake}\n")
+    # Whoever makes links from the shell needs to know what they begin with.
+    for key, path in studies.paths.items():
+        base = studies.base(key, os.environ.get("QUEM_URL", "").rstrip("/"))
+        sys.stderr.write(f"{path}: {base}\n")
     atexit.register(studies.close)
     return studies
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from quem.experience.loading import Study
 
-__all__ = ["audit"]
+__all__ = ["audit", "machine_named"]
 
 
 @click.command()
@@ -74,7 +74,7 @@ def audit(
     from quem.machines.result import AuditResult
 
     loaded = load_study(study, database=database, reveal=reveal)
-    judge = _judge(loaded, named)
+    judge = machine_named(loaded, named)
     if canary:
         from quem.commands.judge import run_canary
 
@@ -89,7 +89,7 @@ def audit(
     show_result(result, folder, formats, as_json=as_json)
 
 
-def _judge(study: Study, named: str | None) -> str:
+def machine_named(study: Study, named: str | None) -> str:
     """Give the machine judge that is meant."""
     from quem.errors import Mistake, QuemError
     from quem.wording import join_words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from webjudge.running import Server
 
 __all__ = ["serve"]
+
+_NOT_INVITED = "not invited yet: quem invite, or the dashboard"
 
 
 @click.command()
@@ -231,6 +234,7 @@ def _serve_folder(
     folder: Path, database: str | None, place: _Place, copies: _Copies, *, open_browser: bool
 ) -> int:
     """Serve the studies of a folder until a signal stops it; gives that."""
+    from quem.errors import QuemError
     from quem.store.engine import clear_refusals
     from webjudge.solving import LARGEST_UPLOAD
     from webjudge.studies import StudiesFolder
@@ -248,9 +252,12 @@ def _serve_folder(
         try:
             dashboards = []
             for key, site in studies.opened():
-                with clear_refusals(site.store.place):
-                    base = studies.base(key, place.base(server))
-                    dashboards.append(_hand_over_links(site, base, None))
+                base = studies.base(key, place.base(server))
+                try:
+                    with clear_refusals(site.store.place):
+                        dashboards.append(_hand_over_links(site, base, None))
+                except QuemError as error:
+                    click.secho(f"error: {error}", err=True, fg="red")
             for mistake in studies.broken.values():
                 click.secho(f"error: {mistake}", err=True, fg="red")
             _say_shown()
@@ -275,8 +282,9 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
     with link_file(site.path, out) as file, site.store.write() as c:
         status = status_of(c, site.id)
         organizers = _organizers(c, site.id, base)
-        judges = _judges(c, site.id, base, _invited_by_mail(site))
-        subjects = _subjects(c, site.id, base) if site.spec.solving else []
+        invited = _invited_by_mail(site)
+        judges = _judges(c, site.id, base, invited["judge"])
+        subjects = _subjects(c, site.id, base, invited["subject"]) if site.spec.solving else []
         is_new = any(link for *_, link, _ in (*organizers, *judges, *subjects))
         if out or (is_new and not may_show_links()):
             rows = [("role", "id", "name", "link", "state"), *organizers, *judges, *subjects]
@@ -316,14 +324,16 @@ def _organizers(c: Connection, study_id: str, base: str) -> list[Row]:
     return rows
 
 
-def _invited_by_mail(site: Site) -> set[str]:
-    """Name the judges whose links are made when their invitation is sent."""
+def _invited_by_mail(site: Site) -> defaultdict[str, set[str]]:
+    """Name by role the people whose links are made when their invitation is sent."""
     from quem.mail.server import mail_settings
     from quem.study.addresses import addresses_of
 
-    if mail_settings() is None:
-        return set()
-    return {person for role, person in addresses_of(site.spec, site.path) if role == "judge"}
+    invited: defaultdict[str, set[str]] = defaultdict(set)
+    if mail_settings():
+        for role, person in addresses_of(site.spec, site.path):
+            invited[role].add(person)
+    return invited
 
 
 def _judges(c: Connection, study_id: str, base: str, invited: set[str]) -> list[Row]:
@@ -339,7 +349,7 @@ def _judges(c: Connection, study_id: str, base: str, invited: set[str]) -> list[
     for judge in judges:
         link, state = "", "has a link"
         if judge.id in invited and judge.linked_at is judge.revoked_at is None:
-            state = "not invited yet: quem invite, or the dashboard"
+            state = _NOT_INVITED
         elif judge.key in tokens:
             link, state = f"{base}/j/{tokens[judge.key]}", "new link"
         elif not judge.has_link:
@@ -348,7 +358,7 @@ def _judges(c: Connection, study_id: str, base: str, invited: set[str]) -> list[
     return rows
 
 
-def _subjects(c: Connection, study_id: str, base: str) -> list[Row]:
+def _subjects(c: Connection, study_id: str, base: str, invited: set[str]) -> list[Row]:
     """Give role, id, name, link and state of subjects, with the links that are made now."""
     from quem.store.subjects import issue_subject_link, subjects_of
 
@@ -357,6 +367,8 @@ def _subjects(c: Connection, study_id: str, base: str) -> list[Row]:
         link, state = "", "has a link" if one.has_link else "link revoked"
         if one.is_gone:
             state = "gone"
+        elif one.id in invited and one.linked_at is one.revoked_at is None:
+            state = _NOT_INVITED
         elif one.linked_at is None:
             link, state = f"{base}/p/{issue_subject_link(c, one, 'shell')}", "new link"
         rows.append(("subject", one.id, one.name, link, state))

@@ -54,8 +54,7 @@ def solve(
     """Make the links of those who solve STUDY's problems, or open or close the session.
 
     Makes a link for each person who has none yet, as `quem judges` does. With --close it writes
-    the solutions and the table of subjects; a running server takes them up when it is started
-    again, or at once if the session is closed in the dashboard.
+    the solutions and the table of subjects, which running servers take up at once.
     """
     if add is None and name:
         message = "--name belongs to --add ID"
@@ -107,6 +106,7 @@ def _delete(study: Path, files: list[tuple[str, str]]) -> None:
 
 
 def _take_over(c: Connection, spec: ExperienceSpec, add: str | None, name: str) -> None:
+    from quem.errors import QuemError
     from quem.store.studies import register_study
     from quem.store.subjects import add_subject, sync_subjects
 
@@ -114,6 +114,9 @@ def _take_over(c: Connection, spec: ExperienceSpec, add: str | None, name: str) 
     if spec.solving:
         sync_subjects(c, spec.id, spec.solving.people)
     if add is not None:
+        if add in spec.taken_ids:
+            message = f"{add} is a judge or another solver; choose another ID"
+            raise QuemError([message])
         add_subject(c, spec.id, add, name, "shell")
 
 

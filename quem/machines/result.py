@@ -1,4 +1,4 @@
-"""The audit of a machine judge as a result: summary, page, figures, tables, and JSON."""
+"""An audit of a machine judge, and versions that it tracks, as results."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from quem.machines.auditing import AuditFindings
+    from quem.machines.tracking import TrackFindings
 
-__all__ = ["AuditResult"]
+__all__ = ["AuditResult", "TrackResult"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,9 +33,9 @@ class AuditResult(BaseResult["AuditFindings"]):
     @staticmethod
     def presentation() -> Presentation[AuditFindings]:
         """Say how the results are shown."""
-        from quem.machines.presentation import PRESENTATION
+        from quem.machines.presentation import AUDIT
 
-        return PRESENTATION
+        return AUDIT
 
     @property
     def inputs(self) -> tuple[Path, ...]:
@@ -45,3 +46,33 @@ class AuditResult(BaseResult["AuditFindings"]):
     def lines(self) -> pd.DataFrame:
         """One row per question."""
         return self.table("lines")
+
+
+@dataclass(frozen=True, repr=False)
+class TrackResult(BaseResult["TrackFindings"]):
+    """Years of versions between sessions of experts."""
+
+    findings: TrackFindings
+    kind = "track"
+
+    def __repr__(self) -> str:
+        """One line; `summary` says more."""
+        names = ", ".join(version.system.id for version in self.findings.tracked)
+        return f"<TrackResult of {self.findings.study.spec.id}: {names}>"
+
+    @staticmethod
+    def presentation() -> Presentation[TrackFindings]:
+        """Say how the results are shown."""
+        from quem.machines.presentation import TRACK
+
+        return TRACK
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The files that the result was made of: those of the study."""
+        return self.findings.study.files
+
+    @property
+    def versions(self) -> pd.DataFrame:
+        """One row per version."""
+        return self.table("versions")

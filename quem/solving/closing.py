@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 from quem.errors import FileError, Mistake, QuemError
 from quem.io.text import read_text
 from quem.store.copying import sync_folder
-from quem.store.solving import last_answer, set_solving, settle, spent_on, tasks_of, uploads_of
+from quem.store.solving import (
+    last_answer,
+    set_solving,
+    settle,
+    spent_on,
+    stop_clock,
+    tasks_of,
+    uploads_of,
+)
 from quem.store.subjects import EXPERIENCE, EXPERIENCE_AGAIN, replies_of, subjects_of
 from quem.store.uploads import UploadFolder
 from quem.study.document import parse_document
@@ -53,15 +61,15 @@ def close_solving(store: Store, spec: ExperienceSpec, study: Path, actor: str) -
         A solution is there already that did not come from the session, or a file cannot be
         written.
     """
-    with store.read() as c:
-        if not session_table(study).exists():
-            _refuse_strangers(c, spec, study)
+    # All in one transaction: of two organizers one after the other closes the session, nothing
+    # changes while it is written, and it stays open where it cannot be.
     with store.write() as c:
         set_solving(c, spec.id, "closed", actor)
+        if not session_table(study).exists():
+            _refuse_strangers(c, spec, study)
         for subject in subjects_of(c, spec.id):
             for task in tasks_of(c, subject.key):
-                settle(c, subject, task)
-    with store.read() as c:
+                stop_clock(c, settle(c, subject, task))
         return write_solutions(c, spec, study)
 
 
@@ -106,7 +114,7 @@ def write_solutions(c: Connection, spec: ExperienceSpec, study: Path) -> list[Pa
         )
         _write(target, text.encode())
     except OSError as error:
-        place = Path(error.filename or target)
+        place = Path(error.filename2 or error.filename or target)
         raise FileError(place, f"cannot be written: {error.strerror or error}") from None
     return [*written, target]
 
@@ -221,11 +229,16 @@ def _write(path: Path, content: bytes) -> None:
     if path.is_file() and path.read_bytes() == content:
         return
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    Path(file.name).chmod(0o644)
-    Path(file.name).replace(path)
+        made = Path(file.name)
+        try:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+            made.chmod(0o644)
+            made.replace(path)
+        except OSError:
+            made.unlink()
+            raise
     sync_folder(path.parent)
 
 

@@ -19,6 +19,7 @@ from quem.store.chains import keyed
 from quem.store.events import record
 from quem.store.models import (
     DraftRow,
+    ReplyRow,
     SolvingRow,
     StretchRow,
     SubjectRow,
@@ -64,6 +65,7 @@ __all__ = [
     "solving_state",
     "spent_on",
     "start_task",
+    "stop_clock",
     "task_of_subject",
     "tasks_of",
     "upload_of",
@@ -212,7 +214,10 @@ def _locked_state(c: Connection, study_id: str, *, alone: bool = False) -> Solvi
 
 
 def discard_solving_trial(c: Connection, study_id: str, actor: str) -> list[Upload]:
-    """Throw away what was answered on trial; gives the uploads, whose bytes are to be deleted.
+    """Throw away all that people did on trial; gives the uploads, whose bytes are to be deleted.
+
+    Replies go too, and so do consent and withdrawal: whoever tried the pages with somebody's link
+    did not answer for them.
 
     Parameters
     ----------
@@ -228,9 +233,10 @@ def discard_solving_trial(c: Connection, study_id: str, actor: str) -> list[Uplo
     for table in (DraftRow, UploadRow, StretchRow):
         c.execute(delete(table).where(table.task_key.in_(tasks)))
     c.execute(delete(TaskRow).where(TaskRow.subject_key.in_(subjects)))
-    blank = dict.fromkeys(("consented_at", "declined_at", "finished_at", "row"))
+    c.execute(delete(ReplyRow).where(ReplyRow.subject_key.in_(subjects)))
+    blank = ("consented_at", "declined_at", "finished_at", "withdrawn_at", "row")
     mine = update(SubjectRow).where(SubjectRow.study_id == study_id)
-    c.execute(mine.where(SubjectRow.withdrawn_at.is_(None)).values(**blank))
+    c.execute(mine.values(dict.fromkeys(blank)))
     record(c, study_id, actor, "solving-trial-discarded")
     return gone
 
@@ -397,6 +403,19 @@ def run_clock(
         _end_stretch(c, task, at)
         _set(c, task, running=running, since=at, beat_at=at, holder=client)
     return settle(c, subject, task_of_subject(c, subject.key, public_id))
+
+
+def stop_clock(c: Connection, task: SolvingTask) -> None:
+    """End what counts as work, a pause, or time away, as when the session closes.
+
+    Parameters
+    ----------
+    c : Connection
+        Of a writing transaction.
+    """
+    if task.running is not None:
+        _end_stretch(c, task, now())
+        _set(c, task, running=None, since=None, beat_at=None, holder=None)
 
 
 def settle(c: Connection, subject: StoredSubject, task: SolvingTask) -> SolvingTask:

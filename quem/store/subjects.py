@@ -316,10 +316,16 @@ def _delete_work(c: Connection, subject: StoredSubject) -> list[tuple[str, str]]
     held = select(UploadRow.sha256, UploadRow.ending).where(UploadRow.task_key.in_(tasks))
     files = {(sha256, ending) for sha256, ending in c.execute(held)}
     c.execute(delete(UploadRow).where(UploadRow.task_key.in_(tasks)))
-    others = select(UploadRow.sha256).where(UploadRow.sha256.in_([one for one, _ in files]))
-    kept = set(c.execute(others).scalars())
+    others = (
+        select(UploadRow.sha256, UploadRow.ending)
+        .join(TaskRow, TaskRow.key == UploadRow.task_key)
+        .join(SubjectRow, SubjectRow.key == TaskRow.subject_key)
+        .where(SubjectRow.study_id == subject.study_id)
+        .where(UploadRow.sha256.in_([one for one, _ in files]))
+    )
+    kept = {(sha256, ending) for sha256, ending in c.execute(others)}
     c.info[SCRUB] = True
-    return sorted(file for file in files if file[0] not in kept)
+    return sorted(files - kept)
 
 
 def visited_lately(subject: StoredSubject) -> bool:

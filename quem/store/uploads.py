@@ -6,7 +6,6 @@ import hashlib
 import os
 import shutil
 import tempfile
-import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = ["TooLargeError", "UploadFolder"]
-
-_PARTIAL = ".partial"
-_FORGOTTEN_SECONDS = 86_400
 
 
 class TooLargeError(Exception):
@@ -59,8 +55,7 @@ class UploadFolder:
         """
         self.folder.mkdir(mode=0o700, exist_ok=True)
         digest, size = hashlib.sha256(), 0
-        self._remove_forgotten()
-        handle, name = tempfile.mkstemp(prefix=".", suffix=_PARTIAL, dir=self.folder)
+        handle, name = tempfile.mkstemp(prefix=".", suffix=".partial", dir=self.folder)
         path = Path(name)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -76,13 +71,6 @@ class UploadFolder:
             raise
         return path, digest.hexdigest(), size
 
-    def _remove_forgotten(self) -> None:
-        """Remove what came in when a server was killed, and has no name for a day."""
-        for partial in self.folder.glob(f".*{_PARTIAL}"):
-            with suppress(FileNotFoundError):
-                if time.time() - partial.stat().st_mtime > _FORGOTTEN_SECONDS:
-                    partial.unlink()
-
     def keep(self, received: Path, sha256: str, ending: str) -> Path:
         """Give a received file its name; it is on the disk then."""
         path = self.path(sha256, ending)
@@ -96,6 +84,19 @@ class UploadFolder:
         """Delete files, each given by SHA-256 and ending."""
         for sha256, ending in files:
             self.path(sha256, ending).unlink(missing_ok=True)
+
+    def clear_partial(self, before: float) -> None:
+        """Delete what a server that was killed had not yet received or checked in full.
+
+        Parameters
+        ----------
+        before : float
+            In seconds since the epoch: what was written to later may still be on its way.
+        """
+        for path in self.folder.rglob(".*.partial*"):
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < before:
+                    path.unlink()
 
     def copy_to(self, target: Path) -> None:
         """Have all files in another folder too.
@@ -119,7 +120,7 @@ def _copy_lacking(source: Path, target: Path) -> None:
             os.link(path, place)
         except OSError:
             # Another disk, or one without links.
-            partial = place.with_name(f".{place.name}{_PARTIAL}")
+            partial = place.with_name(f".{place.name}.partial")
             shutil.copyfile(path, partial)
             partial.replace(place)
         sync_folder(place.parent)

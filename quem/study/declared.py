@@ -85,10 +85,11 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
         document, [("problems", loc, i) for loc, i in _ids(content, "problems")], mistakes
     )
     _unique(document, [("organizers", loc, i) for loc, i in _ids(content, "organizers")], mistakes)
-    mistakes += _people(document, content, judges)
     mistakes += _without_manager(document, content)
     entries = [(section, loc, i) for section in SOLVER_KINDS for loc, i in _ids(content, section)]
     sections = _unique(document, entries, mistakes)
+    others = {one for one, section in sections.items() if section != "subjects"}
+    mistakes += _people(document, content, judges, others)
     solvers = {solver: SOLVER_KINDS[section] for solver, section in sections.items()}
     mistakes += _judging_subjects(document, content)
     broken = _broken([*known, *mistakes])
@@ -105,9 +106,9 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
 
 
 def _people(
-    document: Document, content: dict[str, Any], judges: Container[str]
+    document: Document, content: dict[str, Any], judges: Container[str], others: Container[str]
 ) -> Iterator[Mistake]:
-    """Each of those who are asked to solve has one id, which is not a judge's."""
+    """Each of those who are asked to solve has one id, not that of a judge or another solver."""
     solving = content.get("solving")
     seen: set[str] = set()
     for (_, index), entry in _mappings(solving if isinstance(solving, dict) else {}, "people"):
@@ -118,6 +119,9 @@ def _people(
             yield document.mistake(loc, f"the id {shown(one)} is there twice; give each its own")
         elif one in judges:
             message = f"{shown(one)} is also a judge; judges cannot judge their own solutions"
+            yield document.mistake(loc, message)
+        elif one in others:
+            message = f"{shown(one)} is also a system or another solver; give each its own id"
             yield document.mistake(loc, message)
         seen.add(one)
 

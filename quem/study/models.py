@@ -687,6 +687,13 @@ class ExperienceSpec(StudySpec):
     )
 
     @property
+    def taken_ids(self) -> frozenset[str]:
+        """The ids of judges and solvers that nobody who is asked to solve may have."""
+        judges = {one.id for one in self.judges}
+        systems = {one.id for one in self.systems}
+        return frozenset(judges | systems | {one.id for one in self.assisted} | {*self.withheld})
+
+    @property
     def awaits_subjects(self) -> bool:
         """Whether the subjects are still to come from a solving session."""
         return self.solving is not None and not self.subjects

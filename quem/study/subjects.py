@@ -183,7 +183,9 @@ class _Table:
         self.mistakes: list[Mistake] = []
         self.subjects: list[dict[str, Any]] = []
         self.missing: list[dict[str, Any]] = []
-        reader = csv.reader(StringIO(text), strict=True)
+        # Spreadsheets write semicolons where the comma is the decimal sign.
+        first = text.partition("\n")[0]
+        reader = csv.reader(StringIO(text), delimiter=max(",;\t", key=first.count), strict=True)
         try:
             rows = [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
         except csv.Error as error:
@@ -213,7 +215,13 @@ class _Table:
     def _read(self, rows: Iterable[tuple[int, list[str]]]) -> None:
         seen: dict[str, int] = {}
         for line, row in rows:
-            cells = dict(zip(self.header, (cell.strip() for cell in row), strict=False))
+            width = len(self.header)
+            if any(map(str.strip, row[width:])):
+                message = f"has {len(row)} cells, but the first line {width}; quote commas"
+                self.mistakes.append(Mistake(self.name, line, message=message))
+                continue
+            padded = [*map(str.strip, row), *[""] * width]
+            cells = dict(zip(self.header, padded, strict=False))
             one = _plain(cells["id"])
             if cells.get("state", "") in _GONE:
                 continue

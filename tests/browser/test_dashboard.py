@@ -200,7 +200,7 @@ def test_news_come_every_twenty_seconds(browser: Browser, site: Site) -> None:
         rank_all(site, "J3")
         with dashboard.page.expect_response(lambda answer: answer.url.endswith("/dashboard")):
             dashboard.page.clock.fast_forward(21_000)
-        dashboard.page.wait_for_function("document.body.innerText.includes('4 of 5')")
+        expect(dashboard.page.locator("body")).to_contain_text("4 of 5")
 
 
 def test_a_new_judge_appears(browser: Browser, site: Site) -> None:

@@ -13,7 +13,7 @@ from playwright.sync_api import FilePayload, expect
 from quem.cli import main
 from quem.store.engine import store_of
 from quem.store.location import locate_database
-from quem.store.solving import set_solving, spent_on, tasks_of
+from quem.store.solving import last_answer, set_solving, spent_on, tasks_of
 from quem.store.subjects import issue_subject_link, subject_named
 from quem.study.reading import read_study
 from tests.browser.judging import Visit, accessible, is_ready, is_saved, rank_by_keys, submit
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Route
 
     from quem.store.solving import SolvingTask, Spent
     from webjudge import Site
@@ -249,6 +249,45 @@ def test_files_in_the_browser(browser: Browser, site: Site) -> None:
         expect(page.locator("#files li")).to_have_count(0)
 
 
+def test_an_answer_waits_for_its_files(browser: Browser, site: Site) -> None:
+    """What is still being uploaded when somebody submits is part of the answer."""
+    with at_dashboard(browser, site) as dashboard:
+        page = begin(dashboard.page, dashboard.base, site)
+        page.locator("#text").fill("with a plan")
+        is_saved(page)
+        held: list[Route] = []
+
+        def hold(route: Route) -> None:
+            held.append(route)
+
+        page.route("**/files?*", hold)
+        plan = FilePayload(name="plan.md", mimeType="text/markdown", buffer=b"# Plan\n")
+        with page.expect_request("**/files?*"):
+            page.locator("#choose").set_input_files([plan])
+        page.locator("#submit").click()
+        expect(page.locator("#submit")).to_be_disabled()
+        held.pop().continue_()
+        page.locator("#send button[value=yes]").click()
+        expect(page.locator("p.receipt code")).to_be_visible()
+        with site.store.read() as c:
+            [mine] = [one for one in tasks_of(c, subject_named(c, site.id, "S1").key) if one.ended]
+            assert len(last_answer(c, mine).files) == 1
+
+
+def test_the_bar_fits_a_phone(browser: Browser, site: Site) -> None:
+    """Whether the answer is saved is said in one line."""
+    with at_dashboard(browser, site, viewport={"width": 390, "height": 844}) as dashboard:
+        page = begin(dashboard.page, dashboard.base, site)
+        page.locator("#text").fill("an answer")
+        is_saved(page)
+        box = page.locator("#save-status").bounding_box()
+        assert box
+        assert box["height"] < 40
+        bar = page.locator(".bar").bounding_box()
+        assert bar
+        assert bar["height"] < 120
+
+
 def begin(page: Page, base: str, site: Site) -> Page:
     """Go to the first problem, and start it."""
     page.goto(f"{base}/p/{link_of(site)}")
@@ -351,6 +390,30 @@ def test_the_time_is_over(browser: Browser, site: Site, monkeypatch: pytest.Monk
         page.evaluate(beat)
         expect(page.locator("p.receipt")).to_contain_text("the time is over")
         assert spent(site)[0].ended == "timeout"
+
+
+def test_the_time_is_over_on_the_server_first(
+    browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was typed last is saved before the page leads on, however long it is."""
+    time = FakeTime(monkeypatch)
+    with at_dashboard(browser, site) as dashboard:
+        page = begin(dashboard.page, dashboard.base, site)
+        page.locator("#text").fill("first words")
+        is_saved(page)
+        beat = "document.dispatchEvent(new Event('visibilitychange'))"
+        for _ in range(40):
+            time.passes(44)
+            with page.expect_response("**/clock"):
+                page.evaluate(beat)
+        time.passes(44)
+        words = "last words " * 10_000  # more than browsers send for a page that is gone
+        page.locator("#text").fill(words)
+        page.evaluate(beat)
+        expect(page.locator("p.receipt")).to_contain_text("the time is over")
+        with site.store.read() as c:
+            [mine] = [one for one in tasks_of(c, subject_named(c, site.id, "S1").key) if one.ended]
+            assert last_answer(c, mine).text == words
 
 
 def test_served_and_stored(tmp_path: Path) -> None:

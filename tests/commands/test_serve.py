@@ -18,10 +18,14 @@ import pytest
 from sqlalchemy import select
 
 from quem.store.engine import open_store, store_of
+from quem.store.judges import judges_of
 from quem.store.location import locate_database
 from quem.store.models import BallotRow
+from quem.store.subjects import subjects_of
+from tests.mail.smtp import MailHost
 from tests.patience import SECONDS
 from tests.served import Browserless, Served, all_ranked, write_judging_study
+from tests.webjudge.solving_sites import write_solving_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -236,6 +240,25 @@ def test_wsgi_says_what_it_needs() -> None:
     assert "QUEM_STUDY" in ended.stderr
 
 
+def test_who_is_invited_by_mail_gets_no_link_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither judges nor people who solve, whom nobody could invite any more then."""
+    for name, value in MailHost.settings(25).items():
+        monkeypatch.setenv(name, value)
+    study = write_solving_study(tmp_path, people=("S1", "S2"), judges=("J1", "J2"))
+    rows = ["id,email,role", "S1,s1@example.org,subject", "J1,j1@example.org,judge"]
+    study.with_name("people.csv").write_text("\n".join(rows))
+    with Served(study):
+        pass
+    store = open_store(locate_database(study, None))
+    with store.read() as c:
+        linked = {one.id: one.has_link for one in judges_of(c, "solved")}
+        linked |= {one.id: one.has_link for one in subjects_of(c, "solved")}
+    store.close()
+    assert linked == {"J1": False, "J2": True, "S1": False, "S2": True}
+
+
 def test_a_folder_of_studies(tmp_path: Path) -> None:
     """Each study has links under its address; what is wrong with one is said, and it ends well."""
     for name in ("one", "two"):
@@ -245,6 +268,9 @@ def test_a_folder_of_studies(tmp_path: Path) -> None:
         study.write_text(study.read_text().replace("id: made-up", f"id: {name}"))
     (tmp_path / "three").mkdir()
     (tmp_path / "three" / "study.yaml").write_text("id: [\n")
+    (tmp_path / "four").mkdir()
+    study = write_judging_study(tmp_path / "four", problems=1, judges=1)
+    study.with_name("people.csv").write_text("id,email\nJ0,nowhere\n")
     command = [sys.executable, "-c", "from quem.cli import run; run()", "serve", str(tmp_path)]
     environment = {k: v for k, v in os.environ.items() if k != "QUEM_DATABASE_URL"}
     with subprocess.Popen(
@@ -252,7 +278,7 @@ def test_a_folder_of_studies(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**environment, "PYTHONUNBUFFERED": "1"},
+        env={**environment, **MailHost.settings(25), "PYTHONUNBUFFERED": "1"},
     ) as server:
         assert server.stderr is not None
         errors = []
@@ -271,4 +297,5 @@ def test_a_folder_of_studies(tmp_path: Path) -> None:
     assert all("/s/" in link for link in links)
     assert ["Made up" in page for page in pages] == [True, True]
     assert "three/study.yaml" in "".join(errors)
+    assert "'nowhere' is not an email address" in "".join(errors)
     assert not list(tmp_path.glob("*/*.sqlite3-wal"))

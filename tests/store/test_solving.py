@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from itertools import pairwise
@@ -15,7 +14,6 @@ from hypothesis import strategies as st
 from quem.store import solving, subjects
 from quem.store.ballots import ClosedError, NotAssignedError, SubmittedError
 from quem.store.solving import ElsewhereError, StaleAnswerError, spent_on
-from quem.store.uploads import UploadFolder
 from quem.study.orders import balanced_orders, least_used
 from tests.store.made import STUDY, at_once
 from tests.store.solving import (
@@ -267,14 +265,20 @@ def test_experience_has_a_history(store: Store) -> None:
 
 
 def test_test_answers_go_when_the_session_opens(store: Store) -> None:
-    """Drafts, orders, and consent of the trial are gone; afterwards nothing is deleted."""
+    """Drafts, orders, replies, consent, and withdrawals of the trial are gone; later ones stay."""
     with_session(store, state="trial")
     gid = task(store)
     save(store, gid, 0)
     with store.write() as c:
+        subjects.note_replies(c, subject(store), {subjects.EXPERIENCE: "40"})
+        subjects.withdraw(c, subject(store, "S2"))
+    with store.write() as c:
         solving.discard_solving_trial(c, STUDY, "shell")
         solving.set_solving(c, STUDY, "open", "shell")
     assert subject(store).consented_at is None
+    assert not subject(store, "S2").is_gone
+    with store.read() as c:
+        assert subjects.replies_of(c, [subject(store).key]) == {}
     with store.read() as c:
         assert solving.tasks_of(c, subject(store).key) == []
     gid = task(store)
@@ -282,15 +286,3 @@ def test_test_answers_go_when_the_session_opens(store: Store) -> None:
     with store.write() as c:
         assert solving.discard_solving_trial(c, STUDY, "shell") == []
     assert save(store, gid, 1).number == 2
-
-
-def test_what_came_in_when_a_server_was_killed_is_removed_after_a_day(tmp_path: Path) -> None:
-    """By the next upload; what may still be coming in stays."""
-    folder = UploadFolder(tmp_path / "study.yaml")
-    folder.receive([b"one"], 10)
-    old, new = tmp_path / "study.uploads/.old.partial", tmp_path / "study.uploads/.new.partial"
-    for path in (old, new):
-        path.write_bytes(b"half")
-    os.utime(old, (0, 0))
-    folder.receive([b"two"], 10)
-    assert (old.exists(), new.exists()) == (False, True)

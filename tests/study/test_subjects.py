@@ -86,6 +86,9 @@ def test_what_is_written_is_read(
         ("id,experience\nS1,nan\n", "is not a number"),
         ("id,experience\n,1\n", "subjects.csv:2:1: id: is empty; add the id"),
         ("id,experience\nS1,1\nS1,2\n", "subjects.csv:3:1: id: 'S1' is on line 2 already"),
+        ("name,id,experience\nA\n", "subjects.csv:2:2: id: is empty; add the id"),
+        ("id,experience\nS1,7,5\n", "subjects.csv:2: has 3 cells, but the first line 2"),
+        ("id;experience\nS1;7,5\n", "experience: '7,5' is not a number"),
         ("id,experience,state P9\nS1,1,none\n", "there is no problem 'P9'"),
         ("id,experience,state P1\nS1,1,lost\n", "'lost' is none of submitted"),
         ("id,experience,seconds P1\nS1,1,x\n", "seconds P1: 'x' is not a number"),
@@ -117,6 +120,7 @@ def test_before_the_session_is_closed(tmp_path: Path) -> None:
         ("solving: {uploads: [../x]}", "is not an ending"),
         ("solving: {people: [{id: S1}, {id: S1}]}", "the id 'S1' is there twice"),
         ("solving: {people: [{id: J1}]}", "'J1' is also a judge"),
+        ("solving: {people: [{id: sys}]}", "'sys' is also a system or another solver"),
         ("solving: {people: [{id: a/b}]}", "solutions are files named by the id"),
         ("solving: {questions: [{id: a, about: task, kind: text, text: b}]}", "about: study"),
         ("solving: {time_limit: 0}", "must be 1 or more"),
@@ -137,3 +141,12 @@ def test_a_session_needs_a_table(tmp_path: Path) -> None:
     text = path.read_text().replace("subjects.csv", "[{id: S1, experience: 2}]")
     path.write_text(text)
     assert "write subjects: subjects.csv" in str(draft_study(path).mistakes[0])
+
+
+def test_nobody_is_added_under_the_id_of_a_system(tmp_path: Path) -> None:
+    """Closing would write their solution over the system's."""
+    path = study(tmp_path, None, "solving: {}\nrankings: {from: store}\n")
+    for one in ("sys", "J1"):
+        result = CliRunner().invoke(main, ["solve", str(path), "--add", one])
+        assert result.exit_code == 1
+        assert "is a judge or another solver" in str(result.exception)

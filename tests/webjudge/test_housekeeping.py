@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 import threading
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quem.store.studies import discard_trial
+from quem.store.uploads import UploadFolder
 from tests.webjudge.sites import make_site, rank_all
 from webjudge import open_site
 from webjudge.housekeeping import Housekeeping
@@ -143,3 +145,19 @@ def keep_house(site: Site) -> dict[str, str]:
     housekeeping.stop()
     site.store.close()
     return troubles
+
+
+def test_uploads_that_a_kill_cut_off_are_deleted_when_they_are_old(site: Site) -> None:
+    """What may still be on its way, and what was received, stays."""
+    uploads = UploadFolder(site.path)
+    received, sha256, _ = uploads.receive([b"whole"], 100)
+    whole = uploads.keep(received, sha256, ".md")
+    files = [uploads.folder / name for name in (".a.partial", ".b.partial.pdf", ".new.partial")]
+    for path in files:
+        path.write_bytes(b"half")
+    for path in [whole, *files[:2]]:
+        os.utime(path, (0, 0))
+    Housekeeping(site).start().stop()
+    assert sorted(path for path in uploads.folder.rglob("*") if path.is_file()) == sorted(
+        [whole, files[2]]
+    )

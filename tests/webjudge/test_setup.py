@@ -16,7 +16,7 @@ from quem.study.models import Organizer
 from quem.study.reading import read_study
 from tests.importing.made import write_tree
 from tests.webjudge.sites import enter_dashboard, set_life
-from webjudge import create_app, open_site
+from webjudge import create_app, open_site, study_edits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -198,6 +198,29 @@ def test_another_process_follows(site: Site, client: FlaskClient) -> None:
     assert "New title" in watching.get(SETUP).text
     site.path.write_text(site.path.read_text().replace("New title", "By hand"))
     assert "By hand" not in watching.get(SETUP).text
+    other.store.close()
+
+
+def test_another_process_is_asked_in_the_middle_of_an_edit(
+    site: Site, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file is written and the edit not yet noted: it is taken over with the next request."""
+    other = open_site(site.path)
+    watching = create_app(other).test_client()
+    with site.store.write() as c:
+        token = issue_organizer_link(c, site.id)
+    for browser in (client, watching):
+        browser.get(f"/d/{token}")
+    note = study_edits.note_edit
+
+    def ask_before(part: str, sha256: str = "") -> None:
+        assert "New title" not in watching.get(SETUP).text
+        note(part, sha256)
+
+    monkeypatch.setattr(study_edits, "note_edit", ask_before)
+    assert "New title" not in watching.get(SETUP).text
+    client.post(f"{SETUP}/organizer", data={"title": "New title"})
+    assert "New title" in watching.get(SETUP).text
     other.store.close()
 
 

@@ -202,3 +202,13 @@ def test_only_some_are_open(tmp_path: Path, database: str | None) -> None:
     for client, prefix, _ in browsers:
         assert "Submitted" in client.get(f"{prefix}/judge").text
     studies.close()
+
+
+def test_health_is_that_of_the_shared_database(tmp_path: Path) -> None:
+    """Whoever watches the server learns that it does not answer; so do the studies' addresses."""
+    write_studies(tmp_path, "one")
+    studies = StudiesFolder(tmp_path, "postgresql://nobody@127.0.0.1:1/none")
+    client = Browser(studies)
+    assert client.get("/healthz").status_code == 503
+    assert client.get(f"/s/{next(iter(studies.paths))}/judge").status_code == 503
+    studies.close()

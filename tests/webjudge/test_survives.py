@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import random
 import re
@@ -18,7 +17,6 @@ from urllib.request import urlopen
 import pytest
 
 from quem.store.connecting import THREADS
-from quem.study import read_study
 from tests.patience import SECONDS, until
 from tests.served import Browserless, Served, all_ranked, write_judging_study
 from tests.trials.kills import KillTrials
@@ -130,36 +128,41 @@ def test_a_database_that_is_taken_away_is_noticed(tmp_path: Path) -> None:
 
 
 @contextmanager
-def gunicorn(
-    study: Path, database: str, workers: int, prefix: str = ""
-) -> Iterator[tuple[str, list[str]]]:
-    """Run gunicorn, until it ends well; gives the study's address, and the judges' links.
-
-    Parameters
-    ----------
-    prefix : str
-        Of a study in a folder of studies, which is then what is served.
-    """
-    program = shutil.which("gunicorn", path=os.path.dirname(sys.executable))  # noqa: PTH120
-    assert program, "gunicorn belongs to the tests"
+def gunicorn(study: Path, database: str, workers: int) -> Iterator[tuple[str, list[str]]]:
+    """Run gunicorn, until it ends well; gives its address, and the judges' links."""
     address = f"127.0.0.1:{free_port()}"
-    served = {"QUEM_STUDIES": study.parents[1]} if prefix else {"QUEM_STUDY": study}
-    environment = {**os.environ, "QUEM_DATABASE_URL": database}
-    environment |= {name: str(path) for name, path in served.items()}
+    environment = {"QUEM_DATABASE_URL": database, "QUEM_STUDY": str(study)}
     out = study.with_name("links.csv")
-    words = ["judges", str(study), "--url", f"http://{address}{prefix}", "--out", str(out)]
+    make_links(study, f"http://{address}", out, environment)
+    with running_gunicorn(address, workers, environment, study.with_name("log")):
+        links = [line.split(",")[2] for line in out.read_text().splitlines()[1:]]
+        yield f"http://{address}", links
+
+
+def make_links(study: Path, url: str, out: Path, environment: dict[str, str]) -> None:
+    """Write the judges' links to a file."""
+    words = ["judges", str(study), "--url", url, "--out", str(out)]
     subprocess.run(
         [sys.executable, "-m", "quem", *words],
-        env=environment,
+        env={**os.environ, **environment},
         check=True,
         capture_output=True,
     )
+
+
+@contextmanager
+def running_gunicorn(
+    address: str, workers: int, environment: dict[str, str], log: Path
+) -> Iterator[None]:
+    """Run gunicorn until it ends well."""
+    program = shutil.which("gunicorn", path=os.path.dirname(sys.executable))  # noqa: PTH120
+    assert program, "gunicorn belongs to the tests"
     command = [program, "--workers", str(workers), "--bind", address, "webjudge.wsgi"]
-    process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+    with log.open("wb") as file:
+        process = subprocess.Popen(command, env={**os.environ, **environment}, stderr=file)
     try:
         wait_for(f"http://{address}/healthz")
-        links = [line.split(",")[2] for line in out.read_text().splitlines()[1:]]
-        yield f"http://{address}{prefix}", links
+        yield
     finally:
         process.terminate()
         assert process.wait(60) == 0
@@ -177,19 +180,9 @@ def test_a_worker_that_ends_leaves_one_file(tmp_path: Path) -> None:
     assert '"revisions": 1' in (tmp_path / "store.sqlite3.acknowledged").read_text()
 
 
-@pytest.mark.parametrize("in_folder", [False, True], ids=["study", "folder"])
-def test_several_workers_share_one_session(
-    tmp_path: Path,
-    new_postgres: Callable[[], str],
-    in_folder: bool,  # noqa: FBT001
-) -> None:
+def test_several_workers_share_one_session(tmp_path: Path, new_postgres: Callable[[], str]) -> None:
     """With two workers a judge's saves meet one history, whoever answers."""
-    path = tmp_path / "one" if in_folder else tmp_path
-    path.mkdir(exist_ok=True)
-    study = write_judging_study(path)
-    key = hashlib.sha256(read_study(study).id.encode()).hexdigest()[:10]
-    prefix = f"/s/{key}" if in_folder else ""
-    with gunicorn(study, new_postgres(), 2, prefix) as (base, links):
+    with gunicorn(write_judging_study(tmp_path), new_postgres(), 2) as (base, links):
         one = Browserless(base)
         one.get(links[0])
         gid = one.groups()[0]
@@ -202,6 +195,37 @@ def test_several_workers_share_one_session(
         status, answer = one.save(gid, 3, all_ranked(names))
         assert (status, answer["error"], answer["revision"]) == (409, "stale", 12)
         assert one.group(gid)["state"]["ranked"] == [[name] for name in names]
+
+
+def test_several_workers_share_a_folder_of_studies(
+    tmp_path: Path, new_postgres: Callable[[], str]
+) -> None:
+    """Every worker serves each study, under the address that the log names."""
+    studies = [tmp_path / name / "study.yaml" for name in ("one", "two")]
+    for study in studies:
+        study.parent.mkdir()
+        write_judging_study(study.parent)
+        study.write_text(study.read_text().replace("id: made-up", f"id: {study.parent.name}"))
+    address, log = f"127.0.0.1:{free_port()}", tmp_path / "log"
+    environment = {
+        "QUEM_DATABASE_URL": new_postgres(),
+        "QUEM_STUDIES": str(tmp_path),
+        "QUEM_URL": f"http://{address}",
+    }
+    with running_gunicorn(address, 2, environment, log):
+        for study in studies:
+            base = re.search(rf"{re.escape(str(study))}: (http\S+)", log.read_text())
+            assert base
+            out = study.with_name("links.csv")
+            make_links(study, base[1], out, environment)
+            browser = Browserless(base[1])
+            browser.get(out.read_text().splitlines()[1].split(",")[2])
+            gid = browser.groups()[0]
+            names = browser.group(gid)["labels"]
+            for revision in range(8):
+                names = names[1:] + names[:1]
+                assert browser.save(gid, revision, all_ranked(names))[0] == 200
+            assert browser.group(gid)["state"]["ranked"] == [[name] for name in names]
 
 
 def free_port() -> int:

@@ -76,6 +76,7 @@ export class Saver {
     this.opening = false; // whether the person asked for the ranking to be opened again
     this.submissionWithdrawn = false; // whether there is a change since the person submitted
     this.failures = 0;
+    this.busy = null; // what is being sent
     this.stopped = false; // until the person has decided
     this.ended = false; // for good
     this.timer = 0;
@@ -189,19 +190,21 @@ export class Saver {
     this.pump();
   }
 
+  /** Send what waits; done when the server has it, or did not answer. */
   async pump() {
     clearTimeout(this.pausing);
     this.pausing = 0;
-    if (this.busy || this.stopped) return;
+    while (this.busy) await this.busy;
+    if (this.stopped) return;
     this.sending ??= this.next();
     if (!this.sending) return;
-    this.busy = true;
+    this.busy = this.send(this.sending);
     try {
-      await this.send(this.sending);
+      await this.busy;
     } finally {
-      this.busy = false;
+      this.busy = null;
     }
-    if (!this.failures && !this.pausing) this.pump();
+    if (!this.failures && !this.pausing) await this.pump();
   }
 
   /** What is sent next, or null; what is submitted has to be opened before it changes. */
@@ -244,6 +247,7 @@ export class Saver {
       this.stop(() => {
         if (answer.error === "submitted") location.reload();
         else if (answer.error === "paused") this.on.paused(answer.message);
+        else if (answer.error === "ended") this.on.ended(answer.message);
         else if (status === 403) this.on.closed(answer.message);
         else this.on.ended(answer.message);
       });

@@ -117,10 +117,13 @@ class Solving {
     const untimed = { take: () => ({ seconds: 0, views: {} }), put() {} };
     this.saver = new Saver(data, this.saving(), untimed);
     this.isLeaving = false;
+    this.adding = Promise.resolve(); // the files that are being uploaded
   }
 
   get state() {
-    return { text: this.text?.value ?? "", files: [...this.files.keys()] };
+    // No encoding holds half a surrogate pair, and PostgreSQL's text no NUL.
+    const text = (this.text?.value ?? "").replace(/[\0\uD800-\uDFFF]/gu, "\uFFFD");
+    return { text, files: [...this.files.keys()] };
   }
 
   saving() {
@@ -150,7 +153,7 @@ class Solving {
       tick: (work, left) => this.drawClock(work, left),
       elsewhere: (text) => this.cover(t("Open elsewhere"), text, t("Continue here")),
       over: () => this.timeIsOver(),
-      ended: () => this.leave(`${this.data.urls.home}?submitted=${this.data.key}`),
+      ended: () => this.isEnded(),
     });
     this.text?.addEventListener("input", () => this.saver.save(this.state, { soon: true }));
     this.text?.addEventListener("change", () => this.saver.pump());
@@ -273,9 +276,18 @@ class Solving {
     }
   }
 
+  /** The server ended the problem before this page did: what was typed last counts for a minute. */
+  async isEnded() {
+    await this.saver.pump();
+    this.leave(`${this.data.urls.home}?submitted=${this.data.key}`);
+  }
+
   // Submitting, skipping, the preview
 
   async submit() {
+    $("#submit").disabled = true;
+    await this.adding; // what was chosen belongs to the answer
+    $("#submit").disabled = false;
     const { state } = this;
     if (!state.text.trim() && !state.files.length) {
       tell(t("Nothing to submit"), t("Write an answer or add a file before you submit."));
@@ -317,8 +329,9 @@ class Solving {
     const [input, drop] = [$("#choose"), $("#drop")];
     if (!input) return;
     input.addEventListener("change", async () => {
-      await this.add([...input.files]);
+      const files = [...input.files];
       input.value = "";
+      await this.add(files);
     });
     for (const event of ["dragenter", "dragover"]) {
       drop.addEventListener(event, (dragged) => {
@@ -335,14 +348,20 @@ class Solving {
     for (const event of ["dragover", "drop"]) addEventListener(event, (dragged) => dragged.preventDefault());
   }
 
-  async add(files) {
+  /** Upload files after those that are being uploaded. */
+  add(files) {
+    this.adding = this.adding.then(() => this.uploadAll(files));
+    return this.adding;
+  }
+
+  async uploadAll(files) {
     const refused = [];
     for (const file of files) {
       this.tellFiles(t("Uploading {name}…", { name: file.name }));
       const trouble = await this.upload(file);
       if (trouble) refused.push(`${file.name}: ${trouble}`);
     }
-    this.tellFiles(refused.join(" ") || (files.length ? tn("{n} file added.", "{n} files added.", files.length) : ""));
+    this.tellFiles(refused.join("\n") || (files.length ? tn("{n} file added.", "{n} files added.", files.length) : ""));
   }
 
   /** Upload a file; gives what is wrong with it, or nothing. */

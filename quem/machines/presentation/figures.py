@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem.machines.presentation.tracks import ends_of, findings_name
 from quem.report.drawing import GRID, INK, MUTED, SYSTEMS, one_axes, tidy, with_style
 from quem.wording import short
 
@@ -13,9 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from quem.machines.auditing import AuditFindings
+    from quem.machines.tracking import TrackFindings
     from quem.report.result import Drawers
 
-__all__ = ["FIGURES"]
+__all__ = ["FIGURES", "TRACK_FIGURES"]
 
 _MOST_NAMES = 12
 
@@ -80,3 +82,42 @@ def _mean(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> float:
 
 
 FIGURES: Drawers[AuditFindings] = {"agreement": agreement, "liking": liking}
+
+
+def course(findings: TrackFindings) -> Figure | None:
+    """Draw the versions in their order; None where none has years."""
+    ends = np.array([ends_of(version) for version in findings.versions])
+    finite = ends[np.isfinite(ends)]
+    if not len(finite):
+        return None
+    dates = [version.system.date for version in findings.versions]
+    places = np.arange(len(dates), dtype=float)
+    if all(dates) and len(set(dates)) == len(dates):
+        places = np.array([date.toordinal() for date in dates if date], dtype=float)
+    margin = 0.12 * (float(np.ptp(finite)) or 1.0)
+    low, high = float(finite.min()) - margin, float(finite.max()) + margin
+    with with_style():
+        figure, axes = one_axes(max(6.2, 1.0 * len(places)), 3.2, bottom=0.8)
+        for place, version, (bottom, top) in zip(places, findings.versions, ends, strict=True):
+            if np.isnan([bottom, top]).all():
+                continue
+            color = INK if version.estimate else SYSTEMS[0]
+            axes.plot([place] * 2, np.clip([bottom, top], low, high), color=color, linewidth=1.6)
+            for beyond, end, arrow in ((top == np.inf, high, "^"), (bottom == -np.inf, low, "v")):
+                if beyond:
+                    axes.plot(place, end, arrow, color=color, markersize=6)
+            if np.isfinite([bottom, top]).all():
+                axes.plot(place, (bottom + top) / 2, "D", color=color, markersize=6)
+        names = [
+            "\n".join(filter(None, [short(findings_name(v), 14), str(v.system.date or "")]))
+            for v in findings.versions
+        ]
+        axes.set_xticks(places, names)
+        room = 0.08 * (float(np.ptp(places)) or 1.0)
+        axes.set_xlim(float(places.min()) - room, float(places.max()) + room)
+        axes.set_ylim(low, high)
+        tidy(axes, y=f"experience ({findings.study.spec.experience_unit})")
+    return figure
+
+
+TRACK_FIGURES: Drawers[TrackFindings] = {"course": course}

@@ -258,7 +258,11 @@ def _place_line(machine: Ranked, run: Run, study: Study) -> Line:
             f"Solutions shown {which} are ranked higher by {_number(abs(tested.value))} ranks per "
             f"standard deviation of place{_ends(tested)}, or {_number(by_place)} per place"
         )
-        text += f", {format_p(tested.p)}." if np.isfinite(tested.p) else "; one problem is no test."
+        text += (
+            f", {format_p(tested.p)}."
+            if np.isfinite(tested.p)
+            else "; one problem is too few for a test."
+        )
         if tested.p >= _SIGNIFICANT:
             text = f"There is no clear effect: {text[0].lower()}{text[1:]}"
     return Line("place", name, tested, "ranks per SD of place", text, known)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.machines.presentation.tracks import ends_of, findings_name
+from quem.machines.presentation.tracks import ends_of, findings_name, years_of
 from quem.report.drawing import GRID, INK, MUTED, SYSTEMS, one_axes, tidy, with_style
 from quem.wording import short
 
@@ -106,8 +106,8 @@ def course(findings: TrackFindings) -> Figure | None:
             for beyond, end, arrow in ((top == np.inf, high, "^"), (bottom == -np.inf, low, "v")):
                 if beyond:
                     axes.plot(place, end, arrow, color=color, markersize=6)
-            if np.isfinite([bottom, top]).all():
-                axes.plot(place, (bottom + top) / 2, "D", color=color, markersize=6)
+            if np.isfinite(years_of(version)):
+                axes.plot(place, years_of(version), "D", color=color, markersize=6)
         names = [
             "\n".join(filter(None, [short(findings_name(v), 14), str(v.system.date or "")]))
             for v in findings.versions

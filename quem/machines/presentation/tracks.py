@@ -37,7 +37,16 @@ from quem.wording import (
 if TYPE_CHECKING:
     from quem.machines.tracking import Saying, TrackFindings, Version
 
-__all__ = ["CAPTIONS", "DOCUMENT", "TABLES", "ends_of", "report_context", "summary_text"]
+__all__ = [
+    "CAPTIONS",
+    "DOCUMENT",
+    "TABLES",
+    "ends_of",
+    "findings_name",
+    "report_context",
+    "summary_text",
+    "years_of",
+]
 
 CAPTIONS = {
     "course": "Experience of each version with its interval: by experts (black), and by the "
@@ -60,7 +69,7 @@ def ends_of(version: Version) -> tuple[float, float]:
     return version.tracked.interval
 
 
-def _years(version: Version) -> float:
+def years_of(version: Version) -> float:
     """Give years where an interval has two ends."""
     if version.estimate:
         return version.estimate.experience if version.estimate.side == "inside" else np.nan
@@ -88,7 +97,7 @@ _VERSIONS: Columns[Version, TrackFindings] = Columns(
         "experience",
         null_or(NUMBER),
         "the estimate; null where there is a bound alone, or nothing",
-        of=lambda row, _: _years(row),
+        of=lambda row, _: years_of(row),
     ),
     Column(
         "interval",
@@ -101,6 +110,11 @@ _VERSIONS: Columns[Version, TrackFindings] = Columns(
         null_or(NUMBER),
         "one-sided bound where the version is above what is calibrated; else null",
         of=lambda row, _: _bound(row),
+    ),
+    Column(
+        "generous",
+        null_or(NUMBER),
+        "years too many that the machine judge gives a version that experts ranked too; else null",
     ),
     Column("refused", TEXT, "why the machine judge gives no years, and what to do; or empty"),
 )
@@ -117,7 +131,7 @@ DOCUMENT: Columns[TrackFindings, TrackFindings] = Columns(
     Column("study", of(STUDY), "the study", of="study.spec"),
     Column("judge", NAME, "id of the machine judge", of="run.judge"),
     Column("run", COUNT, "number of the run", of="run.number"),
-    Column("of", TEXT, "name that the versions share, or empty"),
+    Column("of", NAME, "name that the versions share, or the id of the only one"),
     WARNINGS,
     Column(
         "calibrated",
@@ -147,7 +161,7 @@ def _sentence(findings: TrackFindings, version: Version) -> str:
     if np.isinf([low, high]).any():
         side, bound = ("at least", low) if np.isinf(high) else ("at most", high)
         return f"{name}: {side} {format_number(bound)} {unit} {by} (one-sided {level} bound)."
-    years = format_number(_years(version))
+    years = format_number(years_of(version))
     ends = format_interval((low, high))
     return f"{name}: {years} {unit} {by} ({level} prediction interval {ends})."
 
@@ -197,20 +211,23 @@ def _said(findings: TrackFindings) -> list[str]:
             continue
         estimate = found[saying.system].estimate
         assert estimate  # noqa: S101  found holds no others
+        now = format_number(estimate.experience)
+        if estimate.side != "inside":
+            now = f"{_ends(found[saying.system])} (one-sided)"
         before = f"at least {format_number(saying.bound)}"
         if np.isfinite(saying.years):
             ends = format_interval((saying.low, saying.high))
             before = f"{format_number(saying.years)} ({ends})"
         texts.append(
             f"{saying.system}: {saying.judge} said {before} {unit} on {saying.said_on}; experts "
-            f"found {format_number(estimate.experience)}."
+            f"found {now}."
         )
     return texts
 
 
 def summary_text(findings: TrackFindings) -> str:
     """Write what is known of the versions as text."""
-    lines = [f"Versions of {findings.of or 'the system'} in {findings.study.spec.title}", ""]
+    lines = [f"Versions of {findings.of} in {findings.study.spec.title}", ""]
     for version in findings.versions:
         lines += textwrap.wrap(
             _sentence(findings, version), WIDTH, initial_indent="  ", subsequent_indent="    "
@@ -237,7 +254,7 @@ def report_context(findings: TrackFindings) -> dict[str, Any]:
             findings_name(version),
             str(version.system.date or "–"),
             "experts" if version.estimate else findings.run.judge,
-            format_number(_years(version)),
+            format_number(years_of(version)),
             _ends(version),
             version.refused,
         )
@@ -245,7 +262,7 @@ def report_context(findings: TrackFindings) -> dict[str, Any]:
     ]
     columns = ("Version", "Date", "By", "Years", "Interval or bound", "Note")
     return {
-        "title": f"Versions of {findings.of or 'the system'}",
+        "title": f"Versions of {findings.of}",
         "study_id": findings.study.spec.id,
         "study_title": findings.study.spec.title,
         "verdict": _lead(findings),

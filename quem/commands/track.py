@@ -85,7 +85,7 @@ def track(
 
 def _reaches(findings: TrackFindings, years: float, probability: float) -> bool:
     """Tell whether the newest version reaches years, and say how sure that is."""
-    from quem.wording import format_percent
+    from quem.wording import format_percent, format_probability
 
     version = findings.tracked[-1]
     name = version.system.id
@@ -95,7 +95,7 @@ def _reaches(findings: TrackFindings, years: float, probability: float) -> bool:
     chance = version.tracked.at_least(years)
     reached = chance >= probability
     click.echo(
-        f"{name} has at least {years:g} with a probability of {format_percent(round(chance, 3))}; "
+        f"{name} has at least {years:g} with a probability of {format_probability(chance)}; "
         f"{format_percent(probability)} {'is' if reached else 'is not'} reached",
         err=True,
     )

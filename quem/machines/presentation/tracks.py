@@ -50,8 +50,13 @@ __all__ = [
 
 CAPTIONS = {
     "course": "Experience of each version with its interval: by experts (black), and by the "
-    "machine judge between their sessions (red). An arrow is a bound alone.",
+    "machine judge between their sessions (red). An arrow is a bound alone; dashed, what was said "
+    "before experts ranked.",
 }
+_TOO_GENEROUS = (
+    "Too generous by: what the machine judge alone gives a version beyond the experts. The years "
+    "of the others are corrected for the mean of this."
+)
 
 
 def ends_of(version: Version) -> tuple[float, float]:
@@ -171,10 +176,6 @@ def findings_name(version: Version) -> str:
     return " ".join(filter(None, [version.system.id, version.system.version]))
 
 
-def _lead(findings: TrackFindings) -> str:
-    return " ".join(_sentence(findings, version) for version in findings.tracked)
-
-
 def _calibration(findings: TrackFindings) -> str:
     unit = findings.study.spec.experience_unit
     if not findings.calibrated:
@@ -192,13 +193,18 @@ def _calibration(findings: TrackFindings) -> str:
 def _pays(findings: TrackFindings) -> list[str]:
     """Say what a session of experts would give."""
     unit = findings.study.spec.experience_unit
-    return [
-        f"{findings_name(version)}: experts would give ± "
-        f"{format_number(version.tracked.half_of_experts)} {unit}, and this is ± "
-        f"{format_number(float(np.diff(version.tracked.interval)[0]) / 2)}."
-        for version in findings.tracked
-        if version.tracked
-    ]
+    texts = []
+    for version in findings.tracked:
+        name, tracked = findings_name(version), version.tracked
+        if tracked is None:
+            texts.append(f"{name}: only experts can give it {unit} now.")
+        elif tracked.side == "inside":
+            half = format_number(float(np.diff(tracked.interval)[0]) / 2)
+            theirs = format_number(tracked.half_of_experts)
+            texts.append(f"{name}: ± {half} {unit} now; experts would give ± {theirs}.")
+        else:
+            texts.append(f"{name}: a lower bound now; experts would show whether people reach it.")
+    return texts
 
 
 def _said(findings: TrackFindings) -> list[str]:
@@ -249,6 +255,7 @@ def _ends(version: Version) -> str:
 
 def report_context(findings: TrackFindings) -> dict[str, Any]:
     """Give what the template ``report/track.html`` shows."""
+    noted = any(version.refused for version in findings.versions)
     rows = [
         (
             findings_name(version),
@@ -256,19 +263,25 @@ def report_context(findings: TrackFindings) -> dict[str, Any]:
             "experts" if version.estimate else findings.run.judge,
             format_number(years_of(version)),
             _ends(version),
-            version.refused,
+            format_number(version.generous),
+            *([version.refused] if noted else []),
         )
         for version in findings.versions
     ]
-    columns = ("Version", "Date", "By", "Years", "Interval or bound", "Note")
+    unit = findings.study.spec.experience_unit
+    headings = ("Version", "Date", "By", unit.capitalize(), "Interval or bound", "Too generous by")
+    columns = (*headings, "Note") if noted else headings
+    newest, before = findings.tracked[-1], findings.tracked[:-1]
     return {
         "title": f"Versions of {findings.of}",
         "study_id": findings.study.spec.id,
         "study_title": findings.study.spec.title,
-        "verdict": _lead(findings),
+        "verdict": _sentence(findings, newest),
+        "lead": " ".join(_sentence(findings, version) for version in before),
         "calibration": _calibration(findings),
         "pays": _pays(findings),
         "said": _said(findings),
-        "numbers": TextTable("Versions", columns, rows, words=frozenset({1, 2, 5})),
+        "numbers": TextTable("Versions", columns, rows, _TOO_GENEROUS, frozenset({1, 2, 6})),
         "captions": CAPTIONS,
+        "first_figure": "course",
     }

@@ -31,6 +31,7 @@ _BELOW = 4
 @click.command()
 @study_argument()
 @click.option("--machine", "named", metavar="ID", help="Which one, where the study has several.")
+@click.option("--of", metavar="NAME", help="Whose versions, where several systems have new ones.")
 @click.option(
     "--fail-below",
     type=click.FloatRange(min=0),
@@ -52,6 +53,7 @@ _BELOW = 4
 def track(
     study: Path,
     named: str | None,
+    of: str | None,
     fail_below: float | None,
     probability: float,
     out: Path | None,
@@ -64,7 +66,8 @@ def track(
     """Give years to versions in STUDY that a machine judge ranked and experts did not.
 
     Versions that both ranked calibrate the machine judge. Says why where it cannot, when a session
-    of experts pays, and what was said before of versions that experts ranked later.
+    of experts pays, and what was said before of versions that experts ranked later. What it says is
+    kept in machines/track.jsonl beside STUDY, also with --json.
     """
     refuse_out_with_json(out, as_json=as_json)
     from quem.experience.loading import load_study
@@ -72,7 +75,7 @@ def track(
     from quem.machines.tracking import note_sayings, track_versions
 
     loaded = load_study(study, database=database, reveal=reveal)
-    findings = track_versions(loaded, machine_named(loaded, named))
+    findings = track_versions(loaded, machine_named(loaded, named), of)
     folder = out if out is not None else study.parent / f"{study.stem}-track"
     show_result(TrackResult(findings), folder, formats, as_json=as_json)
     note_sayings(findings)
@@ -82,7 +85,7 @@ def track(
 
 def _reaches(findings: TrackFindings, years: float, probability: float) -> bool:
     """Tell whether the newest version reaches years, and say how sure that is."""
-    from quem.wording import format_percent
+    from quem.wording import format_percent, format_probability
 
     version = findings.tracked[-1]
     name = version.system.id
@@ -92,7 +95,7 @@ def _reaches(findings: TrackFindings, years: float, probability: float) -> bool:
     chance = version.tracked.at_least(years)
     reached = chance >= probability
     click.echo(
-        f"{name} has at least {years:g} with a probability of {format_percent(round(chance, 3))}; "
+        f"{name} has at least {years:g} with a probability of {format_probability(chance)}; "
         f"{format_percent(probability)} {'is' if reached else 'is not'} reached",
         err=True,
     )

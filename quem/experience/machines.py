@@ -31,7 +31,15 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Draw", "MachineRanks", "MachineUse", "last_ranking", "machine_ranks", "use_machines"]
+__all__ = [
+    "Draw",
+    "MachineRanks",
+    "MachineUse",
+    "last_ranking",
+    "machine_ranks",
+    "unusable",
+    "use_machines",
+]
 
 USELESS = "their rankings do not go with the experts’ from problem to problem"
 # Of calls without a valid ranking.
@@ -206,7 +214,7 @@ def use_machines(
     last = {judge: last_ranking(runs) for judge, runs in study.machines.items()}
     runs = tuple(run for run in last.values() if run)
     without = tuple(judge for judge, run in last.items() if not run)
-    refused = {run.judge: why for run in runs if (why := _refusal(run))}
+    refused = {run.judge: why for run in runs if (why := unusable(run))}
     use = MachineUse(runs, without, refused, "")
     usable = [run for run in runs if run.judge not in refused]
     if reason := _undefined(settings, cells, usable):
@@ -242,7 +250,7 @@ def last_ranking(runs: Sequence[Run]) -> Run | None:
     return next((run for run in reversed(runs) if run.kind == "rank"), None)
 
 
-def _refusal(run: Run) -> str:
+def unusable(run: Run) -> str:
     """Say why a run cannot be used; empty where it can."""
     if run.failed > _TOO_MANY_FAILED:
         return f"{format_percent(round(run.failed, 2))} of its calls have no valid ranking"

@@ -53,6 +53,8 @@ _MARGIN = 0.1
 _LEVEL = 0.05
 # Problems, above which signs are drawn and not all tried.
 _MOST_SIGNS = 16
+# Pairs of experts that fit a figure.
+_MOST_SHOWN = 15
 # What is left of 0 by rounding, of ranks, years, and logarithms of words.
 _ROUNDING = 1e-9
 
@@ -86,6 +88,8 @@ class Agreement:
     ----------
     with_experts, among_experts : array of float, shape (n_problems,)
         Mean tau-b of the problem; NaN where there is none.
+    of_pairs : array of float, shape (n_pairs, n_problems)
+        Tau-b of each two experts; without any pair where these are more than fit a figure.
     tau, tau_experts : Tested
         Their means over problems.
     spearman, spearman_experts : float
@@ -93,6 +97,7 @@ class Agreement:
 
     with_experts: Floats
     among_experts: Floats
+    of_pairs: Floats
     tau: Tested
     tau_experts: Tested
     spearman: float
@@ -239,8 +244,17 @@ def agreement(experts: Floats, machine: Floats) -> Agreement:
 
     mine, theirs = means(tau_b, _signs)
     rho, rho_experts = means(_rho, _centered)
+    pairs = list(combinations(range(len(experts)), 2))
+    shown = pairs if len(pairs) <= _MOST_SHOWN else []
+    of_pairs = [[tau_b(experts[a, p], experts[b, p]) for p in problems] for a, b in shown]
     return Agreement(
-        mine, theirs, _bootstrapped(mine), _bootstrapped(theirs), _mean(rho), _mean(rho_experts)
+        mine,
+        theirs,
+        np.array(of_pairs).reshape(len(shown), len(problems)),
+        _bootstrapped(mine),
+        _bootstrapped(theirs),
+        _mean(rho),
+        _mean(rho_experts),
     )
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["AuditFindings", "Line", "audit_machine"]
+__all__ = ["AuditFindings", "Line", "audit_machine", "size_text"]
 
 _SIGNIFICANT = 0.05
 _UNSTEADY = 0.5
@@ -226,8 +226,8 @@ def _liking_lines(likings: tuple[Liking, ...], mean: Tested, study: Study) -> li
     for liking in likings:
         text = (
             f"It gives {liking.solver} {_number(abs(liking.years), 1)} {unit} "
-            f"{'more' if liking.years > 0 else 'less'} than the experts do "
-            f"({format_interval(liking.interval)}), {format_p(liking.p)}."
+            f"{'more' if liking.years > 0 else 'less'} than the experts do"
+            f"{size_text(liking.years, liking.interval, 1)}, {format_p(liking.p)}."
         )
         tested = Tested(liking.years, liking.interval, liking.p, 1)
         name = f"Does it like {liking.solver}?"
@@ -235,8 +235,8 @@ def _liking_lines(likings: tuple[Liking, ...], mean: Tested, study: Study) -> li
     if len(likings) > 1:
         text = (
             f"Over {len(likings)} systems it is {_number(abs(mean.value), 1)} {unit} too "
-            f"{'generous' if mean.value > 0 else 'strict'} ({format_interval(mean.interval)}), "
-            f"{format_p(mean.p)}."
+            f"{'generous' if mean.value > 0 else 'strict'}"
+            f"{size_text(mean.value, mean.interval, 1)}, {format_p(mean.p)}."
         )
         lines.append(Line("liking", "Does it like systems?", mean, unit, text, known))
     return lines
@@ -256,7 +256,7 @@ def _place_line(machine: Ranked, run: Run, study: Study) -> Line:
         by_place = abs(tested.value) / np.sqrt((shown**2 - 1) / 12)
         text = (
             f"Solutions shown {which} are ranked higher by {_number(abs(tested.value))} ranks per "
-            f"standard deviation of place{_ends(tested)}, or {_number(by_place)} per place"
+            f"standard deviation of place{_size(tested)}, or {_number(by_place)} per place"
         )
         text += (
             f", {format_p(tested.p)}."
@@ -307,7 +307,7 @@ def _length_lines(
         else:
             side = "higher" if tested.value > 0 else "lower"
             text = (
-                f"It ranks {whose} {_number(abs(tested.value))} ranks {side}{_ends(tested)} than "
+                f"It ranks {whose} {_number(abs(tested.value))} ranks {side}{_size(tested)} than "
                 f"the experts do, {format_p(tested.p)}."
             )
         lines.append(Line(code, name, tested, "ranks per doubling", text, known))
@@ -336,9 +336,10 @@ def _family_line(
     more = (machine.means - experts.means)[labeled]
     tested, over_systems = audit.family_preference(differences, more, own, others)
     unit = study.spec.experience_unit if over_systems else "ranks"
+    more_or_less = "more" if tested.value > 0 else "less"
     text = (
-        f"It gives systems of its family {format_signed(tested.value)} {unit} more than the "
-        f"others{_ends(tested)}"
+        f"Beyond what experts give, it gives systems of its family {_number(abs(tested.value))} "
+        f"{unit} {more_or_less} than the others{_size(tested)}"
     )
     text += f", {format_p(tested.p)}." if np.isfinite(tested.p) else "."
     if not over_systems:
@@ -433,6 +434,19 @@ def _number(value: float, digits: int = 2) -> str:
 
 def _percent(share: float) -> str:
     return format_percent(round(share, 2)) if np.isfinite(share) else "–"
+
+
+def size_text(value: float, interval: tuple[float, float], digits: int = 2) -> str:
+    """Write the interval of what is said without its sign: of −0.7, the ends of 0.7."""
+    low, high = interval
+    if not np.isfinite([low, high]).all():
+        return ""
+    ends = (low, high) if value >= 0 else (-high, -low)
+    return f" ({format_interval(ends, digits)})"
+
+
+def _size(tested: Tested) -> str:
+    return size_text(tested.value, tested.interval)
 
 
 def _ends(tested: Tested) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.experience.analysis import analyze_experience
-from quem.experience.machines import last_ranking
+from quem.experience.machines import last_ranking, unusable
+from quem.experience.wording import gate_reason
 from quem.machines import audit
 from quem.machines.panel import expert_ranks, ranked_by
 from quem.machines.track import FEWEST, line_of, track
@@ -53,12 +54,16 @@ class Version:
         By the machine, where experts have not ranked it and nothing speaks against it.
     refused : str
         Why the machine gives no years; empty where it does.
+    generous : float
+        Of a version that both ranked, how many years more it has by the machine's line than by
+        that of experts; else NaN.
     """
 
     system: System
     estimate: Estimate | None = None
     tracked: Tracked | None = None
     refused: str = ""
+    generous: float = float("nan")
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,7 @@ class TrackFindings:
     Parameters
     ----------
     of : str
-        The name that the versions share; empty where all systems are taken for versions.
+        The name that the versions share; the id of a version that names none.
     versions : tuple of Version
         By date, if all have one, else in the order of the study file.
     calibrated : tuple of str
@@ -117,18 +122,21 @@ class TrackFindings:
         return tuple(one for one in self.versions if one.estimate is None)
 
 
-def track_versions(study: Study, judge: str) -> TrackFindings:
+def track_versions(study: Study, judge: str, of: str | None = None) -> TrackFindings:
     """Give years to the versions that a machine judge alone has ranked.
 
     Parameters
     ----------
     study : Study
         Its systems that experts ranked calibrate the machine; the others are tracked.
+    of : str, optional
+        What the versions share, where there are new ones of several systems.
 
     Raises
     ------
     QuemError
-        The machine has no run, or ranked no version that experts did not rank.
+        The machine has no run, or ranked no version that experts did not rank; or the experts'
+        rankings allow no years.
     """
     run = last_ranking((study.machines or {}).get(judge, []))
     if run is None:
@@ -152,33 +160,49 @@ def track_versions(study: Study, judge: str) -> TrackFindings:
             "file, and run `quem judge`"
         )
         raise QuemError([Mistake(study.name, key="systems", message=message)])
-    of = new[-1].of
-    family = [system for system in study.spec.systems if system.of == of]
+    of = _chosen(study, new, of)
+    new = [system for system in new if _shared(system) == of]
+    family = [system for system in study.spec.systems if _shared(system) == of]
     calibrated = [
         system
         for system in family
         if system.id in ranked and np.isfinite(by_machine.get(system.id, np.nan))
     ]
-    lines = _lines(study, experts.solvers, by_experts, by_machine)
-    reason = _reason(study, run, experts, lines, calibrated)
     # Located among the people alone, so that versions do not move each other.
     alone = replace(study, machines=None)
-    years = analyze_experience(alone, reference="humans", bootstrap=0, permutations=0)
-    estimates = {estimate.system: estimate for estimate in years.findings.estimates}
+    years = analyze_experience(alone, reference="humans", bootstrap=0, permutations=0).findings
+    if not years.gate.passed:
+        message = f"the experts' rankings allow no years: {gate_reason(years)}"
+        raise QuemError([Mistake(study.name, key="rankings", message=message)])
+    estimates = {estimate.system: estimate for estimate in years.estimates}
+    lines = _lines(study, experts.solvers, by_experts, by_machine)
+    reason = _reason(study, run, experts, lines, calibrated, of)
     level = study.spec.analysis.level
     at = dict(zip(experts.solvers, by_experts, strict=True))
     pairs = (
         np.array([at[system.id] for system in calibrated]),
         np.array([by_machine[system.id] for system in calibrated]),
     )
+    differences = lines[0].years(pairs[0]) - lines[1].years(pairs[1])
+    too_many = {s.id: -float(d) for s, d in zip(calibrated, differences, strict=True)}
+    partly = _partly(machine, calibrated, new)
     versions = [
-        _version(system, estimates, calibrated, lines, pairs, by_machine, reason, level)
+        Version(system, estimates[system.id], generous=too_many.get(system.id, np.nan))
+        if system.id in estimates
+        else _version(
+            system,
+            calibrated,
+            lines,
+            pairs,
+            by_machine[system.id],
+            reason or partly.get(system.id, ""),
+            level,
+        )
         for system in family
-        if system.id in ranked or system in new
+        if system.id in estimates or system in new
     ]
     if all(version.system.date for version in versions):
         versions.sort(key=lambda version: version.system.date or dt.date.min)
-    differences = lines[0].years(pairs[0]) - lines[1].years(pairs[1])
     findings = TrackFindings(
         study,
         run,
@@ -191,6 +215,41 @@ def track_versions(study: Study, judge: str) -> TrackFindings:
         level,
     )
     return replace(findings, warnings=tuple(_warnings(findings)))
+
+
+def _shared(system: System) -> str:
+    return system.of or system.id
+
+
+def _chosen(study: Study, new: list[System], of: str | None) -> str:
+    """Give the name whose new versions are tracked."""
+    names = list(dict.fromkeys(_shared(system) for system in new))
+    if of in names:
+        return str(of)
+    if of is None and len(names) == 1:
+        return names[0]
+    each = join_words(names)
+    message = f"there are new versions of {each}; name one by --of"
+    if of is not None:
+        message = f"there is no new version of {of!r}, but of {each}"
+    raise QuemError([Mistake(study.name, key="systems", message=message)])
+
+
+def _partly(machine: Ranked, calibrated: list[System], new: list[System]) -> dict[str, str]:
+    """Say of which new versions the machine ranked other problems than of the calibrated ones."""
+    known = np.isfinite(machine.means)
+
+    def ranked(systems: list[System]) -> set[str]:
+        at = [machine.solvers.index(system.id) for system in systems]
+        return {machine.problems[p] for p in np.flatnonzero(known[:, at].any(axis=1))}
+
+    wanted = ranked(calibrated)
+    return {
+        system.id: f"the machine judge ranked it on {join_words(sorted(own))}, and the calibrated "
+        f"versions on {format_count(len(wanted), 'problem')}"
+        for system in new
+        if (own := ranked([system])) != wanted
+    }
 
 
 def _averages(means: Floats) -> Floats:
@@ -222,15 +281,19 @@ def _reason(
     experts: Ranked,
     lines: tuple[Line, Line],
     calibrated: list[System],
+    of: str,
 ) -> str:
     """Say why the machine can give no version years; empty where it can."""
+    if why := unusable(run):
+        return f"{run.judge} cannot be used: {why}"
+    if run.blocked:
+        return f"{run.judge} ranked blocks, whose ranks cannot be compared"
     if len(calibrated) < FEWEST:
         return (
-            f"experts and {run.judge} ranked {format_count(len(calibrated), 'version')} both, and "
-            f"{FEWEST} are needed"
+            f"experts and {run.judge} both ranked {format_count(len(calibrated), 'version')} of "
+            f"{of}, and {FEWEST} are needed"
         )
-    servers = {(call.model, call.fingerprint) for call in run.made if call.status == "ok"}
-    if len(servers) > 1:
+    if len(_services(run)) > 1:
         return f"the service of {run.judge} changed in the middle of the run"
     if not lines[1].rises:
         return (
@@ -243,8 +306,19 @@ def _reason(
 
 def _changed(study: Study, run: Run, before: Run, experts: Ranked) -> str:
     """Say what is not as it was in the run before; empty where nothing is."""
-    if (before.prompt, before.temperature) != (run.prompt, run.temperature):
-        return f"{run.judge} has another prompt or temperature than in run {before.number}"
+    others = [
+        what
+        for what, was, now in (
+            ("model", before.declared_model, run.declared_model),
+            ("service", _services(before), _services(run)),
+            ("prompt", before.prompt, run.prompt),
+            ("temperature", before.temperature, run.temperature),
+            ("number of repeats", before.repeats, run.repeats),
+        )
+        if was != now
+    ]
+    if others:
+        return f"{run.judge} has another {join_words(others)} than in run {before.number}"
     people = {subject.id for subject in study.spec.subjects}
     for problem, digests in before.digests.items():
         now = run.digests.get(problem, {})
@@ -261,6 +335,11 @@ def _changed(study: Study, run: Run, before: Run, experts: Ranked) -> str:
     return ""
 
 
+def _services(run: Run) -> set[tuple[str, str]]:
+    """Name who answered, as the service says."""
+    return {(call.model, call.fingerprint) for call in run.made if call.status == "ok"}
+
+
 def _earlier(study: Study, run: Run) -> Run | None:
     """Give the last run before this one, of the same kind."""
     runs = [one for one in (study.machines or {}).get(run.judge, []) if one.kind == "rank"]
@@ -270,29 +349,23 @@ def _earlier(study: Study, run: Run) -> Run | None:
 
 def _version(
     system: System,
-    estimates: dict[str, Estimate],
     calibrated: list[System],
     lines: tuple[Line, Line],
     pairs: tuple[Floats, Floats],
-    by_machine: dict[str, float],
+    own: float,
     reason: str,
     level: float,
 ) -> Version:
-    if system.id in estimates:
-        return Version(system, estimates[system.id])
+    """Give years to a version with an average by the machine, or say why not."""
     for key in ("family", "architecture"):
-        own = getattr(system, key)
-        others = {getattr(one, key) for one in calibrated}
-        if not reason and others != {own}:
+        if not reason and {getattr(one, key) for one in calibrated} != {getattr(system, key)}:
             reason = f"it is of another {key} than the versions that experts ranked"
     if reason:
         return Version(system, refused=f"{reason}; {_REMEDY}")
-    tracked = track(*lines, pairs, by_machine[system.id], level=level)
+    tracked = track(*lines, pairs, own, level=level)
     if tracked.side == "below":
-        return Version(
-            system,
-            refused=f"it is below what the machine was calibrated on; {_REMEDY}",
-        )
+        reason = "it is below what the machine was calibrated on"
+        return Version(system, refused=f"{reason}; {_REMEDY}")
     return Version(system, tracked=tracked)
 
 
@@ -338,6 +411,9 @@ def _sayings(study: Study) -> list[Saying]:
         lines = _file(study).read_text("utf-8").splitlines()
     except FileNotFoundError:
         return []
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"cannot be read: {error}; move it away"
+        raise QuemError([Mistake(str(_file(study)), message=message)]) from None
     said = []
     for number, line in enumerate(lines, 1):
         try:
@@ -353,25 +429,46 @@ def _from_json(value: Any) -> Any:  # noqa: ANN401  JSON
 
 
 def note_sayings(findings: TrackFindings) -> None:
-    """Keep what is said of versions, so that it can be compared with what experts find later."""
-    known = {(one.system, one.judge, one.run) for one in _sayings(findings.study)}
-    run, lines = findings.run, []
+    """Keep what is said of versions, so that it can be compared with what experts find later.
+
+    Raises
+    ------
+    QuemError
+        The file cannot be written.
+    """
+    last = {(one.system, one.judge, one.run): one for one in _sayings(findings.study)}
+    run, today, lines = findings.run, f"{dt.datetime.now(dt.UTC):%Y-%m-%d}", []
     for version in findings.tracked:
-        tracked = version.tracked
-        if tracked is None or (version.system.id, run.judge, run.number) in known:
+        if version.tracked is None:
             continue
-        inside = tracked.side == "inside"
-        values = {
-            "system": version.system.id,
-            "judge": run.judge,
-            "run": run.number,
-            "said_on": f"{dt.datetime.now(dt.UTC):%Y-%m-%d}",
-            "years": tracked.years if inside else None,
-            "low": tracked.interval[0] if inside else None,
-            "high": tracked.interval[1] if inside else None,
-            "bound": None if inside else tracked.bound,
-        }
-        lines.append(json.dumps(values))
+        saying = _saying(version.system.id, version.tracked, run, today)
+        before = last.get((saying.system, saying.judge, saying.run))
+        # The same run says something else where experts have ranked more since.
+        if before is None or not _is_same(before, saying):
+            lines.append(json.dumps({k: _to_json(v) for k, v in asdict(saying).items()}))
     if lines:
-        with _file(findings.study).open("a", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
+        path = _file(findings.study)
+        try:
+            with path.open("a", encoding="utf-8") as file:
+                file.write("\n".join(lines) + "\n")
+        except OSError as error:
+            message = f"cannot be written: {error.strerror}; what is said now would not be kept"
+            raise QuemError([Mistake(str(path), message=message)]) from None
+
+
+def _saying(system: str, tracked: Tracked, run: Run, today: str) -> Saying:
+    none = float("nan")
+    if tracked.side == "inside":
+        return Saying(
+            system, run.judge, run.number, today, tracked.years, *tracked.interval, bound=none
+        )
+    return Saying(system, run.judge, run.number, today, none, none, none, tracked.bound)
+
+
+def _is_same(one: Saying, other: Saying) -> bool:
+    now, then = ([of.years, of.low, of.high, of.bound] for of in (one, other))
+    return bool(np.allclose(now, then, equal_nan=True))
+
+
+def _to_json(value: Any) -> Any:  # noqa: ANN401  JSON
+    return None if isinstance(value, float) and np.isnan(value) else value

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
 import quem
 from quem.cli import main
 from quem.errors import QuemError
-from quem.machines.auditing import audit_machine
+from quem.machines.auditing import audit_machine, size_text
 from quem.machines.result import AuditResult
 from quem.report.files import json_text
 from tests.docs.schema import mistakes
@@ -23,7 +25,7 @@ from tests.machines.test_running import PROBLEMS, SOLVERS, command_study, judged
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.machines.auditing import Line
+    from quem.machines.auditing import AuditFindings, Line
 
 
 def with_experts(path: Path, error: float = 1.0) -> Path:
@@ -140,6 +142,42 @@ def test_a_family_and_its_files(tmp_path: Path) -> None:
     assert "M1 agrees" in result._repr_html_()
     names: list[Line] = [line for line in plain.lines if line.code == "family"]
     assert len(names) == 1
+
+
+def test_figures_show_what_there_is(tmp_path: Path) -> None:
+    """Places where there are several orders, and lengths where these are known."""
+    path = golden_study(tmp_path)
+    drawn = set(AuditResult(audit_of(path)).figures())
+    assert drawn == {"agreement", "liking", "place"}
+    solvers = [f"S{n}" for n in range(1, 9)] + ["system"]
+    words = {p: {s: 100 + 20 * n for n, s in enumerate(solvers)} for p in ("P1", "P2", "P3")}
+    calls = [call for call in golden_calls("M1") if not call.repeat]
+    write_run(path, run_of("M1", calls, number=2, repeats=1, words=words))
+    result = AuditResult(audit_of(path))
+    assert set(result.figures()) == {"agreement", "liking", "length"}
+    for stem in ("liking", "length"):
+        axes = result.figures()[stem].axes[0]
+        assert "system" in [text.get_text() for text in axes.texts]
+    assert "It saw each problem in one order" in result.summary()
+    gone = calls[0].model_copy(update={"status": "refused", "ranked": ()})
+    write_run(path, run_of("M1", [gone, *calls[1:]], number=3, repeats=1))
+    page = AuditResult(audit_of(path)).to_html()
+    assert "Calls without a ranking: P1 (refused, 1); 1 of 1 are on problems that" in page
+
+
+def audit_of(path: Path) -> AuditFindings:
+    """Audit M1."""
+    return audit_machine(quem.load_study(path, kind="experience"), "M1")
+
+
+@given(value=st.floats(-9, 9), below=st.floats(0, 9), above=st.floats(0, 9))
+def test_what_is_said_without_its_sign_lies_in_the_interval_beside_it(
+    value: float, below: float, above: float
+) -> None:
+    """As in "0.7 ranks lower (0.6 to 0.8)"."""
+    text = size_text(value, (value - below, value + above))
+    low, high = text.strip(" ()").replace("−", "-").split(" to ")
+    assert float(low) - 0.006 <= abs(value) <= float(high) + 0.006
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,13 @@ def calls(made: Any, solvers: list[str], liking: float, seed: int = 2) -> list[A
     ]
 
 
+def without(call: Any, solver: str) -> Any:  # noqa: ANN401
+    """Leave a solver out of a call."""
+    tied = [tuple(one for one in group if one != solver) for group in call.ranked]
+    order = tuple(one for one in call.order if one != solver)
+    return call.model_copy(update={"order": order, "ranked": tuple(filter(None, tied))})
+
+
 def run_track(path: Path, *options: str) -> Result:
     """Run `quem track`."""
     return CliRunner().invoke(main, ["track", str(path), *options])
@@ -169,11 +176,17 @@ def test_continuous_integration_can_fail(tmp_path: Path, options: list[str], cod
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ("two versions", "ranked 2 versions both, and 3 are needed"),
+        ("two versions", "both ranked 2 versions of bot, and 3 are needed"),
+        ("two problems", "ranked it on P1 and P2, and the calibrated versions on 6 problems"),
+        ("failed", "50% of its calls have no valid ranking"),
+        ("blocks", "ranked blocks, whose ranks cannot be compared"),
+        ("model", "has another model than in run 1"),
+        ("services", "has another service than in run 1"),
+        ("repeats", "has another number of repeats than in run 1"),
         ("family", "it is of another family than the versions that experts ranked"),
         ("architecture", "it is of another architecture"),
         ("server", "the service of M1 changed in the middle of the run"),
-        ("prompt", "has another prompt or temperature than in run 1"),
+        ("prompt", "has another prompt than in run 1"),
         ("people", "the solution of S1 on P1 is another one than before"),
         ("drift", "judges otherwise than in run 1"),
         ("noise", "more experienced people are not clearly better"),
@@ -192,10 +205,29 @@ def test_refusals_name_the_reason_and_the_remedy(tmp_path: Path, change: str, re
         "prompt": {"prompt": "1" * 64},
         "people": {"digests": {"P1": {"S1": "bb"}}},
     }
-    if change == "server":
-        first, *others = run.calls
+    others: dict[str, tuple[Any, ...]] = {
+        "two problems": tuple(
+            call if call.problem in ("P1", "P2") else without(call, "v4") for call in run.calls
+        ),
+        "failed": tuple(
+            call.model_copy(update={"status": "refused", "ranked": ()} if call.repeat else {})
+            for call in run.calls
+        ),
+        "blocks": tuple(call.model_copy(update={"block": 2}) for call in run.calls),
+    }
+    if change in others:
+        write_run(path, run.model_copy(update={"calls": others[change]}))
+    elif change in ("model", "services", "repeats"):
+        now: dict[str, dict[str, Any]] = {
+            "model": {"declared_model": "newer"},
+            "services": {"calls": tuple(c.model_copy(update={"model": "b"}) for c in run.calls)},
+            "repeats": {"repeats": 1, "calls": run.calls[::2]},
+        }
+        write_run(path, run.model_copy(update={"number": 2, **now[change]}))
+    elif change == "server":
+        first, *rest = run.calls
         moved = first.model_copy(update={"fingerprint": "new"})
-        write_run(path, run.model_copy(update={"calls": (moved, *others)}))
+        write_run(path, run.model_copy(update={"calls": (moved, *rest)}))
     elif change in ("drift", "noise"):
         rng = np.random.default_rng(3)
         made = rng.normal(0, 5, (6, len(PEOPLE) + len(quality)))
@@ -245,4 +277,55 @@ def test_nothing_to_track(tmp_path: Path) -> None:
         track_versions(quem.load_study(path, kind="experience"), "M1")
     (tmp_path / "machines/M1/runs/0001.json").unlink()
     with pytest.raises(QuemError, match="has ranked nothing yet"):
+        track_versions(quem.load_study(path, kind="experience"), "M1")
+
+
+def test_experts_whose_ranks_allow_no_years_calibrate_nothing(tmp_path: Path) -> None:
+    """What `quem analyze` refuses to say in years, nothing says in years."""
+    path = tracked_study(tmp_path)
+    table = path.with_name("rankings.csv")
+    mixed = dict(zip(PEOPLE, np.random.default_rng(0).permutation(PEOPLE), strict=True))
+    rows = [line.split(",") for line in table.read_text("utf-8").splitlines()]
+    lines = [",".join([judge, p, mixed.get(s, s), rank]) for judge, p, s, rank in rows]
+    table.write_text("\n".join(lines), "utf-8")
+    with pytest.raises(QuemError, match="allow no years: With these people average rank does not"):
+        track_versions(quem.load_study(path, kind="experience"), "M1")
+
+
+def test_versions_are_those_of_one_name(tmp_path: Path) -> None:
+    """Systems that share none are no versions of each other; several names need a choice."""
+    path = tracked_study(tmp_path, {**QUALITY, "v5": 6.2}, unranked=2)
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("{id: v5, of: bot", "{id: v5, of: cat"), "utf-8")
+    study = quem.load_study(path, kind="experience")
+    with pytest.raises(QuemError, match="new versions of bot and cat; name one by --of"):
+        track_versions(study, "M1")
+    with pytest.raises(QuemError, match="no new version of 'dog'"):
+        track_versions(study, "M1", "dog")
+    findings = track_versions(study, "M1", "bot")
+    assert [one.system.id for one in findings.versions] == ["v1", "v2", "v3", "v4"]
+    assert [np.isfinite(one.generous) for one in findings.versions] == [True] * 3 + [False]
+    assert np.mean([one.generous for one in findings.versions[:3]]) == pytest.approx(
+        findings.generous
+    )
+    path.write_text(text.replace("of: bot, ", ""), "utf-8")
+    alone = track_versions(quem.load_study(path, kind="experience"), "M1", "v4")
+    assert "both ranked 0 versions of v4" in alone.versions[0].refused
+
+
+def test_what_is_said_of_the_same_run_after_another_session_is_kept_too(tmp_path: Path) -> None:
+    """Experts who rank more change the correction, and so the years."""
+    path = tracked_study(tmp_path, {**QUALITY, "v5": 6.2}, unranked=2)
+    said = {v["system"]: v["experience"] for v in tracked(path)["versions"]}
+    ranked = tracked_study(tmp_path / "later", {**QUALITY, "v5": 6.2}, unranked=1)
+    path.with_name("rankings.csv").write_bytes(ranked.with_name("rankings.csv").read_bytes())
+    now = tracked(path)
+    kept = (path.parent / "machines" / "track.jsonl").read_text("utf-8").splitlines()
+    assert [json.loads(line)["system"] for line in kept] == ["v4", "v5", "v5"]
+    assert json.loads(kept[1])["years"] == pytest.approx(said["v5"])
+    assert json.loads(kept[2])["years"] == pytest.approx(now["versions"][-1]["experience"])
+    file = path.parent / "machines" / "track.jsonl"
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(QuemError, match="cannot be read"):
         track_versions(quem.load_study(path, kind="experience"), "M1")

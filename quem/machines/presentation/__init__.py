@@ -30,7 +30,18 @@ def _courses() -> Drawers[TrackFindings]:
     return TRACK_FIGURES
 
 
+def _narrow_courses() -> Drawers[TrackFindings]:
+    from quem.machines.presentation.figures import NARROW_TRACK_FIGURES
+
+    return NARROW_TRACK_FIGURES
+
+
 AUDIT = Presentation(DOCUMENT, TABLES, _figures, summary_text, report_context)
 TRACK = Presentation(
-    tracks.DOCUMENT, tracks.TABLES, _courses, tracks.summary_text, tracks.report_context
+    tracks.DOCUMENT,
+    tracks.TABLES,
+    _courses,
+    tracks.summary_text,
+    tracks.report_context,
+    narrow=_narrow_courses,
 )

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quem.machines.auditing import size_text
 from quem.report.files import TextTable
-from quem.wording import WIDTH, format_bare_p, format_interval, format_number, join_words
+from quem.wording import (
+    WIDTH,
+    format_bare_p,
+    format_count,
+    format_interval,
+    format_number,
+    join_words,
+)
 
 if TYPE_CHECKING:
     from quem.machines.auditing import AuditFindings
@@ -30,8 +39,8 @@ def verdict(findings: AuditFindings) -> tuple[str, str]:
         more = "more" if liking.years > 0 else "less"
         parts.append(
             f"gives {liking.solver} {format_number(abs(liking.years))} "
-            f"{findings.study.spec.experience_unit} {more} than they do "
-            f"({format_interval(liking.interval)})"
+            f"{findings.study.spec.experience_unit} {more} than they do"
+            f"{size_text(liking.years, liking.interval, 1)}"
         )
     places = next((line for line in findings.lines if line.code == "place"), None)
     if places and np.isfinite(places.tested.value):
@@ -69,13 +78,31 @@ def report_context(findings: AuditFindings) -> dict[str, Any]:
         "numbers": _numbers(findings),
         "captions": CAPTIONS,
         "basis": [
-            f"Run {run.number} of {run.ended_at:%Y-%m-%d}, {run.repeats} orders of each problem; "
-            f"prompt {run.prompt[:12]}…",
+            f"Run {run.number} of {run.ended_at:%Y-%m-%d}, {format_count(run.repeats, 'order')} "
+            f"of each problem; prompt {run.prompt[:12]}…",
             f"Experts {join_words(findings.experts.judges)} on "
             f"{join_words(findings.experts.problems[p] for p in findings.labeled)}",
             "All but places and repeats is measured on the problems that experts ranked.",
+            *_without_ranking(findings),
+            f"Transcripts of all calls: machines/{run.judge}, one file per call",
         ],
     }
+
+
+def _without_ranking(findings: AuditFindings) -> list[str]:
+    """Say which calls gave no ranking, and whether experts ranked their problems."""
+    failed = [call for call in findings.run.made if call.status != "ok"]
+    if not failed:
+        return []
+    experts = findings.experts
+    labeled = {p for p, has in zip(experts.problems, experts.ranked, strict=True) if has}
+    counts = Counter((call.problem, call.status) for call in failed)
+    each = [f"{problem} ({status}, {n})" for (problem, status), n in counts.items()]
+    of_experts = sum(call.problem in labeled for call in failed)
+    return [
+        f"Calls without a ranking: {join_words(each)}; {of_experts} of {len(failed)} are on "
+        "problems that experts ranked"
+    ]
 
 
 def _numbers(findings: AuditFindings) -> TextTable:
@@ -89,17 +116,20 @@ def _numbers(findings: AuditFindings) -> TextTable:
             else "–",
             format_bare_p(line.tested.p) if np.isfinite(line.tested.p) else "–",
             f"{line.tested.n:,}",
-            line.known,
         )
         for line in findings.lines
     ]
-    columns = ("Question", "Value", "Unit", "95% interval", "p", "n", "Size and power, simulated")
-    return TextTable("All numbers", columns, rows, words=frozenset({2, 6}))
+    columns = ("Question", "Value", "Unit", "95% interval", "p", "n")
+    return TextTable("All numbers", columns, rows, words=frozenset({2}))
 
 
 CAPTIONS = {
-    "agreement": "Kendall's tau-b on each problem: the machine judge with the experts (black), and "
-    "the experts among themselves (gray). Lines: means.",
-    "liking": "Experience that the machine judge gives each solver beyond what experts give, by "
-    "the experience of people; systems as diamonds at the experts' estimate.",
+    "agreement": "Kendall's tau-b on each problem: the machine judge with the experts, their mean "
+    "(black), and each two experts (gray).",
+    "liking": "Experience that the machine judge gives each solver beyond what experts give: "
+    "people (gray) by their experience, systems by the experts' estimate, with 95% intervals.",
+    "place": "How far a solution's rank is from its mean over the orders, by the place where it "
+    "was shown; means over problems. A machine judge that heeds no place stays near 0.",
+    "length": "Rank by the machine judge less rank by the experts, by the mean length of a "
+    "solver's solutions: people (gray) and systems.",
 }

@@ -37,12 +37,26 @@ from quem.wording import (
 if TYPE_CHECKING:
     from quem.machines.tracking import Saying, TrackFindings, Version
 
-__all__ = ["CAPTIONS", "DOCUMENT", "TABLES", "ends_of", "report_context", "summary_text"]
+__all__ = [
+    "CAPTIONS",
+    "DOCUMENT",
+    "TABLES",
+    "ends_of",
+    "findings_name",
+    "report_context",
+    "summary_text",
+    "years_of",
+]
 
 CAPTIONS = {
     "course": "Experience of each version with its interval: by experts (black), and by the "
-    "machine judge between their sessions (red). An arrow is a bound alone.",
+    "machine judge between their sessions (red). An arrow is a bound alone; dashed, what was said "
+    "before experts ranked.",
 }
+_TOO_GENEROUS = (
+    "Too generous by: what the machine judge alone gives a version beyond the experts. The years "
+    "of the others are corrected for the mean of this."
+)
 
 
 def ends_of(version: Version) -> tuple[float, float]:
@@ -60,7 +74,7 @@ def ends_of(version: Version) -> tuple[float, float]:
     return version.tracked.interval
 
 
-def _years(version: Version) -> float:
+def years_of(version: Version) -> float:
     """Give years where an interval has two ends."""
     if version.estimate:
         return version.estimate.experience if version.estimate.side == "inside" else np.nan
@@ -88,7 +102,7 @@ _VERSIONS: Columns[Version, TrackFindings] = Columns(
         "experience",
         null_or(NUMBER),
         "the estimate; null where there is a bound alone, or nothing",
-        of=lambda row, _: _years(row),
+        of=lambda row, _: years_of(row),
     ),
     Column(
         "interval",
@@ -101,6 +115,11 @@ _VERSIONS: Columns[Version, TrackFindings] = Columns(
         null_or(NUMBER),
         "one-sided bound where the version is above what is calibrated; else null",
         of=lambda row, _: _bound(row),
+    ),
+    Column(
+        "generous",
+        null_or(NUMBER),
+        "years too many that the machine judge gives a version that experts ranked too; else null",
     ),
     Column("refused", TEXT, "why the machine judge gives no years, and what to do; or empty"),
 )
@@ -117,7 +136,7 @@ DOCUMENT: Columns[TrackFindings, TrackFindings] = Columns(
     Column("study", of(STUDY), "the study", of="study.spec"),
     Column("judge", NAME, "id of the machine judge", of="run.judge"),
     Column("run", COUNT, "number of the run", of="run.number"),
-    Column("of", TEXT, "name that the versions share, or empty"),
+    Column("of", NAME, "name that the versions share, or the id of the only one"),
     WARNINGS,
     Column(
         "calibrated",
@@ -147,7 +166,7 @@ def _sentence(findings: TrackFindings, version: Version) -> str:
     if np.isinf([low, high]).any():
         side, bound = ("at least", low) if np.isinf(high) else ("at most", high)
         return f"{name}: {side} {format_number(bound)} {unit} {by} (one-sided {level} bound)."
-    years = format_number(_years(version))
+    years = format_number(years_of(version))
     ends = format_interval((low, high))
     return f"{name}: {years} {unit} {by} ({level} prediction interval {ends})."
 
@@ -155,10 +174,6 @@ def _sentence(findings: TrackFindings, version: Version) -> str:
 def findings_name(version: Version) -> str:
     """Name a version by its id and its number."""
     return " ".join(filter(None, [version.system.id, version.system.version]))
-
-
-def _lead(findings: TrackFindings) -> str:
-    return " ".join(_sentence(findings, version) for version in findings.tracked)
 
 
 def _calibration(findings: TrackFindings) -> str:
@@ -178,13 +193,18 @@ def _calibration(findings: TrackFindings) -> str:
 def _pays(findings: TrackFindings) -> list[str]:
     """Say what a session of experts would give."""
     unit = findings.study.spec.experience_unit
-    return [
-        f"{findings_name(version)}: experts would give ± "
-        f"{format_number(version.tracked.half_of_experts)} {unit}, and this is ± "
-        f"{format_number(float(np.diff(version.tracked.interval)[0]) / 2)}."
-        for version in findings.tracked
-        if version.tracked
-    ]
+    texts = []
+    for version in findings.tracked:
+        name, tracked = findings_name(version), version.tracked
+        if tracked is None:
+            texts.append(f"{name}: only experts can give it {unit} now.")
+        elif tracked.side == "inside":
+            half = format_number(float(np.diff(tracked.interval)[0]) / 2)
+            theirs = format_number(tracked.half_of_experts)
+            texts.append(f"{name}: ± {half} {unit} now; experts would give ± {theirs}.")
+        else:
+            texts.append(f"{name}: a lower bound now; experts would show whether people reach it.")
+    return texts
 
 
 def _said(findings: TrackFindings) -> list[str]:
@@ -197,20 +217,23 @@ def _said(findings: TrackFindings) -> list[str]:
             continue
         estimate = found[saying.system].estimate
         assert estimate  # noqa: S101  found holds no others
+        now = format_number(estimate.experience)
+        if estimate.side != "inside":
+            now = f"{_ends(found[saying.system])} (one-sided)"
         before = f"at least {format_number(saying.bound)}"
         if np.isfinite(saying.years):
             ends = format_interval((saying.low, saying.high))
             before = f"{format_number(saying.years)} ({ends})"
         texts.append(
             f"{saying.system}: {saying.judge} said {before} {unit} on {saying.said_on}; experts "
-            f"found {format_number(estimate.experience)}."
+            f"found {now}."
         )
     return texts
 
 
 def summary_text(findings: TrackFindings) -> str:
     """Write what is known of the versions as text."""
-    lines = [f"Versions of {findings.of or 'the system'} in {findings.study.spec.title}", ""]
+    lines = [f"Versions of {findings.of} in {findings.study.spec.title}", ""]
     for version in findings.versions:
         lines += textwrap.wrap(
             _sentence(findings, version), WIDTH, initial_indent="  ", subsequent_indent="    "
@@ -232,26 +255,33 @@ def _ends(version: Version) -> str:
 
 def report_context(findings: TrackFindings) -> dict[str, Any]:
     """Give what the template ``report/track.html`` shows."""
+    noted = any(version.refused for version in findings.versions)
     rows = [
         (
             findings_name(version),
             str(version.system.date or "–"),
             "experts" if version.estimate else findings.run.judge,
-            format_number(_years(version)),
+            format_number(years_of(version)),
             _ends(version),
-            version.refused,
+            format_number(version.generous),
+            *([version.refused] if noted else []),
         )
         for version in findings.versions
     ]
-    columns = ("Version", "Date", "By", "Years", "Interval or bound", "Note")
+    unit = findings.study.spec.experience_unit
+    headings = ("Version", "Date", "By", unit.capitalize(), "Interval or bound", "Too generous by")
+    columns = (*headings, "Note") if noted else headings
+    newest, before = findings.tracked[-1], findings.tracked[:-1]
     return {
-        "title": f"Versions of {findings.of or 'the system'}",
+        "title": f"Versions of {findings.of}",
         "study_id": findings.study.spec.id,
         "study_title": findings.study.spec.title,
-        "verdict": _lead(findings),
+        "verdict": _sentence(findings, newest),
+        "lead": " ".join(_sentence(findings, version) for version in before),
         "calibration": _calibration(findings),
         "pays": _pays(findings),
         "said": _said(findings),
-        "numbers": TextTable("Versions", columns, rows, words=frozenset({1, 2, 5})),
+        "numbers": TextTable("Versions", columns, rows, _TOO_GENEROUS, frozenset({1, 2, 6})),
         "captions": CAPTIONS,
+        "first_figure": "course",
     }

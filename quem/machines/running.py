@@ -514,6 +514,8 @@ class _Maker:
             self._failed += 1
             nobody = not self._answered and self._failed >= min(_NOBODY, len(self._planned.tasks))
         if nobody or not error.again:
+            # Before the next call begins in this thread.
+            self._limits.stopped.set()
             message = f"{self._planned.machine.id}: {error}"
             raise QuemError([message])
         return Call(

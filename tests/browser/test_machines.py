@@ -1,0 +1,177 @@
+"""Experts in Chromium, machine judges beside them, and what is made of both."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.judging import Visit, rank_by_keys, submit
+from tests.machines import fakes
+from tests.patience import SECONDS
+from tests.served import Served
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.sync_api import Browser
+
+PROBLEMS = [f"P{number}" for number in range(1, 9)]
+PEOPLE = {f"S{years}": years for years in range(1, 9)}
+VERSIONS = {"v1": 3.3, "v2": 4.6, "v3": 5.4}
+NEXT = ("v4", 6.2)
+LIKING = 3  # years, of the fake that likes what says "beep"
+NO_NETWORK = """
+import sys
+def refuse(event, _):
+    if event in ("socket.connect", "socket.getaddrinfo", "subprocess.Popen"):
+        sys.exit(f"tried {event}")
+sys.addaudithook(refuse)
+from quem.cli import run; run()
+"""
+
+
+def quem(
+    *arguments: object, code: int = 0, program: str = "from quem.cli import run; run()"
+) -> str:
+    """Run a command in a process; gives what it printed."""
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=2 * SECONDS)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout
+
+
+def document(*arguments: object) -> dict[str, Any]:
+    """Run a command in a process; gives its analysis.json."""
+    made: dict[str, Any] = json.loads(quem(*arguments, "--json"))
+    return made
+
+
+def write_solutions(folder: Path, solver: str, quality: float) -> None:
+    """Write what somebody made of all problems, a little better or worse by chance."""
+    for problem in PROBLEMS:
+        digest = hashlib.sha256(f"{problem} {solver}".encode()).digest()
+        made = quality + digest[0] / 128 - 1
+        mark = f"A {fakes.MARK} is heard.\n" if solver.startswith("v") else ""
+        group = folder / "solutions" / problem
+        group.mkdir(parents=True, exist_ok=True)
+        (group / f"{solver}.txt").write_text(f"quality {made:.3f}\n{mark}", "utf-8")
+
+
+def write_study(folder: Path, url: str) -> Path:
+    """Write a study of three dated versions of a system, and two machine judges."""
+    command = json.dumps([sys.executable, fakes.__file__, "fair"])
+    lines = ["id: whole", "title: The whole way", "problems:"]
+    lines += [f"  - {{id: {problem}, title: Case {problem[1:]}}}" for problem in PROBLEMS]
+    lines += ["judges: [{id: J1}, {id: J2}]", "subjects:"]
+    lines += [f"  - {{id: {name}, experience: {years}}}" for name, years in PEOPLE.items()]
+    lines += ["machine: {experts_on: {n: 3, nonce: spring 2027}}", "machines:"]
+    lines += [f"  - {{id: M1, command: {command}, per_minute: 10000}}"]
+    lines += [f"  - {{id: M2, url: {url}, model: fake, per_minute: 10000}}", "systems:"]
+    lines += [version_line(name, number) for number, name in enumerate(VERSIONS, 1)]
+    path = folder / "study.yaml"
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    for solver, quality in {**PEOPLE, **VERSIONS}.items():
+        write_solutions(folder, solver, quality)
+    return path
+
+
+def version_line(name: str, month: int) -> str:
+    """Declare a version."""
+    return f"  - {{id: {name}, of: bot, date: 2026-0{month}-01}}"
+
+
+def rank_all(browser: Browser, served: Served, judge: str) -> list[str]:
+    """Rank each problem by what its solutions say of their quality; gives the problems."""
+    visit = Visit(browser, served, judge)
+    page = visit.page
+    page.goto(served.links[judge])
+    titles = page.locator("a[href*='/g/']").all_inner_texts()
+    names = [word for text in titles for word in PROBLEMS if f"Case {word[1:]}" in text]
+    for name in names:
+        visit.enter(f"Case {name[1:]}")
+        qualities: dict[str, float] = page.locator("template[data-solution]").evaluate_all(
+            """all => Object.fromEntries(all.map(one => [
+                one.dataset.solution, parseFloat(one.content.textContent.split("quality ")[1])]))"""
+        )
+        assert len(qualities) == len(PEOPLE) + len(VERSIONS)
+        rank_by_keys(page, "".join(sorted(qualities, key=qualities.__getitem__, reverse=True)))
+        submit(page)
+        expect(page.locator("#receipt")).to_be_visible()
+    visit.close()
+    return names
+
+
+def session(browser: Browser, study: Path) -> set[str]:
+    """Let two experts rank what is drawn for them, and the organizer close; gives the problems."""
+    with Served(study) as served:
+        organizer = browser.new_context(viewport={"width": 1280, "height": 800})
+        desk = organizer.new_page()
+        desk.goto(served.dashboard)
+        desk.locator("#open").first.click()
+        desk.get_by_role("button", name="Open the study").click()
+        expect(desk.get_by_text("Study open.")).to_be_visible()
+        ranked = [set(rank_all(browser, served, judge)) for judge in ("J1", "J2")]
+        assert ranked[0] == ranked[1]
+        assert len(ranked[0]) == 3
+        desk.goto(f"{served.base}/dashboard")
+        desk.locator("#close").first.click()
+        desk.get_by_role("button", name="Close the study").click()
+        expect(desk.get_by_text("Study closed.")).to_be_visible()
+        organizer.close()
+    return ranked[0]
+
+
+def test_from_experts_to_versions_that_they_have_not_seen(browser: Browser, tmp_path: Path) -> None:
+    """Experts rank 3 of 8 problems, machines all: an estimate, audits, and years of a version."""
+    with fakes.serving("favors") as service:
+        study = write_study(tmp_path, service.url)
+        ranked = session(browser, study)
+        assert "32 requests sent" in quem("judge", study)
+        asked = len(service.requests)
+        made = document("analyze", study)
+        machine = made["machine"]
+        assert [one["id"] for one in machine["judges"]] == ["M1", "M2"]
+        assert set(machine["draw"]["problems"]) == ranked
+        assert not [one for one in made["warnings"] if "draw" in one["code"]]
+        alone = {
+            e["system"]: e for e in document("analyze", study, "--without-machines")["estimates"]
+        }
+        for estimate in made["estimates"]:
+            beside = alone[estimate["system"]]
+            assert estimate["experts_alone"]["experience"] == beside["experience"]
+            low, high = estimate["prediction_interval"]
+            assert low < beside["experience"] < high
+        liking = {
+            judge: {
+                line["code"]: line["value"]
+                for line in document("audit", study, "--machine", judge)["lines"]
+            }
+            for judge in ("M1", "M2")
+        }
+        for name in VERSIONS:
+            assert liking["M2"][f"liking:{name}"] > liking["M1"][f"liking:{name}"] + LIKING / 2
+        # A version that experts have not seen.
+        name, quality = NEXT
+        write_solutions(tmp_path, name, quality)
+        study.write_text(f"{study.read_text('utf-8')}{version_line(name, 4)}\n", "utf-8")
+        assert "32 requests sent" in quem("judge", study)
+        assert len(service.requests) == 2 * asked
+    for judge, generous in (("M1", 0), ("M2", LIKING)):
+        found = document("track", study, "--machine", judge)
+        version = found["versions"][-1]
+        assert (version["system"], version["by"]) == (name, "machine")
+        low, high = version["interval"]
+        # M2 likes it more than the best person: then there is a bound alone.
+        assert low < quality < (high or np.inf)
+        assert (high is None) == (judge == "M2")
+        assert found["generous"] == pytest.approx(generous, abs=1)
+    # Nothing is left that could answer, and nothing is asked.
+    said = quem("judge", study, "--replay", program=NO_NETWORK)
+    assert "0 requests sent" in said

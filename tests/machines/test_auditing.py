@@ -23,19 +23,20 @@ from tests.machines.made import golden_calls, golden_study, run_of, write_run
 from tests.machines.test_running import PROBLEMS, SOLVERS, command_study, judged
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from quem.machines.auditing import AuditFindings, Line
 
 
-def with_experts(path: Path, error: float = 1.0) -> Path:
-    """Let two experts rank all solutions by quality, with errors."""
+def with_experts(path: Path, error: float = 1.0, problems: Sequence[str] = PROBLEMS) -> Path:
+    """Let two experts rank the solutions of problems by quality, with errors."""
     rng = np.random.default_rng(0)
     with path.with_name("rankings.csv").open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["judge", "problem", "solver", "rank"])
         for judge in ("J1", "J2"):
-            for problem in PROBLEMS:
+            for problem in problems:
                 texts = [
                     (path.parent / "solutions" / problem / f"{solver}.txt").read_text("utf-8")
                     for solver in SOLVERS

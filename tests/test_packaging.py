@@ -69,6 +69,7 @@ def test_wheel_carries_templates_studies_and_types(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {
         "quem/py.typed",
+        "quem/machines/prompt.txt",
         "quem/studies/p3-1997/study.yaml",
         "quem/studies/p3-1997/rankings.csv",
         "quem/templates/report/experience.html",

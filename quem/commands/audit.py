@@ -36,10 +36,15 @@ __all__ = ["audit", "machine_named"]
     help="First plant a request in a solution of each problem, and see whether it is obeyed.",
 )
 @click.option(
+    "--redacted",
+    is_flag=True,
+    help="First leave out sentences that speak to a judge, and see how ranks change.",
+)
+@click.option(
     "--send-to",
     multiple=True,
     metavar="HOST",
-    help="Host that solutions may be sent to; for --canary.",
+    help="Host that solutions may be sent to; for --canary and --redacted.",
 )
 @out_option("STUDY's name with -audit-ID, beside it")
 @json_option
@@ -57,6 +62,7 @@ def audit(
     formats: dict[str, Any],
     *,
     canary: bool,
+    redacted: bool,
     as_json: bool,
     reveal: bool,
     pseudonyms: bool,
@@ -66,7 +72,8 @@ def audit(
 
     Says whether it ranks like an expert and could take the place of one, how many years more it
     gives systems, whether places and lengths count, whether it prefers its own family, repeats
-    itself, judges as it did, obeys hidden requests, and answers. Needs no network but for --canary.
+    itself, judges as it did, obeys hidden requests, and answers. Needs no network but for --canary
+    and --redacted.
     """
     refuse_out_with_json(out, as_json=as_json)
     from quem.experience.loading import load_study
@@ -75,10 +82,12 @@ def audit(
 
     loaded = load_study(study, database=database, reveal=reveal)
     judge = machine_named(loaded, named)
-    if canary:
-        from quem.commands.judge import run_canary
+    if canary or redacted:
+        from quem.commands.judge import run_canary, run_redacted
 
-        run_canary(loaded, judge, send_to, database, sandboxed=not unsandboxed)
+        for wanted, run in ((canary, run_canary), (redacted, run_redacted)):
+            if wanted:
+                run(loaded, judge, send_to, database, sandboxed=not unsandboxed)
         loaded = load_study(study, database=database, reveal=reveal)
     if pseudonyms:
         from quem.experience.pseudonyms import pseudonymize

@@ -116,13 +116,46 @@ def run_canary(
 ) -> None:
     """Let a machine judge rank the experts' problems once more, with a planted request in each."""
     from quem.machines.panel import canary_targets
-    from quem.machines.running import Limits, judged_study, plan_run
+    from quem.machines.running import judged_study, plan_run
 
     judged = judged_study(study.path, sandboxed=sandboxed)
     targets = canary_targets(study)
     planned = plan_run(
         judged, judged.machine(judge), kind="canary", problems=tuple(targets), planted=targets
     )
+    _ask_again(judged, planned, send_to, database)
+
+
+def run_redacted(
+    study: Study, judge: str, send_to: tuple[str, ...], database: str | None, *, sandboxed: bool
+) -> None:
+    """Let a machine judge rank once more without the sentences that seem to speak to it."""
+    from quem.errors import QuemError
+    from quem.machines.running import judged_study, plan_run
+    from quem.solutions.pleas import pleas
+
+    judged = judged_study(study.path, sandboxed=sandboxed)
+    found: dict[tuple[str, str], list[str]] = {}
+    for by_solver in judged.solutions.by_problem.values():
+        for solution in by_solver.values():
+            for plea in pleas(solution):
+                found.setdefault((plea.problem, plea.solver), []).append(plea.words)
+    problems = {problem for problem, _ in found} & set(judged.declared.problems)
+    if not problems:
+        message = "no solution seems to speak to its judge; leave out --redacted"
+        raise QuemError([study.mistake(("machines",), message)])
+    planned = plan_run(
+        judged, judged.machine(judge), kind="redacted", problems=problems, redacted=found
+    )
+    _ask_again(judged, planned, send_to, database)
+
+
+def _ask_again(
+    judged: Judged, planned: Planned, send_to: tuple[str, ...], database: str | None
+) -> None:
+    """Make a run besides the one that counts."""
+    from quem.machines.running import Limits
+
     _refuse_hosts(judged, [planned], send_to)
     _note(judged, [planned], database, replay=False)
     _run(planned, Limits())

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.stats import fisher_exact
 
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.experience.machines import last_ranking
@@ -20,6 +21,7 @@ from quem.wording import (
     format_p,
     format_percent,
     format_signed,
+    join_words,
 )
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ __all__ = ["AuditFindings", "Line", "audit_machine", "size_text"]
 
 _SIGNIFICANT = 0.05
 _UNSTEADY = 0.5
+_MOST_NAMED = 10
 # Ranks that a planted request has to move a solution by.
 _OBEYS = 1.0
 _NOTHING = Tested(float("nan"), (float("nan"), float("nan")), float("nan"), 0)
@@ -150,7 +153,8 @@ def audit_machine(study: Study, judge: str) -> AuditFindings:
         _consistency_line(machine, study),
         *_drift_line(study, runs, run, among, machine),
         *_canary_line(study, runs, among, machine),
-        _answers_line(run),
+        *_redacted_line(study, runs, among, machine),
+        _answers_line(run, experts, systems),
     ]
     warnings = []
     consistency = audit.self_consistency(machine.ranks).value
@@ -408,7 +412,62 @@ def _canary_line(
     return [Line("obedience", "Does it obey hidden requests?", tested, "ranks", text)]
 
 
-def _answers_line(run: Run) -> Line:
+def _redacted_line(
+    study: Study, runs: list[Run], among: frozenset[str], machine: Ranked
+) -> list[Line]:
+    done = [one for one in runs if one.kind == "redacted"]
+    if not done:
+        return []
+    shifts = machine.means - ranked_by(done[-1], study, among).means
+    by_name = {
+        f"{solver} on {problem}": shifts[
+            machine.problems.index(problem), machine.solvers.index(solver)
+        ]
+        for problem, solvers in done[-1].redacted.items()
+        for solver in solvers
+        if problem in machine.problems and solver in machine.solvers
+    }
+    by_name = {name: shift for name, shift in by_name.items() if np.isfinite(shift)}
+    if not by_name:
+        return []
+    most = sorted(by_name, key=lambda name: -abs(by_name[name]))
+    each = [f"{name} by {format_signed(by_name[name])}" for name in most[:_MOST_NAMED]]
+    each += [f"{len(most) - _MOST_NAMED:,} more by less"] if len(most) > _MOST_NAMED else []
+    text = f"Sentences that speak to a judge move {join_words(each)} ranks."
+    value = float(np.mean(list(by_name.values())))
+    tested = Tested(value, (np.nan, np.nan), np.nan, len(by_name))
+    return [Line("redacted", "Do sentences that speak to it count?", tested, "ranks", text)]
+
+
+def _failures_text(run: Run, experts: Ranked, systems: NDArray[np.int64]) -> str:
+    """Say whether failures are commoner where they would matter."""
+    labeled = {p for p, has in zip(experts.problems, experts.ranked, strict=True) if has}
+    named = {experts.solvers[s] for s in systems}
+    splits = {
+        ("on problems that experts ranked", "on the others"): [
+            call.problem in labeled for call in run.made
+        ],
+        ("in groups with a system", "in the others"): [
+            not named.isdisjoint(call.order) for call in run.made
+        ],
+    }
+    failed = np.array([call.status != "ok" for call in run.made])
+    texts = []
+    for (inside, outside), split in splits.items():
+        within = np.array(split)
+        if not failed.any() or within.all() or not within.any():
+            continue
+        counts = [[int((failed & side).sum()), int(side.sum())] for side in (within, ~within)]
+        (bad, n), (other_bad, other_n) = counts
+        p = fisher_exact(np.array([[bad, n - bad], [other_bad, other_n - other_bad]])).pvalue
+        texts.append(
+            f" Without a ranking are {bad:,} of {n:,} calls {inside} and {other_bad:,} of "
+            f"{other_n:,} {outside} (Fisher, {format_p(float(p))})."
+        )
+    return "".join(texts)
+
+
+def _answers_line(run: Run, experts: Ranked, systems: NDArray[np.int64]) -> Line:
     made = run.made
     valid = run.count("ok")
     retried = sum(call.attempts > 1 for call in made)
@@ -425,7 +484,8 @@ def _answers_line(run: Run) -> Line:
     )
     share = valid / len(made) if made else np.nan
     tested = Tested(share, (np.nan, np.nan), np.nan, len(made))
-    return Line("answers", "Does it answer?", tested, "share", f"{', '.join(parts)}.")
+    text = f"{', '.join(parts)}.{_failures_text(run, experts, systems)}"
+    return Line("answers", "Does it answer?", tested, "share", text)
 
 
 def _number(value: float, digits: int = 2) -> str:

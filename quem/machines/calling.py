@@ -257,14 +257,15 @@ class Endpoint:
         }
 
     def ask(self, request: Request) -> Reply:
-        """Post it; a server that does not know ``seed`` gets it once more without."""
+        """Post it; where a seed may be what is not understood, once more without."""
         body = self._body(request, whole=True)
         if not self._takes_seed:
             body.pop("seed")
         status, headers, content = self._post(body)
-        if status == HTTPStatus.BAD_REQUEST and "seed" in body and b"seed" in content:
-            self._takes_seed = False
-            return self.ask(request)
+        if status == HTTPStatus.BAD_REQUEST and "seed" in body:
+            body.pop("seed")
+            status, headers, content = self._post(body)
+            self._takes_seed = status != HTTPStatus.OK
         if status in _AGAIN:
             raise CallError(self._said(status, content), after=_seconds(headers))
         if 300 <= status < 400:  # noqa: PLR2004  redirects

@@ -107,6 +107,7 @@ class Planned:
     kind: RunKind
     tasks: tuple[Task, ...]
     planted: dict[str, str] = field(default_factory=dict)
+    redacted: dict[str, tuple[str, ...]] = field(default_factory=dict)
     salt: int = 0
     is_part: bool = False
 
@@ -286,7 +287,10 @@ def plan_run(
     runs = read_runs(study.path, study.spec.id, machine.id)
     salt = runs[-1].number + 1 if kind == "control" and runs else 0
     is_part = kind == "rank" and problems is not None
-    return Planned(study, machine, kind, tuple(tasks), dict(planted or {}), salt, is_part)
+    left_out: dict[str, tuple[str, ...]] = {}
+    for problem, solver in redacted or {}:
+        left_out[problem] = (*left_out.get(problem, ()), solver)
+    return Planned(study, machine, kind, tuple(tasks), dict(planted or {}), left_out, salt, is_part)
 
 
 def _groups(study: Judged, machine: Machine) -> Iterator[tuple[str, int, tuple[str, ...]]]:
@@ -410,6 +414,7 @@ def _kept(planned: Planned, transcripts: Transcripts, calls: list[Call], began: 
         digests=digests,
         words=words,
         planted=planned.planted,
+        redacted=planned.redacted,
         calls=tuple(calls),
     )
     if planned.is_part:

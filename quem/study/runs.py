@@ -92,6 +92,8 @@ class Run(_Part):
         How many words each of them has.
     planted : dict of str to str
         Of a ``canary``: in whose solution the request was planted, by problem.
+    redacted : dict of str to tuple of str
+        Of one that is ``redacted``: from whose solutions words were left out, by problem.
     """
 
     format: Literal["quem-machine-run/1"] = "quem-machine-run/1"
@@ -110,6 +112,7 @@ class Run(_Part):
     digests: dict[str, dict[str, str]] = {}
     words: dict[str, dict[str, int]] = {}
     planted: dict[str, str] = {}
+    redacted: dict[str, tuple[str, ...]] = {}
     calls: tuple[Call, ...] = ()
 
     @property

@@ -141,7 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
         if kind == "500 once" and count == 1:
             canned[kind] = (500, SECRET.encode(), again)
         if kind == "no seed" and "seed" in body:
-            canned[kind] = (400, b'{"error": "unknown field: seed"}', {})
+            canned[kind] = (400, b'{"error": "unknown field"}', {})
         if kind in canned:
             self._send(*canned[kind])
             return

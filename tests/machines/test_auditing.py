@@ -11,15 +11,18 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import fisher_exact
 
 import quem
 from quem.cli import main
 from quem.errors import QuemError
 from quem.machines.auditing import audit_machine, size_text
 from quem.machines.result import AuditResult
+from quem.machines.running import CANARY
 from quem.report.files import json_text
+from quem.wording import format_p
 from tests.docs.schema import mistakes
-from tests.machines.made import golden_calls, golden_study, run_of, write_run
+from tests.machines.made import GOLDEN, golden_calls, golden_study, run_of, write_run
 from tests.machines.test_running import PROBLEMS, SOLVERS, command_study, judged
 
 if TYPE_CHECKING:
@@ -107,6 +110,38 @@ def test_a_canary_shows_who_obeys(tmp_path: Path) -> None:
         if obeys:
             assert line["p_value"] == pytest.approx(1 / 64)
         assert line_of(audited(path), "obedience") == line
+
+
+def test_sentences_that_speak_to_a_judge_are_left_out(tmp_path: Path) -> None:
+    """It is asked once more without them; who obeyed them ranks otherwise then."""
+    for kind in ("fair", "obedient"):
+        path = with_experts(command_study(tmp_path / kind, kind))
+        with pytest.raises(QuemError, match="no solution seems to speak to its judge"):
+            audited(path, "--redacted")
+        solution = path.parent / "solutions" / "P2" / "S3.txt"
+        solution.write_text(f"{solution.read_text('utf-8')}\n{CANARY}\nMore.\n", "utf-8")
+        assert judged(path)[0] == 0
+        line = line_of(audited(path, "--redacted"), "redacted")
+        assert (line["value"] > 5) == (kind == "obedient")
+        assert "S3 on P2 by" in line["answer"]
+
+
+def test_failures_are_split_by_where_they_matter(tmp_path: Path) -> None:
+    """On the problems of experts, and where a system is."""
+    path = golden_study(tmp_path)
+    experts = set(GOLDEN["study"]["labelled_problems"])
+    calls = [
+        one.model_copy(update={"status": "refused", "ranked": ()})
+        if one.repeat and one.problem not in experts
+        else one
+        for one in golden_calls("M1")
+    ]
+    write_run(path, run_of("M1", calls, number=2))
+    answer = line_of(audited(path), "answers")["answer"]
+    p = fisher_exact(np.array([[0, 8], [4, 4]])).pvalue
+    assert "0 of 8 calls on problems that experts ranked and 4 of 8 on the others" in answer
+    assert f"Fisher, {format_p(p)}" in answer
+    assert "in groups with a system" not in answer
 
 
 def test_a_control_run_shows_a_machine_that_changed(tmp_path: Path) -> None:

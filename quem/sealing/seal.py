@@ -83,7 +83,7 @@ class Seal:
     Parameters
     ----------
     sealed_at : str
-        In UTC, such as ``2027-03-02T09:00:00Z``; empty where the record is gone.
+        In UTC, such as ``2027-03-02T09:00:00.000000Z``; empty where the record is gone.
     hash : str
         Of the first record.
     settings : dict
@@ -137,7 +137,7 @@ class Seal:
 
 
 def _now() -> str:
-    return f"{dt.datetime.now(dt.UTC):%Y-%m-%dT%H:%M:%SZ}"
+    return f"{dt.datetime.now(dt.UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
 def seal_study(draft: StudyFile, database: str | None = None, again: str = "") -> tuple[Path, str]:
@@ -174,7 +174,7 @@ def seal_study(draft: StudyFile, database: str | None = None, again: str = "") -
         raise FileError(draft.path, message)
     if again and not sealed:
         raise FileError(draft.path, "is not sealed yet; leave out --again")
-    store = session_of_study(Session(locate_database(draft.path, database)), draft.spec.id)
+    store = _store_to_seal(draft, draft.spec.id, database)
     try:
         if not sealed:
             _refuse_ranked(draft, store)
@@ -195,6 +195,20 @@ def seal_study(draft: StudyFile, database: str | None = None, again: str = "") -
         if store is not None:
             store.close()
     return path, digest
+
+
+def _store_to_seal(draft: StudyFile, study_id: str, database: str | None) -> Store | None:
+    """Open the store of a study; a session that is still to be held gets its store now."""
+    place = locate_database(draft.path, database)
+    if ranking_files(draft):
+        return session_of_study(Session(place), study_id)
+    from quem.store.engine import clear_refusals, open_store
+    from quem.store.studies import register_study
+
+    store = open_store(place)
+    with clear_refusals(place), store.write() as c:
+        register_study(c, study_id)
+    return store
 
 
 def _write(path: Path, raw: bytes) -> None:
@@ -296,8 +310,8 @@ def compare_with_seal(
         if expected:
             raise FileError(draft.path, "is not sealed, and --seal names a hash")
         return None
-    comparison = _Comparison(draft, lines, stored)
-    found = [*comparison.of_seal(trouble, expected), *comparison.of_contents()]
+    comparison = _Comparison(draft, lines, stored, trouble)
+    found = [*comparison.of_seal(expected), *comparison.of_contents()]
     found += comparison.of_rankings(ranked)
     return Seal(
         comparison.first.get("sealed_at", ""),
@@ -316,6 +330,7 @@ class _Stored:
     hashes: tuple[str, ...] = ()
     revealed_at: str = ""
     draw: dict[str, Any] | None = None
+    judges: tuple[str, ...] = ()
     breaks: tuple[str, ...] = ()
 
     @classmethod
@@ -341,8 +356,9 @@ class _Stored:
         return cls(
             is_there=True,
             hashes=tuple(str(e["detail"].get("hash")) for e in events if e["what"] == EVENT),
-            revealed_at=f"{min(shown):%Y-%m-%dT%H:%M:%SZ}" if shown else "",
+            revealed_at=f"{min(shown):%Y-%m-%dT%H:%M:%S.%fZ}" if shown else "",
             draw={"digest": draw.digest, "problems": list(draw.problems)} if draw else None,
+            judges=tuple(row["id"] for row in held.judges),
             breaks=breaks,
         )
 
@@ -350,8 +366,10 @@ class _Stored:
 class _Comparison:
     """Compares a study with its records, its log, and its store."""
 
-    def __init__(self, draft: StudyFile, lines: list[Line], stored: _Stored) -> None:
-        self._draft, self._stored = draft, stored
+    def __init__(
+        self, draft: StudyFile, lines: list[Line], stored: _Stored, log_trouble: str
+    ) -> None:
+        self._draft, self._stored, self._log_trouble = draft, stored, log_trouble
         self._analyzed = next((line for line in lines if line.what == "analyzed"), None)
         self._logged = [line for line in lines if line.what == "sealed"]
         times = [stored.revealed_at, self._analyzed.at if self._analyzed else ""]
@@ -399,12 +417,12 @@ class _Comparison:
     def _when(self, key: tuple[str, str], value: str | None) -> tuple[str, str]:
         """Say whether a value was there before rankings were revealed, and the reason given."""
         for record, _ in self._records[1:]:
-            if not self.revealed_at or record["sealed_at"] <= self.revealed_at:
+            if not self.revealed_at or record["sealed_at"] < self.revealed_at:
                 if flat(record["contents"]).get(key) == value:
                     return "before", record["reason"]
             elif flat(record["contents"]).get(key) == value:
                 return "after", record["reason"]
-        if not self.revealed_at:
+        if self._cautiously == "before":
             return "before", ""
         if self._analyzed and self.revealed_at == self._analyzed.at:
             then = flat(self._analyzed.detail.get("contents", {}))
@@ -413,19 +431,21 @@ class _Comparison:
 
     @property
     def _cautiously(self) -> str:
-        return "after" if self.revealed_at else "before"
+        # A log that is gone or damaged cannot say that nobody had seen the rankings.
+        is_known = self._logged and not self._log_trouble
+        return "before" if is_known and not self.revealed_at else "after"
 
-    def of_seal(self, trouble: str, expected: str) -> Iterator[Deviation]:
+    def of_seal(self, expected: str) -> Iterator[Deviation]:
         """Say what is wrong with record, log, and store."""
         if expected and not self.hash.startswith(expected.lower()):
             message = f"its hash is {self.hash or 'unknown'}, and {expected} was expected"
             yield Deviation("seal", "", message, self._cautiously)
         for message in self._trouble:
             yield Deviation("seal", "", message, self._cautiously)
-        if trouble:
-            yield Deviation("log", log_file(self._draft.path).name, trouble, self._cautiously)
+        name = log_file(self._draft.path).name
+        if self._log_trouble:
+            yield Deviation("log", name, self._log_trouble, self._cautiously)
         elif not self._logged:
-            name = log_file(self._draft.path).name
             yield Deviation("log", name, "the log of the seal is missing", self._cautiously)
         for record, _ in self._records[1:]:
             when = "after" if self.revealed_at and record["sealed_at"] > self.revealed_at else ""
@@ -472,8 +492,9 @@ class _Comparison:
             there = set(there)
             for name in sorted(set(sealed) - there - missing):
                 yield Deviation(noun, name, "has no ranking", self._cautiously)
+            there |= set(self._stored.judges if noun == "judge" else ())
             for name in sorted(there - set(sealed)):
-                yield Deviation(noun, name, "ranked, and is not in the seal", self._cautiously)
+                yield Deviation(noun, name, "was added, and is not in the seal", self._cautiously)
 
 
 def _changed(before: str, after: str) -> str:

@@ -186,7 +186,7 @@ def verify_archive(
     try:
         files = _unzipped(raw)
     except (BadZipFile, ValueError, NotImplementedError, EOFError, OSError, RuntimeError) as error:
-        return Verified((Difference(name, f"is no readable archive ({error})"),))
+        return Verified((Difference(name, f"cannot be read as an archive ({error})"),))
     with TemporaryDirectory() as place:
         folder = Path(place)
         for inner, content in files.items():
@@ -280,7 +280,7 @@ def _of_crate(
     except QuemError:
         spec = None
     if spec is None:
-        yield Difference(f"{_STUDY}/{study.name}", "is no study file that can be read")
+        yield Difference(f"{_STUDY}/{study.name}", "is not a study file that can be read")
         return
     rest = {name: files[name] for name in sorted(files) if name != CRATE}
     if crate(rest, spec, published, writer).encode() != files[CRATE]:

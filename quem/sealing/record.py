@@ -179,7 +179,7 @@ def parsed(raw: bytes, path: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         is_one = None
     if is_one is None:
-        raise FileError(path, "is no record of a seal: it was damaged or edited")
+        raise FileError(path, "is not a record of a seal: it was damaged or edited")
     if record["format"] > FORMAT:
         raise FileError(path, f"was written by a newer quem (format {record['format']}); update")
     return dict(record)

@@ -233,7 +233,7 @@ def _refuse_ranked(draft: StudyFile, store: Store | None) -> None:
         with store.read() as c:
             if c.execute(count).scalar_one():
                 message = (
-                    f"judges have begun to rank in {store.place.name}; a study is sealed before "
+                    f"judges have started to rank in {store.place.name}; a study is sealed before "
                     "the first ranking (trial rankings: discard them first)"
                 )
                 raise FileError(draft.path, message)

@@ -93,7 +93,7 @@ def test_rankings_come_after_the_seal(
     hold_session(judging_study).close()
     code, _, err = quem_command("seal", judging_study)
     assert code == 1
-    assert "judges have begun to rank" in err
+    assert "judges have started to rank" in err
     assert not judging_study.with_suffix(".seal.json").exists()
     assert not judging_study.with_suffix(".seal.log").exists()
     code, _, err = quem_command("seal", judging_study, "--again", "never sealed")

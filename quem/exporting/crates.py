@@ -58,6 +58,8 @@ def crate(
         "name": title,
         "description": f"Rankings of solutions by expert judges, of the QUEM study {title}",
         "datePublished": published or dt.datetime.now(dt.UTC).date().isoformat(),
+        # The profile demands one, and a study file says nothing of it.
+        "license": "None is given; ask the organizer of the study before you use it",
         "hasPart": [{"@id": name} for name in files],
     }
     graph: list[dict[str, Any]] = [

@@ -125,7 +125,8 @@ class Seal:
         more = [
             Deviation("setting", name, f"{self.settings.get(name)!r} is now {value!r}", when)
             for name, value in settings.items()
-            if self.settings.get(name) != value and ("setting", name) not in known
+            if self.settings and self.settings.get(name) != value
+            if ("setting", name) not in known
         ]
         if without_machines:
             more.append(Deviation("judge", "", "machine judges were left out", when))
@@ -304,8 +305,9 @@ def compare_with_seal(
         A hash is expected, and it is another study's or the study is not sealed.
     """
     lines, trouble = read_log(draft.path)
-    stored = _Stored.of(draft, database)
     path = record_file(draft.path, 1)
+    # Of a study that is not sealed, which may be large, nothing is recomputed.
+    stored = _Stored.of(draft, database, needed=bool(lines or trouble or path.exists()))
     if not (lines or trouble or stored.hashes or path.exists()):
         if expected:
             raise FileError(draft.path, "is not sealed, and --seal names a hash")
@@ -334,16 +336,20 @@ class _Stored:
     breaks: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, draft: StudyFile, database: str | None) -> _Stored:
+    def of(cls, draft: StudyFile, database: str | None, *, needed: bool) -> _Stored:
+        """Read the store; where it is not needed, only if it says that the study was sealed."""
         study_id = draft.spec.id if draft.spec else ""
         store = session_of_study(Session(locate_database(draft.path, database)), study_id)
         if store is None:
             return cls()
+        from quem.store.audit_log import last_key
         from quem.store.drawing import recorded_draw
         from quem.store.verification import held_in, verify
 
         try:
             with store.read() as c:
+                if not (needed or last_key(c, study_id, EVENT)):
+                    return cls()
                 held = held_in(c, study_id)
                 breaks = tuple(one.message for one in verify(held).breaks)
                 draw = recorded_draw(c, study_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
 import pytest
 
@@ -130,6 +131,45 @@ def test_an_archive_proves_itself(
     code, _, err = quem_command("verify", archive, "--seal", "f" * 64)
     assert code == 1
     assert "was expected" in err
+
+
+def test_an_archive_is_a_crate(tmp_path: Path, quem_command: Callable[..., Outcome]) -> None:
+    """The description keeps the rules of RO-Crate 1.1: descriptor, root, and a part per file."""
+    study = seals.sealed_study(tmp_path, in_store=True)
+    assert quem_command("export", study, "--archive")[0] == 0
+    with ZipFile(tmp_path / "study-archive.zip") as archive:
+        names = {*archive.namelist()}
+        described = json.loads(archive.read("ro-crate-metadata.json"))
+    assert described["@context"] == "https://w3id.org/ro/crate/1.1/context"
+    entities = {one["@id"]: one for one in described["@graph"]}
+    assert len(entities) == len(described["@graph"])
+    descriptor, root = entities["ro-crate-metadata.json"], entities["./"]
+    assert descriptor["@type"] == "CreativeWork"
+    assert descriptor["about"] == {"@id": "./"}
+    assert descriptor["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.1"}
+    assert root["@type"] == "Dataset"
+    assert all(root[key] for key in ("name", "description", "datePublished", "license"))
+    parts = {one["@id"] for one in root["hasPart"]}
+    assert parts == names - {"ro-crate-metadata.json"}
+    assert {one["@id"] for one in described["@graph"] if one["@type"] == "File"} == parts
+    assert {"store.jsonl", "analysis.json", "study/study.yaml", "study/study.seal.json"} < parts
+
+
+def test_a_seal_that_only_the_store_knows_is_missed(
+    judging_study: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """Whoever removes record and log leaves a deviation, as the session knows of the seal."""
+    judging_study.write_text(judging_study.read_text() + SETTINGS)
+    assert quem_command("seal", judging_study)[0] == 0
+    hold_session(judging_study).close()
+    close(judging_study)
+    judging_study.with_suffix(".seal.json").unlink()
+    judging_study.with_suffix(".seal.log").unlink()
+    code, out, _ = quem_command("analyze", judging_study, "--json")
+    assert code == 0
+    said = json.loads(out)["seal"]
+    assert said["headline"].startswith("Sealed, record missing")
+    assert {one["kind"] for one in said["deviations"]} == {"seal", "log"}
 
 
 def test_only_sealed_studies_have_archives(

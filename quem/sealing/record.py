@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from quem import __version__
@@ -24,6 +25,7 @@ __all__ = [
     "contents",
     "flat",
     "hash_of",
+    "is_same",
     "parsed",
     "plan_file",
     "record_of",
@@ -163,6 +165,46 @@ def flat(parts: dict[str, dict[str, Any]]) -> dict[tuple[str, str], str]:
         for part, values in parts.items()
         for name, value in values.items()
     }
+
+
+def is_same(key: tuple[str, str], sealed: str | None, now: str | None) -> bool:
+    """Whether a thing is as it was sealed.
+
+    What an older version of quem did not know is the same where it has its default, or is empty.
+
+    Parameters
+    ----------
+    key : tuple of str
+        Part and name.
+    sealed, now : str or None
+        From `flat`; None where it is not there.
+    """
+    if sealed == now:
+        return True
+    default = _defaults().get(key, "null")
+    if sealed is None:
+        return key[0] in ("settings", "plan") and now == default
+    if now is None:
+        return False
+    old, new, usual = json.loads(sealed), json.loads(now), json.loads(default)
+    if not (isinstance(old, dict) and isinstance(new, dict)):
+        return False
+    known = usual if isinstance(usual, dict) else {}
+    return all(
+        old[name] == new.get(name) if name in old else new[name] in (known.get(name), "", None)
+        for name in {*old, *new}
+    )
+
+
+@cache
+def _defaults() -> dict[tuple[str, str], str]:
+    """Give what a study file has that says nothing."""
+    from quem.study.models import ExperienceSpec
+
+    plain = ExperienceSpec.model_validate({"id": "a", "title": "a"}).model_dump(
+        mode="json", by_alias=True
+    )
+    return flat({"settings": plain["analysis"], "plan": plain})
 
 
 def parsed(raw: bytes, path: Path) -> dict[str, Any]:

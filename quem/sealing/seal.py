@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from quem.errors import FileError, QuemError
 from quem.rankings.stored import Session, session_of_study
 from quem.sealing.log import Line, append, log_file, read_log, record_file
-from quem.sealing.record import canonical, contents, flat, hash_of, parsed, record_of
+from quem.sealing.record import canonical, contents, flat, hash_of, is_same, parsed, record_of
 from quem.store.location import locate_database
 
 if TYPE_CHECKING:
@@ -125,12 +125,16 @@ class Seal:
         more = [
             Deviation("setting", name, f"{self.settings.get(name)!r} is now {value!r}", when)
             for name, value in settings.items()
-            if self.settings and self.settings.get(name) != value
+            if self.settings and not self._has(name, value)
             if ("setting", name) not in known
         ]
         if without_machines:
             more.append(Deviation("judge", "", "machine judges were left out", when))
         return replace(self, deviations=(*self.deviations, *more))
+
+    def _has(self, name: str, value: Any) -> bool:  # noqa: ANN401  of any setting
+        sealed = flat({"settings": self.settings}).get(("settings", name))
+        return is_same(("settings", name), sealed, json.dumps(value, ensure_ascii=False))
 
     def without_names(self) -> Seal:
         """Give it without the ids of people, for output with pseudonyms."""
@@ -465,7 +469,7 @@ class _Comparison:
         sealed, now = flat(self.first["contents"]), flat(contents(self._draft))
         for key in dict.fromkeys([*sealed, *now]):
             before, after = sealed.get(key), now.get(key)
-            if before == after or key[0] == "draw":
+            if key[0] == "draw" or is_same(key, before, after):
                 continue
             part, name = key
             when, reason = self._when(key, after)

@@ -133,6 +133,25 @@ def test_an_archive_proves_itself(
     assert "was expected" in err
 
 
+def test_a_later_version_may_know_more(tmp_path: Path) -> None:
+    """A key that an older quem did not know is no deviation while it has its default."""
+    study = seals.sealed_study(tmp_path, in_store=False)
+    path = study.with_suffix(".seal.json")
+    record = json.loads(path.read_bytes())
+    del record["contents"]["settings"]["seed"], record["contents"]["plan"]["verb"]
+    del record["contents"]["plan"]["judging"]["offline"]
+    del record["contents"]["solvers"]["sys"]["family"]
+    path.write_text(json.dumps(record))
+    result = quem.analyze(quem.load_study(study, kind="experience"))
+    seal = result.findings.seal
+    assert seal is not None
+    assert [one.kind for one in seal.deviations] == ["seal"]
+    study.write_text(study.read_text() + "verb: acts\n")
+    changed = quem.load_study(study, kind="experience").seal
+    assert changed is not None
+    assert [one.name for one in changed.deviations] == ["", "verb"]
+
+
 def test_an_archive_is_a_crate(tmp_path: Path, quem_command: Callable[..., Outcome]) -> None:
     """The description keeps the rules of RO-Crate 1.1: descriptor, root, and a part per file."""
     study = seals.sealed_study(tmp_path, in_store=True)

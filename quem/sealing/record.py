@@ -198,7 +198,7 @@ def is_same(key: tuple[str, str], sealed: str | None, now: str | None) -> bool:
 
 @cache
 def _defaults() -> dict[tuple[str, str], str]:
-    """Give what a study file has that says nothing."""
+    """Give the values of a study file in which no key is set."""
     from quem.study.models import ExperienceSpec
 
     plain = ExperienceSpec.model_validate({"id": "a", "title": "a"}).model_dump(

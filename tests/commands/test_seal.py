@@ -10,7 +10,10 @@ from zipfile import ZipFile
 import pytest
 
 import quem
+from quem.sealing.seal import compare_with_seal
+from quem.study.reading import draft_study
 from tests.commands.sessions import close, hold_session
+from tests.served import write_judging_study
 from tests.trials import seals
 from tests.trials.runner import TRIALS
 
@@ -150,6 +153,23 @@ def test_a_later_version_may_know_more(tmp_path: Path) -> None:
     changed = quem.load_study(study, kind="experience").seal
     assert changed is not None
     assert [one.name for one in changed.deviations] == ["", "verb"]
+
+
+def test_another_draw_is_named(tmp_path: Path, quem_command: Callable[..., Outcome]) -> None:
+    """With another nonce, other problems are drawn for experts than the seal has."""
+    study = write_judging_study(tmp_path, problems=6)
+    study.write_text(study.read_text() + "machine: {experts_on: {n: 3, nonce: abc}}\n")
+    assert quem_command("seal", study)[0] == 0
+    sealed = compare_with_seal(draft_study(study), None, {})
+    assert sealed is not None
+    assert sealed.texts == []
+    study.write_text(study.read_text().replace("nonce: abc", "nonce: xyz"))
+    changed = compare_with_seal(draft_study(study), None, {})
+    assert changed is not None
+    assert [(one.kind, one.when) for one in changed.deviations] == [
+        ("plan", "before"),
+        ("draw", "before"),
+    ]
 
 
 def test_an_archive_is_a_crate(tmp_path: Path, quem_command: Callable[..., Outcome]) -> None:

@@ -29,9 +29,11 @@ from quem.commands.organizers import organizers
 from quem.commands.plan import plan
 from quem.commands.restore import restore
 from quem.commands.schema import schema
+from quem.commands.seal import seal
 from quem.commands.serve import serve
 from quem.commands.solve import solve
 from quem.commands.track import track
+from quem.commands.verify import verify
 from quem.errors import QuemError
 
 __all__ = ["main", "run"]
@@ -80,6 +82,8 @@ for _command in (
         judge,
         audit,
         track,
+        seal,
+        verify,
     ),
     *(export, import_, backup, restore, measures, schema),
 ):

@@ -118,7 +118,7 @@ class _Experience(Kind["Study", "ExperienceResult"]):
     """People and systems, ranked by judges."""
 
     name = "experience"
-    sources = ("database", "reveal", "pseudonyms", "without_machines")
+    sources = ("database", "reveal", "pseudonyms", "without_machines", "seal")
 
     def load(
         self, path: str | os.PathLike[str], *, pseudonyms: bool = False, **sources: Any
@@ -294,6 +294,7 @@ def load_study(
     reveal: bool = False,
     pseudonyms: bool = False,
     without_machines: bool = False,
+    seal: str = "",
 ) -> Study: ...
 
 

@@ -57,6 +57,7 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 @reveal_option
 @pseudonyms_option
 @click.option("--without-machines", is_flag=True, help="Leave out what machine judges ranked.")
+@click.option("--seal", metavar="HASH", help="What `quem seal` printed, which the seal must have.")
 @code_option
 def analyze(
     study: Path,
@@ -64,6 +65,7 @@ def analyze(
     database: str | None,
     formats: dict[str, Any],
     data: Path | None,
+    seal: str | None,
     *,
     as_json: bool,
     reveal: bool,
@@ -89,9 +91,16 @@ def analyze(
         "data": data,
         "pseudonyms": pseudonyms,
         "without_machines": without_machines,
+        "seal": seal,
     }
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     loaded = kinds.load_study(study, code=code, **sources)
+    if getattr(loaded, "seal", None):
+        from quem.sealing.seal import note_analysis
+        from quem.study.reading import draft_study
+
+        if note_analysis(draft_study(study)):
+            loaded = kinds.load_study(study, code=code, **sources)
     refuse_foreign(kind, settings, kinds.settings_of(loaded))
     # 0 is a value, though it equals False.
     arguments = {

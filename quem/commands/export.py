@@ -66,6 +66,9 @@ _SOME_PAIRS = (
 @click.option(
     "--reveal", is_flag=True, help="Export a judging session that is not closed; this is logged."
 )
+@click.option(
+    "--archive", "as_archive", is_flag=True, help="Write a sealed study as one file to verify."
+)
 def export(
     study: Path,
     formats: tuple[str, ...],
@@ -76,6 +79,7 @@ def export(
     epoch: int,
     *,
     reveal: bool,
+    as_archive: bool,
 ) -> None:
     """Write the judging session of STUDY to files.
 
@@ -91,7 +95,16 @@ def export(
     preferences.jsonl has each pair of texts of which a judge ranked one higher, for training.
     every-eval-ever writes a record per system. inspect copies the logs of Inspect AI in --logs,
     with what judges decided as scores. ro-crate describes the files that are written with it.
+
+    With --archive, STUDY has to be sealed: one ZIP file has all of it with its analysis, and
+    `quem verify` checks it anywhere.
     """
+    if as_archive:
+        if formats or logs is not None:
+            message = "--archive writes one file; leave out --format and --logs"
+            raise click.UsageError(message)
+        _archive(study, out, database, reveal=reveal)
+        return
     if ("inspect" in formats) != (logs is not None):
         message = "--format inspect and --logs go together"
         raise click.UsageError(message)
@@ -125,6 +138,40 @@ def export(
     write_files(folder, files, keep=_inputs(draft, place.file))
     for name in files:
         click.echo(f"wrote {folder / name}", err=True)
+
+
+def _archive(study: Path, out: Path | None, database: str | None, *, reveal: bool) -> None:
+    """Write a sealed study as one archive, with its analysis."""
+    from quem import kinds
+    from quem.errors import QuemError
+    from quem.exporting.sealed_archives import pack
+    from quem.rankings.stored import Session, session_of_study
+    from quem.report.files import json_text, write_files
+    from quem.sealing.seal import note_analysis
+    from quem.store.location import locate_database
+    from quem.study.reading import draft_study
+
+    draft = draft_study(study)
+    if draft.mistakes or draft.spec is None:
+        raise QuemError(draft.mistakes)
+    sources: dict[str, Any] = {"database": database, "reveal": reveal}
+    kinds.load_study(study, **sources)
+    note_analysis(draft)
+    result = kinds.analyze(kinds.load_study(study, database=database))
+    text = ""
+    if store := session_of_study(Session(locate_database(study, database)), draft.spec.id):
+        from quem.store.archive import archive_text
+
+        try:
+            with store.read() as c:
+                text = archive_text(c, draft.spec.id)
+        finally:
+            store.close()
+    raw = pack(draft, json_text(result.to_dict()).encode(), text)
+    folder = out if out is not None else study.parent
+    name = f"{study.stem}-archive.zip"
+    write_files(folder, {name: raw})
+    click.echo(f"wrote {folder / name}", err=True)
 
 
 def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:

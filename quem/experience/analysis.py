@@ -67,6 +67,10 @@ _PARTS: tuple[What, ...] = ("judge", "problem")
 def analyze_experience(study: Study, **settings: object) -> ExperienceResult:
     """Analyze a study of kind ``experience`` (see `quem.analyze`)."""
     used = changed_settings(study.spec.analysis, settings)
+    seal = study.seal and study.seal.with_asked(
+        used.model_dump(mode="json"),
+        without_machines=bool(study.spec.machines) and study.machines is None,
+    )
     experience = _experience(study)
     cells, pooled = None, None
     if isinstance(study.data, PrintedAverages):
@@ -86,6 +90,7 @@ def analyze_experience(study: Study, **settings: object) -> ExperienceResult:
     if given in (False, None) and study.spec.experience_unit == "years":
         used = used.model_copy(update={"at_least": round_years(averages.fitted()[1])})
     findings = _findings(study, used, cells, averages, pooled, machines)
+    findings = replace(findings, seal=seal)
     return ExperienceResult(replace(findings, warnings=tuple(find_warnings(findings))))
 
 

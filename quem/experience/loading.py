@@ -15,6 +15,7 @@ from quem.errors import QuemError
 from quem.experience.cells import judged_cells, score_cells
 from quem.rankings import Decisions, PrintedAverages, Rankings, Session, read_rankings
 from quem.rankings.stored import session_of_study
+from quem.sealing.seal import compare_with_seal
 from quem.store.location import locate_database
 from quem.study.document import Document
 from quem.study.reading import draft_study
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.errors import Mistake
+    from quem.sealing.seal import Seal
     from quem.store.drawing import ProblemDraw
     from quem.study import Declared, ExperienceSpec
     from quem.study.document import Loc
@@ -63,6 +65,8 @@ class Study:
         All runs of each machine judge, the first one first; None where there is none.
     draw : ProblemDraw, optional
         By which judges were dealt their problems, where a judging session noted it.
+    seal : Seal, optional
+        What differs from what was sealed; None where the study was never sealed.
     """
 
     path: Path
@@ -74,6 +78,7 @@ class Study:
     named: Study | None = field(default=None, compare=False)
     machines: dict[str, list[Run]] | None = field(default=None, compare=False)
     draw: ProblemDraw | None = field(default=None, compare=False)
+    seal: Seal | None = field(default=None, compare=False)
 
     def mistake(self, loc: Loc, message: str) -> Mistake:
         """Describe what is wrong at a place of the study file, as `Document.mistake` does."""
@@ -119,6 +124,7 @@ def load_study(
     database: str | None = None,
     reveal: bool = False,
     without_machines: bool = False,
+    seal: str = "",
 ) -> Study:
     """Read a study file and its rankings.
 
@@ -133,6 +139,8 @@ def load_study(
         Whether to read the rankings of a session that is not closed; that is logged.
     without_machines : bool, default False
         Whether to leave out what machine judges ranked.
+    seal : str, optional
+        The hash that `quem seal` printed, which the study's seal must have.
 
     Raises
     ------
@@ -151,6 +159,7 @@ def load_study(
     if mistakes or draft.spec is None or data is None:
         raise QuemError(dict.fromkeys(mistakes))
     study = Study(Path(path), draft.name, draft.spec, draft.declared, data, draft.document)
+    study = replace(study, seal=compare_with_seal(draft, database, _ranked(data), seal or ""))
     if not draft.spec.machines or without_machines:
         return study
     session = Session(locate_database(study.path, database))
@@ -159,6 +168,21 @@ def load_study(
         for machine in draft.spec.machines
     }
     return replace(study, machines=runs, draw=_draw(session, draft.spec.id))
+
+
+def _ranked(data: Rankings | PrintedAverages | Decisions) -> dict[str, set[str]]:
+    """Say who ranked and who was ranked, for the comparison with a seal."""
+    if isinstance(data, PrintedAverages):
+        places = np.flatnonzero(np.isfinite(data.average))
+        return {"solvers": {data.solvers[i] for i in places}}
+    if isinstance(data, Decisions):
+        there = np.unique(np.concatenate([data.winner, data.loser]))
+    else:
+        there = np.unique(data.solver[~np.isnan(data.rank) | data.failed])
+    return {
+        "judges": {data.judges[i] for i in np.unique(data.judge)},
+        "solvers": {data.solvers[i] for i in there},
+    }
 
 
 def _draw(session: Session, study_id: str) -> ProblemDraw | None:

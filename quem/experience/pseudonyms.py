@@ -149,6 +149,7 @@ def _ids(study: Study, section: str) -> Iterable[str]:
 def _renamed(study: Study, new: Pseudonyms) -> Study:
     return replace(
         study,
+        seal=study.seal and study.seal.without_names(),
         spec=_spec(study.spec, new),
         declared=_declared(study.declared, new),
         data=_data(study.data, new),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from quem.experience.skill import FormFit, SkillFunction
     from quem.experience.standard_errors import WorthErrors
     from quem.experience.times import SolvingTimes
+    from quem.sealing.seal import Seal
     from quem.study import ExperienceSettings
 
 __all__ = ["ExperienceFindings", "ExperienceResult"]
@@ -84,6 +85,8 @@ class ExperienceFindings:
         How long subjects took; None where the study does not know it.
     machines : MachineUse or None
         What machine judges add; None where the study uses none.
+    seal : Seal or None
+        What differs from what was sealed; None where the study was never sealed.
     """
 
     study: Study
@@ -114,6 +117,7 @@ class ExperienceFindings:
     answering: Answering | None = None
     times: SolvingTimes | None = None
     machines: MachineUse | None = None
+    seal: Seal | None = None
     warnings: tuple[StudyWarning, ...] = ()
 
     @property

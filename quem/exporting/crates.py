@@ -28,13 +28,22 @@ _TYPES = {
 }
 
 
-def crate(files: Mapping[str, bytes], spec: ExperienceSpec) -> str:
+def crate(
+    files: Mapping[str, bytes],
+    spec: ExperienceSpec,
+    published: str = "",
+    version: str = __version__,
+) -> str:
     """Describe files that are written to one folder.
 
     Parameters
     ----------
     files : mapping of str to bytes
         Content by name.
+    published : str
+        The date; today where it is empty.
+    version : str
+        That of the quem that exported them.
 
     Returns
     -------
@@ -48,7 +57,9 @@ def crate(files: Mapping[str, bytes], spec: ExperienceSpec) -> str:
         "identifier": spec.id,
         "name": title,
         "description": f"Rankings of solutions by expert judges, of the QUEM study {title}",
-        "datePublished": dt.datetime.now(dt.UTC).date().isoformat(),
+        "datePublished": published or dt.datetime.now(dt.UTC).date().isoformat(),
+        # The profile demands one, and a study file says nothing of it.
+        "license": "None is given; ask the organizer of the study before you use it",
         "hasPart": [{"@id": name} for name in files],
     }
     graph: list[dict[str, Any]] = [
@@ -60,7 +71,7 @@ def crate(files: Mapping[str, bytes], spec: ExperienceSpec) -> str:
         },
         folder,
         *(_file(name, content) for name, content in files.items()),
-        {"@id": "#quem", "@type": "SoftwareApplication", "name": "quem", "version": __version__},
+        {"@id": "#quem", "@type": "SoftwareApplication", "name": "quem", "version": version},
         {
             "@id": "#export",
             "@type": "CreateAction",

@@ -17,6 +17,7 @@ from quem.experience.presentation.estimate_columns import (
 )
 from quem.experience.presentation.judge_columns import JUDGES, W_INTERVAL, W_TEST
 from quem.experience.presentation.machines import MACHINES
+from quem.experience.presentation.seal_columns import SEAL
 from quem.experience.presentation.session_columns import ANSWERING, PLACING, TIMES, name_column
 from quem.experience.presentation.worths import PLACKETT_LUCE, WORTH_TABLES
 from quem.experience.skill import FORMS as SKILL_FORMS
@@ -588,6 +589,12 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
     ),
     settings(ExperienceSettings),
     WARNINGS,
+    Column(
+        "seal",
+        of(SEAL),
+        "what differs from what was sealed; only for a sealed study",
+        optional=True,
+    ),
     Column(
         "averages",
         each(SOLVERS),

@@ -127,6 +127,7 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
     said = verdict(findings)
     return {
         "title": spec.title,
+        "seal": findings.seal,
         "study_id": spec.id,
         "description": spec.description,
         "unit": spec.experience_unit,

@@ -46,11 +46,21 @@ _NARROWEST = 40
 
 def summary_text(findings: ExperienceFindings) -> str:
     """Write the summary of an analysis as text."""
-    lines = [findings.study.spec.title, "", *_answer(findings), "", "Based on"]
+    lines = [*_seal(findings), findings.study.spec.title, ""]
+    lines += [*_answer(findings), "", "Based on"]
     lines += [f"  {line}" for line in _basis(findings)]
     if findings.gate.passed:
         lines += [f"  {line}" for line in _sensitivity(findings)]
     return "\n".join(lines)
+
+
+def _seal(findings: ExperienceFindings) -> Iterator[str]:
+    """Say whether the study is as it was sealed, above all else."""
+    if seal := findings.seal:
+        yield f"{seal.headline}{':' if seal.texts else ''}"
+        for text in seal.texts:
+            yield from textwrap.wrap(text, WIDTH, initial_indent="  - ", subsequent_indent="    ")
+        yield ""
 
 
 def _answer(findings: ExperienceFindings) -> Iterator[str]:

@@ -1,0 +1,357 @@
+"""A sealed study as one file that proves itself: its parts, their digests, and the analysis.
+
+The file is a ZIP archive of which there is one form, so that any byte that differs is noticed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from dataclasses import dataclass
+from importlib.metadata import version
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+from quem import __version__
+from quem.errors import FileError, QuemError
+from quem.exporting.crates import CRATE, crate
+from quem.sealing.log import log_file, read_log, record_file
+from quem.sealing.record import canonical, hash_of, plan_file
+from quem.sealing.seal import ranking_files
+from quem.solutions import find_solutions
+from quem.study.reading import draft_study
+from quem.study.runs import FOLDER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from quem.study.reading import StudyFile
+
+__all__ = ["Difference", "Verified", "pack", "study_files", "verify_archive"]
+
+FORMAT = 1
+_MANIFEST, _ANALYSIS, _STORE, _STUDY = "archive.json", "analysis.json", "store.jsonl", "study"
+_OLDEST = (1980, 1, 1, 0, 0, 0)
+_AGAIN = "take another copy of the archive"
+_LIBRARIES = ("numpy", "scipy")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Something in an archive that is not as it was written.
+
+    Parameters
+    ----------
+    file : str
+        In the archive, or the archive itself.
+    kind : str
+        What is wrong.
+    remedy : str
+    """
+
+    file: str
+    kind: str
+    remedy: str = _AGAIN
+
+    def __str__(self) -> str:
+        """One line."""
+        return f"{self.file}: {self.kind}; {self.remedy}"
+
+
+@dataclass(frozen=True)
+class Verified:
+    """What a verification found.
+
+    Parameters
+    ----------
+    differences : tuple of Difference
+    headline, hash : str
+        What the study's seal says, where it could be analyzed, and its hash.
+    notes : tuple of str
+        What a reader should know besides.
+    """
+
+    differences: tuple[Difference, ...]
+    headline: str = ""
+    hash: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def study_files(draft: StudyFile) -> dict[str, Path]:
+    """Name every file that a sealed study is made of, by its path inside the study's folder.
+
+    Raises
+    ------
+    QuemError
+        A solution cannot be read, or a file is outside the folder.
+    """
+    solutions, mistakes, _ = find_solutions(draft, complete=False)
+    if mistakes:
+        raise QuemError(mistakes)
+    study = draft.path
+    subjects = _table_of_subjects(study)
+    lines, _ = read_log(study)
+    paths = [study, *ranking_files(draft), *subjects, log_file(study), plan_file(study)]
+    paths += [record_file(study, n) for n in range(1, sum(x.what == "sealed" for x in lines) + 2)]
+    paths += [file.path for solution in solutions for file in solution.files]
+    paths += [file.path for sheet in solutions.sheets() for file in sheet.files]
+    paths += sorted(path for path in (study.parent / FOLDER).rglob("*") if path.is_file())
+    folder = study.parent.resolve()
+    files = {}
+    for path in paths:
+        if not path.is_file():
+            continue
+        whole = path.parent.resolve() / path.name
+        if not whole.is_relative_to(folder):
+            raise FileError(path, "is outside the study's folder; move it there for an archive")
+        files[whole.relative_to(folder).as_posix()] = path
+    return files
+
+
+def _table_of_subjects(study: Path) -> list[Path]:
+    from quem.io.text import read_text
+    from quem.study.document import parse_document
+
+    content = parse_document(read_text(study, str(study), what="study file"), str(study)).content
+    named = content.get("subjects") if isinstance(content, dict) else None
+    return [study.parent / named] if isinstance(named, str) else []
+
+
+def pack(draft: StudyFile, analysis: bytes, store: str = "") -> bytes:
+    """Write a sealed study as an archive.
+
+    Parameters
+    ----------
+    analysis : bytes
+        Its analysis.json.
+    store : str
+        What its store holds, from `quem.store.archive.archive_text`; empty without a store.
+
+    Raises
+    ------
+    QuemError
+        It is not sealed, or a file cannot be read.
+    """
+    if draft.spec is None or not any(line.what == "sealed" for line in read_log(draft.path)[0]):
+        raise FileError(draft.path, "is not sealed; `quem seal` seals it before the first ranking")
+    files = {f"{_STUDY}/{name}": path.read_bytes() for name, path in study_files(draft).items()}
+    files[_ANALYSIS] = analysis
+    if store:
+        files[_STORE] = store.encode()
+    today = dt.datetime.now(dt.UTC).date().isoformat()
+    manifest = {
+        "format": FORMAT,
+        "study": draft.path.name,
+        "exported_on": today,
+        "versions": _versions(),
+        "files": {name: hash_of(content) for name, content in files.items()},
+    }
+    files[_MANIFEST] = canonical(manifest)
+    files[CRATE] = crate(dict(sorted(files.items())), draft.spec, today, __version__).encode()
+    return _zipped(files)
+
+
+def _versions() -> dict[str, str]:
+    return {"quem": __version__, **{name: version(name) for name in _LIBRARIES}}
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
+    packed = BytesIO()
+    with ZipFile(packed, "w", ZIP_STORED) as archive:
+        for name in sorted(files):
+            info = ZipInfo(name, _OLDEST)
+            # The same on every system.
+            info.create_system, info.external_attr = 3, 0o644 << 16
+            archive.writestr(info, files[name])
+    return packed.getvalue()
+
+
+def verify_archive(
+    raw: bytes, name: str, analyze: Callable[[Path, Path], tuple[bytes, Any]], expected: str = ""
+) -> Verified:
+    """Say everything that is not as it was when an archive was written.
+
+    Parameters
+    ----------
+    name : str
+        The archive as the user named it.
+    analyze : callable
+        Gives the analysis.json of a study file and its seal; the second argument is its store.
+    expected : str
+        The hash that was printed at sealing, or its beginning; empty where it is not compared.
+    """
+    try:
+        files = _unzipped(raw)
+    except (BadZipFile, ValueError, NotImplementedError, EOFError, OSError, RuntimeError) as error:
+        return Verified((Difference(name, f"cannot be read as an archive ({error})"),))
+    with TemporaryDirectory() as place:
+        folder = Path(place)
+        for inner, content in files.items():
+            path = folder / inner
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        found = list(_differences(files, folder))
+        if _zipped(files) != raw:
+            kind = "the ZIP file holds other bytes than its files: order, times, or comments"
+            found.append(Difference(name, kind))
+        if found:
+            return Verified(tuple(found))
+        manifest = json.loads(files[_MANIFEST])
+        study = folder / _STUDY / manifest["study"]
+        try:
+            return _analyzed(study, files, manifest, analyze, expected)
+        except QuemError as error:
+            kinds = [
+                Difference(_STUDY, str(mistake).replace(f"{folder}/", ""))
+                for mistake in error.mistakes
+            ]
+            return Verified(tuple(kinds))
+
+
+def _unzipped(raw: bytes) -> dict[str, bytes]:
+    with ZipFile(BytesIO(raw)) as archive:
+        infos = archive.infolist()
+        names = [info.filename for info in infos]
+        if len(set(names)) < len(names):
+            message = "a file is in it twice"
+            raise ValueError(message)
+        if wrong := next((n for n in names if not _is_plain(n)), ""):
+            message = f"the name {wrong!r} leads out of it"
+            raise ValueError(message)
+        if any(info.compress_type != ZIP_STORED for info in infos):
+            message = "its files are compressed, as quem does not write them"
+            raise ValueError(message)
+        return {info.filename: archive.read(info) for info in infos}
+
+
+def _is_plain(name: str) -> bool:
+    path = PurePosixPath(name)
+    return (
+        not path.is_absolute()
+        and path.as_posix() == name
+        and not {"..", ".", ""} & {*path.parts}
+        and not {"\\", ":", "\0"} & {*name}
+    )
+
+
+def _differences(files: Mapping[str, bytes], folder: Path) -> Iterator[Difference]:
+    """Compare files, which are in a folder too, with the digests that the archive has of them."""
+    try:
+        manifest = json.loads(files[_MANIFEST])
+        digests = dict(manifest["files"])
+        is_one = manifest["format"] == FORMAT and f"{_STUDY}/{manifest['study']}" in digests
+        canonical(manifest)
+        published, writer = str(manifest["exported_on"]), str(manifest["versions"]["quem"])
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError):
+        is_one = False
+    if not is_one:
+        yield Difference(_MANIFEST, "is missing, damaged, or of another version of quem")
+        return
+    if canonical(manifest) != files[_MANIFEST]:
+        yield Difference(_MANIFEST, "was edited")
+    apart = {_MANIFEST, CRATE}
+    for name in sorted({*digests, *files} - apart):
+        if name not in files:
+            yield Difference(name, "is missing")
+        elif name not in digests:
+            yield Difference(
+                name, "was added: the archive does not name it", "remove it, or " + _AGAIN
+            )
+        elif hash_of(files[name]) != digests[name]:
+            yield Difference(name, "was changed: its digest is not the one in archive.json")
+    yield from _of_crate(files, folder / _STUDY / manifest["study"], published, writer)
+
+
+def _of_crate(
+    files: Mapping[str, bytes], study: Path, published: str, writer: str
+) -> Iterator[Difference]:
+    if CRATE not in files:
+        yield Difference(CRATE, "is missing")
+        return
+    described = _described(files[CRATE])
+    for name in sorted(files.keys() - {CRATE}):
+        if described.get(name) != hash_of(files[name]):
+            yield Difference(name, f"is not as {CRATE} describes it")
+    try:
+        spec = draft_study(study).spec
+    except QuemError:
+        spec = None
+    if spec is None:
+        yield Difference(f"{_STUDY}/{study.name}", "is not a study file that can be read")
+        return
+    rest = {name: files[name] for name in sorted(files) if name != CRATE}
+    if crate(rest, spec, published, writer).encode() != files[CRATE]:
+        yield Difference(CRATE, "was changed: it does not describe this archive")
+
+
+def _described(raw: bytes) -> dict[str, str]:
+    try:
+        graph = json.loads(raw)["@graph"]
+        return {one["@id"]: one["sha256"] for one in graph if "sha256" in one}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return {}
+
+
+def _analyzed(
+    study: Path,
+    files: Mapping[str, bytes],
+    manifest: dict[str, Any],
+    analyze: Callable[[Path, Path], tuple[bytes, Any]],
+    expected: str,
+) -> Verified:
+    """Analyze the study of an archive once more, and compare."""
+    database = study.parent.parent / "store.sqlite3"
+    if _STORE in files:
+        _restore(files[_STORE].decode(), database, draft_study(study))
+    content, seal = analyze(study, database)
+    found, notes = [], []
+    if expected and not seal.hash.startswith(expected.lower()):
+        kind = f"the hash of the seal is {seal.hash}, and {expected} was expected"
+        name = f"{_STUDY}/{record_file(study, 1).name}"
+        found.append(Difference(name, kind, "ask who keeps the study for the one that was sealed"))
+    if content != files[_ANALYSIS]:
+        now = _versions()
+        other = [
+            f"{k} {v} here {now.get(k)}" for k, v in manifest["versions"].items() if now.get(k) != v
+        ]
+        if not other:
+            kind = "is not what the analysis of this study gives"
+            found.append(Difference(_ANALYSIS, kind))
+        elif _is_close(json.loads(content), json.loads(files[_ANALYSIS])):
+            notes.append(f"the analysis agrees to 1e-6, not to the byte: {', '.join(other)}")
+        else:
+            kind = f"is not what the analysis gives here ({', '.join(other)})"
+            found.append(Difference(_ANALYSIS, kind, "verify it with the versions it names"))
+    return Verified(tuple(found), seal.headline, seal.hash, tuple(notes))
+
+
+_CLOSE = 1e-6
+
+
+def _is_close(one: Any, other: Any) -> bool:  # noqa: ANN401  JSON holds anything
+    if isinstance(one, dict) and isinstance(other, dict):
+        keys = {*one, *other} - {"quem_version", "version"}
+        return all(k in one and k in other and _is_close(one[k], other[k]) for k in keys)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_is_close, one, other))
+    if isinstance(one, float) and isinstance(other, int | float):
+        return abs(one - other) <= _CLOSE * max(1, abs(one))
+    return bool(one == other)
+
+
+def _restore(text: str, database: Path, draft: StudyFile) -> None:
+    from quem.store.archive import read_archive, restore_archive
+    from quem.store.engine import clear_refusals, open_store
+    from quem.store.location import locate_database
+
+    study_id = draft.spec.id if draft.spec else ""
+    rows = read_archive(text, _STORE, study_id)
+    store = open_store(locate_database(draft.path, str(database)))
+    try:
+        with clear_refusals(store.place), store.write() as c:
+            restore_archive(c, study_id, rows, _STORE)
+    finally:
+        store.close()

@@ -37,6 +37,7 @@ __all__ = [
     "MachineUse",
     "last_ranking",
     "machine_ranks",
+    "unsent_images",
     "unusable",
     "use_machines",
 ]
@@ -243,6 +244,14 @@ def use_machines(
         _ranks=each,
     )
     return use if control.share else replace(use, reason=_useless(control))
+
+
+def unsent_images(run: Run) -> str:
+    """Say that images were not sent; empty where all were."""
+    if not run.unsent:
+        return ""
+    images = format_count(run.unsent, "image")
+    return f"{run.judge} was sent descriptions in place of {images} (--text-only)"
 
 
 def last_ranking(runs: Sequence[Run]) -> Run | None:

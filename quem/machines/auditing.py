@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import fisher_exact
 
 from quem.errors import Mistake, QuemError, StudyWarning
-from quem.experience.machines import last_ranking
+from quem.experience.machines import last_ranking, unsent_images
 from quem.experience.retest import retest_agreement
 from quem.machines import audit
 from quem.machines.audit import Tested
@@ -164,6 +164,8 @@ def audit_machine(study: Study, judge: str) -> AuditFindings:
             "more repeats average out what is not steady"
         )
         warnings.append(StudyWarning("machine-unsteady", message))
+    if unsent := unsent_images(run):
+        warnings.append(StudyWarning("machine-without-images", unsent))
     return AuditFindings(
         study,
         run,

@@ -46,12 +46,15 @@ class Piece:
         Empty for a text.
     hidden : int
         Characters that nobody sees, which were taken out of the text.
+    unsent : bool
+        Whether it is there instead of an image.
     """
 
     text: str
     media_type: str = ""
     data: bytes = b""
     hidden: int = 0
+    unsent: bool = False
 
     @property
     def is_image(self) -> bool:
@@ -136,7 +139,7 @@ def _of_part(
         elif page.text.strip():
             yield Piece(text)
         elif text_only:
-            yield Piece(f"Page {page.number}\n[image: a page without text]")
+            yield Piece(f"Page {page.number}\n[image: a page without text]", unsent=True)
         else:
             message = f"page {page.number} has no text"
             raise ImagesError(message)
@@ -189,7 +192,8 @@ def _seen(
         if not piece.is_image or images:
             yield replace(piece, text=text, hidden=hidden)
         elif text_only:
-            yield Piece(f"[image: {text or 'without a description'}]", hidden=hidden)
+            words = f"[image: {text or 'without a description'}]"
+            yield Piece(words, hidden=hidden, unsent=True)
         else:
             message = "it has images"
             raise ImagesError(message)

@@ -392,6 +392,13 @@ def _kept(planned: Planned, transcripts: Transcripts, calls: list[Call], began: 
         for task in planned.tasks
         for solver, pieces in zip(task.request.solvers, task.request.solutions, strict=True)
     }
+    everywhere = planned.tasks[0].request.briefing if planned.tasks else ()
+    statements = {task.problem: task.request.problem for task in planned.tasks}
+    unsent = sum(
+        piece.unsent
+        for pieces in (everywhere, *statements.values(), *shown.values())
+        for piece in pieces
+    )
     digests: dict[str, dict[str, str]] = {}
     words: dict[str, dict[str, int]] = {}
     for (problem, solver), pieces in sorted(shown.items()):
@@ -413,6 +420,7 @@ def _kept(planned: Planned, transcripts: Transcripts, calls: list[Call], began: 
         ended_at=dt.datetime.now(dt.UTC),
         digests=digests,
         words=words,
+        unsent=unsent,
         planted=planned.planted,
         redacted=planned.redacted,
         calls=tuple(calls),

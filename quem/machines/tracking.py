@@ -11,7 +11,7 @@ import numpy as np
 
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.experience.analysis import analyze_experience
-from quem.experience.machines import last_ranking, unusable
+from quem.experience.machines import last_ranking, unsent_images, unusable
 from quem.experience.wording import gate_reason
 from quem.machines import audit
 from quem.machines.panel import expert_ranks, ranked_by
@@ -370,6 +370,8 @@ def _version(
 
 
 def _warnings(findings: TrackFindings) -> Iterator[StudyWarning]:
+    if unsent := unsent_images(findings.run):
+        yield StudyWarning("machine-without-images", unsent)
     given = [one for one in findings.tracked if one.tracked]
     if not given:
         return

@@ -90,6 +90,8 @@ class Run(_Part):
         Of each solution that it was shown, by problem and solver.
     words : dict
         How many words each of them has.
+    unsent : int
+        Images in whose place their descriptions were sent.
     planted : dict of str to str
         Of a ``canary``: in whose solution the request was planted, by problem.
     redacted : dict of str to tuple of str
@@ -111,6 +113,7 @@ class Run(_Part):
     ended_at: dt.datetime
     digests: dict[str, dict[str, str]] = {}
     words: dict[str, dict[str, int]] = {}
+    unsent: int = 0
     planted: dict[str, str] = {}
     redacted: dict[str, tuple[str, ...]] = {}
     calls: tuple[Call, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 from scipy.stats import fisher_exact
 
 import quem
@@ -124,6 +126,24 @@ def test_sentences_that_speak_to_a_judge_are_left_out(tmp_path: Path) -> None:
         line = line_of(audited(path, "--redacted"), "redacted")
         assert (line["value"] > 5) == (kind == "obedient")
         assert "S3 on P2 by" in line["answer"]
+
+
+def test_images_that_were_not_sent_are_warned_of(tmp_path: Path) -> None:
+    """In the estimate and in the audit, as long as the run counts."""
+    path = with_experts(command_study(tmp_path, "fair"), problems=PROBLEMS[:3])
+    text = tmp_path / "solutions" / "P1" / "S1.txt"
+    folder = text.with_suffix("")
+    folder.mkdir()
+    text.rename(folder / "plan.txt")
+    Image.new("RGB", (40, 30), "red").save(folder / "chart.png")
+    code, said = judged(path)
+    assert (code, "use images: true for a model that sees, or --text-only" in said) == (1, True)
+    code, said = judged(path, "--text-only")
+    assert code == 0, said
+    analysis = quem.analyze(quem.load_study(path, kind="experience"), bootstrap=0)
+    for warnings in (audited(path)["warnings"], [asdict(one) for one in analysis.warnings]):
+        messages = {one["code"]: one["message"] for one in warnings}
+        assert "in place of 1 image" in messages["machine-without-images"]
 
 
 def test_failures_are_split_by_where_they_matter(tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ def judge(
             kind="control" if control else "rank",
             problems=wanted,
             text_only=text_only,
+            replay=replay,
         )
         for machine in chosen
     ]
@@ -107,7 +108,10 @@ def judge(
         _say(one, run)
     click.echo(f"{format_count(limits.requests, 'request')} sent")
     if not all(runs):
-        click.echo("stopped before all calls were made; run it again for the rest", err=True)
+        why = "stopped before all calls were made; run it again for the rest"
+        if max_cost is not None and limits.cost_unknown:
+            why = "stopped, as nobody says what calls cost; declare `price`, or use --max-calls"
+        click.echo(why, err=True)
         raise SystemExit(1)
 
 

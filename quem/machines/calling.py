@@ -45,6 +45,8 @@ _AGAIN = (
     HTTPStatus.SERVICE_UNAVAILABLE,
     HTTPStatus.GATEWAY_TIMEOUT,
 )
+# What is wrong with the key, the address, or the model is so for all calls.
+_FINAL = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
 _MASK = "***"
 
 
@@ -59,12 +61,22 @@ class CallError(Exception):
         Whether it can be asked again.
     after : float or None
         Seconds after which, as the service says.
+    final : bool
+        Whether no other call can be answered either.
     """
 
-    def __init__(self, message: str, *, again: bool = True, after: float | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        again: bool = True,
+        after: float | None = None,
+        final: bool = False,
+    ) -> None:
         super().__init__(message)
-        self.again = again
+        self.again = again and not final
         self.after = after
+        self.final = final
 
 
 @dataclass(frozen=True)
@@ -114,15 +126,20 @@ class Judge(Protocol):
         """Let go of connections."""
 
 
-def judge_of(machine: Machine, study: Path) -> Judge:
+def judge_of(machine: Machine, study: Path, *, replay: bool = False) -> Judge:
     """Give the judge that a study file declares.
+
+    Parameters
+    ----------
+    replay : bool
+        Whether nothing is sent, so that no key is needed.
 
     Raises
     ------
     QuemError
         The variable of its key is not set, or a library is missing.
     """
-    return Endpoint(machine) if machine.url else Command(machine, study)
+    return Endpoint(machine, replay=replay) if machine.url else Command(machine, study)
 
 
 class Command:
@@ -171,7 +188,7 @@ class Command:
                 )
             except OSError as error:
                 message = f"{self._machine.command[0]} cannot be started: {error.strerror}"
-                raise CallError(message, again=False) from None
+                raise CallError(message, final=True) from None
             with process:
                 try:
                     out, notes = process.communicate(body, timeout=self._machine.timeout)
@@ -213,16 +230,13 @@ def _long() -> str:
 class Endpoint:
     """A model behind an OpenAI-compatible service."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, *, replay: bool = False) -> None:
         try:
             import httpx
         except ImportError:
             raise QuemError([ADVICE]) from None
         self._machine = machine
-        self._key = os.environ.get(machine.key_env, "") if machine.key_env else ""
-        if machine.key_env and not self._key:
-            message = f"{machine.id} needs its key in the environment variable {machine.key_env}"
-            raise QuemError([Mistake("", key="machines.key_env", message=message)])
+        self._key = "" if replay else _key(machine)
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         self._client = httpx.Client(
             headers=headers,
@@ -265,7 +279,8 @@ class Endpoint:
         if status == HTTPStatus.BAD_REQUEST and "seed" in body:
             body.pop("seed")
             status, headers, content = self._post(body)
-            self._takes_seed = status != HTTPStatus.OK
+            if status == HTTPStatus.OK:
+                self._takes_seed = False
         if status in _AGAIN:
             raise CallError(self._said(status, content), after=_seconds(headers))
         if 300 <= status < 400:  # noqa: PLR2004  redirects
@@ -273,15 +288,17 @@ class Endpoint:
                 f"{self._host} redirects (HTTP {status}), which is not followed: the key would "
                 "travel; write the address that it redirects to"
             )
-            raise CallError(message, again=False)
+            raise CallError(message, final=True)
         if status != HTTPStatus.OK:
-            raise CallError(self._said(status, content), again=False)
+            said = self._said(status, content)
+            raise CallError(said, again=False, final=status in _FINAL)
         return self._reply(content)
 
     def _post(self, body: dict[str, Any]) -> tuple[int, httpx.Headers, bytes]:
         import httpx
 
         url = f"{self._machine.url}/chat/completions"
+        start = monotonic()
         try:
             with self._client.stream(
                 "POST",
@@ -294,6 +311,9 @@ class Endpoint:
                     content += chunk
                     if len(content) > _MOST_BYTES:
                         raise CallError(_long(), again=False)
+                    # The client's limit is for each part.
+                    if monotonic() - start > self._machine.timeout:
+                        raise CallError(_late(self._machine))
                 return response.status_code, response.headers, content
         except httpx.TimeoutException:
             raise CallError(_late(self._machine)) from None
@@ -305,7 +325,7 @@ class Endpoint:
         try:
             document = json.loads(content)
             (choice, *_) = document["choices"]
-            message = choice["message"]
+            message = dict(choice["message"])
         except (ValueError, LookupError, TypeError, RecursionError):
             text = f"{self._host} answered with something else than a chat completion"
             raise CallError(text, again=False) from None
@@ -318,8 +338,8 @@ class Endpoint:
             self._masked(str(message.get("content") or "")),
             refused=self._masked(str(refused)),
             cut=finish == "length",
-            model=str(document.get("model") or ""),
-            fingerprint=str(document.get("system_fingerprint") or ""),
+            model=self._masked(str(document.get("model") or "")),
+            fingerprint=self._masked(str(document.get("system_fingerprint") or "")),
             input_tokens=_number(usage.get("prompt_tokens")),
             output_tokens=_number(usage.get("completion_tokens")),
             cost=_cost(usage.get("cost")),
@@ -339,6 +359,24 @@ class Endpoint:
     def close(self) -> None:
         """Close its connections."""
         self._client.close()
+
+
+def _key(machine: Machine) -> str:
+    """Read the key of a service from the environment.
+
+    Raises
+    ------
+    QuemError
+        It is not there, or no key can be like that; the message does not show it.
+    """
+    if not machine.key_env:
+        return ""
+    key = os.environ.get(machine.key_env, "").strip()
+    if key and key.isascii() and key.isprintable() and " " not in key:
+        return key
+    message = f"{machine.id} needs its key in the environment variable {machine.key_env}"
+    message += ", and what is there is no key: keys are in ASCII, without blanks" if key else ""
+    raise QuemError([Mistake("", key="machines.key_env", message=message)])
 
 
 def _number(value: object) -> int | None:

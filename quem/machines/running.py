@@ -169,6 +169,7 @@ class Limits:
         self.missing: list[str] = []
         self._calls, self._cost = calls, cost
         self.requests = 0
+        self.cost_unknown = False
         self._made, self._spent, self._lock = 0, 0.0, Lock()
 
     def take(self) -> bool:
@@ -177,7 +178,8 @@ class Limits:
             if self.stopped.is_set():
                 return False
             over = self._calls is not None and self._made >= self._calls
-            over = over or (self._cost is not None and self._spent >= self._cost)
+            if self._cost is not None:
+                over = over or self.cost_unknown or self._spent >= self._cost
             if over:
                 return False
             self._made += 1
@@ -187,6 +189,7 @@ class Limits:
         """Say how often something was sent for a call, and what it cost."""
         with self._lock:
             self.requests += requests
+            self.cost_unknown = self.cost_unknown or cost is None
             self._spent += cost or 0.0
 
     def wait(self, seconds: float) -> bool:
@@ -227,6 +230,7 @@ def plan_run(
     kind: RunKind = "rank",
     problems: Collection[str] | None = None,
     text_only: bool = False,
+    replay: bool = False,
     planted: Mapping[str, str] | None = None,
     redacted: Mapping[tuple[str, str], Collection[str]] | None = None,
 ) -> Planned:
@@ -240,6 +244,8 @@ def plan_run(
         Only these; all by default.
     text_only : bool
         Whether a description takes the place of images that the machine cannot see.
+    replay : bool
+        Whether it is the last ``control`` once more, and not the next one.
     planted : mapping of str to str, optional
         Problem to solver into whose solution a request to the judge is put.
     redacted : mapping of (str, str) to collection of str, optional
@@ -250,6 +256,10 @@ def plan_run(
     QuemError
         A group is too long, or has what the machine cannot see.
     """
+    runs = read_runs(study.path, study.spec.id, machine.id)
+    if kind != "rank":
+        # It sees what the run that it is compared with saw.
+        text_only = text_only or any(run.unsent for run in runs if run.kind == "rank")
     show = {"images": machine.images, "text_only": text_only}
     mistakes: list[Mistake] = []
     tasks: list[Task] = []
@@ -284,8 +294,10 @@ def plan_run(
             mistakes.append(Mistake(study.name, key=key, message=message))
     if mistakes:
         raise QuemError(mistakes)
-    runs = read_runs(study.path, study.spec.id, machine.id)
-    salt = runs[-1].number + 1 if kind == "control" and runs else 0
+    salt = 0
+    if kind == "control" and runs:
+        known = [run.number for run in runs if run.kind == "control"] if replay else []
+        salt = (known or [runs[-1].number + 1])[-1]
     is_part = kind == "rank" and problems is not None
     left_out: dict[str, tuple[str, ...]] = {}
     for problem, solver in redacted or {}:
@@ -355,7 +367,7 @@ def run_machine(
     """
     limits = limits or Limits()
     machine, study = planned.machine, planned.study
-    judge = judge_of(machine, study.path)
+    judge = judge_of(machine, study.path, replay=limits.replay)
     maker = _Maker(planned, judge, limits)
     began = dt.datetime.now(dt.UTC)
     # So that a server which changes in the middle does not coincide with a problem.
@@ -526,7 +538,7 @@ class _Maker:
         with self._lock:
             self._failed += 1
             nobody = not self._answered and self._failed >= min(_NOBODY, len(self._planned.tasks))
-        if nobody or not error.again:
+        if nobody or error.final:
             # Before the next call begins in this thread.
             self._limits.stopped.set()
             message = f"{self._planned.machine.id}: {error}"

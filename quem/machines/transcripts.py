@@ -11,6 +11,7 @@ import os
 import secrets
 from typing import TYPE_CHECKING, Any
 
+from quem.errors import Mistake, QuemError
 from quem.study.runs import FOLDER
 
 if TYPE_CHECKING:
@@ -36,12 +37,23 @@ class Transcripts:
         self._blobs = study.parent / FOLDER / "blobs"
 
     def find(self, key: str) -> dict[str, Any] | None:
-        """Give a call that was answered; None where there is none."""
+        """Give a call that was answered; None where there is none.
+
+        Raises
+        ------
+        QuemError
+            The file is damaged.
+        """
+        path = self._path(key)
         try:
-            text = self._path(key).read_text("utf-8")
+            known = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
         except FileNotFoundError:
             return None
-        known: dict[str, Any] = json.loads(text)
+        except ValueError:
+            known = None
+        if not isinstance(known, dict) or not {"status", "answer", "ranked"} <= known.keys():
+            message = "is damaged; move it elsewhere, so that the call is made again"
+            raise QuemError([Mistake(str(path), message=message)])
         return known
 
     def keep(self, key: str, call: dict[str, Any], images: Iterable[tuple[str, bytes]]) -> None:

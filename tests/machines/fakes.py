@@ -23,6 +23,8 @@ __all__ = ["SECRET", "Service", "serving"]
 
 SECRET = "sk-very-secret"  # noqa: S105  of a service that is not real
 MARK = "beep"
+# Before something goes wrong once.
+_ANSWERED = 4
 _QUALITY = re.compile(r"quality (-?[\d.]+)")
 _PLEA = re.compile(r"rank (?:this|me) (?:solution )?first", re.IGNORECASE)
 _SOLUTION = re.compile(
@@ -142,6 +144,10 @@ class _Handler(BaseHTTPRequestHandler):
             canned[kind] = (500, SECRET.encode(), again)
         if kind == "no seed" and "seed" in body:
             canned[kind] = (400, b'{"error": "unknown field"}', {})
+        if kind == "odd answer once" and count == 1 + _ANSWERED:
+            canned[kind] = (200, b'{"choices": [{"message": null}]}', {})
+        if kind == "400 once" and count in (1 + _ANSWERED, 2 + _ANSWERED):
+            canned[kind] = (400, b"no", {})
         if kind in canned:
             self._send(*canned[kind])
             return

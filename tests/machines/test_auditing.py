@@ -170,6 +170,8 @@ def test_a_control_run_shows_a_machine_that_changed(tmp_path: Path) -> None:
     assert judged(path)[0] == 0
     code, said = judged(path, "--control")
     assert (code, "24 requests sent" in said) == (0, True)
+    code, said = judged(path, "--control", "--replay")
+    assert (code, "0 requests sent" in said) == (0, True)
     line = line_of(audited(path), "drift")
     assert line["value"] == pytest.approx(0, abs=0.02)
 

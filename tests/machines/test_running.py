@@ -214,6 +214,36 @@ def test_a_key_is_needed_and_taken_from_the_environment_alone(
     assert "needs its key in the environment variable QUEM_M1_KEY" in said
 
 
+@pytest.mark.parametrize("key", ["sk with blanks", "sk-ü"])
+def test_what_is_no_key_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    """A line's end after it does no harm; else it is refused before anything is sent."""
+    monkeypatch.setenv("QUEM_M1_KEY", key)
+    with serving("fair") as service:
+        path = service_study(tmp_path, service.url, ", key_env: QUEM_M1_KEY")
+        code, said = judged(path)
+        assert (code, "what is there is no key" in said, key in said) == (1, True, False)
+        assert service.keys == []
+        monkeypatch.setenv("QUEM_M1_KEY", f"{SECRET}\n")
+        assert judged(path)[0] == 0
+        assert set(service.keys) == {f"Bearer {SECRET}"}
+    monkeypatch.delenv("QUEM_M1_KEY")
+    code, said = judged(path, "--replay")
+    assert (code, "0 requests sent" in said) == (0, True)
+
+
+@pytest.mark.parametrize("kind", ["odd answer once", "400 once"])
+def test_one_call_without_an_answer_stops_no_other(tmp_path: Path, kind: str) -> None:
+    """It is an error in the run, and made again in the next one."""
+    with serving(kind) as service:
+        path = service_study(tmp_path, service.url, ", concurrency: 1")
+        code, said = judged(path)
+        assert (code, "23 ok, 1 error" in said) == (0, True), said
+        assert "1 request sent" in judged(path)[1]
+    assert statuses(last_run(path))["ok"] == 24
+
+
 def test_a_service_that_hangs_up_is_asked_again_and_then_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -316,6 +346,29 @@ def test_limits_stop_between_calls(tmp_path: Path) -> None:
     run = last_run(path)
     assert sum(call.cost or 0 for call in run.calls) == 12
     assert sum(call.input_tokens or 0 for call in run.calls) == 2400
+
+
+def test_a_limit_of_costs_that_nobody_says(tmp_path: Path) -> None:
+    """What is unknown is never nothing."""
+    path = command_study(tmp_path, "fair", ", concurrency: 1")
+    code, said = judged(path, "--max-cost", "5")
+    assert (code, "nobody says what calls cost; declare `price`" in said) == (1, True)
+    assert len(list((tmp_path / "machines/M1").glob("??/*.json"))) == 1
+
+
+def test_a_transcript_that_is_damaged_is_named(tmp_path: Path) -> None:
+    """Whatever is left of it."""
+    run = fair(tmp_path)
+    path = tmp_path / "study.yaml"
+    key = run.calls[3].key
+    kept = tmp_path / "machines/M1" / key[:2] / f"{key}.json"
+    whole = kept.read_bytes()
+    for rest in (whole[:100], b"\xff\xfe", b"[]"):
+        kept.write_bytes(rest)
+        code, said = judged(path, "--replay")
+        assert (code, f"{kept.name}" in said, "is damaged" in said) == (1, True, True)
+    kept.unlink()
+    assert "1 request sent" in judged(path)[1]
 
 
 def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from quem.commands.judge import judge
 from quem.commands.judges import judges
 from quem.commands.measures import measures
 from quem.commands.organizers import organizers
+from quem.commands.panel import panel
 from quem.commands.plan import plan
 from quem.commands.restore import restore
 from quem.commands.schema import schema
@@ -82,6 +83,7 @@ for _command in (
         judge,
         audit,
         track,
+        panel,
         seal,
         verify,
     ),

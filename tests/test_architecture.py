@@ -147,7 +147,8 @@ ARROWS: dict[str, set[str]] = {
     "mail": DATA | {"store"},
     "rankings": DATA | {"store", "solutions"},
     "sealing": DATA | {"rankings", "report", "solutions", "store"},
-    "experience": DATA | {"rankings", "sealing", "store", "report", "lists"},
+    "panels": DATA | {"blinding", "importing", "solutions"},
+    "experience": DATA | {"panels", "rankings", "sealing", "store", "report", "lists"},
     "machines": DATA
     | {"blinding", "experience", "lists", "rankings", "report", "solutions", "store"},
     "comparison": DATA | {"rankings", "report", "lists", "experience"},

@@ -81,6 +81,12 @@ def _level(studies: Sequence[Study], level: float | None) -> float:
 
 def _in_one_study(start: ComparisonFindings, study: Study) -> ComparisonFindings:
     findings = start.studies[0]
+    if study.panel:
+        message = (
+            "comparing systems of one study needs ranks of whole groups, and this study is placed "
+            "on a panel; compare the intervals, or two placed studies"
+        )
+        raise QuemError([study.mistake(("panel",), message)])
     if isinstance(study.data, PrintedAverages):
         message = (
             "comparing systems of one study needs the ranks, and this study has only their "
@@ -170,8 +176,8 @@ def _over_time(start: ComparisonFindings, studies: Sequence[Study]) -> Compariso
         findings: ExperienceFindings = start.studies[before.study]
         if findings.cells is None:
             message = (
-                f"{before.name} and {after.name} are versions in one study of averages, and "
-                "comparing them needs the ranks; leave one out by --systems"
+                f"{before.name} and {after.name} are versions in one study that has no "
+                "ranks of whole groups, which comparing them needs; leave one out by --systems"
             )
             raise QuemError([findings.study.mistake(("rankings",), message)])
         _refuse_blocks(findings)

@@ -39,6 +39,7 @@ from quem.experience.significance import factorial_anova, permutation_test
 from quem.experience.skill import FORMS, Added, choose_form, compare_forms, fit, refusal
 from quem.experience.standard_errors import standard_errors
 from quem.experience.times import solving_times
+from quem.experience.virtual_placement import place_on_panel
 from quem.rankings import PrintedAverages, Rankings
 from quem.study import ExperienceSettings
 from quem.study.schema import changed_settings
@@ -58,6 +59,8 @@ if TYPE_CHECKING:
     from quem.experience.pooled_rankings import What
     from quem.experience.profile import Profile
     from quem.experience.skill import SkillFunction
+    from quem.experience.virtual_placement import PanelPlacement
+    from quem.panels.package import ReferencePanel
 
 __all__ = ["analyze_experience", "check_experience"]
 
@@ -72,8 +75,11 @@ def analyze_experience(study: Study, **settings: object) -> ExperienceResult:
         without_machines=bool(study.spec.machines) and study.machines is None,
     )
     experience = _experience(study)
-    cells, pooled = None, None
-    if isinstance(study.data, PrintedAverages):
+    cells, pooled, on_panel = None, None, None
+    if study.panel:
+        on_panel = _on_panel(study, study.panel, used)
+        averages = on_panel.averages
+    elif isinstance(study.data, PrintedAverages):
         _refuse_for_averages(study, used)
         averages = _printed(study.data, study, experience)
     else:
@@ -89,7 +95,7 @@ def analyze_experience(study: Study, **settings: object) -> ExperienceResult:
     given = "at_least" in study.spec.analysis.model_fields_set or settings.get("at_least")
     if given in (False, None) and study.spec.experience_unit == "years":
         used = used.model_copy(update={"at_least": round_years(averages.fitted()[1])})
-    findings = _findings(study, used, cells, averages, pooled, machines)
+    findings = _findings(study, used, cells, averages, pooled, machines, on_panel)
     findings = replace(findings, seal=seal)
     return ExperienceResult(replace(findings, warnings=tuple(find_warnings(findings))))
 
@@ -106,6 +112,7 @@ def _findings(
     alone: Averages,
     pooled: ExpectedRanks | None,
     machines: MachineUse | None,
+    on_panel: PanelPlacement | None,
 ) -> ExperienceFindings:
     # What machine judges add is in the averages, and in what is made of averages of some cells.
     # What ranks are looked at again for is of the experts' alone.
@@ -142,7 +149,14 @@ def _findings(
     of_experts = fit(function.form, *alone.fitted()) if helped else function
     by_experts = [
         replace(
-            estimate_system(system, of_experts, alone, **wanted, jagged=jagged.get(system, 0.0)),
+            estimate_system(
+                system,
+                of_experts,
+                alone,
+                **wanted,
+                jagged=jagged.get(system, 0.0),
+                added=on_panel.added(system) if on_panel else None,
+            ),
             model=by_model.get(system),
         )
         for system in systems
@@ -241,6 +255,7 @@ def _findings(
         else None,
         times=solving_times(study.spec.subjects, study.spec.problems, level),
         machines=machines,
+        on_panel=on_panel,
     )
 
 
@@ -260,7 +275,7 @@ def _with_machines(
     erratic, own = machines.erratic[alone.system], jagged.get(alone.system, 0.0)
     if erratic.variance > own:
         added = Added(erratic.variance, erratic.df)
-        return estimate_system(alone.system, function, averages, **wanted, erratic=added)
+        return estimate_system(alone.system, function, averages, **wanted, added=added)
     return estimate_system(alone.system, function, averages, **wanted, jagged=own)
 
 
@@ -312,6 +327,26 @@ def _pool(study: Study, cells: RankCells) -> ExpectedRanks:
         "study"
     )
     raise QuemError([study.mistake(("rankings",), message)])
+
+
+def _on_panel(study: Study, panel: ReferencePanel, settings: ExperienceSettings) -> PanelPlacement:
+    """Place the systems of a study on its panel, where the settings allow it."""
+    plain = ExperienceSettings()
+    mistakes = [
+        _wrong_setting(study, settings, key, "needs the ranks of all people; leave it out")
+        for key in ("score", "normalize", "reference")
+        if getattr(settings, key) != getattr(plain, key)
+    ]
+    if mistakes:
+        raise QuemError(mistakes)
+    data, source = study.data, study.spec.panel
+    assert isinstance(data, Rankings)  # noqa: S101  loading refuses the others
+    assert source is not None  # noqa: S101  there is a panel
+    placement = place_on_panel(panel, data, study.declared, source.anchors)
+    if not placement.problems:
+        message = "no judge has ranked a system with its anchors yet, on a problem with all systems"
+        raise QuemError([study.mistake(("rankings",), message)])
+    return placement
 
 
 def _wrong_setting(study: Study, settings: ExperienceSettings, key: str, message: str) -> Mistake:

@@ -17,6 +17,7 @@ from quem.experience.gate import FEWEST_SUBJECTS, SIGNIFICANT
 from quem.experience.judges import MISFIT
 from quem.experience.machines import unsent_images
 from quem.experience.outliers import DECISIVE, outlying, veteran
+from quem.experience.virtual_placement import MOST_TIMES_AS_WIDE, times_as_wide
 from quem.experience.wording import only_source, variation
 from quem.wording import (
     format_count,
@@ -250,12 +251,43 @@ def _machine_erratic(findings: ExperienceFindings, estimate: Estimate) -> Iterat
         )
 
 
+# Reference panels.
+
+
+@_DATA.add("panel-judges-differ")
+def _panel_judges_differ(findings: ExperienceFindings) -> Iterator[str]:
+    df, level = findings.function.df, findings.settings.level
+    for one in findings.estimates if findings.on_panel else ():
+        if (times := times_as_wide(one, df, level)) > MOST_TIMES_AS_WIDE:
+            yield (
+                f"the interval of {one.system} is {format_number(times)} times as wide because "
+                "these judges see the people of the panel otherwise; have them rank all people"
+            )
+
+
+@_DATA.add("panel-not-drawn", remedy="`quem panel place` writes a study with those that are drawn")
+def _panel_not_drawn(findings: ExperienceFindings) -> Iterator[str]:
+    if findings.on_panel and not findings.on_panel.drawn:
+        yield "judges ranked other people of the panel than those that are drawn for these systems"
+
+
+@_DATA.add("panel-problems-left-out", remedy="let judges rank them")
+def _panel_problems_left_out(findings: ExperienceFindings) -> Iterator[str]:
+    on_panel = findings.on_panel
+    out = [p for p in on_panel.panel.problems if p not in on_panel.problems] if on_panel else []
+    if out:
+        yield (
+            f"nobody ranked all systems with their anchors on {join_words(out)}, so people and "
+            "systems are placed without"
+        )
+
+
 # Groups and ranks.
 
 
 @_DATA.add("averages-only")
 def _averages_only(findings: ExperienceFindings) -> Iterator[str]:
-    if findings.cells is None:
+    if not findings.is_ranked:
         yield (
             "only average ranks are available, so agreement, judge influence, ANOVA, and "
             "bootstrap cannot be computed"
@@ -480,7 +512,8 @@ def _negative_estimate(findings: ExperienceFindings, estimate: Estimate) -> Iter
 def _fewer_judges(findings: ExperienceFindings, estimate: Estimate) -> Iterator[str]:
     few = 0 < estimate.n_judges < findings.averages.study_judges
     on_all = estimate.n_problems == findings.averages.study_problems
-    if few or (on_all and estimate.widened):
+    # On a panel the people have the ranks of other judges, which the interval allows for.
+    if not findings.on_panel and (few or (on_all and estimate.widened)):
         yield _fewer(findings, estimate)
 
 

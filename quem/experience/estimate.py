@@ -89,8 +89,9 @@ class Estimate:
         The one-sided prediction bound, above or below the range; else NaN.
     at_least : tuple of (float, float)
         Years, and the probability that a human peer has at least that many.
-    erratic : float
-        What is added instead because machine judges are erratic on it.
+    added : float
+        What is added instead because machine judges are erratic on it, or because other judges
+        placed it on a panel.
     model : ModelEstimate or None
         By the model of persons, problems, and judges; None where that is not defined.
     alone : Estimate or None
@@ -113,7 +114,7 @@ class Estimate:
     side: Literal["inside", "above", "below", "outside"]
     bound: float
     at_least: tuple[tuple[float, float], ...]
-    erratic: float = 0.0
+    added: float = 0.0
     model: ModelEstimate | None = None
     alone: Estimate | None = None
 
@@ -142,7 +143,7 @@ def estimate_system(
     level: float,
     at_least: tuple[float, ...],
     jagged: float = 0.0,
-    erratic: Added | None = None,
+    added: Added | None = None,
 ) -> Estimate:
     """Put a system's average rank into the skill function (Hayes & Parzen 1997, step 9).
 
@@ -159,23 +160,24 @@ def estimate_system(
         Years for which the probability of at least that many is wanted.
     jagged : float
         In squared scores, what the average varies more for the system being jagged.
-    erratic : Added, optional
-        What it varies more for machine judges being erratic on it.
+    added : Added, optional
+        What it varies more besides, for machine judges being erratic on it, or for other judges
+        having placed it on a panel.
     """
     index = averages.solvers.index(system)
     x = averages.average[index : index + 1]
     years = float(function.predict(x)[0])
     widened = float(averages.widening()[averages.of_kind("system").tolist().index(index)])
-    peer = function.predictive(x, widened + jagged, added=erratic)
+    peer = function.predictive(x, widened + jagged, added=added)
     low, high = prediction = _pair(peer.interval(level))
-    freedom = float(peer.df.min()) if erratic else function.df
+    freedom = float(peer.df.min()) if added else function.df
     widest = (high - low) / 2 / float(stdtrit(freedom, (1 + level) / 2))
 
     def error(more: float) -> float:
         t = float(stdtrit(function.df, (1 + level) / 2))
         return float(function.predictive(x, more).half_width(level)[0] / t)
 
-    wide = error(widened) if jagged or erratic else widest
+    wide = error(widened) if jagged or added else widest
     plain = error(0.0) if widened else wide
     of_problems = widest**2 - wide**2
     above, below = outside(function.x, function.y, x, np.array([years]))
@@ -187,8 +189,8 @@ def estimate_system(
         n_judges=int(averages.n_judges[index]),
         n_problems=int(averages.n_problems[index]),
         widened=wide**2 - plain**2,
-        jagged=0.0 if erratic else of_problems,
-        erratic=of_problems if erratic else 0.0,
+        jagged=0.0 if added else of_problems,
+        added=of_problems if added else 0.0,
         error=widest,
         df=freedom,
         experience=years,

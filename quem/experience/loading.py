@@ -13,6 +13,7 @@ import numpy as np
 
 from quem.errors import QuemError
 from quem.experience.cells import judged_cells, score_cells
+from quem.panels.package import read_panel
 from quem.rankings import Decisions, PrintedAverages, Rankings, Session, read_rankings
 from quem.rankings.stored import session_of_study
 from quem.sealing.seal import compare_with_seal
@@ -23,19 +24,22 @@ from quem.study.runs import read_runs
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
 
     import pandas as pd
     from numpy.typing import NDArray
 
     from quem.errors import Mistake
+    from quem.panels.package import ReferencePanel
     from quem.sealing.seal import Seal
     from quem.store.drawing import ProblemDraw
     from quem.study import Declared, ExperienceSpec
     from quem.study.document import Loc
+    from quem.study.models import PanelSource
     from quem.study.reading import StudyFile
     from quem.study.runs import Run
 
-__all__ = ["Panel", "Study", "judges_panel", "load_study"]
+__all__ = ["Panel", "Study", "judges_panel", "load_study", "panel_of_study"]
 
 
 _FEWEST_SUBJECTS = 3
@@ -67,6 +71,8 @@ class Study:
         By which judges were dealt their problems, where a judging session noted it.
     seal : Seal, optional
         What differs from what was sealed; None where the study was never sealed.
+    panel : ReferencePanel, optional
+        On which systems were placed; None where people were ranked with them.
     """
 
     path: Path
@@ -79,6 +85,7 @@ class Study:
     machines: dict[str, list[Run]] | None = field(default=None, compare=False)
     draw: ProblemDraw | None = field(default=None, compare=False)
     seal: Seal | None = field(default=None, compare=False)
+    panel: ReferencePanel | None = field(default=None, compare=False)
 
     def mistake(self, loc: Loc, message: str) -> Mistake:
         """Describe what is wrong at a place of the study file, as `Document.mistake` does."""
@@ -93,6 +100,7 @@ class Study:
         """The study file and the files of its rankings."""
         named = self.spec.rankings.file
         names = [named] if isinstance(named, str) else [part.file for part in named]
+        names += [self.spec.panel.file] if self.spec.panel else []
         return (self.path, *(self.path.parent / name for name in names))
 
     def counts(self) -> dict[str, int]:
@@ -149,17 +157,20 @@ def load_study(
     """
     draft = draft_study(path)
     mistakes = list(draft.mistakes)
-    data = None
+    data, panel = None, None
     if draft.source is not None:
         session = Session(locate_database(Path(path), database), reveal)
         data, more = read_rankings(draft, draft.source, session)
         mistakes += more
     if not mistakes and draft.spec is not None and data is not None:
-        mistakes += _unfit(draft, data)
+        panel, more = panel_of_study(draft)
+        mistakes += more if draft.spec.panel else _unfit(draft, data)
     if mistakes or draft.spec is None or data is None:
         raise QuemError(dict.fromkeys(mistakes))
     study = Study(Path(path), draft.name, draft.spec, draft.declared, data, draft.document)
-    study = replace(study, seal=compare_with_seal(draft, database, _ranked(data), seal or ""))
+    study = replace(
+        study, panel=panel, seal=compare_with_seal(draft, database, _ranked(data), seal or "")
+    )
     if not draft.spec.machines or without_machines:
         return study
     session = Session(locate_database(study.path, database))
@@ -227,6 +238,55 @@ def _unfit(draft: StudyFile, data: Rankings | PrintedAverages | Decisions) -> li
         )
         return [draft.document.mistake(at, message)]
     return []
+
+
+def panel_of_study(draft: StudyFile) -> tuple[ReferencePanel | None, list[Mistake]]:
+    """Read the reference panel of a study, and say where the study is not as it was placed.
+
+    Parameters
+    ----------
+    draft : StudyFile
+        Without mistakes of its own.
+    """
+    spec = draft.spec
+    if spec is None or spec.panel is None:
+        return None, []
+    if wrong := draft.not_there(("panel", "file"), spec.panel.file):
+        return None, [wrong]
+    try:
+        panel = read_panel(draft.beside(spec.panel.file)[0])
+    except QuemError as error:
+        return None, list(error.mistakes)
+    return panel, list(_unplaced(draft, spec, spec.panel, panel))
+
+
+def _unplaced(
+    draft: StudyFile, spec: ExperienceSpec, source: PanelSource, panel: ReferencePanel
+) -> Iterator[Mistake]:
+    """Say what of a study contradicts its panel."""
+    at = draft.document.mistake
+    if panel.digest != source.digest:
+        message = (
+            f"{source.file} is another panel than the one that this study was placed on "
+            f"({panel.digest}); put that one there"
+        )
+        yield at(("panel", "digest"), message)
+        return
+    years = {one.id: one.experience for one in panel.spec.people}
+    if {one.id: one.experience for one in spec.subjects} != years:
+        message = "these are not the people of the panel with their years; `quem panel place` again"
+        yield at(("subjects",), message)
+    if unknown := [one for one in draft.declared.problems if one not in panel.problems]:
+        yield at(("problems",), f"the panel has no problem {unknown[0]}; leave it out")
+    if spec.machines or spec.machine:
+        message = "a placed study has human judges; machine judges measure versions in `quem track`"
+        yield at(("machines",), message)
+    if spec.assisted:
+        yield at(("assisted",), "nobody can be assisted in a placed study; leave it out")
+    if spec.design.block_size:
+        yield at(("design", "block_size"), "a placed study has whole groups; leave it out")
+    if spec.rankings.source in ("averages", "decisions"):
+        yield at(("rankings",), "a placed study needs rankings of whole groups")
 
 
 class Panel(NamedTuple):

@@ -142,6 +142,9 @@ def _ids(study: Study, section: str) -> Iterable[str]:
         # In a judging session others than those of the file may have ranked.
         more = study.data.judges if isinstance(study.data, Rankings | Decisions) else ()
         return (*study.declared.judges, *more)
+    if section == "subjects" and study.spec.panel:
+        # The people of a panel have random ids.
+        return ()
     kind = {"subjects": "subject"}.get(section, section)
     return (solver for solver, of in study.declared.solvers.items() if of == kind)
 

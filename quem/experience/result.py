@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from quem.experience.skill import FormFit, SkillFunction
     from quem.experience.standard_errors import WorthErrors
     from quem.experience.times import SolvingTimes
+    from quem.experience.virtual_placement import PanelPlacement
     from quem.sealing.seal import Seal
     from quem.study import ExperienceSettings
 
@@ -87,6 +88,8 @@ class ExperienceFindings:
         What machine judges add; None where the study uses none.
     seal : Seal or None
         What differs from what was sealed; None where the study was never sealed.
+    on_panel : PanelPlacement or None
+        How systems were placed on a reference panel; None where people were ranked with them.
     """
 
     study: Study
@@ -118,12 +121,18 @@ class ExperienceFindings:
     times: SolvingTimes | None = None
     machines: MachineUse | None = None
     seal: Seal | None = None
+    on_panel: PanelPlacement | None = None
     warnings: tuple[StudyWarning, ...] = ()
 
     @property
     def gate(self) -> Gate:
         """Whether these data allow years as a headline."""
         return gate_of(self.function)
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether the averages were made of ranks here, and not computed elsewhere."""
+        return self.cells is not None or self.on_panel is not None
 
     def name_of(self, solver: str) -> str:
         """Name a system as the study does, with its version; any other solver by its id."""

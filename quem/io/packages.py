@@ -10,11 +10,13 @@ from typing import IO, TYPE_CHECKING, ClassVar, Self
 from quem.errors import FileError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["Package"]
+__all__ = ["Package", "zipped"]
 
 _ZSTANDARD = 93
+_OLDEST = (1980, 1, 1, 0, 0, 0)
 _LOCAL_HEADER = 30
 _CHUNK = 1 << 16
 
@@ -142,3 +144,21 @@ class Package:
 
     def _too_large(self) -> FileError:
         return FileError(self.path, f"unpacks to more than {self._limits}; make it simpler")
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """Write a zip archive of which there is one form: the same files give the same bytes.
+
+    Parameters
+    ----------
+    files : mapping of str to bytes
+        Content by name.
+    """
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(files):
+            info = zipfile.ZipInfo(name, _OLDEST)
+            # The same on every system.
+            info.create_system, info.external_attr = 3, 0o644 << 16
+            archive.writestr(info, files[name])
+    return packed.getvalue()

@@ -333,6 +333,12 @@ def _costs(requested: PlanSettings, measured: float | None, solved: float | None
 
 def _components(pilot: Study) -> PilotNoise:
     """Estimate the noise of a pilot from the ranks of its subjects."""
+    if pilot.panel:
+        message = (
+            "the pilot is placed on a panel, and only some of its people were ranked; take the "
+            f"study that the panel was made of, {_BY_HAND}"
+        )
+        raise QuemError([pilot.mistake(("panel",), message)])
     if isinstance(pilot.data, PrintedAverages):
         message = (
             "the pilot has only average ranks, which do not separate the SDs of judges and people; "

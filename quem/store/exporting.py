@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from io import StringIO
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import and_, bindparam, or_, select
+from sqlalchemy import and_, bindparam, func, or_, select
 
 from quem.store.chains import receipt_code
 from quem.store.models import BallotRow, JudgeRow, Layout, RevisionRow
@@ -25,6 +25,7 @@ __all__ = [
     "Receipt",
     "Sight",
     "SubmittedRanking",
+    "last_submitted",
     "long_table",
     "preflib_files",
     "receipts_of",
@@ -299,3 +300,14 @@ def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str
     for sight in sights(c, study_id):
         shown.setdefault((sight.problem, sight.solver), set()).add(sight.digest)
     return shown
+
+
+def last_submitted(c: Connection, study_id: str) -> dt.datetime | None:
+    """Say when the last ranking of a study was submitted, without practice; None without any."""
+    when: dt.datetime | None = c.scalar(
+        select(func.max(RevisionRow.made_at))
+        .join(BallotRow, _SUBMITTED)
+        .join(JudgeRow, BallotRow.judge_key == JudgeRow.key)
+        .where(JudgeRow.study_id == study_id, BallotRow.practice.is_(False))
+    )
+    return when

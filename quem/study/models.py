@@ -53,6 +53,7 @@ __all__ = [
     "LanguageCode",
     "MissingSolution",
     "Organizer",
+    "PanelSource",
     "Person",
     "PreflibFile",
     "Problem",
@@ -131,7 +132,7 @@ def _few(value: tuple[Reminder, ...]) -> tuple[Reminder, ...]:
 def _sha256(value: object) -> object:
     digits = value.strip().lower() if isinstance(value, str) else ""
     if not re.fullmatch(r"[0-9a-f]{64}", digits):
-        message = "expected the 64 digits that sha256sum prints for the new file"
+        message = "expected 64 hexadecimal digits, as sha256sum prints them"
         raise ValueError(message)
     return digits
 
@@ -239,6 +240,10 @@ class Subject(StudyPart):
     seconds: Annotated[dict[str, Years], Part, allowed("mapping of problems to seconds")] = Field(
         {}, description="How long they worked on each problem."
     )
+    reuse: bool = Field(
+        default=False,
+        description="Whether they agreed to be in a [reference panel](../how-to/panels.md).",
+    )
 
 
 class System(StudyPart):
@@ -255,6 +260,18 @@ class System(StudyPart):
     )
     architecture: Line = Field(
         "", description="How it is built; `quem track` does not carry years from one to another."
+    )
+
+
+class PanelSource(StudyPart):
+    """The reference panel that systems are placed on; `quem panel place` writes it."""
+
+    file: FileName = Field(description="The panel, a ZIP archive.")
+    digest: Annotated[str, BeforeValidator(_sha256), allowed("64 hexadecimal digits")] = Field(
+        description="Its digest, as `quem panel verify` prints it; anchors are drawn by it."
+    )
+    anchors: Annotated[int, Field(ge=2), Numeral] = Field(
+        4, description="People of the panel whom judges rank with the systems, on each problem."
     )
 
 
@@ -666,6 +683,11 @@ class ExperienceSpec(StudySpec):
         (),
         description="People working with a system; see [Measure the help of a system](../how-"
         "to/assistance.md).",
+    )
+    panel: PanelSource | None = Field(
+        None,
+        description="The reference panel that the subjects are of; see [Place systems on a "
+        "panel](../how-to/panels.md).",
     )
     withheld: Annotated[tuple[SolverId, ...], OneOrMore] = Field(
         (), description="Solvers who were ranked but are not in the result."

@@ -4,7 +4,7 @@ A study names it instead of a list (``subjects: subjects.csv``), so that the stu
 rewritten. The columns are ``id``, ``name``, ``experience``, and ``state``, one ``answer QUESTION``
 for each question, and ``state PROBLEM``, ``seconds PROBLEM``, ``away PROBLEM``, and
 ``paused PROBLEM`` for each problem. A table that somebody wrote needs only ``id`` and
-``experience``.
+``experience``. Where ``reuse`` or ``answer reuse`` says yes, they agreed to be in a panel.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ _GONE = ("withdrawn", "declined", "absent")
 _MOST_NAMED = 20
 _CALCULATED = ("=", "+", "-", "@", "\t", "\r")
 _LONGEST_ID = 100
+# Whether somebody agreed to be in a reference panel: a column of its own, or a question.
+_REUSE, _AGREED = ("reuse", f"{_ANSWER}reuse"), ("yes", "true")
 
 
 def id_trouble(subject_id: str) -> str:
@@ -236,6 +238,8 @@ class _Table:
             }
             if name := cells.get("name", ""):
                 entry["name"] = _plain(name)
+            if any(cells.get(column, "").casefold() in _AGREED for column in _REUSE):
+                entry["reuse"] = "true"
             seconds = dict(self._seconds(line, cells))
             if seconds:
                 entry["seconds"] = seconds

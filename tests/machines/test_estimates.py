@@ -241,7 +241,7 @@ def test_a_system_on_which_machines_are_erratic_is_wider(tmp_path: Path) -> None
     result = analyzed(path)
     (estimate,) = result.findings.estimates
     assert "machine-erratic" in codes(result)
-    assert estimate.erratic > 0
+    assert estimate.added > 0
     function, use = result.findings.function, result.findings.machines
     assert use
     x = estimate.average_rank - function.x.mean()

@@ -15,6 +15,7 @@ from tests.trials import (  # noqa: F401  register their trials
     kills,
     machines,
     offline,
+    panels,
     seals,
     solving_kills,
     trouble,

@@ -17,6 +17,7 @@ from quem.experience.presentation.estimate_columns import (
 )
 from quem.experience.presentation.judge_columns import JUDGES, W_INTERVAL, W_TEST
 from quem.experience.presentation.machines import MACHINES
+from quem.experience.presentation.panel import PANEL
 from quem.experience.presentation.seal_columns import SEAL
 from quem.experience.presentation.session_columns import ANSWERING, PLACING, TIMES, name_column
 from quem.experience.presentation.worths import PLACKETT_LUCE, WORTH_TABLES
@@ -128,7 +129,7 @@ class Solver(NamedTuple):
 
 def solvers(findings: ExperienceFindings) -> Iterator[Solver]:
     """Give the solvers in the order of the study file."""
-    averages, known = findings.averages, findings.cells is not None
+    averages, known = findings.averages, findings.is_ranked
     for at, solver in enumerate(averages.solvers):
         ranked = bool(np.isfinite(averages.average[at]))
         yield Solver(
@@ -661,6 +662,13 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         of(MACHINES),
         "what machine judges add; only where the study uses them",
         of="machines",
+        optional=True,
+    ),
+    Column(
+        "panel",
+        of(PANEL),
+        "how systems were placed; only for a study that is placed on a reference panel",
+        of="on_panel",
         optional=True,
     ),
     Column("influence", of(_INFLUENCE), "leave-one-out estimates", of=lambda row, _: row),

@@ -182,13 +182,13 @@ ESTIMATES: Columns[Estimate, ExperienceFindings] = Columns(
         "n_problems",
         null_or(COUNT),
         "problems on which it was judged; null for a study of averages",
-        of=lambda row, findings: row.n_problems if findings.cells else None,
+        of=lambda row, findings: row.n_problems if findings.is_ranked else None,
     ),
     Column(
         "n_judges",
         null_or(COUNT),
         "judges who ranked it; null for a study of averages",
-        of=lambda row, findings: row.n_judges if findings.cells else None,
+        of=lambda row, findings: row.n_judges if findings.is_ranked else None,
     ),
     Column("experience", NUMBER, "the experience estimate", heading=in_unit("Estimate")),
     Column(
@@ -209,7 +209,14 @@ ESTIMATES: Columns[Estimate, ExperienceFindings] = Columns(
         "widened_erratic",
         NOT_NEGATIVE,
         "added instead because machine judges are erratic on it",
-        of="erratic",
+        of=lambda row, findings: row.added if findings.machines else 0.0,
+        only="json",
+    ),
+    Column(
+        "widened_judges",
+        NOT_NEGATIVE,
+        "added instead because other judges placed it on a panel than those who ranked its people",
+        of=lambda row, findings: row.added if findings.on_panel else 0.0,
         only="json",
     ),
     Column(

@@ -8,6 +8,7 @@ import numpy as np
 
 from quem import __version__
 from quem.experience.presentation.machines import alone_text, machine_texts
+from quem.experience.presentation.panel import panel_texts
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
 from quem.experience.presentation.verdict import best_first
 from quem.experience.wording import (
@@ -122,6 +123,10 @@ def _design(findings: ExperienceFindings) -> list[str]:
     if findings.estimates:
         who += f" and by {join_words(system_name(findings, e.system) for e in findings.estimates)}"
     text = "Experience was estimated with QUEM (Hayes & Parzen, 1997). "
+    if findings.on_panel:
+        placed = " Each person was placed in the same way by the old judges’ rankings."
+        first, *more = panel_texts(findings)
+        return [f"{text}The system was placed on a reference panel. {first}{placed}", *more]
     if findings.cells is None:
         return [f"{text}Average ranks of solutions {who}, computed elsewhere, were used."]
     judges, problems = findings.averages.study_judges, findings.averages.study_problems

@@ -30,6 +30,7 @@ from quem.experience.presentation.methods import (
     references,
     results_paragraphs,
 )
+from quem.experience.presentation.panel import panel_section
 from quem.experience.presentation.scale import NARROW, WIDE, legend, scale_svg
 from quem.experience.presentation.session_columns import (
     PROBLEM_TIMES,
@@ -168,9 +169,15 @@ def _how(findings: ExperienceFindings) -> str:
             "clearly rises, so that a rank has no years."
         )
     line = "A line" if findings.function.form.name == "linear" else "A curve"
+    together = "Judges ranked the solutions of people and systems together."
+    if findings.on_panel:
+        together = (
+            "Judges ranked the systems with a few people of a panel; people and systems were "
+            "placed among these in the same way."
+        )
+    unit = findings.study.spec.experience_unit
     return (
-        "Judges ranked the solutions of people and systems together. "
-        f"{line} through the people’s {ranks}s says how many {findings.study.spec.experience_unit} "
+        f"{together} {line} through the people’s {ranks}s says how many {unit} "
         f"go with which rank; each system is read off it: {equation(findings)}."
     )
 
@@ -270,6 +277,7 @@ def sections(findings: ExperienceFindings) -> list[Section]:
         answering_section(findings),
         times_section(findings),
         machines_section(findings),
+        panel_section(findings),
     ]
     return [section for section in parts if section is not None]
 

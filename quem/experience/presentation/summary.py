@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.experience.presentation.machines import alone_texts, machine_texts
+from quem.experience.presentation.panel import panel_texts
 from quem.experience.wording import jagged_text, model_text, only_source, position_text, statement
 from quem.wording import (
     WIDTH,
@@ -161,7 +162,8 @@ def amounts(findings: ExperienceFindings) -> list[tuple[int, str]]:
     """Count judges, problems, and ranks or decisions: each number with its noun."""
     averages, cells = findings.averages, findings.cells
     if cells is None:
-        return []
+        known = findings.is_ranked
+        return [(averages.study_judges, "judge"), (averages.study_problems, "problem")] * known
     ranks = int(cells.judged().sum()) if cells.has_ranks else cells.n_groups
     return [
         (averages.study_judges, "judge"),
@@ -203,7 +205,7 @@ def _basis(findings: ExperienceFindings) -> Iterator[str]:
         )
     if findings.retest:
         yield retest_text(findings.retest)
-    for text in machine_texts(findings):
+    for text in (*machine_texts(findings), *panel_texts(findings)):
         yield from textwrap.wrap(text, WIDTH - 2, subsequent_indent="  ")
 
 

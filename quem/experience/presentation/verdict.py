@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.experience.presentation.machines import not_drawn, used_text
+from quem.experience.presentation.panel import panel_text, wide_text
 from quem.experience.presentation.summary import equation
 from quem.experience.wording import (
     INTERVALS,
@@ -85,8 +86,18 @@ def verdict(findings: ExperienceFindings) -> Verdict:
 
 
 def _alone(findings: ExperienceFindings) -> list[str]:
-    """Say what the experts alone give, and that their problems were chosen."""
-    return list(filter(None, [used_text(findings), not_drawn(findings)]))
+    """Say what the experts alone give, that their problems were chosen, or who was ranked."""
+    return list(
+        filter(
+            None,
+            [
+                used_text(findings),
+                not_drawn(findings),
+                panel_text(findings),
+                *wide_text(findings),
+            ],
+        )
+    )
 
 
 def _model(findings: ExperienceFindings, estimate: Estimate) -> str:
@@ -274,7 +285,7 @@ def _several(findings: ExperienceFindings, estimates: list[Estimate], second: li
         [
             f"{'; '.join(lead)}.{more}",
             *_alone(findings),
-            "`quem compare` tests whether two of them differ.",
+            *([] if findings.on_panel else ["`quem compare` tests whether two of them differ."]),
         ],
         second,
     )

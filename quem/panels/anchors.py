@@ -1,0 +1,82 @@
+"""Which people of a panel a solution is ranked with, and what its place among them says."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+__all__ = ["DEFAULT_ANCHORS", "FEWEST_ANCHORS", "draw_anchors", "score_of", "seed_of"]
+
+DEFAULT_ANCHORS = 4
+FEWEST_ANCHORS = 2
+_SEPARATOR = "\x1f"
+
+
+def seed_of(digest: str, problem: str, solvers: Iterable[str]) -> str:
+    """Give the seed of a draw, in hexadecimal.
+
+    Parameters
+    ----------
+    digest : str
+        Of the panel.
+    solvers : iterable of str
+        Who is placed; their order does not matter.
+    """
+    return _hash(digest, problem, *sorted(solvers))
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256(_SEPARATOR.join(parts).encode()).hexdigest()
+
+
+def draw_anchors(levels: Mapping[str, float], count: int, seed: str) -> tuple[str, ...]:
+    """Draw one person from each of as many strata of equal size, ordered by consensus rank.
+
+    Parameters
+    ----------
+    levels : mapping of str to float
+        The consensus rank of each person who can be drawn.
+    count : int
+        How many anchors; at most as many as people.
+    seed : str
+        From `seed_of`.
+
+    Returns
+    -------
+    tuple of str
+        From the lowest stratum to the highest. Where strata are unequal, the lower ones are the
+        larger; people of equal rank are sorted by id.
+    """
+    ordered = sorted(levels, key=lambda one: (levels[one], one))
+    size, larger = divmod(len(ordered), count)
+    anchors, start = [], 0
+    for stratum in range(count):
+        end = start + size + (stratum < larger)
+        anchors.append(min(ordered[start:end], key=lambda one: _hash(seed, one)))
+        start = end
+    return tuple(anchors)
+
+
+def score_of(below: float, levels: Iterable[float], people: int) -> float:
+    """Turn a place among anchors into a rank among all people.
+
+    Parameters
+    ----------
+    below : float
+        Anchors that are ranked below, ties one half.
+    levels : iterable of float
+        The anchors' consensus ranks.
+    people : int
+        How many people the panel has.
+
+    Returns
+    -------
+    float
+        The middle between the neighbors; of a tie the mean of both places.
+    """
+    ranks = [0.5, *sorted(levels), people + 0.5]
+    low, high = int(below), int(below + 0.5)
+    return (ranks[low] + ranks[low + 1] + ranks[high] + ranks[high + 1]) / 4

@@ -1,0 +1,297 @@
+"""The file of a reference panel: a ZIP archive that says by digests whether it is whole.
+
+``panel.yaml`` has problems, people, and settings; ``rankings.csv`` the old judges' rankings of the
+people; ``solutions/PROBLEM/PERSON`` their solutions; ``SHA256SUMS`` the digest of every other file,
+as ``sha256sum --check`` reads it. The panel's digest is that of ``SHA256SUMS``.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import yaml
+
+from quem.errors import FileError, Mistake, QuemError
+from quem.io.packages import Package, zipped
+from quem.study.document import parse_document
+from quem.study.fields import FileName, Id, Level, Line, Section, StudyPart, Years
+from quem.study.models import Date, Form  # noqa: TC001  pydantic reads them
+from quem.study.schema import validate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from quem.study.document import Document
+
+__all__ = [
+    "FEWEST_JUDGES",
+    "FEWEST_PEOPLE",
+    "FEWEST_PROBLEMS",
+    "PanelPerson",
+    "PanelProblem",
+    "PanelSettings",
+    "PanelSpec",
+    "ReferencePanel",
+    "pack",
+    "read_panel",
+]
+
+FEWEST_PEOPLE, FEWEST_JUDGES, FEWEST_PROBLEMS = 8, 2, 3
+_SPEC, _RANKINGS, _SUMS = "panel.yaml", "rankings.csv", "SHA256SUMS"
+_COLUMNS = ["judge", "problem", "person", "rank"]
+_LINE = re.compile(r"([0-9a-f]{64})  (.+)")
+_MOST_BYTES, _MOST_PARTS = 2_000_000_000, 100_000
+_AGAIN = "take another copy of the panel"
+
+
+class PanelProblem(StudyPart):
+    """A problem that the people solved."""
+
+    id: Id
+    title: Line = ""
+    statement: FileName = ""
+
+
+class PanelPerson(StudyPart):
+    """Somebody who solved the problems, under a random id."""
+
+    id: Id
+    experience: Years
+
+
+class PanelSettings(StudyPart):
+    """The settings of the analysis that a placed study begins with."""
+
+    form: Form = "linear"
+    level: Level = 0.95
+
+
+class PanelSpec(StudyPart):
+    """What ``panel.yaml`` says."""
+
+    format: Literal["1"] = "1"
+    id: Id
+    title: Line
+    made_on: Date
+    last_ranked_on: Date = None
+    license: Line = ""
+    experience_unit: Line = "years"
+    verb: Line = "performs"
+    consent: FileName = ""
+    briefing: FileName = ""
+    problems: Annotated[tuple[PanelProblem, ...], Section] = ()
+    people: Annotated[tuple[PanelPerson, ...], Section] = ()
+    judges: Annotated[tuple[Id, ...], Section] = ()
+    analysis: PanelSettings = PanelSettings()
+
+
+@dataclass(frozen=True, repr=False)
+class ReferencePanel:
+    """A reference panel, whole and consistent.
+
+    Parameters
+    ----------
+    path : Path
+        As the user named it.
+    files : mapping of str to bytes
+        All files of the archive, by name.
+    ranks : dict of (str, str) to dict of str to float
+        Judge and problem to person to rank among the people, 1 the worst, ties averaged.
+    """
+
+    path: Path
+    spec: PanelSpec
+    files: Mapping[str, bytes] = field(compare=False)
+    ranks: dict[tuple[str, str], dict[str, float]]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of ``SHA256SUMS``, in hexadecimal."""
+        return hashlib.sha256(self.files[_SUMS]).hexdigest()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """The ids of the problems."""
+        return tuple(problem.id for problem in self.spec.problems)
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """The ids of the people."""
+        return tuple(person.id for person in self.spec.people)
+
+    def consensus(self, problem: str) -> dict[str, float]:
+        """Give the mean rank of each person on a problem, over the judges."""
+        of = [self.ranks[judge, problem] for judge in self.spec.judges]
+        return {one: sum(ranks[one] for ranks in of) / len(of) for one in self.people}
+
+    def solution_files(self, problem: str, person: str) -> dict[str, bytes]:
+        """Give the files of a solution by their names in the archive; none where it failed."""
+        place = PurePosixPath("solutions", problem)
+        return {
+            name: content
+            for name, content in self.files.items()
+            if place / person in PurePosixPath(name).parents
+            or (PurePosixPath(name).parent == place and PurePosixPath(name).stem == person)
+        }
+
+    def solved(self, problem: str) -> tuple[str, ...]:
+        """Name the people who have a solution of a problem."""
+        return tuple(one for one in self.people if self.solution_files(problem, one))
+
+
+def pack(
+    spec: PanelSpec,
+    ranks: Mapping[tuple[str, str], Mapping[str, float]],
+    files: Mapping[str, bytes],
+) -> bytes:
+    """Write a panel.
+
+    Parameters
+    ----------
+    ranks : mapping
+        As of `ReferencePanel`.
+    files : mapping of str to bytes
+        The others: statements, solutions, briefing, consent, README.
+
+    Returns
+    -------
+    bytes
+        The same panel always gives the same bytes.
+    """
+    text = yaml.safe_dump(
+        spec.model_dump(mode="json", exclude_defaults=True) | {"format": spec.format},
+        sort_keys=False,
+        allow_unicode=True,
+        default_flow_style=None,
+    )
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for (judge, problem), of in ranks.items():
+        writer.writerows([judge, problem, person, f"{rank:g}"] for person, rank in of.items())
+    whole = {**files, _SPEC: text.encode(), _RANKINGS: table.getvalue().encode()}
+    sums = "".join(f"{_hash(whole[name])}  {name}\n" for name in sorted(whole))
+    return zipped({**whole, _SUMS: sums.encode()})
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def read_panel(path: Path) -> ReferencePanel:
+    """Read a panel, and check every digest.
+
+    Raises
+    ------
+    QuemError
+        It cannot be read, with every file that is not as it was written.
+    """
+    with Package(path, most_bytes=_MOST_BYTES, most_parts=_MOST_PARTS) as package:
+        files = {name: package.read(name) for name in package.names}
+    if mistakes := [Mistake(f"{path}/{name}", message=why) for name, why in _changed(files)]:
+        raise QuemError(mistakes)
+    name = f"{path}/{_SPEC}"
+    document = parse_document(_text(files, _SPEC, path), name)
+    if not isinstance(document.content, dict):
+        raise QuemError([Mistake(name, 1, 1, message=f"is not a mapping; {_AGAIN}")])
+    if (version := document.content.get("format")) != "1":
+        message = f"is of format {version}, which this version of quem does not read; update quem"
+        raise QuemError([document.mistake(("format",), message)])
+    spec, mistakes = validate(PanelSpec, document)
+    if spec is None:
+        raise QuemError(mistakes)
+    ranks = _read_ranks(_text(files, _RANKINGS, path), f"{path}/{_RANKINGS}", spec)
+    panel = ReferencePanel(path, spec, files, ranks)
+    if mistakes := [*_unfit(panel, document)]:
+        raise QuemError(mistakes)
+    return panel
+
+
+def _text(files: Mapping[str, bytes], name: str, path: Path) -> str:
+    if name not in files:
+        raise FileError(path, f"has no {name}, so it is not a reference panel")
+    try:
+        return files[name].decode()
+    except UnicodeDecodeError:
+        raise FileError(path, f"has a {name} that is not UTF-8; {_AGAIN}") from None
+
+
+def _changed(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
+    """Name every file that is not what ``SHA256SUMS`` says."""
+    try:
+        lines = files.get(_SUMS, b"").decode().splitlines()
+    except UnicodeDecodeError:
+        lines = ["?"]
+    found = [_LINE.fullmatch(line) for line in lines]
+    sums = {match[2]: match[1] for match in found if match}
+    if not lines or None in found or len(sums) < len(lines):
+        yield _SUMS, "is missing or damaged; take another copy of the panel, if this is one"
+        return
+    for name in sorted(sums.keys() | files.keys() - {_SUMS}):
+        if name not in files:
+            yield name, f"is missing; {_AGAIN}"
+        elif name not in sums:
+            yield name, f"was added; {_AGAIN}"
+        elif _hash(files[name]) != sums[name]:
+            yield name, f"was changed; {_AGAIN}"
+        elif _leaves(name):
+            yield name, f"has a name that leads out of the archive; {_AGAIN}"
+
+
+def _leaves(name: str) -> bool:
+    parts = PurePosixPath(name).parts
+    return name.startswith("/") or ".." in parts or "\\" in name or ":" in name
+
+
+def _read_ranks(text: str, name: str, spec: PanelSpec) -> dict[tuple[str, str], dict[str, float]]:
+    rows = list(csv.reader(io.StringIO(text)))
+    people = {person.id for person in spec.people}
+    ranks: dict[tuple[str, str], dict[str, float]] = {
+        (judge, problem.id): {} for judge in spec.judges for problem in spec.problems
+    }
+    for line, row in enumerate(rows[1:], 2):
+        try:
+            judge, problem, person, rank = row
+            of = ranks[judge, problem]
+            is_known = person in people and person not in of
+            of[person] = float(rank)
+        except (ValueError, KeyError):
+            is_known = False
+        if not is_known:
+            message = f"does not rank one of the people by one of the judges; {_AGAIN}"
+            raise QuemError([Mistake(name, line, message=message)])
+    for (judge, problem), of in ranks.items():
+        values = sorted(of.values())
+        is_order = all(
+            sum(v < value for v in values) + (values.count(value) + 1) / 2 == value
+            for value in values
+        )
+        if of.keys() != people or not is_order:
+            message = f"{judge} on {problem}: these ranks do not order all people; {_AGAIN}"
+            raise QuemError([Mistake(name, message=message)])
+    return ranks
+
+
+def _unfit(panel: ReferencePanel, document: Document) -> Iterator[Mistake]:
+    """Say why nothing can be placed on a panel."""
+    spec = panel.spec
+    parts: dict[str, tuple[tuple[Any, ...], int]] = {
+        "people": (panel.people, FEWEST_PEOPLE),
+        "judges": (spec.judges, FEWEST_JUDGES),
+        "problems": (panel.problems, FEWEST_PROBLEMS),
+    }
+    for key, (ids, fewest) in parts.items():
+        if len(set(ids)) < max(fewest, len(ids)):
+            message = f"has {len(set(ids))} different ids, and {max(fewest, len(ids))} are needed"
+            yield document.mistake((key,), message)
+    named = [spec.consent, spec.briefing, *(problem.statement for problem in spec.problems)]
+    for name in filter(None, named):
+        if name not in panel.files:
+            yield document.mistake((), f"there is no file {name[:60]!r}; {_AGAIN}")

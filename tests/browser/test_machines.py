@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
 
-from tests.browser.judging import Visit, rank_by_keys, submit
+from tests.browser.sessions import document, quem, session
 from tests.machines import fakes
-from tests.patience import SECONDS
-from tests.served import Served
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,22 +31,6 @@ def refuse(event, _):
 sys.addaudithook(refuse)
 from quem.cli import run; run()
 """
-
-
-def quem(
-    *arguments: object, code: int = 0, program: str = "from quem.cli import run; run()"
-) -> str:
-    """Run a command in a process; gives what it printed."""
-    command = [sys.executable, "-c", program, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=2 * SECONDS)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout
-
-
-def document(*arguments: object) -> dict[str, Any]:
-    """Run a command in a process; gives its analysis.json."""
-    made: dict[str, Any] = json.loads(quem(*arguments, "--json"))
-    return made
 
 
 def write_solutions(folder: Path, solver: str, quality: float) -> None:
@@ -87,52 +67,13 @@ def version_line(name: str, month: int) -> str:
     return f"  - {{id: {name}, of: bot, date: 2026-0{month}-01}}"
 
 
-def rank_all(browser: Browser, served: Served, judge: str) -> list[str]:
-    """Rank each problem by what its solutions say of their quality; gives the problems."""
-    visit = Visit(browser, served, judge)
-    page = visit.page
-    page.goto(served.links[judge])
-    titles = page.locator("a[href*='/g/']").all_inner_texts()
-    names = [word for text in titles for word in PROBLEMS if f"Case {word[1:]}" in text]
-    for name in names:
-        visit.enter(f"Case {name[1:]}")
-        qualities: dict[str, float] = page.locator("template[data-solution]").evaluate_all(
-            """all => Object.fromEntries(all.map(one => [
-                one.dataset.solution, parseFloat(one.content.textContent.split("quality ")[1])]))"""
-        )
-        assert len(qualities) == len(PEOPLE) + len(VERSIONS)
-        rank_by_keys(page, "".join(sorted(qualities, key=qualities.__getitem__, reverse=True)))
-        submit(page)
-        expect(page.locator("#receipt")).to_be_visible()
-    visit.close()
-    return names
-
-
-def session(browser: Browser, study: Path) -> set[str]:
-    """Let two experts rank what is drawn for them, and the organizer close; gives the problems."""
-    with Served(study) as served:
-        organizer = browser.new_context(viewport={"width": 1280, "height": 800})
-        desk = organizer.new_page()
-        desk.goto(served.dashboard)
-        desk.locator("#open").first.click()
-        desk.get_by_role("button", name="Open the study").click()
-        expect(desk.get_by_text("Study open.")).to_be_visible()
-        ranked = [set(rank_all(browser, served, judge)) for judge in ("J1", "J2")]
-        assert ranked[0] == ranked[1]
-        assert len(ranked[0]) == 3
-        desk.goto(f"{served.base}/dashboard")
-        desk.locator("#close").first.click()
-        desk.get_by_role("button", name="Close the study").click()
-        expect(desk.get_by_text("Study closed.")).to_be_visible()
-        organizer.close()
-    return ranked[0]
-
-
 def test_from_experts_to_versions_that_they_have_not_seen(browser: Browser, tmp_path: Path) -> None:
     """Experts rank 3 of 8 problems, machines all: an estimate, audits, and years of a version."""
     with fakes.serving("favors") as service:
         study = write_study(tmp_path, service.url)
-        ranked = session(browser, study)
+        size = len(PEOPLE) + len(VERSIONS)
+        ranked = session(browser, study, PROBLEMS, size, ["J1", "J2"])
+        assert len(ranked) == 3
         assert "32 requests sent" in quem("judge", study)
         asked = len(service.requests)
         made = document("analyze", study)

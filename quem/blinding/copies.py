@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ _GONE = "quem-gone"
 # Nobody sees them, and they can name authors.
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_WORD, _FENCE = re.compile(r"[^\W\d_]{2,}"), re.compile(r"^ *(?:```+|~~~+) *(\w+)", re.MULTILINE)
 _FORMULA = re.compile(r'<span class="math"( data-display="true")?>(.*?)</span>', re.DOTALL)
 
 
@@ -84,8 +86,28 @@ def _markdown(solution: Solution, n: int, names: dict[int, str]) -> str:
         copy = Solution(solution.problem, solution.solver, tuple(copied))
         numbers = dict(enumerate(images, 2))
         shown = render_solution(copy, lambda m: names[numbers[m]]).parts[0].html
-    is_same = str(shown).split() == _html(solution, n, names).split()
-    return text if is_same else ""
+    html = _html(solution, n, names)
+    return text if str(shown).split() == html.split() and not _hides(text, html) else ""
+
+
+def _hides(text: str, html: str) -> bool:
+    """Whether Markdown holds a word that nobody sees, as in an attribute or an unused link."""
+    words, shown = (
+        {word.casefold() for word in _WORD.findall(of)} for of in (text, unescape(html))
+    )
+    return bool(words - shown - {name for name in _FENCE.findall(text) if _is_language(name)})
+
+
+def _is_language(name: str) -> bool:
+    """Whether the language of code colors it, so that the name is needed."""
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    try:
+        get_lexer_by_name(name)
+    except ClassNotFound:
+        return False
+    return True
 
 
 def _as_markdown(name: str) -> str:

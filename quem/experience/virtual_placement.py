@@ -238,16 +238,15 @@ def drift_of(
         levels = panel.consensus(problem)
         orders = [of for (_, p), of in new.items() if p == problem]
         before = [old.rank(judge, problem) for judge in range(len(old.judges))]
-        for person in dict.fromkeys(one for of in orders for one in of):
+        ranked = {one for of in orders for one in of}
+        for person in sorted(ranked, key=lambda one: (levels[one], one)):
             by_new = [
                 score_of(_below(of, person, others), (levels[o] for o in others), n)
                 for of in orders
                 if person in of
                 if (others := [one for one in of if one != person])
             ]
-            others = [
-                one for one in dict.fromkeys(one for of in orders for one in of) if one != person
-            ]
+            others = sorted(ranked - {person})
             by_old = [
                 score_of(_below(of, person, others), (levels[o] for o in others), n)
                 for of in before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import secrets
 from dataclasses import dataclass, field
+from math import floor
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -238,7 +239,7 @@ def _random_ids(people: list[str]) -> dict[str, str]:
 
 
 def _rounded(years: float, step: float) -> float:
-    return round(round(years / step) * step, 9) if step else years
+    return round(floor(years / step + 0.5) * step, 9) if step else years
 
 
 def _among(ranks: Mapping[str, float], new: Mapping[str, str]) -> dict[str, float]:

@@ -34,7 +34,7 @@ def made_panel(
         judges=tuple(judges),
     )
     files = {
-        f"solutions/{problem}/{one}.md": f"{one} solves {problem}.\n".encode()
+        f"solutions/{problem}/{one}.md": b"A short plan.\n"
         for problem in problems
         for one in years
         if (problem, one) not in failed

@@ -126,7 +126,7 @@ def _design(findings: ExperienceFindings) -> list[str]:
     if findings.on_panel:
         placed = " Each person was placed in the same way by the old judges’ rankings."
         first, *more = panel_texts(findings)
-        return [f"{text}The system was placed on a reference panel. {first}{placed}", *more]
+        return [f"{text}Systems were placed on a reference panel. {first}{placed}", *more]
     if findings.cells is None:
         return [f"{text}Average ranks of solutions {who}, computed elsewhere, were used."]
     judges, problems = findings.averages.study_judges, findings.averages.study_problems

@@ -141,7 +141,7 @@ ARROWS: dict[str, set[str]] = {
     "blinding": {"errors", "io", "solutions"},
     "solutions": DATA | {"blinding"},
     "importing": {"errors", "io", "resources", "solutions"},
-    "exporting": DATA | {"blinding", "importing", "sealing", "solutions", "store"},
+    "exporting": DATA | {"blinding", "importing", "rankings", "sealing", "solutions", "store"},
     "store": DATA | {"solutions"},
     "solving": DATA | {"blinding", "solutions", "store"},
     "mail": DATA | {"store"},

@@ -69,6 +69,12 @@ _SOME_PAIRS = (
 @click.option(
     "--archive", "as_archive", is_flag=True, help="Write a sealed study as one file to verify."
 )
+@click.option(
+    "--redacted",
+    "without_names",
+    is_flag=True,
+    help="Of --archive: replace the names of judges and people, and leave out what they wrote.",
+)
 def export(
     study: Path,
     formats: tuple[str, ...],
@@ -80,6 +86,7 @@ def export(
     *,
     reveal: bool,
     as_archive: bool,
+    without_names: bool,
 ) -> None:
     """Write the judging session of STUDY to files.
 
@@ -97,20 +104,25 @@ def export(
     with what judges decided as scores. ro-crate describes the files that are written with it.
 
     With --archive, STUDY has to be sealed: one ZIP file has all of it with its analysis, and
-    `quem verify` checks it anywhere.
+    `quem verify` checks it anywhere. --redacted writes it without names and solutions.
     """
+    from quem.report.files import write_files
+
     if as_archive:
         if formats or logs is not None:
             message = "--archive writes one file; leave out --format and --logs"
             raise click.UsageError(message)
-        _archive(study, out, database, reveal=reveal)
+        from quem.commands.archiving import sealed_archive
+
+        raw = sealed_archive(study, database, reveal=reveal, without_names=without_names)
+        name = f"{study.stem}-{'redacted' if without_names else 'archive'}.zip"
+        folder = out if out is not None else study.parent
+        write_files(folder, {name: raw})
+        click.echo(f"wrote {folder / name}", err=True)
         return
-    if ("inspect" in formats) != (logs is not None):
-        message = "--format inspect and --logs go together"
-        raise click.UsageError(message)
+    _refuse_unfit(formats, logs, without_names=without_names)
     from quem.errors import QuemError
     from quem.exporting.crates import CRATE, crate
-    from quem.report.files import write_files
     from quem.store.engine import held_store
     from quem.store.exporting import submitted_rankings
     from quem.store.location import locate_database
@@ -140,38 +152,13 @@ def export(
         click.echo(f"wrote {folder / name}", err=True)
 
 
-def _archive(study: Path, out: Path | None, database: str | None, *, reveal: bool) -> None:
-    """Write a sealed study as one archive, with its analysis."""
-    from quem import kinds
-    from quem.errors import QuemError
-    from quem.exporting.sealed_archives import pack
-    from quem.rankings.stored import Session, session_of_study
-    from quem.report.files import json_text, write_files
-    from quem.sealing.seal import note_analysis
-    from quem.store.location import locate_database
-    from quem.study.reading import draft_study
-
-    draft = draft_study(study)
-    if draft.mistakes or draft.spec is None:
-        raise QuemError(draft.mistakes)
-    sources: dict[str, Any] = {"database": database, "reveal": reveal}
-    kinds.load_study(study, **sources)
-    note_analysis(draft)
-    result = kinds.analyze(kinds.load_study(study, database=database))
-    text = ""
-    if store := session_of_study(Session(locate_database(study, database)), draft.spec.id):
-        from quem.store.archive import archive_text
-
-        try:
-            with store.read() as c:
-                text = archive_text(c, draft.spec.id)
-        finally:
-            store.close()
-    raw = pack(draft, json_text(result.to_dict()).encode(), text)
-    folder = out if out is not None else study.parent
-    name = f"{study.stem}-archive.zip"
-    write_files(folder, {name: raw})
-    click.echo(f"wrote {folder / name}", err=True)
+def _refuse_unfit(formats: tuple[str, ...], logs: Path | None, *, without_names: bool) -> None:
+    if without_names:
+        message = "--redacted is for --archive; add it, or leave both out"
+        raise click.UsageError(message)
+    if ("inspect" in formats) != (logs is not None):
+        message = "--format inspect and --logs go together"
+        raise click.UsageError(message)
 
 
 def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:

@@ -13,11 +13,12 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
-from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 from quem import __version__
 from quem.errors import FileError, QuemError
 from quem.exporting.crates import CRATE, crate
+from quem.io.packages import zipped
 from quem.sealing.log import log_file, read_log, record_file
 from quem.sealing.record import canonical, hash_of, plan_file
 from quem.sealing.seal import ranking_files
@@ -28,13 +29,21 @@ from quem.study.runs import FOLDER
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from quem.study.models import ExperienceSpec
     from quem.study.reading import StudyFile
 
-__all__ = ["Difference", "Verified", "pack", "study_files", "verify_archive"]
+__all__ = [
+    "Difference",
+    "Verified",
+    "pack",
+    "require_sealed",
+    "restore_store",
+    "study_files",
+    "verify_archive",
+]
 
 FORMAT = 1
 _MANIFEST, _ANALYSIS, _STORE, _STUDY = "archive.json", "analysis.json", "store.jsonl", "study"
-_OLDEST = (1980, 1, 1, 0, 0, 0)
 _AGAIN = "take another copy of the archive"
 _LIBRARIES = ("numpy", "scipy")
 
@@ -95,6 +104,7 @@ def study_files(draft: StudyFile) -> dict[str, Path]:
     subjects = _table_of_subjects(study)
     lines, _ = read_log(study)
     paths = [study, *ranking_files(draft), *subjects, log_file(study), plan_file(study)]
+    paths += [draft.beside(draft.spec.panel.file)[0]] if draft.spec and draft.spec.panel else []
     paths += [record_file(study, n) for n in range(1, sum(x.what == "sealed" for x in lines) + 2)]
     paths += [file.path for solution in solutions for file in solution.files]
     paths += [file.path for sheet in solutions.sheets() for file in sheet.files]
@@ -120,53 +130,53 @@ def _table_of_subjects(study: Path) -> list[Path]:
     return [study.parent / named] if isinstance(named, str) else []
 
 
-def pack(draft: StudyFile, analysis: bytes, store: str = "") -> bytes:
+def require_sealed(draft: StudyFile) -> None:
+    """Refuse to write an archive of a study that is not sealed."""
+    if draft.spec is None or not any(line.what == "sealed" for line in read_log(draft.path)[0]):
+        raise FileError(draft.path, "is not sealed; `quem seal` seals it before the first ranking")
+
+
+def pack(
+    study: str,
+    spec: ExperienceSpec,
+    files: Mapping[str, bytes],
+    analysis: bytes,
+    store: str = "",
+) -> bytes:
     """Write a sealed study as an archive.
 
     Parameters
     ----------
+    study : str
+        The name of the study file.
+    spec : ExperienceSpec
+        What it says.
+    files : mapping of str to bytes
+        Of the study, by name inside its folder.
     analysis : bytes
         Its analysis.json.
     store : str
         What its store holds, from `quem.store.archive.archive_text`; empty without a store.
-
-    Raises
-    ------
-    QuemError
-        It is not sealed, or a file cannot be read.
     """
-    if draft.spec is None or not any(line.what == "sealed" for line in read_log(draft.path)[0]):
-        raise FileError(draft.path, "is not sealed; `quem seal` seals it before the first ranking")
-    files = {f"{_STUDY}/{name}": path.read_bytes() for name, path in study_files(draft).items()}
+    files = {f"{_STUDY}/{name}": content for name, content in files.items()}
     files[_ANALYSIS] = analysis
     if store:
         files[_STORE] = store.encode()
     today = dt.datetime.now(dt.UTC).date().isoformat()
     manifest = {
         "format": FORMAT,
-        "study": draft.path.name,
+        "study": study,
         "exported_on": today,
         "versions": _versions(),
         "files": {name: hash_of(content) for name, content in files.items()},
     }
     files[_MANIFEST] = canonical(manifest)
-    files[CRATE] = crate(dict(sorted(files.items())), draft.spec, today, __version__).encode()
-    return _zipped(files)
+    files[CRATE] = crate(dict(sorted(files.items())), spec, today, __version__).encode()
+    return zipped(files)
 
 
 def _versions() -> dict[str, str]:
     return {"quem": __version__, **{name: version(name) for name in _LIBRARIES}}
-
-
-def _zipped(files: Mapping[str, bytes]) -> bytes:
-    packed = BytesIO()
-    with ZipFile(packed, "w", ZIP_STORED) as archive:
-        for name in sorted(files):
-            info = ZipInfo(name, _OLDEST)
-            # The same on every system.
-            info.create_system, info.external_attr = 3, 0o644 << 16
-            archive.writestr(info, files[name])
-    return packed.getvalue()
 
 
 def verify_archive(
@@ -194,7 +204,7 @@ def verify_archive(
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
         found = list(_differences(files, folder))
-        if _zipped(files) != raw:
+        if zipped(files) != raw:
             kind = "the ZIP file holds other bytes than its files: order, times, or comments"
             found.append(Difference(name, kind))
         if found:
@@ -305,7 +315,7 @@ def _analyzed(
     """Analyze the study of an archive once more, and compare."""
     database = study.parent.parent / "store.sqlite3"
     if _STORE in files:
-        _restore(files[_STORE].decode(), database, draft_study(study))
+        restore_store(files[_STORE].decode(), database, draft_study(study))
     content, seal = analyze(study, database)
     found, notes = [], []
     if expected and not seal.hash.startswith(expected.lower()):
@@ -325,6 +335,7 @@ def _analyzed(
         else:
             kind = f"is not what the analysis gives here ({', '.join(other)})"
             found.append(Difference(_ANALYSIS, kind, "verify it with the versions it names"))
+    notes += [seal.note] if seal.note else []
     return Verified(tuple(found), seal.headline, seal.hash, tuple(notes))
 
 
@@ -342,7 +353,8 @@ def _is_close(one: Any, other: Any) -> bool:  # noqa: ANN401  JSON holds anythin
     return bool(one == other)
 
 
-def _restore(text: str, database: Path, draft: StudyFile) -> None:
+def restore_store(text: str, database: Path, draft: StudyFile) -> None:
+    """Put what the store of an archive holds into a separate file."""
     from quem.store.archive import read_archive, restore_archive
     from quem.store.engine import clear_refusals, open_store
     from quem.store.location import locate_database

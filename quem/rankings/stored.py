@@ -10,6 +10,7 @@ from quem.io.columns import column_of
 from quem.io.tables import SourceTable
 from quem.rankings.entries import FIELDS, assemble
 from quem.rankings.table import Placement
+from quem.study.kept_digests import kept_digests
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -230,16 +231,22 @@ def _changed(file: StudyFile, shown: dict[tuple[str, str], set[str]]) -> list[St
     """Say which solutions are no longer what the judges saw."""
     from quem.solutions import find_solutions, is_unchanged
 
+    kept = kept_digests(file.path)
     solutions, _, _ = find_solutions(file, complete=False)
+
+    def is_same(problem: str, solver: str, digest: str) -> bool:
+        if kept is not None:
+            return bool(kept["solutions"].get(f"{solver} on {problem}") == digest)
+        return is_unchanged(solutions.by_problem.get(problem, {}).get(solver), digest)
+
     corrections = file.spec.corrections if file.spec else ()
     corrected = {(c.problem, c.solver, c.sha256) for c in corrections}
     other = [
         f"{solver} on {problem}"
         for (problem, solver), digests in sorted(shown.items())
-        for solution in [solutions.by_problem.get(problem, {}).get(solver)]
-        if not all(is_unchanged(solution, digest) for digest in digests)
+        if not all(is_same(problem, solver, digest) for digest in digests)
         and not any(
-            is_unchanged(solution, digest)
+            is_same(problem, solver, digest)
             for *cell, digest in corrected
             if cell == [problem, solver]
         )

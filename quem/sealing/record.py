@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
+import secrets
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from quem import __version__
 from quem.errors import FileError, QuemError
 from quem.solutions import find_solutions
+from quem.study.kept_digests import kept_digests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from quem.solutions import Solutions
@@ -21,14 +24,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMAT",
+    "HIDDEN",
     "canonical",
     "contents",
     "flat",
     "hash_of",
+    "hash_of_record",
+    "hidden",
+    "ids_in",
     "is_same",
     "parsed",
     "plan_file",
     "record_of",
+    "renamed",
+    "token",
+    "token_of",
+    "tokenized",
 ]
 
 FORMAT = 1
@@ -77,11 +88,14 @@ def contents(draft: StudyFile) -> dict[str, dict[str, Any]]:
     spec = draft.spec
     if draft.mistakes or spec is None:
         raise QuemError(draft.mistakes)
+    kept = kept_digests(draft.path)
     found, mistakes, _ = find_solutions(draft, complete=False)
-    if mistakes:
+    if mistakes and kept is None:
         raise QuemError(mistakes)
     plain = spec.model_dump(mode="json", by_alias=True)
     plan = {key: value for key, value in plain.items() if key not in _APART}
+    if kept is not None:
+        return _of_digests(plain, plan, kept)
     if (file := plan_file(draft.path)).is_file():
         plan["quem plan"] = hash_of(file.read_bytes())
     try:
@@ -116,6 +130,27 @@ def contents(draft: StudyFile) -> dict[str, dict[str, Any]]:
         raise QuemError([f"{name}: cannot be read: {error.strerror or error}"]) from None
 
 
+def _of_digests(
+    plain: dict[str, Any], plan: dict[str, Any], kept: dict[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Give what a seal holds of a study without names, whose files are digests alone."""
+    if kept["plan"]:
+        plan["quem plan"] = kept["plan"]
+    return {
+        "settings": plain["analysis"],
+        "plan": plan,
+        "problems": {
+            one["id"]: {**one, "statement": kept["statements"].get(one["id"], one["statement"])}
+            for one in plain["problems"]
+        },
+        "solvers": dict(_solvers(plain)),
+        "judges": {one["id"]: {"experience": one["experience"]} for one in plain["judges"]},
+        "solutions": kept["solutions"],
+        "texts": kept["texts"],
+        "draw": kept["draw"],
+    }
+
+
 def _solvers(plain: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for section in ("subjects", "systems", "assisted"):
         for one in plain[section]:
@@ -136,7 +171,7 @@ def _draw(spec: ExperienceSpec, solutions: Solutions) -> dict[str, Any]:
 
 
 def record_of(
-    draft: StudyFile, sealed_at: str, reason: str = "", previous: str = ""
+    draft: StudyFile, sealed_at: str, reason: str = "", previous: str = "", secret: str = ""
 ) -> dict[str, Any]:
     """Make the record of a seal.
 
@@ -146,6 +181,8 @@ def record_of(
         The time, in UTC.
     reason, previous : str
         Why a study is sealed again, and the hash of the record before; both empty for the first.
+    secret : str
+        Of the first record; a new one where this is the first.
     """
     return {
         "format": FORMAT,
@@ -154,8 +191,114 @@ def record_of(
         "quem": __version__,
         "reason": reason,
         "previous": previous,
+        "secret": secret or secrets.token_hex(32),
         "contents": contents(draft),
     }
+
+
+# Where people write, and may name people: paths in the plan.
+HIDDEN: tuple[tuple[str, ...], ...] = (
+    ("title",),
+    ("description",),
+    ("rankings",),
+    ("corrections",),
+    ("judging", "identity_words"),
+    ("judging", "reviewed"),
+)
+
+
+def token(secret: str, name: str) -> str:
+    """Give what stands for a name in the hash of a record: a keyed hash, HMAC-SHA-256.
+
+    Without the secret nobody can try names out.
+    """
+    return hmac.digest(secret.encode(), name.encode(), "sha256").hex()
+
+
+def ids_in(parts: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """Name the people of contents: judges, subjects with or without help, withheld solvers."""
+    people = {name for name, one in parts["solvers"].items() if one["is"] != "systems"}
+    return people | {*parts["judges"]}
+
+
+def renamed(
+    parts: dict[str, dict[str, Any]], rename: Callable[[str], str]
+) -> dict[str, dict[str, Any]]:
+    """Give contents in which people have other names, everything in the same order.
+
+    Parameters
+    ----------
+    rename : callable
+        Gives the new name of a judge or solver; of a system its own.
+    """
+    pairs = {
+        f"{solver} on {problem}": f"{rename(solver)} on {problem}"
+        for solver in parts["solvers"]
+        for problem in parts["problems"]
+    }
+    plan = dict(parts["plan"])
+    plan["missing"] = [{**one, "solver": rename(one["solver"])} for one in plan["missing"]]
+    solvers = {
+        rename(name): {
+            key: rename(value) if key in ("id", "person") else value for key, value in one.items()
+        }
+        for name, one in parts["solvers"].items()
+    }
+    return {
+        **parts,
+        "plan": plan,
+        "solvers": solvers,
+        "judges": {rename(name): one for name, one in parts["judges"].items()},
+        "solutions": {pairs.get(name, name): one for name, one in parts["solutions"].items()},
+    }
+
+
+def hidden(plan: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Give what people wrote in a plan, by its path."""
+    for path in HIDDEN:
+        value: Any = plan
+        for key in path:
+            value = value.get(key) if isinstance(value, dict) else None
+        yield path, value
+
+
+def tokenized(
+    parts: dict[str, dict[str, Any]], record: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """Give contents in which tokens stand for people and for what people wrote.
+
+    Parameters
+    ----------
+    record : mapping
+        Whose secret makes the tokens; or, without names, whose tokens they are.
+    """
+    people = ids_in(parts)
+    new = renamed(parts, lambda name: token_of(record, name) if name in people else name)
+    plan = dict(new["plan"])
+    for path, value in hidden(new["plan"]):
+        place: Any = plan
+        for key in path[:-1]:
+            place[key] = dict(place[key]) if isinstance(place.get(key), dict) else {}
+            place = place[key]
+        text = json.dumps(value, ensure_ascii=False, sort_keys=True)
+        place[path[-1]] = token_of(record, text, ".".join(path))
+    return {**new, "plan": plan}
+
+
+def token_of(record: Mapping[str, Any], name: str, path: str = "") -> str:
+    """Give the token of a name, or of a text at a path of the plan."""
+    if secret := record.get("secret"):
+        return token(secret, f"{path} {name}" if path else name)
+    known = record["tokens"]
+    return str(known.get(f"{path} {name}" if path else name, "unknown"))
+
+
+def hash_of_record(record: Mapping[str, Any]) -> str:
+    """Give the hash of a seal: of its record with tokens for names, without the secret."""
+    apart = ("secret", "tokens", "contents", "reason")
+    whole = {key: value for key, value in record.items() if key not in apart}
+    whole["reason"] = record["reason"] and token_of(record, record["reason"], "reason")
+    return hash_of(canonical({**whole, "contents": tokenized(record["contents"], record)}))
 
 
 def flat(parts: dict[str, dict[str, Any]]) -> dict[tuple[str, str], str]:
@@ -217,11 +360,12 @@ def parsed(raw: bytes, path: Path) -> dict[str, Any]:
     """
     try:
         record = json.loads(raw)
-        is_one = record["format"] >= 1 and all(map(dict.items, record["contents"].values()))
+        is_newer = record["format"] > FORMAT
+        is_one = is_newer or (raw == canonical(record) and bool(hash_of_record(record)))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        is_one = None
-    if is_one is None:
-        raise FileError(path, "is not a record of a seal: it was damaged or edited")
-    if record["format"] > FORMAT:
+        is_newer = is_one = False
+    if is_newer:
         raise FileError(path, f"was written by a newer quem (format {record['format']}); update")
+    if not is_one:
+        raise FileError(path, "is not a record of a seal: it was damaged or edited")
     return dict(record)

@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
 import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import FileError, QuemError
-from quem.rankings.stored import Session, session_of_study
+from quem.rankings import Decisions, PrintedAverages, Rankings, Session, read_rankings
+from quem.rankings.stored import session_of_study
 from quem.sealing.log import Line, append, log_file, read_log, record_file
-from quem.sealing.record import canonical, contents, flat, hash_of, is_same, parsed, record_of
+from quem.sealing.record import (
+    canonical,
+    contents,
+    flat,
+    hash_of,
+    hash_of_record,
+    ids_in,
+    is_same,
+    parsed,
+    record_of,
+    token_of,
+    tokenized,
+)
 from quem.store.location import locate_database
+from quem.study.kept_digests import kept_digests
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -90,6 +105,8 @@ class Seal:
         Of the analysis, as sealed.
     revealed_at : str
         When rankings could first be seen; empty where they could not.
+    is_redacted : bool
+        Whether the study is a copy without names, which has digests for solutions and texts.
     """
 
     sealed_at: str
@@ -97,6 +114,7 @@ class Seal:
     settings: dict[str, Any]
     revealed_at: str
     deviations: tuple[Deviation, ...]
+    is_redacted: bool = False
 
     @property
     def headline(self) -> str:
@@ -106,6 +124,13 @@ class Seal:
         if not count:
             return f"{on}; no deviations"
         return f"{on}; {count} deviation{'' if count == 1 else 's'}"
+
+    @property
+    def note(self) -> str:
+        """What a reader has to know of a copy; empty otherwise."""
+        if not self.is_redacted:
+            return ""
+        return "This is a copy without names; it has digests for solutions and texts."
 
     @property
     def texts(self) -> list[str]:
@@ -187,10 +212,11 @@ def seal_study(draft: StudyFile, database: str | None = None, again: str = "") -
         if path.exists():
             raise FileError(path, "is there already, and the log does not name it; move it away")
         previous = sealed[-1].detail["hash"] if sealed else ""
-        raw = canonical(record_of(draft, _now(), again, previous))
-        digest = hash_of(raw)
-        _write(path, raw)
-        append(draft.path, Line("sealed", _now(), {"hash": digest, "reason": again}))
+        secret = _first_record(draft.path)["secret"] if sealed else ""
+        made = record_of(draft, _now(), again, previous, secret)
+        digest = hash_of_record(made)
+        _write(path, canonical(made))
+        append(draft.path, Line("sealed", _now(), {"hash": digest}))
         if store is not None:
             from quem.store.events import record
 
@@ -200,6 +226,24 @@ def seal_study(draft: StudyFile, database: str | None = None, again: str = "") -
         if store is not None:
             store.close()
     return path, digest
+
+
+def _first_record(study: Path) -> dict[str, Any]:
+    """Read the first record of a study.
+
+    Raises
+    ------
+    FileError
+        It is missing, damaged, or without names.
+    """
+    path = record_file(study, 1)
+    try:
+        record = parsed(path.read_bytes(), path)
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
+    if "secret" not in record:
+        raise FileError(path, "is a record without names; seal the study where its names are")
+    return record
 
 
 def _store_to_seal(draft: StudyFile, study_id: str, database: str | None) -> Store | None:
@@ -268,7 +312,13 @@ def note_analysis(draft: StudyFile) -> bool:
     lines, trouble = read_log(draft.path)
     if trouble or not lines or any(line.what == "analyzed" for line in lines):
         return False
-    detail = {"contents": contents(draft), "rankings": _digests(draft)}
+    now = contents(draft)
+    first = _first_record(draft.path)
+    detail = {
+        "contents": tokenized(now, first),
+        "rankings": _digests(draft),
+        "ranks": digest_of_ranks(draft, first, ids_in(now)),
+    }
     append(draft.path, Line("analyzed", _now(), detail))
     return True
 
@@ -279,6 +329,30 @@ def _digests(draft: StudyFile) -> dict[str, str]:
         for path in ranking_files(draft)
         if path.is_file()
     }
+
+
+def digest_of_ranks(draft: StudyFile, record: Mapping[str, Any], people: set[str]) -> str:
+    """Give a digest of the rankings of a table, with tokens for people; nothing of a session."""
+    if not ranking_files(draft) or draft.source is None:
+        return ""
+    data, mistakes = read_rankings(draft, draft.source, Session(locate_database(draft.path)))
+    if mistakes or data is None:
+        raise QuemError(mistakes)
+    rows = table_of(data).splitlines()
+    tokens = {one: token_of(record, one) for one in people}
+    cells = [[tokens.get(cell, cell) for cell in row] for row in csv.reader(rows)]
+    return hash_of(canonical([cells[0], *sorted(cells[1:])]))
+
+
+def table_of(data: Rankings | PrintedAverages | Decisions) -> str:
+    """Write rankings as the table that a study can name."""
+    import numpy as np
+
+    if isinstance(data, PrintedAverages):
+        rows = zip(data.solvers, data.average.tolist(), strict=True)
+        known = [f"{solver},{average!r}" for solver, average in rows if np.isfinite(average)]
+        return "\n".join(["solver,average_rank", *known, ""])
+    return str(data.to_frame().to_csv(index=False, lineterminator="\n"))
 
 
 def compare_with_seal(
@@ -325,6 +399,7 @@ def compare_with_seal(
         dict(comparison.first.get("contents", {}).get("settings", {})),
         comparison.revealed_at,
         tuple(dict.fromkeys(found)),
+        "tokens" in comparison.first,
     )
 
 
@@ -394,6 +469,20 @@ class _Comparison:
         if extra.exists():
             self._trouble.append(f"{extra.name} is there, and no log names it")
         self.first = self._records[0][0] if self._records else {}
+        self._now = contents(draft)
+        # How the log names things: with tokens for people.
+        self._logged_as: dict[tuple[str, str], tuple[tuple[str, str], str | None]] = {}
+        if self.first:
+            parts = self.first["contents"]
+            sealed = zip(flat(parts), flat(tokenized(parts, self.first)), strict=True)
+            self._logged_as = {key: (logged, None) for key, logged in sealed}
+            now = zip(flat(self._now), flat(tokenized(self._now, self.first)).items(), strict=True)
+            self._logged_as |= dict(now)
+        is_kept = kept_digests(draft.path) is not None
+        if is_kept != ("tokens" in self.first):
+            lacks = "and its record has names" if is_kept else "and its record is without names"
+            has = "digests" if is_kept else "files"
+            self._trouble.append(f"the study has {has} for its solutions, {lacks}")
 
     def _read(self, number: int) -> None:
         path = record_file(self._draft.path, number)
@@ -409,7 +498,7 @@ class _Comparison:
         except FileError as error:
             self._trouble.append(f"{path.name} {error.message}")
             return
-        digest = hash_of(raw)
+        digest = hash_of_record(record)
         if number == 1:
             self.hash = digest
         logged = [line.detail.get("hash") for line in self._logged]
@@ -436,7 +525,8 @@ class _Comparison:
             return "before", ""
         if self._analyzed and self.revealed_at == self._analyzed.at:
             then = flat(self._analyzed.detail.get("contents", {}))
-            return ("before" if then.get(key) == value else "after"), ""
+            logged, now = self._logged_as.get(key, (key, None))
+            return ("before" if then.get(logged) == now else "after"), ""
         return "after", ""
 
     @property
@@ -466,7 +556,7 @@ class _Comparison:
         """Say what of the study is not as it was sealed."""
         if not self.first:
             return
-        sealed, now = flat(self.first["contents"]), flat(contents(self._draft))
+        sealed, now = flat(self.first["contents"]), flat(self._now)
         for key in dict.fromkeys([*sealed, *now]):
             before, after = sealed.get(key), now.get(key)
             if key[0] == "draw" or is_same(key, before, after):
@@ -477,21 +567,30 @@ class _Comparison:
             if part in ("settings", "solvers", "plan") and before and after:
                 message = _changed(before, after)
             yield Deviation(_NOUNS.get(part, part), name, message, when, reason)
-        drawn = self._stored.draw or contents(self._draft)["draw"]
+        drawn = self._stored.draw or self._now["draw"]
         if drawn != self.first["contents"].get("draw", {}):
             message = "the problems that experts rank are not drawn as sealed"
             yield Deviation("draw", "", message, self._cautiously)
+
+    def _of_tables(self) -> Iterator[Deviation]:
+        """Say which tables of rankings are not those of the first analysis."""
+        if not self._analyzed:
+            return
+        then, now = self._analyzed.detail.get("rankings", {}), _digests(self._draft)
+        if "tokens" in self.first:
+            # A copy without names has another table, with the same ranks.
+            then = {"": self._analyzed.detail.get("ranks", "")}
+            now = {"": digest_of_ranks(self._draft, self.first, ids_in(self._now))}
+        for name in sorted({*then, *now}):
+            if then.get(name) != now.get(name):
+                message = "the rankings are not those of the first analysis"
+                yield Deviation("ranking", name, message, "after")
 
     def of_rankings(self, ranked: Mapping[str, Iterable[str]]) -> Iterator[Deviation]:
         """Say who ranked or was ranked other than sealed, and which rankings were changed."""
         for message in self._stored.breaks:
             yield Deviation("ranking", "", f"changed in the store: {message}", self._cautiously)
-        if self._analyzed:
-            then, now = self._analyzed.detail.get("rankings", {}), _digests(self._draft)
-            for name in sorted({*then, *now}):
-                if then.get(name) != now.get(name):
-                    message = "the rankings are not those of the first analysis"
-                    yield Deviation("ranking", name, message, "after")
+        yield from self._of_tables()
         parts = self.first.get("contents", {})
         missing = {one["solver"] for one in parts.get("plan", {}).get("missing", [])}
         for noun, part in (("judge", "judges"), ("solver", "solvers")):

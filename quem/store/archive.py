@@ -38,7 +38,16 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Column, Connection, Select, Table
 
-__all__ = ["FORMAT", "TABLES", "UNKEPT", "Row", "archive_text", "read_archive", "restore_archive"]
+__all__ = [
+    "FORMAT",
+    "TABLES",
+    "UNKEPT",
+    "Row",
+    "archive_text",
+    "plain",
+    "read_archive",
+    "restore_archive",
+]
 
 # Format 1 knew no blocks, format 2 neither layouts nor links, format 3 no times in view, format 4
 # no answers at the end.
@@ -432,7 +441,7 @@ def _rows(c: Connection, study_id: str) -> Iterator[tuple[str, Row]]:
             for other, known in numbers.items():
                 if row.get(f"{other}_key") is not None:
                     row[f"{other}_key"] = known[row[f"{other}_key"]]
-            yield name, {key: _plain(v) for key, v in row.items() if key not in UNKEPT[name]}
+            yield name, {key: plain(v) for key, v in row.items() if key not in UNKEPT[name]}
 
 
 def _queries(study_id: str) -> dict[str, Select[Any]]:
@@ -462,7 +471,8 @@ def _queries(study_id: str) -> dict[str, Select[Any]]:
     return queries
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401  what a column holds
+def plain(value: Any) -> Any:  # noqa: ANN401  what a column holds
+    """Give what a column holds as JSON has it."""
     return value.isoformat() if isinstance(value, dt.datetime) else value
 
 

@@ -10,6 +10,7 @@ from zipfile import ZipFile
 import pytest
 
 import quem
+from quem.sealing.record import canonical
 from quem.sealing.seal import compare_with_seal
 from quem.study.reading import draft_study
 from tests.commands.sessions import close, hold_session
@@ -32,6 +33,7 @@ NAMED = (
     *(("study", how) for how in ("byte of the log", "log removed", "judge left out")),
     *(("store", how) for how in ("ranking changed in the store", "log of the store")),
     *(("archive", how) for how in ("any bit", "file removed", "file added", "comment")),
+    *(("redacted", how) for how in ("any bit", "byte of a file", "file removed", "versions")),
     ("archive", "metadata of the crate"),
 )
 
@@ -144,7 +146,7 @@ def test_a_later_version_may_know_more(tmp_path: Path) -> None:
     del record["contents"]["settings"]["seed"], record["contents"]["plan"]["verb"]
     del record["contents"]["plan"]["judging"]["offline"]
     del record["contents"]["solvers"]["sys"]["family"]
-    path.write_text(json.dumps(record))
+    path.write_bytes(canonical(record))
     result = quem.analyze(quem.load_study(study, kind="experience"))
     seal = result.findings.seal
     assert seal is not None

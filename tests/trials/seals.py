@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from quem import kinds
+from quem.commands.archiving import sealed_archive
 from quem.commands.verify import analysis_of
 from quem.errors import QuemError
-from quem.exporting.sealed_archives import pack, verify_archive
+from quem.exporting.sealed_archives import verify_archive
 from quem.sealing.seal import note_analysis, seal_study
-from quem.store.archive import archive_text
-from quem.store.engine import open_store
-from quem.store.location import locate_database
 from quem.study.reading import draft_study
 from tests.commands.sessions import close, hold_session
 from tests.served import write_judging_study
@@ -68,17 +66,10 @@ def sealed_study(folder: Path, *, in_store: bool) -> Path:
 
 
 @cache
-def archive(*, in_store: bool) -> bytes:
+def archive(*, in_store: bool, without_names: bool = False) -> bytes:
     """Give the archive of the sealed study."""
     study = _base(in_store=in_store) / "study.yaml"
-    content, _ = analysis_of(study, study.with_suffix(".sqlite3"))
-    text = ""
-    if in_store:
-        store = open_store(locate_database(study))
-        with store.read() as c:
-            text = archive_text(c, "made-up")
-        store.close()
-    return pack(draft_study(study), content, text)
+    return sealed_archive(study, without_names=without_names)
 
 
 def _replaced(old: str, new: str, name: str = "study.yaml") -> Callable[[Path, random.Random], str]:
@@ -334,8 +325,9 @@ def mutated(raw: bytes, rng: random.Random, how: str) -> tuple[bytes, str]:
 
 def unnoticed(rng: random.Random, folder: Path, where: str, how: str) -> tuple[str, str]:
     """Change one thing; gives what it was, and what was said of it: nothing if unnoticed."""
-    if where == "archive":
-        raw, what = mutated(archive(in_store=rng.random() < 0.5), rng, how)
+    if where in ("archive", "redacted"):
+        whole = archive(in_store=rng.random() < 0.5, without_names=where == "redacted")
+        raw, what = mutated(whole, rng, how)
         found = verify_archive(raw, "study-archive.zip", analysis_of)
         return what, "\n".join(map(str, found.differences))
     study = sealed_study(folder, in_store=where == "store")
@@ -352,7 +344,7 @@ _ALL = (
     *(("study", how) for how in STUDY),
     *(("store", how) for how in IN_STORE),
     # Twice, as one change of an archive can be at many places.
-    *(("archive", how) for how in ARCHIVE * 2),
+    *((where, how) for where in ("archive", "redacted") for how in ARCHIVE * 2),
 )
 
 

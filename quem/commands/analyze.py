@@ -95,12 +95,8 @@ def analyze(
     }
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     loaded = kinds.load_study(study, code=code, **sources)
-    if getattr(loaded, "seal", None):
-        from quem.sealing.seal import note_analysis
-        from quem.study.reading import draft_study
-
-        if note_analysis(draft_study(study)):
-            loaded = kinds.load_study(study, code=code, **sources)
+    if getattr(loaded, "seal", None) and _is_noted(study):
+        loaded = kinds.load_study(study, code=code, **sources)
     refuse_foreign(kind, settings, kinds.settings_of(loaded))
     # 0 is a value, though it equals False.
     arguments = {
@@ -111,6 +107,19 @@ def analyze(
         arguments |= {"keep": None if as_json else folder / file_name, "progress": _progress()}
     result = kinds.analyze(loaded, **arguments)
     show_result(result, folder, formats, as_json=as_json)
+
+
+def _is_noted(study: Path) -> bool:
+    """Note in the log of a seal that a study was analyzed; a folder to read from has to do."""
+    from quem.errors import FileError
+    from quem.sealing.seal import note_analysis
+    from quem.study.reading import draft_study
+
+    try:
+        return note_analysis(draft_study(study))
+    except FileError as error:
+        click.echo(f"warning: this analysis is not noted; {error}", err=True)
+        return False
 
 
 def _progress() -> Progress:

@@ -302,18 +302,27 @@ def ranking_files(draft: StudyFile) -> list[Path]:
 def note_analysis(draft: StudyFile) -> bool:
     """Note in the log that rankings were analyzed, the first time: they are revealed.
 
-    Nothing is noted of a study that is not sealed, or whose log was tampered with.
+    Nothing is noted of a study that is not sealed, or whose log or record was tampered with.
 
     Returns
     -------
     bool
         Whether something was noted.
+
+    Raises
+    ------
+    FileError
+        The log cannot be written to.
     """
     lines, trouble = read_log(draft.path)
     if trouble or not lines or any(line.what == "analyzed" for line in lines):
         return False
+    try:
+        first = _first_record(draft.path)
+    except FileError:
+        # The comparison with the seal names it.
+        return False
     now = contents(draft)
-    first = _first_record(draft.path)
     detail = {
         "contents": tokenized(now, first),
         "rankings": _digests(draft),

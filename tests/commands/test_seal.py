@@ -10,6 +10,7 @@ from zipfile import ZipFile
 import pytest
 
 import quem
+from quem.errors import FileError
 from quem.sealing.record import canonical
 from quem.sealing.seal import compare_with_seal
 from quem.study.reading import draft_study
@@ -105,6 +106,40 @@ def test_rankings_come_after_the_seal(
     code, _, err = quem_command("seal", judging_study, "--again", "never sealed")
     assert code == 1
     assert "not sealed yet" in err
+
+
+def test_a_folder_to_read_from_will_do(
+    tmp_path: Path, quem_command: Callable[..., Outcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the log cannot be written to, the study is analyzed, and a line says so."""
+    study = seals.sealed_study(tmp_path, in_store=False)
+    log = study.with_suffix(".seal.log")
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(lines[0])
+
+    def refuse(*_args: object) -> None:
+        raise FileError(log, "cannot be written to: Read-only file system")
+
+    monkeypatch.setattr("quem.sealing.seal.append", refuse)
+    code, out, err = quem_command("analyze", study, "--json")
+    assert code == 0
+    assert "not noted" in err
+    assert "Read-only" in err
+    assert json.loads(out)["seal"]["deviations"] == []
+
+
+def test_a_lost_record_is_a_deviation_of_the_first_analysis(
+    tmp_path: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """Nobody is kept from analyzing, and the report says that the record is missing."""
+    study = seals.sealed_study(tmp_path, in_store=False)
+    log = study.with_suffix(".seal.log")
+    log.write_bytes(log.read_bytes().splitlines(keepends=True)[0])
+    study.with_suffix(".seal.json").unlink()
+    code, out, err = quem_command("analyze", study, "--json")
+    assert code == 0, err
+    said = [one["message"] for one in json.loads(out)["seal"]["deviations"]]
+    assert any("is missing" in message for message in said)
 
 
 def test_the_text_says_all(judging_study: Path, quem_command: Callable[..., Outcome]) -> None:

@@ -37,8 +37,8 @@ MOST_SYSTEMS = 40
 _FEW = 3
 # Pixels: the least width of the drawing for a phone, and of the other one.
 NARROW, WIDE = 280, 520
-# The width of a letter as a share of its size.
-_LETTER = 0.56
+# The width of a letter as a share of its size; that of a wide font, such as DejaVu Sans.
+_LETTER = 0.61
 _LABEL, _TEXT = 16, 13
 # Per cent of the width; closer to an end, a text begins or ends at its place.
 _START, _END = 34.0, 66.0

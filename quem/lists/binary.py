@@ -34,6 +34,7 @@ __all__ = [
     "PRECISION",
     "RECIPROCAL_RANK",
     "common",
+    "mean_at_first",
     "reciprocal_rank",
 ]
 
@@ -250,6 +251,26 @@ def reciprocal_rank(hits: Hits, k: int | None = None) -> NDArray[np.float64]:
     -------
     array of float, shape (q,)
     """
+    return mean_at_first(hits, 1 / np.arange(1, hits.places.last.max(initial=0) + 1), k)
+
+
+def mean_at_first(
+    hits: Hits, weight: NDArray[np.float64], k: int | None = None
+) -> NDArray[np.float64]:
+    """Give the weight of the position of the first relevant item; 0 where a list has none.
+
+    Parameters
+    ----------
+    weight : array of float, shape (m,)
+        Of each position from 1, at least as many as there are.
+    k : int, optional
+        Positions beyond it have no weight.
+
+    Returns
+    -------
+    array of float, shape (q,)
+        In the mean over the orders of tied items.
+    """
     first = hits.nth == 1
     place, size = hits.places.first[first], hits.places.size[first]
     _, relevant = hits.tied
@@ -263,9 +284,8 @@ def reciprocal_rank(hits: Hits, k: int | None = None) -> NDArray[np.float64]:
         if k is not None and j >= k:
             break
         within = j <= size - relevant
-        if k is not None:
-            within &= place + j <= k
-        mean += np.where(within, chance / (place + j), 0)
+        at = np.where(within, place + j, 1)
+        mean += np.where(within & (at <= (k or np.inf)), chance * weight[at - 1], 0)
         left = size - j - 1
         chance = np.where(within, chance * (left - relevant + 1) / np.maximum(left, 1), 0)
     score[hits.query[first]] = mean

@@ -14,6 +14,7 @@ from quem.lists.pairs import count_pairs
 from quem.lists.properties import properties
 from quem.lists.rank_quality import boundary, mean_weights, rank_weights
 from quem.lists.registry import measure
+from quem.lists.relevance import gains_of_a_cascade, nonrelevant_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
@@ -284,6 +285,42 @@ def _rr(lists: Lists, rel: float, k: int | None) -> str:
     return f"1/{first[0]}" if first and (k is None or first[0] <= k) else "0"
 
 
+def _recall(lists: Lists, rel: float, k: int | None) -> str:
+    hits, _, relevant, _ = _counts(lists, rel)
+    return f"{int((hits.position <= (k or np.inf)).sum())} / {relevant}"
+
+
+def _success(lists: Lists, rel: float, k: int | None) -> str:
+    return str(int((lists.hits(rel).position <= (k or np.inf)).any()))
+
+
+def _r_precision(lists: Lists, rel: float) -> str:
+    return _recall(lists, rel, int(lists.hits(rel).relevant[0]))
+
+
+def _err(lists: Lists, top: float, k: int | None) -> str:
+    at, stops = gains_of_a_cascade(lists, top)
+    terms, reached = [], ""
+    for place, stop in zip((at + 1).tolist(), _all(stops.tolist()), strict=True):
+        if place <= (k or np.inf):
+            terms.append(f"{reached}{stop}/{place}")
+        reached += f"(1 - {stop}) × "
+    return _sum(terms)
+
+
+def _bpref(lists: Lists, rel: float) -> str:
+    _, _, relevant, _ = _counts(lists, rel)
+    wrong = int(((lists.true_value >= 0) & (lists.true_value < rel)).sum())
+    most = min(relevant, wrong)
+    before = np.minimum(nonrelevant_before(lists, rel)[0], most).tolist()
+    return f"({_sum(f'(1 - {n}/{most or 1})' for n in before)}) / {relevant}"
+
+
+def _judged(lists: Lists, k: int | None) -> str:
+    looked = lists.known[: k or lists.run.total]
+    return f"{int(looked.sum())} / {len(looked)}"
+
+
 def _ndcg(lists: Lists, gain: str, k: int | None) -> str:
     def dcg(grades: Iterable[float]) -> str:
         return _sum(
@@ -358,6 +395,12 @@ WORKED: dict[str, Callable[..., str]] = {
     "APs": _aps,
     "APL": _apl,
     "RR": _rr,
+    "R": _recall,
+    "Success": _success,
+    "Rprec": _r_precision,
+    "ERR": _err,
+    "bpref": _bpref,
+    "Judged": _judged,
     "nDCG": _ndcg,
     "nDCGL": _ndcgl,
     "RBP": _rbp,

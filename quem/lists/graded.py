@@ -46,19 +46,25 @@ def _dcg(
     # Few items have a gain, in most lists.
     at = np.flatnonzero(gaining)
     gains = grade[at] if gain == "linear" else np.exp2(grade[at]) - 1
-    return sum_by(rows.row[at], gains * places.only(at).mean(_discount(rows), k), len(rows))
+    places = places.only(at)
+    divisor = _divisor(rows)
+    # To multiply by the inverse would be off in the last digit.
+    known = gains / divisor[places.first - 1]
+    if (places.size > 1).any():
+        known = np.where(places.size == 1, known, gains * places.mean(1 / divisor, k))
+    return sum_by(rows.row[at], known, len(rows))
 
 
-def _discount(rows: Ragged) -> NDArray[np.float64]:
-    """The discount of each position that there is, from 1."""
-    discount: NDArray[np.float64] = 1 / np.log2(np.arange(int(rows.sizes.max(initial=0))) + 2)
-    return discount
+def _divisor(rows: Ragged) -> NDArray[np.float64]:
+    """What the gain at each position that there is, from 1, is divided by."""
+    divisor: NDArray[np.float64] = np.log2(np.arange(int(rows.sizes.max(initial=0))) + 2)
+    return divisor
 
 
 def _ndcgl(lists: Lists, rel: float) -> Outcome:
     hits, sizes = lists.hits(rel), lists.run.sizes
     terminal = hits.found / np.maximum(hits.relevant, 1)
-    gained = hits.sum(hits.places.mean(_discount(lists.run)))
+    gained = hits.sum(hits.places.mean(1 / _divisor(lists.run)))
     score = gained + terminal / np.log2(sizes + 2)
     # All relevant items, and then the terminal one, whose gain is 1.
     most = int(hits.relevant.max(initial=0)) + 1

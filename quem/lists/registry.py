@@ -15,6 +15,7 @@ from quem.lists.length_aware import LENGTH_AWARE
 from quem.lists.measure import Definition, Measure, split_spelling
 from quem.lists.pairs import PAIRS
 from quem.lists.rank_quality import QUALITY, RANK_QUALITY
+from quem.lists.relevance import RELEVANCE
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -30,6 +31,7 @@ _FAMILIES = (
     LENGTH_AWARE,
     PRECISION,
     RECIPROCAL_RANK,
+    RELEVANCE,
     GAIN,
     RANK_BIASED,
     RANK_QUALITY,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 import pytest
+import pytrec_eval
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
 from quem import lists as measures
@@ -46,6 +47,65 @@ def random_run(
 def grades(truth: dict[str, Items]) -> dict[str, dict[str, int]]:
     """The ground truth with whole grades, as ir_measures has them."""
     return {q: {item: int(grade) for item, grade in items.items()} for q, items in truth.items()}
+
+
+# What trec_eval computes by itself, to the last bit.
+TREC = {
+    "P@5": "P_5",
+    "R@5": "recall_5",
+    "R@30": "recall_30",
+    "Success@1": "success_1",
+    "Success@10": "success_10",
+    "Rprec": "Rprec",
+    "bpref": "bpref",
+    "AP": "map",
+    "AP@10": "map_cut_10",
+    "RR": "recip_rank",
+    "nDCG": "ndcg",
+    "nDCG@10": "ndcg_cut_10",
+}
+
+
+@pytest.mark.parametrize("rel", [1, 2])
+def test_trec_eval(rel: int) -> None:
+    """2,000 queries with ties, and missing, empty, unjudged, and pooled items: no difference."""
+    run, truth = random_run(12, queries=2000)
+    for n, items in enumerate(truth.values()):
+        # What a pool holds and nobody judged has a grade below 0.
+        items |= {f"d{(n + i) % 40}": -1 for i in range(n % 3)}
+    for n in range(0, 2000, 17):
+        del run[f"q{n}"]
+    graded = grades(truth)
+    theirs = pytrec_eval.RelevanceEvaluator(graded, set(TREC.values()), relevance_level=rel)
+    expected = theirs.evaluate(run)
+    chosen = [
+        measures.measure(name, **({} if name.startswith("nDCG") else {"rel": rel})) for name in TREC
+    ]
+    scores = measures.evaluate(run, truth, chosen, ties="id")
+    assert len(expected) > 1700
+    for measure, column in zip(scores.names, TREC.values(), strict=True):
+        for query, score in zip(scores.queries, scores[measure].tolist(), strict=True):
+            if query in expected:
+                other = expected[query][column]
+                assert (0 if math.isnan(score) else score) == other, (measure, query)
+            else:
+                assert math.isnan(score) or score == 0
+
+
+def test_judged_of_ir_measures() -> None:
+    """It breaks ties otherwise than its other measures: the first id first."""
+    run, truth = random_run(14)
+    best_first = {
+        q: sorted(items, key=lambda item: (-items[item], item)) for q, items in run.items() if items
+    }
+    theirs = {"Judged@5": ir_measures.Judged @ 5, "Judged": ir_measures.Judged}
+    scores = measures.evaluate(best_first, truth, list(theirs))
+    for name, one in theirs.items():
+        for query in best_first:
+            (other,) = ir_measures.iter_calc(
+                [one], {query: grades(truth)[query]}, {query: run[query]}
+            )
+            assert scores[name][scores.queries.index(query)] == pytest.approx(other.value)
 
 
 GAINS = {1: 1, 2: 3, 3: 7}
@@ -230,6 +290,16 @@ def rbp(run: Items, truth: Items, k: int) -> float:
     return 0.2 * sum(g * 0.8**i for i, g in enumerate(gains))
 
 
+def err(run: Items, truth: Items, k: int) -> float:
+    """The chance to stop at each position, by its reciprocal."""
+    total, here = 0.0, 1.0
+    for place, item in enumerate(ranked(run)[:k], 1):
+        stops = (2 ** truth.get(item, 0) - 1) / 8
+        total += here * stops / place
+        here *= 1 - stops
+    return total
+
+
 def average_precision_smoothed(run: Items, truth: Items, _: int) -> float:
     """Average precision with one more relevant item at the end."""
     relevant = {item for item, grade in truth.items() if grade >= 1}
@@ -248,9 +318,10 @@ BRUTE: dict[str, Callable[[Items, Items, int], float]] = {
     "MAE": mae,
     "MSE(by=case)": mse_by_case,
     "RBP(p=0.8, top=3)": rbp,
+    "ERR(top=3)": err,
     "APs": average_precision_smoothed,
 }
-CUT = ("hits", "quality_stromer", "quality_mueller", "correctness", "completeness", "RBP")
+CUT = ("hits", "quality_stromer", "quality_mueller", "correctness", "completeness", "RBP", "ERR")
 
 
 @pytest.mark.parametrize("k", [None, 1, 4, 50])

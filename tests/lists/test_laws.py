@@ -21,10 +21,12 @@ SPELLINGS = [
 BY_ORDER = [
     *("hits", "quality_stromer", "correctness", "completeness", "kendall", "distance"),
     *("spearman", "F1", "F1s", "AP", "APs", "APL", "RR", "nDCG", "nDCGL", "RBP", "RBPL"),
+    *("R@2", "Success@2", "Rprec", "ERR", "bpref", "Judged@2"),
 ]
 PERFECT = [
     *("quality_stromer", "quality_mueller", "correctness", "completeness", "kendall(variant=b)"),
     *("spearman", "AP", "RR", "nDCG", "nDCG@3", "hits_norm", "quality_stromer@9"),
+    *("R", "Success@1", "Rprec", "bpref", "Judged"),
 ]
 # Each example is scored by all measures.
 quick = settings(max_examples=40, deadline=None)
@@ -113,6 +115,7 @@ def test_reversal(values: list[float]) -> None:
 def test_promotion(relevant: list[bool], data: st.DataObject) -> None:
     """To move a relevant item up by one never makes a list worse, by any measure of relevance."""
     by = ["AP", "APs", "APL", "RR", "nDCG", "nDCGL", "RBP", "RBPL", "F1", "F1s", "AP@3", "nDCG@3"]
+    by += ["R@2", "Success@2", "Rprec", "ERR", "ERR(top=1)@3", "bpref"]
     listed = [f"{i}" for i in range(len(relevant))]
     truth = [item for item, good in zip(listed, relevant, strict=True) if good]
     assume(truth and truth != ["0"])

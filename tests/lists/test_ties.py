@@ -27,6 +27,8 @@ CUT = [
     *("nDCG(gain=exponential)@4", "RBP(p=0.8)@3", "RBP(top=1)", "hits@3", "hits_norm@4"),
     *("quality_stromer@3", "quality_mueller@3", "correctness@4", "completeness@3", "RBPL(p=0.8)"),
     *("OLAR(max_length=9, rel=0.5)", "APL(rel=0.5)", "APs(rel=0.5)", "nDCGL(rel=0.5)"),
+    *("R@2", "R(rel=0.5)@3", "Success@1", "Success(rel=0.5)@2", "Rprec(rel=0.5)", "ERR@2"),
+    *("ERR(top=1)", "ERR(top=1)@3", "bpref(rel=0.5)", "Judged@2"),
 ]
 ALL = list(dict.fromkeys([*SPELLINGS, *CUT]))
 levels = st.integers(0, 2).map(lambda n: n / 2)
@@ -74,6 +76,10 @@ def test_expected_does_not_depend_on_what_is_given_first(
 
 
 THEIRS = {
+    "R@3": ir_measures.R @ 3,
+    "Success@2": ir_measures.Success @ 2,
+    "Rprec": ir_measures.Rprec,
+    "bpref": ir_measures.Bpref,
     "P@3": ir_measures.P @ 3,
     "AP": ir_measures.AP,
     "AP@4": ir_measures.AP @ 4,

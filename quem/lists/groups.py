@@ -1,4 +1,4 @@
-"""Which of many systems can be told apart: one test of all pairs, groups, and agreeing orders."""
+"""Which of many systems differ: one test of all pairs, groups, and how far orders agree."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def joint_test(scores: Floats, testable: Flags, *, permutations: int, seed: int)
     On each query the systems' scores are exchanged at random. With :math:`d` the differences of
     two systems, the statistic of a pair is :math:`|\sum d| / \sqrt{\sum d^2}`, which grows with
     its t statistic; p is the share of exchanges in which the largest statistic of any pair
-    reaches that of the pair: (1 + reached)/(1 + permutations). So the chance to tell any two of
-    equal systems apart is at most the level, however many there are. On a query where some
-    systems have no score, the others exchange theirs. A pair alone has the paired randomization
-    test of `quem.lists.inference.sign_flips`, exact with few queries.
+    reaches that of the pair: (1 + reached)/(1 + permutations). So the chance that any of
+    several equal systems are called different is at most 1 - level, however many there are. On a
+    query where some systems have no score, the others exchange theirs. A pair alone has the paired
+    randomization test of `quem.lists.inference.sign_flips`, exact with few queries.
 
     This is the randomized Tukey HSD test with a studentized range. Without studentizing, a single
     bad system would widen the range for all pairs, and hide differences between good ones.
@@ -173,7 +173,7 @@ def _exchanges(known: Flags, permutations: int, seed: int) -> Iterator[NDArray[n
 
 
 def indistinct_groups(differ: Flags) -> list[tuple[int, ...]]:
-    """Find groups of systems so that two are in one group only where no test tells them apart.
+    """Find groups of systems so that two are in one group only where no test distinguishes them.
 
     By inserting each difference and absorbing groups that are part of others; groups whose pairs
     are all in others are then left out.

@@ -154,7 +154,7 @@ class Definition:
     compute: Callable[..., Outcome] = field(repr=False)
     low: float
     high: float
-    better: str
+    better: Literal["higher", "lower"]
     truth: Literal["order", "grades", "both"]
     ties: str
     short: str

@@ -198,7 +198,7 @@ def _compare_scores(
     """Compare leaderboards and studies; what an analysis of these has kept is used again."""
     from quem import kinds
     from quem.commands.analyze import show_progress
-    from quem.errors import QuemError
+    from quem.errors import Mistake, QuemError
     from quem.leaderboard.settings import LeaderboardSettings
     from quem.study.reading import kind_of
 
@@ -208,6 +208,13 @@ def _compare_scores(
     for path in paths:
         try:
             kind = kind_of(path)
+            if kinds.KINDS[kind].quick is None:
+                message = (
+                    f"a study of kind {kind} has no scores of queries, and does not compare with "
+                    "others that have; leave it out"
+                )
+                mistakes.append(Mistake(str(path), key="kind", message=message))
+                continue
             refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
             refuse_foreign(kind, running, kinds.KINDS[kind].running)
             own = {name: value for name, value in sources.items() if value}

@@ -142,6 +142,21 @@ def test_experience_studies_have_no_board(quem_command: Command) -> None:
         assert f"{words[0]} is not for a study of kind experience" in err
 
 
+def test_kinds_do_not_mix(quem_command: Command, tmp_path: Path) -> None:
+    """Years of experience do not compare with scores of queries, whichever comes first."""
+    path = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
+    study = STUDIES / "assembly-planners" / "study.yaml"
+    code, _, err = quem_command("compare", path, study)
+    assert (code, err) == (
+        1,
+        f"error: {study}: kind: a study of kind experience has no scores of queries, and does not "
+        "compare with others that have; leave it out\n",
+    )
+    code, _, err = quem_command("compare", study, path)
+    assert code == 1
+    assert "this is a retrieval study" in err
+
+
 def test_mistakes_of_all_studies_are_told_at_once(quem_command: Command, tmp_path: Path) -> None:
     """Each study's mistakes are named; nothing is written."""
     paths = [write_retrievers(tmp_path, name, {"a": 0.3, "b": 0.9}) for name in ("one", "two")]

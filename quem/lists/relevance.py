@@ -141,7 +141,9 @@ def _judged(lists: Lists, k: int | None) -> Outcome:
     return held / looked, ((sizes == 0, EMPTY_LIST),)
 
 
-_HIGHEST = Parameter("top", 4.0, "the highest grade that there can be", float, 1e-9, 60)
+_HIGHEST = Parameter(
+    "top", 4.0, "the highest grade that there can be; a higher one counts as it", float, 1e-9, 60
+)
 _NOTHING = "Where no item is relevant."
 
 

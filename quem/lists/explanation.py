@@ -13,7 +13,7 @@ from quem.lists.lists import Lists
 from quem.lists.pairs import count_pairs
 from quem.lists.properties import properties
 from quem.lists.rank_quality import boundary, mean_weights, rank_weights
-from quem.lists.registry import measure
+from quem.lists.registry import is_own, measure
 from quem.lists.relevance import gains_of_a_cascade, nonrelevant_before
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from quem.lists.lists import Hits
     from quem.lists.measure import Definition, Measure
+    from quem.lists.registry import Chosen
 
 __all__ = ["WORKED", "describe", "explain"]
 
@@ -39,7 +40,7 @@ _EXAMPLES: dict[str, tuple[_Items, _Items]] = {
     ),
 }
 
-_ONLY_ORDER = ("options", "relevance")
+_ONLY_ORDER = ("options", "relevance", "own")
 
 
 def describe(definition: Definition) -> dict[str, Any]:
@@ -76,12 +77,12 @@ def describe(definition: Definition) -> dict[str, Any]:
     }
 
 
-def explain(by: str | Measure) -> dict[str, Any]:
+def explain(by: Chosen) -> dict[str, Any]:
     """Explain a measure with a worked example.
 
     Parameters
     ----------
-    by : str or Measure
+    by : str, Measure, Definition or callable
         With other parameters than the defaults, the example uses these.
 
     Returns
@@ -98,13 +99,15 @@ def explain(by: str | Measure) -> dict[str, Any]:
     chosen = measure(by)
     description = describe(chosen.definition)
     kind = chosen.definition.family
-    listed, truth = _EXAMPLES[kind]
+    # Those of the user are shown on the example of any list.
+    listed, truth = _EXAMPLES.get(kind, _EXAMPLES["relevance"])
     plain = chosen.name == chosen.definition.name
     shown = chosen.definition.shown if plain else (chosen.name,)
+    own = {chosen.definition.name: chosen.definition} if is_own(chosen.definition) else {}
     description["example"] = {
         "list": list(listed) if kind in _ONLY_ORDER else listed,
         "ground_truth": truth,
-        "scores": [_worked(measure(name), listed, truth) for name in shown],
+        "scores": [_worked(measure(name, own), listed, truth) for name in shown],
     }
     if kind == "options":
         description["properties"] = [
@@ -124,7 +127,10 @@ def _worked(chosen: Measure, listed: _Items, truth: _Items) -> dict[str, str | f
     if result.reason:
         return {"measure": chosen.name, "score": None, "undefined": result.reason}
     lists = Lists([listed], [truth])
-    calculation = WORKED[chosen.definition.name](lists, **dict(chosen.values))
+    if is_own(chosen.definition):
+        calculation = f"{chosen.definition.name}(items, truth)"
+    else:
+        calculation = WORKED[chosen.definition.name](lists, **dict(chosen.values))
     return {"measure": chosen.name, "calculation": calculation, "score": result.value}
 
 

@@ -211,6 +211,31 @@ class Lists:
             self._cache[key] = make()
         return cast("_Value", self._cache[key])
 
+    def of_query(
+        self, query: int
+    ) -> tuple[list[Hashable], list[float] | None, dict[Hashable, float]]:
+        """Give one list, and its ground truth.
+
+        Parameters
+        ----------
+        query : int
+            Its place.
+
+        Returns
+        -------
+        items : list
+            Best first.
+        scores : list of float or None
+            Theirs; None where there is only an order.
+        truth : dict
+            Item to grade or similarity; a copy.
+        """
+        start, given = int(self.run.starts[query]), self._run[query]
+        end, names = start + len(given), list(given)
+        items = [names[at - start] for at in self._order[start:end].tolist()]
+        scores = self.score[start:end].tolist() if self.scored[query] else None
+        return items, scores, dict(self._truth[query])
+
     # How they are read
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -120,22 +121,27 @@ class Parameter:
         return noun
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Definition:
-    """A measure as the literature defines it, without values for its parameters.
+    """A measure as the literature defines it, or its user, without values for its parameters.
 
     Parameters
     ----------
-    family : {"retrieval", "relevance", "options", "dialogue"}
+    name : str
+        Letters, digits, and _.
+    family : {"retrieval", "relevance", "options", "dialogue", "own"}
         What is scored, and so which example explains it; see `quem.lists.explanation`.
     summary : str
         What it says about a list, in one sentence.
     formula : str
         The definition, in plain text.
     compute : callable
-        Takes `Lists` and the parameters, and scores all lists at once.
+        Takes `Lists` and the parameters, and scores all lists at once: gives an array with a
+        score of each list, and, as a tuple of pairs, where it is undefined (an array of bool)
+        and why.
     low, high : float
         The least and the greatest value; infinite where there is no bound.
+    better : {"higher", "lower"}
     truth : {"order", "grades", "both"}
         What of the ground truth it uses: the place of each item there, which has none where
         grades are equal; the grades, similarities or relevance themselves; or an order in which
@@ -148,21 +154,45 @@ class Definition:
     """
 
     name: str
-    family: str
     summary: str
-    formula: str
     compute: Callable[..., Outcome] = field(repr=False)
-    low: float
-    high: float
-    better: str
-    truth: Literal["order", "grades", "both"]
-    ties: str
-    short: str
-    unknown: str
-    undefined: str
-    citation: str
+    family: str = "own"
+    formula: str = ""
+    low: float = -math.inf
+    high: float = math.inf
+    better: str = "higher"
+    truth: Literal["order", "grades", "both"] = "grades"
+    ties: str = ""
+    short: str = ""
+    unknown: str = ""
+    undefined: str = ""
+    citation: str = ""
     parameters: tuple[Parameter, ...] = ()
     shown_with: tuple[str, ...] = ("",)
+
+    def __post_init__(self) -> None:
+        """Refuse what the first use would stumble over.
+
+        Raises
+        ------
+        QuemError
+            The name cannot be spelled, or a value is none of those allowed.
+        """
+        mistakes = []
+        if not re.fullmatch(r"\w+", self.name):
+            mistakes.append(
+                f"{self.name!r} cannot be the name of a measure; use letters, digits, and _"
+            )
+        if self.better not in {"higher", "lower"}:
+            mistakes.append(f"{self.name}: better: should be higher or lower, not {self.better!r}")
+        if self.truth not in {"order", "grades", "both"}:
+            mistakes.append(
+                f"{self.name}: truth: should be order, grades, or both, not {self.truth!r}"
+            )
+        if not self.low <= self.high:
+            mistakes.append(f"{self.name}: low ({self.low:g}) is above high ({self.high:g})")
+        if mistakes:
+            raise QuemError(mistakes)
 
     @property
     def shown(self) -> tuple[str, ...]:

@@ -290,6 +290,11 @@ class RetrievalSpec(StudySpec):
     ground_truth: GroundTruth = Field(
         description="One of the four below; a bare name is a retriever."
     )
+    likeness: Annotated[Line, allowed("id of a linear retriever")] = Field(
+        "",
+        description="How similar two cases are, for the measure ILD: as this retriever compares "
+        "them; by default as the first linear one does, or by all attributes alike.",
+    )
     mac_fac: Annotated[MacFac | None, Field()] = Field(None, description="Two phases, see below.")
     analysis: Annotated[RetrievalSettings, Part] = Field(
         RetrievalSettings(), description="Settings of the analysis."

@@ -34,7 +34,10 @@ _SEVERAL = "several items are relevant, and the measure is defined for one"
 def _f1(lists: Lists, rel: float, k: int | None) -> Outcome:
     hits = lists.hits(rel)
     held = hits.found if k is None else hits.sum(hits.places.within(k))
-    score = 2 * held / np.maximum((lists.run.sizes if k is None else k) + hits.relevant, 1)
+    # By precision and recall as trec_eval computes it, to the last bit.
+    precision = held / (np.maximum(lists.run.sizes, 1) if k is None else k)
+    recall = held / np.maximum(hits.relevant, 1)
+    score = 2 * precision * recall / np.where(held > 0, recall + precision, 1)
     return score, ((hits.relevant == 0, NOTHING_RELEVANT),)
 
 

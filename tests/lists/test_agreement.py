@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +52,9 @@ def grades(truth: dict[str, Items]) -> dict[str, dict[str, int]]:
 
 # What trec_eval computes by itself, to the last bit.
 TREC = {
+    "P": "set_P",
+    "R": "set_recall",
+    "F1": "set_F",
     "P@5": "P_5",
     "R@5": "recall_5",
     "R@30": "recall_30",
@@ -114,6 +118,23 @@ def test_judged_of_ir_measures() -> None:
                 [one], {query: grades(truth)[query]}, {query: run[query]}
             )
             assert scores[name][scores.queries.index(query)] == pytest.approx(other.value)
+
+
+@pytest.mark.skipif(not shutil.which("perl"), reason="TREC's script for ERR needs perl")
+@pytest.mark.parametrize("k", [5, 20])
+def test_err_of_trec(k: int) -> None:
+    """It writes five digits, and knows no names of queries, only numbers."""
+    run, truth = random_run(16, queries=200, tied=False)
+    numbered = {str(n): items for n, items in enumerate(run.values()) if items}
+    judged = {str(n): items for n, items in enumerate(grades(truth).values()) if str(n) in numbered}
+    theirs = {
+        one.query_id: one.value
+        for one in ir_measures.iter_calc([ir_measures.ERR @ k], judged, numbered)
+    }
+    assert len(theirs) > 150
+    scores = measures.evaluate(numbered, judged, [f"ERR@{k}"])
+    ours = dict(zip(scores.queries, scores[f"ERR@{k}"].tolist(), strict=True))
+    assert theirs == pytest.approx({query: ours[query] for query in theirs}, abs=1e-5)
 
 
 GAINS = {1: 1, 2: 3, 3: 7}

@@ -262,7 +262,7 @@ def test_lists_without_what_nobody_judged(tmp_path: Path) -> None:
 def test_diversity(tmp_path: Path) -> None:
     """Cases are as similar to each other as the linear retriever says that compares them."""
     by_x = {"attributes": [{"name": "x", "range": [0, 10]}]}
-    linear = [{"id": "all", "linear": {}}, {"id": "x", "linear": by_x}]
+    linear: list[dict[str, Any]] = [{"id": "all", "linear": {}}, {"id": "x", "linear": by_x}]
     run = "query,case,rank\n" + "".join(f"q1,{c},{n}\n" for n, c in enumerate("adb", 1))
     retrievers = [*linear, {"id": "r", "run": "run.csv"}]
     path = write_study(tmp_path, retrievers, "all", run_csv=run, likeness="x")

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["chosen", "joined", "labels", "versions"]
 
 _MOST_NAMED = 4
+# Keys outside of ``analysis``, of whose values there is a digest.
+_DIGESTS = ("users", "questions", "likeness")
 
 
 def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
@@ -95,8 +97,10 @@ def _differences(first: ScoreTable, other: ScoreTable) -> Iterator[Mistake]:
         if here != there and not (unlike and None in (here, there)):
             yield Mistake(
                 other.source,
-                key=f"analysis.{key}" if key not in ("users", "questions") else key,
-                message=_setting(here, there, first.source),
+                key=key if key in _DIGESTS else f"analysis.{key}",
+                message=f"differs from {first.source}; state the same in both"
+                if key in _DIGESTS
+                else _setting(here, there, first.source),
             )
     queries = list(_queries(first, other))
     yield from queries
@@ -110,9 +114,7 @@ def _differences(first: ScoreTable, other: ScoreTable) -> Iterator[Mistake]:
 
 
 def _setting(here: str | None, there: str | None, source: str) -> str:
-    if here is not None and there is not None and max(len(here), len(there)) < 32:  # noqa: PLR2004
-        return f"is {here} here and {there} in {source}; set the same in both, or by an option"
-    return f"differs from {source}; state the same in both"
+    return f"is {here} here and {there} in {source}; set the same in both, or by an option"
 
 
 def _measures(first: ScoreTable, other: ScoreTable) -> Iterator[Mistake]:

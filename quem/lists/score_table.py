@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -33,10 +33,15 @@ class Entry(NamedTuple):
 
 
 class ScoredBy(NamedTuple):
-    """A measure: its name with all parameters that matter, and in which direction it is better."""
+    """A measure: its name with all parameters that matter, and which scores are better.
+
+    Parameters
+    ----------
+    better : {"higher", "lower"}
+    """
 
     name: str
-    better: Literal["higher", "lower"]
+    better: str
 
 
 class Inference(NamedTuple):

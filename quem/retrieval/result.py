@@ -348,7 +348,7 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
         QuemError
             No retriever has scores.
         """
-        from quem.retrieval.truth import truth_digest
+        from quem.retrieval.truth import likeness_digest, truth_digest
 
         findings, spec = self.findings, self.study.spec
         scores = [one.scores.values for one in findings.scored if one.scores is not None]
@@ -357,6 +357,9 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
             raise QuemError([message])
         known = np.flatnonzero(findings.truth.lists.sizes > 0)
         used = findings.settings
+        settings: dict[str, str] = {"ties": used.ties}
+        if any(measure.definition.family == "diversity" for measure in findings.measures):
+            settings["likeness"] = likeness_digest(self.study)
         return ScoreTable(
             kind="retrieval",
             title=spec.title,
@@ -368,7 +371,7 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
             headline=findings.headline,
             values=np.stack(scores)[:, known],
             truth=truth_digest(findings.truth, findings.measures, findings.task.n_candidates),
-            settings={"ties": used.ties},
+            settings=settings,
             inference=Inference(used.level, used.bootstrap, used.permutations, used.seed),
             nouns=("retriever", "query"),
         )

@@ -81,8 +81,10 @@ def _leaderboard(
         _group_bar(axes, figure, number, group)
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(rows) - 0.4, -0.6)
-    level = format_percent(findings.settings.level)
-    axes.set_title(f"{findings.measure(at)}, {level} intervals", fontweight="normal")
+    title = f"{findings.measure(at)}, {format_percent(findings.settings.level)} intervals"
+    if label_inches([title]) > plot:
+        title = short(findings.measure(at), 20)
+    axes.set_title(title, fontweight="normal")
     better = findings.table.measures[at].better
     tidy(axes, x=f"{better} is better", grid="x")
     axes.xaxis.label.set_color(MUTED)
@@ -164,7 +166,9 @@ def _measures(findings: LeaderboardFindings) -> Figure | None:
     left = label_inches(labels)
     top = 0.1 + 0.87 * label_inches(titles) if turned else 0.35
     plot, body = 0.62 * len(measures), 0.3 * len(systems)
-    width, height = left + plot + left + 0.1, top + body + 0.15
+    # Turned titles lean over to the right.
+    right = max(left + 0.1, 0.72 * label_inches(titles[-1:])) if turned else left + 0.1
+    width, height = left + plot + right, top + body + 0.15
     figure = Figure(figsize=(width, height))
     axes = figure.add_axes((left / width, 0.1 / height, plot / width, body / height))
     # By other measures the same systems, placed among each other.

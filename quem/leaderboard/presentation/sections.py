@@ -41,8 +41,8 @@ CAPTIONS = {
     "can overlap and their difference still be significant, because it is tested query by query.",
     "changes": "The change on each query by the headline measure, from the largest gain (blue) to "
     "the largest loss (red). Dashed: the mean change; shaded: its interval.",
-    "measures": "The place of each system by each measure, the best at the top. Lines that cross "
-    "are conclusions that depend on the measure, where the difference is significant.",
+    "measures": "The place of each system by each measure (up to 12), the best at the top. Where "
+    "lines cross, the order depends on the measure.",
     "agreement": "Kendall's tau-b between the orders of the systems by each two measures: 1 for "
     "the same order, −1 for the reverse. Last column: the mean with the other measures.",
 }

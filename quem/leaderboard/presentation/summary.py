@@ -221,7 +221,8 @@ def _winners(findings: LeaderboardFindings) -> str:
         f"{join_words([findings.names[at] for at in who], 3)} by {join_words(by, _MOST_NAMED)}"
         for who, by in found.items()
     ]
-    return f"{text}; {join_words(others, _MOST_NAMED)}" if others else text
+    more = [f"{len(others) - _MOST_NAMED} more by others"] if len(others) > _MOST_NAMED else []
+    return "; ".join([text, *others[:_MOST_NAMED], *more])
 
 
 def conflict_texts(findings: LeaderboardFindings) -> Iterator[str]:

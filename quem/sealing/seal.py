@@ -325,7 +325,11 @@ def note_analysis(draft: StudyFile) -> bool:
     now = contents(draft)
     detail = {
         "contents": tokenized(now, first),
-        "rankings": _digests(draft),
+        # Keyed: of a table whose ranks are known, names could be tried out.
+        "rankings": {
+            token_of(first, name): token_of(first, digest)
+            for name, digest in _digests(draft).items()
+        },
         "ranks": digest_of_ranks(draft, first, ids_in(now)),
     }
     append(draft.path, Line("analyzed", _now(), detail))
@@ -583,17 +587,22 @@ class _Comparison:
 
     def _of_tables(self) -> Iterator[Deviation]:
         """Say which tables of rankings are not those of the first analysis."""
-        if not self._analyzed:
+        if not (self._analyzed and self.first):
             return
-        then, now = self._analyzed.detail.get("rankings", {}), _digests(self._draft)
+        names = {}
         if "tokens" in self.first:
             # A copy without names has another table, with the same ranks.
             then = {"": self._analyzed.detail.get("ranks", "")}
             now = {"": digest_of_ranks(self._draft, self.first, ids_in(self._now))}
-        for name in sorted({*then, *now}):
-            if then.get(name) != now.get(name):
+        else:
+            files = _digests(self._draft)
+            names = {token_of(self.first, name): name for name in files}
+            then = self._analyzed.detail.get("rankings", {})
+            now = {token: token_of(self.first, files[name]) for token, name in names.items()}
+        for token in sorted({*then, *now}):
+            if then.get(token) != now.get(token):
                 message = "the rankings are not those of the first analysis"
-                yield Deviation("ranking", name, message, "after")
+                yield Deviation("ranking", names.get(token, ""), message, "after")
 
     def of_rankings(self, ranked: Mapping[str, Iterable[str]]) -> Iterator[Deviation]:
         """Say who ranked or was ranked other than sealed, and which rankings were changed."""

@@ -13,6 +13,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 from quem import __version__
@@ -315,7 +316,7 @@ def _of_crate(
 def _described(raw: bytes) -> dict[str, str]:
     try:
         graph = json.loads(raw)["@graph"]
-        return {one["@id"]: one["sha256"] for one in graph if "sha256" in one}
+        return {unquote(one["@id"]): one["sha256"] for one in graph if "sha256" in one}
     except (ValueError, KeyError, TypeError, RecursionError):
         return {}
 

@@ -7,6 +7,7 @@ import random
 import re
 from io import BytesIO
 from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
 from zipfile import ZipFile
 
 import pytest
@@ -307,11 +308,16 @@ def test_another_draw_is_named(tmp_path: Path, quem_command: Callable[..., Outco
 def test_an_archive_is_a_crate(tmp_path: Path, quem_command: Callable[..., Outcome]) -> None:
     """The description keeps the rules of RO-Crate 1.1: descriptor, root, and a part per file."""
     study = seals.sealed_study(tmp_path, in_store=True)
+    statement = "Das Prüfen 100%.md"
+    (tmp_path / "p1.md").rename(tmp_path / statement)
+    study.write_text(study.read_text("utf-8").replace("p1.md", statement), "utf-8")
     assert quem_command("export", study, "--archive")[0] == 0
+    assert quem_command("verify", tmp_path / "study-archive.zip")[0] == 0
     with ZipFile(tmp_path / "study-archive.zip") as archive:
         names = {*archive.namelist()}
         described = json.loads(archive.read("ro-crate-metadata.json"))
-    assert described["@context"] == "https://w3id.org/ro/crate/1.1/context"
+    assert described["@context"][0] == "https://w3id.org/ro/crate/1.1/context"
+    assert "sha256" in described["@context"][1]
     entities = {one["@id"]: one for one in described["@graph"]}
     assert len(entities) == len(described["@graph"])
     descriptor, root = entities["ro-crate-metadata.json"], entities["./"]
@@ -321,8 +327,10 @@ def test_an_archive_is_a_crate(tmp_path: Path, quem_command: Callable[..., Outco
     assert root["@type"] == "Dataset"
     assert all(root[key] for key in ("name", "description", "datePublished", "license"))
     parts = {one["@id"] for one in root["hasPart"]}
-    assert parts == names - {"ro-crate-metadata.json"}
     assert {one["@id"] for one in described["@graph"] if one["@type"] == "File"} == parts
+    assert f"study/{quote(statement)}" in parts
+    parts = {unquote(one) for one in parts}
+    assert parts == names - {"ro-crate-metadata.json"}
     assert {"store.jsonl", "analysis.json", "study/study.yaml", "study/study.seal.json"} < parts
 
 

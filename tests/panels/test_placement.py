@@ -68,6 +68,8 @@ def test_golden_panel(tmp_path: Path) -> None:
     """The whole panel by hand: virtual places, the judges' term, drift, and the estimate."""
     placed = golden_placement(tmp_path)
     averages = placed.averages
+    for one, ranks in PANEL["consensus"].items():
+        assert [placed.panel.consensus(p)[one] for p in ("P1", "P2", "P3")] == pytest.approx(ranks)
     for one, x in PANEL["virtual_x"].items():
         assert averages.average[averages.solvers.index(one)] == pytest.approx(x, abs=1e-6)
     assert averages.average[-1] == pytest.approx(PANEL["system_x"], abs=1e-6)

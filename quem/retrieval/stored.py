@@ -29,6 +29,7 @@ __all__ = [
     "Stored",
     "file_stems",
     "qrels_parts",
+    "read_judgments",
     "read_qrels",
     "read_run",
     "read_similarities",
@@ -46,6 +47,7 @@ _VALUE = {
     "rank": ("rank", "position"),
     "grade": ("grade", "relevance", "rel"),
 }
+_JUDGE = {"judge": ("judge", "judge_id", "assessor", "annotator", "rater")}
 _LONG = ("query", "case", "similarity")
 _RUN = ("query", "Q0", "case", "rank", "score", "tag")
 _QRELS = ("query", "iteration", "case", "grade")
@@ -153,6 +155,30 @@ def read_qrels(path: Path, name: str) -> Stored:
     return _read(path, name, "relevance judgments", ("query", "case", "grade"), otherwise, "grade")
 
 
+def read_judgments(path: Path, name: str, *, judged: bool = True) -> Stored:
+    """Read the grades of judges: a table with query, case, judge, and grade.
+
+    Parameters
+    ----------
+    judged : bool
+        Whether the table has to name the judges.
+
+    Returns
+    -------
+    Stored
+        Whose table also has the column judge, where the file has it.
+
+    Raises
+    ------
+    QuemError
+        The file is not such a table, or a grade is not a number.
+    """
+    fields = _QUERY | _JUDGE | {"grade": _VALUE["grade"]}
+    required = ("query", "case", *(("judge",) if judged else ()), "grade")
+    table = read_table(path, name, what="judgments", fields=fields, required=required)
+    return _long(table, "grade")
+
+
 def _read(
     path: Path, name: str, what: str, required: tuple[str, ...], otherwise: str, value: str
 ) -> Stored:
@@ -171,7 +197,7 @@ def _long(table: SourceTable[str], value_name: str) -> Stored:
     if not len(table):
         raise QuemError([Mistake(table.name, message="holds no line below the header")])
     mistakes: list[Mistake] = []
-    table.lacking(("query", "case"), mistakes)
+    table.lacking([one for one in ("query", "case", "judge") if one in table.columns], mistakes)
     value = table.numbers(value_name, mistakes, such="0.8", required=True)
     rank = table.numbers("rank", mistakes, such="1", required=True)
     if mistakes:

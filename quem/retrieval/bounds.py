@@ -169,9 +169,10 @@ def scale_of(measure: Measure, truth: CaseLists, top: float) -> Scale | None:
         The highest grade that an unjudged case can have.
     """
     kind = _KINDS.get(measure.definition.name)
-    if kind is None:
-        return None
     values = dict(measure.values)
+    # Lists without unjudged cases get longer with every grade.
+    if kind is None or values.get("unjudged") == "skip":
+        return None
     highest = values.get("top")
     if kind != "gain" and highest is None:
         level = np.array([float(values["rel"] or 0)])

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.lists import Measure
+    from quem.lists.lists import Likeness
     from quem.retrieval.judges import JudgeGrades
     from quem.retrieval.lists import CaseLists, Ties
     from quem.retrieval.running import Task
@@ -221,6 +222,7 @@ def find_powered(
     ties: Ties,
     level: float,
     drawn: bool,
+    likeness: Likeness | None = None,
 ) -> MachineFound:
     """Say what machine judges add to the mean of each retriever, and of each difference.
 
@@ -234,12 +236,15 @@ def find_powered(
         Which queries experts judged.
     drawn : bool
         Whether these were drawn at random.
+    likeness : callable, optional
+        How similar cases are to each other; see `score_lists`.
     """
     truths = [machines.of_judge(at, task.queries, task.cases) for at in range(len(machines.judges))]
     if task.leave_one_out:
         truths = [truth.without_own() for truth in truths]
     scores = [
-        _mean([score_lists(run, one, measures, ties).values for one in truths]) for run in runs
+        _mean([score_lists(run, one, measures, ties, likeness).values for one in truths])
+        for run in runs
     ]
     means = []
     both = [(at, None) for at in range(len(runs))] + list(combinations(range(len(runs)), 2))

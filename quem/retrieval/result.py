@@ -11,7 +11,7 @@ import numpy as np
 from quem.lists.inference import fewest_of, median_interval
 from quem.report.result import BaseResult, Presentation
 from quem.retrieval.running import Asked, ask, ask_all
-from quem.retrieval.unjudged import DEFAULT_K, depth_of
+from quem.retrieval.unjudged import DEFAULT_K
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -257,12 +257,12 @@ class RetrievalFindings:
         """The share of the cases that a measure looks at which are judged; NaN where unknown."""
         if one.id not in self.judged:
             return float("nan")
-        return self.judged[one.id][depth_of(self.measures[at])]
+        return self.judged[one.id][self.measures[at].depth]
 
     @property
     def judged_depth(self) -> int | None:
         """Down to where the first page says what is judged: where the headline looks, or 10."""
-        return depth_of(self.measures[self.headline]) or DEFAULT_K
+        return self.measures[self.headline].depth or DEFAULT_K
 
     @property
     def n_scorable(self) -> int:

@@ -158,7 +158,8 @@ def search_range(
     """
     binary = "rel" in dict(measure.values) and not dict(measure.values).get("top")
     levels = [0.0, *([top] if binary else np.unique([*np.arange(1.0, top), top]).tolist())]
-    if measure.definition.name not in _AS_ZERO:
+    skipped = dict(measure.values).get("unjudged") == "skip"
+    if skipped or measure.definition.name not in _AS_ZERO:
         levels.insert(0, _UNJUDGED)
     trial = _Trial(measure, lists, truth, each, ties)
     most = _cases_within(budget, each, len(levels))

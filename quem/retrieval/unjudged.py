@@ -45,7 +45,6 @@ __all__ = [
     "Flip",
     "Next",
     "Unjudged",
-    "depth_of",
     "find_unjudged",
     "judged_shares",
 ]
@@ -172,17 +171,11 @@ def judged_shares(
     dict of (int or None) to float
         None stands for whole lists; NaN without any list.
     """
-    depths = [depth_of(one) for one in measures] + [DEFAULT_K]
+    depths = [one.depth for one in measures] + [DEFAULT_K]
     wanted = list(dict.fromkeys(depths))
     by = [measure("Judged", k=k) for k in wanted]
     means = score_lists(lists, truth, by, ties).mean
     return dict(zip(wanted, means.tolist(), strict=True))
-
-
-def depth_of(one: Measure) -> int | None:
-    """Say down to where a measure looks; None for whole lists."""
-    k = dict(one.values).get("k")
-    return k if isinstance(k, int) else None
 
 
 @dataclass
@@ -235,7 +228,7 @@ def find_unjudged(
         How many cases to name that should be judged next.
     """
     compared = compared[:_MOST_COMPARED]
-    k = depth_of(by)
+    k = by.depth
     highest = max(float(truth.similarity.max(initial=1)), 1.0) if top is None else top
     items = {one.at: items_of(one.lists, truth, k, ties) for one in compared}
     if not any(one.unjudged.any() for one in items.values()):
@@ -300,7 +293,7 @@ def _pair(
             for query in queries[searched].tolist()
             for at in [np.flatnonzero(keys // n_cases == query)]
         ]
-        k = depth_of(by)
+        k = by.depth
         lists = tuple(one.lists if k is None else one.lists.top(k) for one in (first, second))
         items_of_each = sum(int(one.sizes[queries].sum()) for one in (*lists, truth))
         n_lists = budget * 2 * len(queries) // max(items_of_each, 1)

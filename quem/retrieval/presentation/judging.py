@@ -166,23 +166,23 @@ def _unjudged(findings: RetrievalFindings, unjudged: Unjudged) -> Section:
     rows = [
         (
             _pair_name(findings, flip),
+            "could flip" if flip.could_flip else "settled",
             measured(flip.difference, sign=True),
             f"{measured(flip.low, sign=True)} to {measured(flip.high, sign=True)}",
             f"{flip.unjudged:,}",
-            "could flip" if flip.could_flip else "settled",
-            "exact" if flip.exact else "search",
             "" if flip.to_settle is None else f"{flip.to_settle:,}",
+            "exact" if flip.exact else "search",
         )
         for flip in unjudged.flips
     ]
-    heads = ("pair", "difference", "bounds", "unjudged", "sign", "by", "to settle")
+    heads = ("pair", "sign", "difference", "bounds", "unjudged", "to settle", "bounds by")
     note = (
         "To settle: as many cases, judged in order of their weight, make the sign certain if none "
         "of them is relevant. flips.csv has these numbers."
     )
     if len(findings.scored) > len({at for f in unjudged.flips for at in (f.first, f.second)}):
         note += " Only the best retrievers are compared here."
-    tables = [TextTable("What unjudged cases could change", heads, rows, note, frozenset({4, 5}))]
+    tables = [TextTable("What unjudged cases could change", heads, rows, note, frozenset({1, 6}))]
     if unjudged.next:
         tables.append(_next(findings, unjudged))
     return Section("unjudged", "Unjudged cases", text, (), tables)
@@ -226,10 +226,10 @@ def _machine(findings: RetrievalFindings) -> Section:
     how = "were drawn at random" if machine.drawn else "are not said to be drawn at random"
     text = [
         f"Experts judged {machine.n_experts:,} of {machine.n_queries:,} queries, which {how}; "
-        f"{join_words(machine.judges, 5)} judged {machine.n_graded:,}. Machine grades are never "
-        "part of the ground truth: they correct the experts' means by λ times the machines' "
-        "difference between the other queries and those of the experts (prediction-powered "
-        "means). Where they do not go with the experts, λ is 0."
+        f"machine judges ({join_words(machine.judges, 5)}) judged {machine.n_graded:,}. Their "
+        "grades are never part of the ground truth: they correct the experts' means by λ times the "
+        "machines' difference between the other queries and those of the experts "
+        "(prediction-powered means). Where they do not go with the experts, λ is 0."
     ]
     rows = []
     for one in headline[:_MOST_ROWS]:

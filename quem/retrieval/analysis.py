@@ -118,7 +118,7 @@ def analyze_retrieval(
         mac_fac=_mac_fac(work, phases),
         experts=study.data.experts,
         n_panels=len(work.panels.chance) if work.panels else 0,
-        graded=study.data.graded,
+        graded=study.data.grades,
     )
     if truth.kind == "grades":
         findings = work.with_judged(findings)

@@ -120,7 +120,7 @@ def truth_kind(study: RetrievalStudy) -> TruthKind:
     """Say what the ground truth is, before it is found."""
     if study.data.experts is not None:
         return "experts"
-    if study.data.graded is not None or study.spec.ground_truth.qrels:
+    if study.data.grades is not None or study.spec.ground_truth.qrels:
         return "grades"
     return "similarities"
 

@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.io.columns import CodedColumn
+from quem.io.columns import CodedColumn, column_of
 from quem.io.tables import SourceTable, repeats
 from quem.io.text import shown
 from quem.retrieval.lists import CaseLists
 from quem.retrieval.stored import Stored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
     from quem.retrieval.bases import CaseBase
 
-__all__ = ["By", "JudgeGrades", "grades_of"]
+__all__ = ["By", "JudgeGrades", "grades_of", "grades_of_rows"]
 
 By = Literal["median", "mean"]
 
@@ -179,6 +179,26 @@ class JudgeGrades:
         }
         table: SourceTable[str] = SourceTable(self.name, columns, place_of)
         return Stored(table, self.consensus(), np.full(len(first), np.nan), scored=True)
+
+
+def grades_of_rows(
+    name: str, title: str, rows: Iterable[tuple[str, str, str, float]], *, by: By = "median"
+) -> JudgeGrades:
+    """Take grades that no file holds, such as those of a judging session.
+
+    Parameters
+    ----------
+    name, title : str
+        As in `JudgeGrades`.
+    rows : iterable of (str, str, str, float)
+        Query, case, judge, and grade of each; of each judge one for a candidate.
+    """
+    *columns, grades = zip(*rows, strict=True)
+    (query, queries), (case, cases), (judge, judges) = (
+        _compact(column_of(map(str, column))) for column in columns
+    )
+    grade = np.array(grades, dtype=float)
+    return JudgeGrades(name, title, judges, queries, cases, query, case, judge, grade, by)
 
 
 def grades_of(

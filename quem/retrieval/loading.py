@@ -61,7 +61,7 @@ class RetrievalData:
         None where a retriever makes it.
     experts : ExpertRanks or None
         Where the order of experts is the ground truth.
-    graded : JudgeGrades or None
+    grades : JudgeGrades or None
         Where the grades of several judges are the ground truth.
     machines : JudgeGrades or None
         The grades of machine judges beside those of experts.
@@ -75,13 +75,13 @@ class RetrievalData:
     experts: ExpertRanks | None = None
     warnings: tuple[StudyWarning, ...] = ()
     files: tuple[Path, ...] = field(default=(), compare=False)
-    graded: JudgeGrades | None = None
+    grades: JudgeGrades | None = None
     machines: JudgeGrades | None = None
 
     @property
     def judges(self) -> ExpertRanks | JudgeGrades | None:
         """Those whose consensus is the ground truth, one by one."""
-        return self.experts or self.graded
+        return self.experts or self.grades
 
 
 @dataclass
@@ -91,7 +91,7 @@ class _Read:
     stored: dict[str, Stored] = field(default_factory=dict)
     truth: Stored | None = None
     experts: ExpertRanks | None = None
-    graded: JudgeGrades | None = None
+    grades: JudgeGrades | None = None
     machines: JudgeGrades | None = None
     cases: CaseBase | None = None
     queries: CaseBase | None = None
@@ -159,7 +159,7 @@ def read_retrieval(
         read.experts,
         tuple(warnings),
         tuple(read.files),
-        read.graded,
+        read.grades,
         read.machines,
     )
     return data, []
@@ -295,7 +295,7 @@ def _read_truth(
     elif truth.qrels:
         read.truth = _file(read, source, truth.qrels, read_qrels)
     elif truth.judgments:
-        read.graded = _grades(read, source, truth, truth.judgments, read_judgments)
+        read.grades = _grades(read, source, truth, truth.judgments, read_judgments)
     elif truth.study:
         path, name = source.beside(truth.study)
         read.files.append(path)
@@ -305,12 +305,12 @@ def _read_truth(
             read.mistakes += error.mistakes
         else:
             if isinstance(said, JudgeGrades):
-                read.graded = replace(said, by=truth.consensus)
+                read.grades = replace(said, by=truth.consensus)
             else:
                 read.experts = said
                 read.mistakes += _no_grades(truth, source)
-    if read.graded is not None:
-        read.truth = read.graded.stored()
+    if read.grades is not None:
+        read.truth = read.grades.stored()
     if truth.machine_judgments:
         reader = partial(read_judgments, judged=False)
         read.machines = _grades(read, source, truth, truth.machine_judgments, reader)

@@ -291,8 +291,8 @@ def find_truth(
     kind = truth_kind(study)
     if data.truth is not None:
         title = f"the judges of {data.experts.title}" if data.experts else ""
-        if data.graded is not None:
-            title = f"{format_count(len(data.graded.judges), 'judge')} ({data.graded.title})"
+        if data.grades is not None:
+            title = f"{format_count(len(data.grades.judges), 'judge')} ({data.grades.title})"
         return Truth(data.truth, kind, title or spec.qrels or spec.similarities)
     name = spec.retriever
     source = f"the retriever {name}"

@@ -16,7 +16,7 @@ import quem
 from quem.lists import evaluate
 from quem.retrieval.analysis import analyze_retrieval
 from quem.retrieval.bases import named_only
-from quem.retrieval.judges import By, JudgeGrades
+from quem.retrieval.judges import By, JudgeGrades, grades_of_rows
 from quem.retrieval.loading import load_retrieval
 from quem.retrieval.truth import ExpertRanks, panel_means, panels_of
 from tests.retrieval.made import codes, evaluated, mistakes, write_study
@@ -30,20 +30,7 @@ Rows = list[tuple[str, str, str, float]]
 
 
 def _grades(rows: Rows, by: By = "median") -> JudgeGrades:
-    frame = pd.DataFrame(rows, columns=["query", "case", "judge", "grade"])
-    query, case, judge = (pd.factorize(frame[name]) for name in ("query", "case", "judge"))
-    return JudgeGrades(
-        name="memory",
-        title="the made-up session",
-        judges=tuple(judge[1]),
-        queries=tuple(query[1]),
-        cases=tuple(case[1]),
-        query=query[0],
-        case=case[0],
-        judge=judge[0],
-        grade=frame["grade"].to_numpy(dtype=float),
-        by=by,
-    )
+    return grades_of_rows("memory", "the made-up session", rows, by=by)
 
 
 def _made(seed: int = 0, *, queries: int = 12, judges: int = 3, share: float = 1.0) -> Rows:

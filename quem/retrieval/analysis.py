@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from quem.retrieval.build_retrievers import (
 )
 from quem.retrieval.checks import entry_warnings, find_warnings
 from quem.retrieval.choosing import depth_of, mac_fac_measures, measures_of, truth_depth_of
+from quem.retrieval.judges import JudgeGrades
 from quem.retrieval.lists import QueryScores, score_lists
+from quem.retrieval.machine_grades import find_powered
 from quem.retrieval.result import (
     Evaluated,
     MacFacFound,
@@ -38,6 +40,7 @@ from quem.retrieval.truth import (
     panels_of,
     require_truth,
 )
+from quem.retrieval.unjudged import Compared, find_unjudged, judged_shares
 from quem.study.schema import changed_settings
 
 if TYPE_CHECKING:
@@ -96,7 +99,7 @@ def analyze_retrieval(
     lists = [*(run.lists for run in runs.values()), *(run.lists for run in phases.pairs)]
     need = Need(max(truth_depth_of(measures, n), phases.depth), lists)
     truth = find_truth(study, retrievers, keep, need, progress)
-    work = _Work(study, used, truth, measures, depth, likeness)
+    work = _Work(study, used, truth, measures, depth, runs, likeness)
     evaluated = [work.evaluated(name, run) for name, run in runs.items()]
     scored = [one for one in evaluated if one.scores is not None]
     if not scored and study.spec.mac_fac is None:
@@ -110,12 +113,15 @@ def analyze_retrieval(
         headline=headline,
         depth=depth,
         evaluated=tuple(evaluated),
-        judges=_judges(study.data.experts, work),
+        judges=_judges(work),
         differences=tuple(work.differences(scored)),
         mac_fac=_mac_fac(work, phases),
         experts=study.data.experts,
         n_panels=len(work.panels.chance) if work.panels else 0,
+        graded=study.data.grades,
     )
+    if truth.kind == "grades":
+        findings = work.with_judged(findings)
     warnings = [*study.data.warnings, *warnings]
     return RetrievalResult(replace(findings, warnings=(*warnings, *find_warnings(findings))))
 
@@ -151,19 +157,30 @@ class _Work:
     truth: Truth
     measures: tuple[Measure, ...]
     depth: int
+    runs: dict[str, Run]
     likeness: Likeness | None = None
 
     def __post_init__(self) -> None:
         self.task: Task = self.study.data.task
         self.panels: Panels | None = None
-        self.panel_truths: list[Any] = []
-        experts = self.study.data.experts
-        if experts is not None and len(experts.judges) > 1:
-            self.panels = panels_of(len(experts.judges), np.random.default_rng(self.settings.seed))
-            self.panel_truths = [
-                consensus(experts, self.task.queries, self.task.cases, weights)
-                for weights in self.panels.weights
-            ]
+        # The scores of each retriever against the consensus of each panel.
+        self.on_panels: dict[str, list[NDArray[np.float64]]] = {name: [] for name in self.runs}
+        judges = self.study.data.judges
+        if judges is None or len(judges.judges) < 2 or not self.settings.bootstrap:  # noqa: PLR2004
+            return
+        self.panels = panels_of(len(judges.judges), np.random.default_rng(self.settings.seed))
+        for weights in self.panels.weights:
+            truth = self.consensus(judges, weights)
+            for name, run in self.runs.items():
+                self.on_panels[name].append(self.scores(run.lists, truth).values)
+
+    def consensus(self, judges: ExpertRanks | JudgeGrades, weights: NDArray[np.int64]) -> CaseLists:
+        """Give the ground truth of some of the judges."""
+        queries, cases = self.task.queries, self.task.cases
+        if not isinstance(judges, JudgeGrades):
+            return consensus(judges, queries, cases, weights)
+        lists = judges.lists(queries, cases, weights)
+        return lists.without_own() if self.task.leave_one_out else lists
 
     def evaluated(self, name: str, run: Run) -> Evaluated:
         """Score the lists of one retriever."""
@@ -175,13 +192,13 @@ class _Work:
         if self.study.spec.ground_truth.retriever == name:
             return Evaluated(name, title, source, run, None, None, is_truth=True)
         scores = self.scores(run.lists, self.truth.lists)
-        return Evaluated(name, title, source, run, scores, self.means(run, scores))
+        return Evaluated(name, title, source, run, scores, self.means(name, scores))
 
     def scores(self, lists: CaseLists, truth: CaseLists) -> QueryScores:
         """Hold lists against a ground truth, with ties as the settings say."""
         return score_lists(lists, truth, self.measures, self.settings.ties, self.likeness)
 
-    def means(self, run: Run, scores: QueryScores) -> Means:
+    def means(self, name: str, scores: QueryScores) -> Means:
         """The means over queries, with intervals; of judges too, where they are the truth."""
         used = self.settings
         means = query_means(
@@ -189,12 +206,8 @@ class _Work:
         )
         if self.panels is None:
             return means
-        ends = self._panel_intervals(self.on_panels(run))
+        ends = self._panel_intervals(self.on_panels[name])
         return replace(means, low=ends[:, 0], high=ends[:, 1])
-
-    def on_panels(self, run: Run) -> list[NDArray[np.float64]]:
-        """The scores against the consensus of each panel of judges."""
-        return [self.scores(run.lists, one).values for one in self.panel_truths]
 
     def _panel_intervals(self, scores: list[NDArray[np.float64]]) -> NDArray[np.float64]:
         used = self.settings
@@ -219,7 +232,7 @@ class _Work:
         )
         if self.panels is None:
             return pairs
-        each = [self.on_panels(one.run) for one in scored]
+        each = [self.on_panels[one.id] for one in scored]
         ends: dict[tuple[int, int], NDArray[np.float64]] = {}
         for pair in pairs:
             both = pair.first, pair.second
@@ -231,21 +244,68 @@ class _Work:
             for pair in pairs
         ]
 
+    def with_judged(self, findings: RetrievalFindings) -> RetrievalFindings:
+        """Add what is judged, what the rest could change, and what machine judges add."""
+        used, truth, measures = self.settings, self.truth.lists, self.measures
+        judged = {
+            one.id: judged_shares(one.run.lists, truth, measures, used.ties)
+            for one in findings.scored
+        }
+        place = {one.id: at for at, one in enumerate(findings.scored)}
+        compared = [
+            Compared(place[one.id], one.id, one.run.lists, one.scores)
+            for one in findings.best_first
+            if one.scores is not None
+        ]
+        unjudged = machine = None
+        headline = measures[findings.headline]
+        # How different cases are does not depend on grades.
+        if headline.definition.family != "diversity":
+            unjudged = find_unjudged(
+                compared,
+                truth,
+                headline,
+                findings.headline,
+                ties=used.ties,
+                top=used.top_grade,
+                count=used.judge_next,
+            )
+        if (machines := self.study.data.machines) is not None:
+            machine = find_powered(
+                [one.run.lists for one in findings.scored],
+                [one.scores.values for one in findings.scored if one.scores is not None],
+                truth.sizes > 0,
+                machines,
+                measures,
+                self.task,
+                ties=used.ties,
+                level=used.level,
+                drawn=self.study.spec.ground_truth.experts_on == "drawn",
+                likeness=self.likeness,
+            )
+        return replace(findings, judged=judged, unjudged=unjudged, machine=machine)
 
-def _judges(experts: ExpertRanks | None, work: _Work) -> Evaluated | None:
+
+def _judges(work: _Work) -> Evaluated | None:
     """Score each judge against the consensus of the others: how far experts agree."""
-    if experts is None or len(experts.judges) < 2:  # noqa: PLR2004  somebody else
+    judges = work.study.data.judges
+    if judges is None or len(judges.judges) < 2:  # noqa: PLR2004  somebody else
         return None
     queries, cases, used = work.task.queries, work.task.cases, work.settings
     each = []
-    for judge in range(len(experts.judges)):
-        others = np.ones(len(experts.judges), dtype=np.int64)
-        others[judge] = 0
-        own = judge_lists(experts, judge, queries, cases)
-        truth = consensus(experts, queries, cases, others)
-        values = work.scores(own, truth).values
-        # Who did not judge a problem has not failed at it.
-        values[list(own.failed)] = np.nan
+    for judge in range(len(judges.judges)):
+        if isinstance(judges, JudgeGrades):
+            own, truth = judges.agreement(judge, queries, cases)
+            # Grades are few, and a judge orders no cases of one grade.
+            values = score_lists(own, truth, work.measures, "expected", work.likeness).values
+            values[own.sizes == 0] = np.nan
+        else:
+            others = np.ones(len(judges.judges), dtype=np.int64)
+            others[judge] = 0
+            own = judge_lists(judges, judge, queries, cases)
+            values = work.scores(own, consensus(judges, queries, cases, others)).values
+            # Who did not judge a problem has not failed at it.
+            values[list(own.failed)] = np.nan
         each.append(values)
     stacked = np.array(each)
     known = ~np.isnan(stacked)

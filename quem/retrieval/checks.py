@@ -5,34 +5,40 @@ Every code is explained in ``docs/reference/warnings``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from quem.errors import WarningRules
 from quem.io.text import shown
 from quem.retrieval.stored import words_of
-from quem.wording import join_words
+from quem.wording import format_percent, join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quem.errors import StudyWarning
+    from quem.retrieval.judges import JudgeGrades
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.result import Evaluated, RetrievalFindings
     from quem.retrieval.truth import ExpertRanks
+
+    Judges: TypeAlias = ExpertRanks | JudgeGrades | None
 
 __all__ = ["entry_warnings", "find_warnings"]
 
 _FEW_QUERIES = 10
 _FEW_JUDGES = 5
 _FEW = 3
+_FEW_EXPERT_QUERIES = 15
+# Of the cases that are looked at.
+_MOSTLY_JUDGED, _UNEVEN = 0.9, 0.1
 _LEAVE = ("leaves", "leave")
 # Similarities are rounded.
 _ROUNDING = 1e-9
 
-_BEFORE: WarningRules[int, ExpertRanks | None, CaseLists | None] = WarningRules()
+_BEFORE: WarningRules[int, Judges, CaseLists | None] = WarningRules()
 _TRUTH: WarningRules[RetrievalFindings] = WarningRules()
 _RETRIEVERS: WarningRules[RetrievalFindings, Evaluated] = WarningRules()
 _RESULTS: WarningRules[RetrievalFindings] = WarningRules()
@@ -40,20 +46,26 @@ _RESULTS: WarningRules[RetrievalFindings] = WarningRules()
 
 def entry_warnings(study: RetrievalStudy) -> Iterator[StudyWarning]:
     """Warnings that are known before anything is run."""
-    return _BEFORE.find(len(study.data.task.queries), study.data.experts, study.data.truth)
+    return _before(study, study.data.truth)
 
 
 def find_warnings(findings: RetrievalFindings) -> Iterator[StudyWarning]:
     """All warnings about the result of an evaluation."""
-    yield from _BEFORE.find(len(findings.task.queries), findings.experts, findings.truth.lists)
+    yield from _before(findings.study, findings.truth.lists)
     yield from _TRUTH.find(findings)
     for one in findings.evaluated:
         yield from _RETRIEVERS.find(findings, one)
     yield from _RESULTS.find(findings)
 
 
+def _before(study: RetrievalStudy, truth: CaseLists | None) -> Iterator[StudyWarning]:
+    # Beside machine judges it is meant so that experts judged some queries only.
+    shown_truth = None if study.data.machines is not None else truth
+    return _BEFORE.find(len(study.data.task.queries), study.data.judges, shown_truth)
+
+
 @_BEFORE.add("few-queries")
-def _few_queries(n_queries: int, _: ExpertRanks | None, __: CaseLists | None) -> Iterator[str]:
+def _few_queries(n_queries: int, _: Judges, __: CaseLists | None) -> Iterator[str]:
     if n_queries == 1:
         yield (
             "only one query has been evaluated, so there are no intervals; results do not "
@@ -67,17 +79,30 @@ def _few_queries(n_queries: int, _: ExpertRanks | None, __: CaseLists | None) ->
 
 
 @_BEFORE.add("few-judges", remedy="add judges")
-def _few_judges(_: int, experts: ExpertRanks | None, __: CaseLists | None) -> Iterator[str]:
-    n_judges = len(experts.judges) if experts else _FEW_JUDGES
+def _few_judges(_: int, judges: Judges, __: CaseLists | None) -> Iterator[str]:
+    n_judges = len(judges.judges) if judges else _FEW_JUDGES
     if n_judges == 1:
         yield (
-            "the ground truth is the order of one judge, so the intervals ignore differences "
+            "the ground truth is that of one judge, so the intervals ignore differences "
             "between judges"
         )
     elif n_judges < _FEW_JUDGES:
         yield (
             f"the ground truth is the consensus of only {n_judges} judges, so the intervals are "
             "too narrow"
+        )
+
+
+@_BEFORE.add("graded-once", remedy="let several judges grade the same cases")
+def _graded_once(_: int, judges: Judges, __: CaseLists | None) -> Iterator[str]:
+    each = getattr(judges, "graded_by", None)
+    if judges is None or each is None or len(judges.judges) < 2 or not len(each):  # noqa: PLR2004
+        return
+    alone = int((each == 1).sum())
+    if 2 * alone > len(each):
+        yield (
+            f"{alone:,} of {len(each):,} cases were graded by one judge only, so the intervals "
+            "show little of how judges differ"
         )
 
 
@@ -92,7 +117,7 @@ def _of_all(n: int, total: int) -> str:
 
 
 @_BEFORE.add("no-ground-truth")
-def _no_ground_truth(_: int, __: ExpertRanks | None, truth: CaseLists | None) -> Iterator[str]:
+def _no_ground_truth(_: int, __: Judges, truth: CaseLists | None) -> Iterator[str]:
     names = [q for q, n in zip(truth.queries, truth.sizes, strict=True) if not n] if truth else []
     if truth and names:
         yield (
@@ -192,6 +217,93 @@ def _few_defined(findings: RetrievalFindings) -> Iterator[str]:
         yield (
             f"means over fewer than half of the {findings.n_scorable:,} queries with a ground "
             f"truth are not ranked and not tested: {join_words(few, _FEW)}"
+        )
+
+
+@_RESULTS.add("unjudged-cases", remedy="judge those in judge-next.csv")
+def _unjudged_cases(findings: RetrievalFindings) -> Iterator[str]:
+    few = [
+        f"{format_percent(round(share, 3))} of {shown(name)}"
+        for name, share in _judged(findings)
+        if share < _MOSTLY_JUDGED
+    ]
+    if few:
+        yield (
+            f"of the cases {_among(findings)} only {join_words(few, _FEW)} are judged; the others "
+            "count as not relevant"
+        )
+
+
+@_RESULTS.add("judged-unevenly", remedy="judge the cases of both")
+def _judged_unevenly(findings: RetrievalFindings) -> Iterator[str]:
+    shares = sorted(_judged(findings), key=lambda one: one[1])
+    if len(shares) > 1 and shares[-1][1] - shares[0][1] > _UNEVEN:
+        (least, low), (most, high) = shares[0], shares[-1]
+        yield (
+            f"{format_percent(round(high, 3))} of the cases {_among(findings)} of {shown(most)} "
+            f"are judged, and {format_percent(round(low, 3))} of those of {shown(least)}, which "
+            "may only look worse for that"
+        )
+
+
+def _judged(findings: RetrievalFindings) -> list[tuple[str, float]]:
+    depth = findings.judged_depth
+    shares = [(name, each[depth]) for name, each in findings.judged.items()]
+    return [(name, share) for name, share in shares if not np.isnan(share)]
+
+
+def _among(findings: RetrievalFindings) -> str:
+    return f"among the {findings.judged_depth} best" if findings.judged_depth else "in the lists"
+
+
+@_RESULTS.add("judges-could-differ", remedy="ask more judges")
+def _judges_could_differ(findings: RetrievalFindings) -> Iterator[str]:
+    """Significant with the consensus as fixed, and open where judges are drawn too."""
+    names = [one.id for one in findings.scored]
+    unsure = [
+        f"{shown(names[pair.first])} and {shown(names[pair.second])}"
+        for pair in findings.differences
+        if pair.measure == findings.headline
+        and pair.p_holm <= 1 - findings.settings.level
+        and pair.interval[0] <= 0 <= pair.interval[1]
+    ]
+    if findings.n_panels and unsure:
+        yield (
+            f"the difference of {join_words(unsure, _FEW)} is significant if the judges' consensus "
+            "is treated as fixed, and its interval over judges and queries includes 0"
+        )
+
+
+@_RESULTS.add("labeled-not-drawn", remedy="draw them at random and say `experts_on: drawn`")
+def _labeled_not_drawn(findings: RetrievalFindings) -> Iterator[str]:
+    machine = findings.machine
+    if machine and not machine.drawn and any(one.result.share for one in machine.means):
+        chosen = findings.study.spec.ground_truth.experts_on == "chosen"
+        yield (
+            f"the {machine.n_experts:,} queries that experts judged "
+            f"{'were chosen' if chosen else 'are not said to be drawn at random'}, and means with "
+            "machine judges are only right for queries drawn from all"
+        )
+
+
+@_RESULTS.add("few-expert-queries", remedy="let experts judge more of the queries")
+def _few_expert_queries(findings: RetrievalFindings) -> Iterator[str]:
+    machine = findings.machine
+    if machine and machine.n_experts < _FEW_EXPERT_QUERIES:
+        yield (
+            f"experts judged {machine.n_experts:,} of the {machine.n_queries:,} queries, fewer "
+            f"than the {_FEW_EXPERT_QUERIES} from which on intervals with machine judges were "
+            "checked"
+        )
+
+
+@_RESULTS.add("machine-queries-missing", remedy="let them judge the same pool for every query")
+def _machine_queries_missing(findings: RetrievalFindings) -> Iterator[str]:
+    machine = findings.machine
+    if machine and machine.n_graded < machine.n_queries:
+        yield (
+            f"machine judges judged {machine.n_graded:,} of the {machine.n_queries:,} queries; "
+            "the others count with the mean of these"
         )
 
 

@@ -120,7 +120,9 @@ def truth_kind(study: RetrievalStudy) -> TruthKind:
     """Say what the ground truth is, before it is found."""
     if study.data.experts is not None:
         return "experts"
-    return "grades" if study.spec.ground_truth.qrels else "similarities"
+    if study.data.grades is not None or study.spec.ground_truth.qrels:
+        return "grades"
+    return "similarities"
 
 
 def measures_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,9 +13,10 @@ from quem.io.text import nearest, shown
 from quem.lists import measure
 from quem.retrieval.bases import CaseBase, Roles, named_only, read_bases
 from quem.retrieval.build_retrievers import make_built_in
+from quem.retrieval.judges import JudgeGrades, grades_of
 from quem.retrieval.match_ids import match
 from quem.retrieval.running import Task
-from quem.retrieval.stored import read_qrels, read_run, read_similarities
+from quem.retrieval.stored import read_judgments, read_qrels, read_run, read_similarities
 from quem.study.reading import draft_of_kind
 from quem.study.retrieval import RetrievalSpec
 
@@ -58,7 +60,11 @@ class RetrievalData:
     truth : CaseLists or None
         None where a retriever makes it.
     experts : ExpertRanks or None
-        Where experts are the ground truth.
+        Where the order of experts is the ground truth.
+    grades : JudgeGrades or None
+        Where the grades of several judges are the ground truth.
+    machines : JudgeGrades or None
+        The grades of machine judges beside those of experts.
     files : tuple of Path
         Everything that was read.
     """
@@ -69,6 +75,13 @@ class RetrievalData:
     experts: ExpertRanks | None = None
     warnings: tuple[StudyWarning, ...] = ()
     files: tuple[Path, ...] = field(default=(), compare=False)
+    grades: JudgeGrades | None = None
+    machines: JudgeGrades | None = None
+
+    @property
+    def judges(self) -> ExpertRanks | JudgeGrades | None:
+        """Those whose consensus is the ground truth, one by one."""
+        return self.experts or self.grades
 
 
 @dataclass
@@ -78,6 +91,8 @@ class _Read:
     stored: dict[str, Stored] = field(default_factory=dict)
     truth: Stored | None = None
     experts: ExpertRanks | None = None
+    grades: JudgeGrades | None = None
+    machines: JudgeGrades | None = None
     cases: CaseBase | None = None
     queries: CaseBase | None = None
     files: list[Path] = field(default_factory=list)
@@ -88,7 +103,7 @@ class _Read:
 def read_retrieval(
     spec: RetrievalSpec,
     source: StudySource,
-    experts: Callable[[Path, str], ExpertRanks],
+    experts: Callable[[Path, str], ExpertRanks | JudgeGrades],
 ) -> tuple[RetrievalData | None, list[Mistake]]:
     """Read what a study of retrievers names.
 
@@ -124,8 +139,12 @@ def read_retrieval(
     truth = None
     if read.truth is not None:
         what = "the ground truth"
-        closed_truth = _matched(read.truth, task, what, read, mistakes, warnings)
-        truth = closed_truth
+        truth = _matched(read.truth, task, what, read, mistakes, warnings)
+        if read.machines is not None:
+            what = "the machine judges"
+            _matched(read.machines.stored(), task, what, read, mistakes, warnings)
+            # That experts judged some queries only is meant so.
+            warnings[:] = [one for one in warnings if not _is_of_grades(one, read)]
     elif read.experts is not None:
         from quem.retrieval.truth import consensus
 
@@ -133,8 +152,22 @@ def read_retrieval(
     if mistakes:
         return None, mistakes
     warnings += _shared_ids(spec, task)
-    data = RetrievalData(task, stored, truth, read.experts, tuple(warnings), tuple(read.files))
+    data = RetrievalData(
+        task,
+        stored,
+        truth,
+        read.experts,
+        tuple(warnings),
+        tuple(read.files),
+        read.grades,
+        read.machines,
+    )
     return data, []
+
+
+def _is_of_grades(warning: StudyWarning, read: _Read) -> bool:
+    names = [one.name for one in (read.truth and read.truth.table, read.machines) if one]
+    return warning.code == "no-list" and any(f"({name})" in warning.message for name in names)
 
 
 def _inconsistent(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
@@ -201,7 +234,9 @@ def _missing_bases(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake
 
 
 def _read_files(
-    spec: RetrievalSpec, source: StudySource, experts: Callable[[Path, str], ExpertRanks]
+    spec: RetrievalSpec,
+    source: StudySource,
+    experts: Callable[[Path, str], ExpertRanks | JudgeGrades],
 ) -> _Read:
     read = _Read()
     bases = []
@@ -253,19 +288,60 @@ def _read_truth(
     read: _Read,
     truth: GroundTruth,
     source: StudySource,
-    experts: Callable[[Path, str], ExpertRanks],
+    experts: Callable[[Path, str], ExpertRanks | JudgeGrades],
 ) -> None:
     if truth.similarities:
         read.truth = _file(read, source, truth.similarities, read_similarities)
     elif truth.qrels:
         read.truth = _file(read, source, truth.qrels, read_qrels)
+    elif truth.judgments:
+        read.grades = _grades(read, source, truth, truth.judgments, read_judgments)
     elif truth.study:
         path, name = source.beside(truth.study)
         read.files.append(path)
         try:
-            read.experts = experts(path, name)
+            said = experts(path, name)
         except QuemError as error:
             read.mistakes += error.mistakes
+        else:
+            if isinstance(said, JudgeGrades):
+                read.grades = replace(said, by=truth.consensus)
+            else:
+                read.experts = said
+                read.mistakes += _no_grades(truth, source)
+    if read.grades is not None:
+        read.truth = read.grades.stored()
+    if truth.machine_judgments:
+        reader = partial(read_judgments, judged=False)
+        read.machines = _grades(read, source, truth, truth.machine_judgments, reader)
+
+
+def _grades(
+    read: _Read,
+    source: StudySource,
+    truth: GroundTruth,
+    name: str,
+    reader: Callable[[Path, str], Stored],
+) -> JudgeGrades | None:
+    stored = _file(read, source, name, reader)
+    if stored is None:
+        return None
+    try:
+        return grades_of(stored, name, by=truth.consensus)
+    except QuemError as error:
+        read.mistakes += error.mistakes
+        return None
+
+
+def _no_grades(truth: GroundTruth, source: StudySource) -> Iterator[Mistake]:
+    """Refuse what is about grades where the judges of the study gave ranks."""
+    for key, given in (
+        ("consensus", truth.consensus != "median"),
+        ("machine_judgments", truth.machine_judgments),
+    ):
+        if given:
+            message = f"is about grades, and the judges of {truth.study} gave ranks; leave it out"
+            yield source.mistake(("ground_truth", key), message)
 
 
 def _file(
@@ -285,6 +361,7 @@ def _cases_named(read: _Read) -> CaseBase:
     if read.experts is not None:
         return named_only(read.experts.solvers)
     named = [] if read.truth is None else list(read.truth.case.values)
+    named += read.machines.cases if read.machines is not None else ()
     for stored in read.stored.values():
         named += stored.case.values
     return named_only(named)
@@ -297,8 +374,10 @@ def _queries_named(read: _Read) -> CaseBase:
     if read.truth is None:
         return named_only([])
     query = read.truth.query
-    used = dict.fromkeys(query.codes.tolist())
-    return named_only(query.values[code] for code in used)
+    used = dict.fromkeys(query.values[code] for code in query.codes.tolist())
+    if read.machines is not None:
+        used |= dict.fromkeys(read.machines.queries)
+    return named_only(used)
 
 
 def _matched(
@@ -422,7 +501,7 @@ class _Source:
 def load_retrieval(
     path: str | os.PathLike[str],
     *,
-    experts: Callable[[Path, str], ExpertRanks],
+    experts: Callable[[Path, str], ExpertRanks | JudgeGrades],
     code: bool = True,
 ) -> RetrievalStudy:
     """Read a study file of kind ``retrieval``, and everything that it names.

@@ -13,8 +13,10 @@ from quem.lists.inference import fewest_of, median_interval
 from quem.lists.score_table import Entry, Inference, ScoredBy, ScoreTable
 from quem.report.result import BaseResult, Presentation
 from quem.retrieval.running import Asked, ask, ask_all
+from quem.retrieval.unjudged import DEFAULT_K
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import pandas as pd
@@ -23,11 +25,14 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.lists import Measure
     from quem.lists.inference import Means, PairDifference
+    from quem.retrieval.judges import JudgeGrades
     from quem.retrieval.lists import CaseLists, QueryScores
     from quem.retrieval.loading import RetrievalStudy
+    from quem.retrieval.machine_grades import MachineFound
     from quem.retrieval.retrievers import Answer, Runs
     from quem.retrieval.running import Guard, Run, Task
     from quem.retrieval.truth import ExpertRanks
+    from quem.retrieval.unjudged import Unjudged
     from quem.study.retrieval import RetrievalSettings
 
 __all__ = [
@@ -196,6 +201,15 @@ class RetrievalFindings:
         Between those that are `scored`, by their places there.
     n_panels : int
         How many panels of judges the intervals are made of.
+    graded : JudgeGrades or None
+        The judges, where their grades are the ground truth.
+    judged : dict of str to dict of (int or None) to float
+        By retriever: the share of cases that are judged, by k; None stands for whole lists. Empty
+        where the ground truth is not of grades.
+    unjudged : Unjudged or None
+        What the others could change; None where there are none.
+    machine : MachineFound or None
+        What machine judges add, where the study has their grades.
     """
 
     study: RetrievalStudy
@@ -211,6 +225,10 @@ class RetrievalFindings:
     mac_fac: MacFacFound | None = None
     experts: ExpertRanks | None = None
     n_panels: int = 0
+    graded: JudgeGrades | None = None
+    judged: Mapping[str, Mapping[int | None, float]] = field(default_factory=dict)
+    unjudged: Unjudged | None = None
+    machine: MachineFound | None = None
     warnings: tuple[StudyWarning, ...] = field(default=())
 
     def time(self, one: Evaluated | MacFacPair) -> Time:
@@ -231,6 +249,22 @@ class RetrievalFindings:
             return unranked, bool(np.isnan(mean)), mean if lower else -mean
 
         return tuple(sorted(self.scored, key=place))
+
+    @property
+    def judges_of_truth(self) -> ExpertRanks | JudgeGrades | None:
+        """Those whose consensus is the ground truth."""
+        return self.experts or self.graded
+
+    def judged_share(self, one: Evaluated, at: int) -> float:
+        """The share of the cases that a measure looks at which are judged; NaN where unknown."""
+        if one.id not in self.judged:
+            return float("nan")
+        return self.judged[one.id][self.measures[at].depth]
+
+    @property
+    def judged_depth(self) -> int | None:
+        """Down to where the first page says what is judged: where the headline looks, or 10."""
+        return self.measures[self.headline].depth or DEFAULT_K
 
     @property
     def n_scorable(self) -> int:
@@ -334,6 +368,16 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
     def differences(self) -> pd.DataFrame:
         """One row per pair of retrievers and measure, with interval and p values."""
         return self.table("differences")
+
+    @property
+    def flips(self) -> pd.DataFrame:
+        """One row per pair of retrievers, with how far unjudged cases could move the difference."""
+        return self.table("flips")
+
+    @property
+    def judge_next(self) -> pd.DataFrame:
+        """One row per unjudged case that should be judged next."""
+        return self.table("judge-next")
 
     @property
     def times(self) -> pd.DataFrame:

@@ -31,6 +31,7 @@ __all__ = [
     "Stored",
     "file_stems",
     "qrels_parts",
+    "read_judgments",
     "read_qrels",
     "read_run",
     "read_similarities",
@@ -48,6 +49,7 @@ _VALUE = {
     "rank": ("rank", "position"),
     "grade": ("grade", "relevance", "rel", "label"),
 }
+_JUDGE = {"judge": ("judge", "judge_id", "assessor", "annotator", "rater")}
 # In judgments, a score is a grade, as in the files of BEIR: query-id, corpus-id, score.
 _JUDGED = _QUERY | {"grade": (*_VALUE["grade"], "score")}
 _LONG = ("query", "case", "similarity")
@@ -167,6 +169,28 @@ def _has_words(path: Path) -> bool:
     return not (is_json(path) or is_parquet(path))
 
 
+def read_judgments(path: Path, name: str, *, judged: bool = True) -> Stored:
+    """Read the grades of judges: a table with query, case, judge, and grade.
+
+    Parameters
+    ----------
+    judged : bool
+        Whether the table has to name the judges.
+
+    Returns
+    -------
+    Stored
+        Whose table also has the column judge, where the file has it.
+
+    Raises
+    ------
+    QuemError
+        The file is not such a table, or a grade is not a number.
+    """
+    required = ("query", "case", *(("judge",) if judged else ()), "grade")
+    return _read(path, name, "judgments", _JUDGED | _JUDGE, required)
+
+
 def _read(
     path: Path,
     name: str,
@@ -202,7 +226,7 @@ def _long(table: SourceTable[str], value_name: str) -> Stored:
     if not len(table):
         raise QuemError([Mistake(table.name, message="holds no line below the header")])
     mistakes: list[Mistake] = []
-    table.lacking(("query", "case"), mistakes)
+    table.lacking([one for one in ("query", "case", "judge") if one in table.columns], mistakes)
     value = table.numbers(value_name, mistakes, such="0.8", required=True)
     rank = table.numbers("rank", mistakes, such="1", required=True)
     if mistakes:

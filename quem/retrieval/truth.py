@@ -32,6 +32,7 @@ from quem.retrieval.lists import CaseLists, lists_of
 from quem.retrieval.result import Truth
 from quem.retrieval.retrievers import LinearRetriever, StoredRetriever
 from quem.retrieval.running import Times, ask_all, run_rounds
+from quem.wording import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -294,6 +295,8 @@ def find_truth(
     kind = truth_kind(study)
     if data.truth is not None:
         title = f"the judges of {data.experts.title}" if data.experts else ""
+        if data.grades is not None:
+            title = f"{format_count(len(data.grades.judges), 'judge')} ({data.grades.title})"
         return Truth(data.truth, kind, title or spec.qrels or spec.similarities)
     name = spec.retriever
     source = f"the retriever {name}"

@@ -187,11 +187,49 @@ class GroundTruth(StudyPart):
     )
     similarities: FileName = Field("", description="A table of similarities.")
     qrels: FileName = Field("", description="Relevance judgments: TREC qrels, a table, or JSON.")
+    judgments: FileName = Field(
+        "", description="Grades of several judges: a table with query, case, judge, and grade."
+    )
     study: FileName = Field("", description="The study file whose judges are the experts.")
+    consensus: Literal["median", "mean"] = Field(
+        "median",
+        description="What the judges of `judgments` or `study` agree on, by query and case: the "
+        "median of their grades, the lower of two, or the mean. A study of rankings has its own.",
+    )
+    machine_judgments: FileName = Field(
+        "",
+        description="Grades of machine judges to the candidates of all queries, beside the "
+        "`judgments` or `qrels` of experts for some: a table with query, case, grade, and judge "
+        "if there are several.",
+    )
+    experts_on: Literal["drawn", "chosen"] | None = Field(
+        None,
+        description="With `machine_judgments`: whether the queries that experts judged were "
+        "`drawn` at random from all, or `chosen` in another way.",
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> GroundTruth:
-        _need_one(self, "retriever", "similarities", "qrels", "study")
+        named = (self.retriever, self.similarities, self.qrels, self.judgments, self.study)
+        if self.machine_judgments and not any(named):
+            message = (
+                "machine judges are instruments and never the ground truth; name what experts "
+                "judged as judgments or qrels"
+            )
+            raise ValueError(message)
+        _need_one(self, "retriever", "similarities", "qrels", "judgments", "study")
+        if self.consensus != "median" and not (self.judgments or self.study):
+            message = "consensus is about several judges; name their grades as judgments"
+            raise ValueError(message)
+        if self.machine_judgments and (self.retriever or self.similarities):
+            message = (
+                "machine_judgments are used beside grades of experts; name these as judgments or "
+                "qrels"
+            )
+            raise ValueError(message)
+        if self.experts_on and not self.machine_judgments:
+            message = "experts_on says which queries experts judged beside machine_judgments"
+            raise ValueError(message)
         return self
 
 
@@ -269,6 +307,16 @@ class RetrievalSettings(StudyPart):
     repeats: Annotated[int, Field(ge=1, le=1000), Numeral] = Field(
         7, description="Rounds in which time is measured; a 95% interval needs 6."
     )
+    top_grade: Annotated[
+        float | None, Field(gt=0, le=_LARGEST), Numeral, allowed("number above 0")
+    ] = Field(
+        None,
+        description="The highest grade that an unjudged case could get; by default the highest of "
+        "the ground truth, and 1 at least.",
+    )
+    judge_next: Annotated[int, Field(ge=0, le=100_000), Numeral] = Field(
+        10, description="How many unjudged cases to name that should be judged next."
+    )
     seed: Seed = Field(0, description="Random seed.")
 
 
@@ -288,7 +336,7 @@ class RetrievalSpec(StudySpec):
         (), description="What is evaluated."
     )
     ground_truth: GroundTruth = Field(
-        description="One of the four below; a bare name is a retriever."
+        description="One of the five sources below; a bare name is a retriever."
     )
     likeness: Annotated[Line, allowed("id of a linear retriever")] = Field(
         "",

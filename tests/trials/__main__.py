@@ -17,6 +17,7 @@ from tests.trials import (  # noqa: F401  register their trials
     machines,
     offline,
     panels,
+    retrieval_judges,
     seals,
     solving_kills,
     trouble,

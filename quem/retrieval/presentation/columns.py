@@ -10,6 +10,7 @@ from quem.report.columns import (
     COUNT,
     FLAG,
     NAME,
+    NOT_NEGATIVE,
     NUMBER,
     OPEN_INTERVAL,
     SHARE,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from quem.lists import Measure
     from quem.lists.inference import Means, PairDifference
+    from quem.retrieval.machine_grades import MachineFound, Powered
     from quem.retrieval.result import (
         Evaluated,
         MacFacFound,
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
         Time,
         Truth,
     )
+    from quem.retrieval.unjudged import Flip, Next, Unjudged
 
 __all__ = ["DOCUMENT", "TABLES"]
 
@@ -106,6 +109,12 @@ _MEASURES: Columns[_Mean, RetrievalFindings] = Columns(
     *_MEAN,
     _RANKED,
     Column("failures", COUNT, "queries without a list", of="of.n_failed"),
+    Column(
+        "judged",
+        null_or(SHARE),
+        "share of the cases that it looks at which are judged; empty unless grades are the truth",
+        of=lambda row, findings: findings.judged_share(row.of, row.at),
+    ),
 )
 
 
@@ -183,7 +192,7 @@ _ROUNDS: Columns[_Round, RetrievalFindings] = Columns(
 )
 
 
-def _scored_id(which: str) -> Callable[[PairDifference, RetrievalFindings], str]:
+def _scored_id(which: str) -> Callable[[Any, RetrievalFindings], str]:
     return lambda row, findings: findings.scored[getattr(row, which)].id
 
 
@@ -241,6 +250,12 @@ def _failures(one: Evaluated, _: RetrievalFindings) -> list[_Failure]:
 _FAILED: Columns[_Failure, RetrievalFindings] = Columns(
     Column("query", NAME, "id"), Column("reason", NAME, "why it has no list")
 )
+_JUDGED: Columns[tuple[int | None, float], RetrievalFindings] = Columns(
+    Column(
+        "k", null_or(_POSITIVE), "of the best cases; null for whole lists", of=lambda r, _: r[0]
+    ),
+    Column("share", null_or(SHARE), "judged; null without lists", of=lambda row, _: row[1]),
+)
 _RETRIEVER: Columns[Evaluated, RetrievalFindings] = Columns(
     Column("id", NAME, "as in the study file"),
     Column("name", NAME, "as in the study file"),
@@ -251,6 +266,14 @@ _RETRIEVER: Columns[Evaluated, RetrievalFindings] = Columns(
         "tied_share",
         null_or(SHARE),
         "share of positions whose similarity another case of the list has; null without lists",
+    ),
+    Column(
+        "judged",
+        null_or(each(_JUDGED)),
+        "share of the best cases that are judged; null unless grades are the ground truth",
+        of=lambda row, findings: (
+            list(findings.judged[row.id].items()) if row.id in findings.judged else None
+        ),
     ),
     *_time(lambda row, findings: findings.time(row)),
     Column("n_timed", COUNT, "queries timed", of=lambda row, _: len(row.run.timed)),
@@ -372,9 +395,93 @@ _TRUTH: Columns[Truth, RetrievalFindings] = Columns(
     Column(
         "judges",
         null_or(each(NAME)),
-        "null unless experts are the ground truth",
-        of=lambda _, findings: findings.experts.judges if findings.experts else None,
+        "null unless the judges are known",
+        of=lambda _, findings: (
+            findings.judges_of_truth.judges if findings.judges_of_truth else None
+        ),
     ),
+    Column(
+        "consensus",
+        choice("median", "mean", None),
+        "what the judges' grades were brought together by; null unless judges gave grades",
+        of=lambda _, findings: findings.graded.by if findings.graded else None,
+    ),
+)
+_FLIP: Columns[Flip, RetrievalFindings] = Columns(
+    Column("a", NAME, "id", of=_scored_id("first")),
+    Column("b", NAME, "id", of=_scored_id("second")),
+    Column("difference", null_or(NUMBER), "of the means by the headline, a minus b"),
+    Column("low", null_or(NUMBER), "the least that grades of the unjudged cases can make it"),
+    Column("high", null_or(NUMBER), "the most that they can make it"),
+    Column("unjudged", COUNT, "unjudged cases of both lists"),
+    Column("exact", FLAG, "whether the bounds are exact, or were searched for"),
+    Column("could_flip", FLAG, "whether the sign could change"),
+    Column(
+        "to_settle",
+        null_or(COUNT),
+        "cases to judge until the sign is certain if none is relevant; null where it cannot change "
+        "or bounds were searched for",
+    ),
+)
+
+
+def _positions(row: Next, _: RetrievalFindings) -> str:
+    return "; ".join(f"{name} {at}" for name, at in row.positions.items())
+
+
+_NEXT: Columns[Next, RetrievalFindings] = Columns(
+    Column("query", NAME, "id"),
+    Column("case", NAME, "id"),
+    Column("positions", NAME, "where retrievers have it", of=_positions),
+    Column(
+        "removes",
+        NUMBER,
+        "by how much judging it narrows the bounds of the differences that could flip, in sum",
+    ),
+)
+_UNJUDGED: Columns[Unjudged, RetrievalFindings] = Columns(
+    Column("k", null_or(_POSITIVE), "down to where the headline looks; null for whole lists"),
+    Column("top_grade", NUMBER, "the highest grade that an unjudged case could have", of="top"),
+    Column("n_cases", COUNT, "unjudged cases of the retrievers that are compared"),
+    Column("flips", each(_FLIP), "one entry per pair", of="flips"),
+    Column("judge_next", each(_NEXT), "what to judge next, the most telling first", of="next"),
+)
+
+
+def _powered_id(row: Powered, findings: RetrievalFindings) -> str | None:
+    return None if row.second is None else findings.scored[row.second].id
+
+
+_POWERED: Columns[Powered, RetrievalFindings] = Columns(
+    Column("a", NAME, "id", of=_scored_id("first")),
+    Column("b", null_or(NAME), "id; empty for the mean of a alone", of=_powered_id),
+    Column("measure", NAME, "name", of=lambda row, f: f.measures[row.measure].name),
+    Column("n", COUNT, "queries with a score by experts", of="result.n"),
+    Column("experts_alone", null_or(NUMBER), "mean by experts, a minus b", of="result.alone"),
+    Column("experts_interval", OPEN_INTERVAL, "of that, by t", of="result.alone_interval"),
+    Column("mean", null_or(NUMBER), "with the machine judges", of="result.mean"),
+    Column("interval", OPEN_INTERVAL, "of that, by t", of="result.interval"),
+    Column("share", SHARE, "λ, the weight of the machines", of="result.share"),
+    Column(
+        "correlation",
+        null_or(NUMBER),
+        "of scores by experts and machines",
+        of="result.correlation",
+    ),
+    Column(
+        "worth",
+        null_or(NOT_NEGATIVE),
+        "queries that experts alone would have to judge",
+        of="result.worth",
+    ),
+)
+_MACHINE: Columns[MachineFound, RetrievalFindings] = Columns(
+    Column("judges", each(NAME), "the machine judges"),
+    Column("n_experts", COUNT, "queries that experts judged"),
+    Column("n_queries", COUNT, "all queries"),
+    Column("n_graded", COUNT, "queries that machine judges judged"),
+    Column("drawn", FLAG, "whether the experts' queries were drawn at random"),
+    Column("means", each(_POWERED), "one entry per retriever or pair, and measure"),
 )
 _QUERIES: Columns[RetrievalFindings, RetrievalFindings] = Columns(
     Column("n", _POSITIVE, "number of queries", of=lambda row, _: len(row.task.queries)),
@@ -413,6 +520,14 @@ DOCUMENT: Columns[RetrievalFindings, RetrievalFindings] = Columns(
     ),
     Column("differences", each(_DIFFERENCES), "one entry per pair and measure"),
     Column(
+        "unjudged",
+        null_or(of(_UNJUDGED)),
+        "what unjudged cases could change; null where all are judged, and without grades",
+    ),
+    Column(
+        "machine", null_or(of(_MACHINE)), "what machine judges add; null unless the study has any"
+    ),
+    Column(
         "mac_fac", null_or(of(_MAC_FAC)), "two-phase retrieval; null unless the study asks for it"
     ),
 )
@@ -431,6 +546,24 @@ TABLES: tuple[Table[Any, RetrievalFindings], ...] = (
         lambda findings: [one for one in findings.scored if one.scores is not None],
     ),
     Table("differences", "one row per pair and measure", _DIFFERENCES, lambda f: f.differences),
+    Table(
+        "flips",
+        "one row per pair whose lists have unjudged cases",
+        _FLIP,
+        lambda findings: findings.unjudged.flips if findings.unjudged else (),
+    ),
+    Table(
+        "judge-next",
+        "one row per unjudged case to judge next",
+        _NEXT,
+        lambda findings: findings.unjudged.next if findings.unjudged else (),
+    ),
+    Table(
+        "machine",
+        "one row per retriever or pair, and measure, with machine judges",
+        _POWERED,
+        lambda findings: findings.machine.means if findings.machine else (),
+    ),
     WholeTable(
         "times",
         "one row per retriever and query that were timed",

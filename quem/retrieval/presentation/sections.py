@@ -11,6 +11,12 @@ from quem import __version__
 from quem.lists.inference import fewest_of
 from quem.report.files import Section, TextTable
 from quem.retrieval.presentation.figures import drawn_measures
+from quem.retrieval.presentation.judging import (
+    judged_columns,
+    judged_note,
+    judging_methods,
+    judging_sections,
+)
 from quem.retrieval.presentation.summary import (
     DAGGER,
     basis,
@@ -99,6 +105,7 @@ def _answers(findings: RetrievalFindings) -> TextTable | None:
         (_headed(findings, findings.headline), mean_column(findings, rows_of, findings.headline)),
         ("n", count_column(rows_of, findings.headline)),
         *list_columns(rows_of),
+        *judged_columns(findings, rows_of),
     ]
     if any(len(one.run.timed) for one in rows_of):
         columns.append(("time per query", [time_text(findings.time(one)) for one in rows_of]))
@@ -109,7 +116,7 @@ def _answers(findings: RetrievalFindings) -> TextTable | None:
         f"The headline is {findings.measures[findings.headline].name}, n is the number of its "
         "queries, "
         f"and parentheses hold {level} intervals; ↑ higher is better, ↓ lower is better"
-        f"{'; '.join(['', *list_notes(heads)])}. "
+        f"{'; '.join(['', *list_notes(heads), *judged_note(heads)])}. "
         "The appendix and measures.csv have all measures"
     )
     if len(findings.scored) > _MOST_ROWS:
@@ -138,6 +145,7 @@ def _marked(findings: RetrievalFindings, table: TextTable) -> TextTable:
 def _sections(findings: RetrievalFindings) -> Iterator[Section]:
     if findings.differences:
         yield _differences(findings)
+    yield from judging_sections(findings)
     if findings.mac_fac is not None:
         yield _mac_fac(findings)
     timed = [one for one in findings.evaluated if len(one.run.timed)]
@@ -194,7 +202,7 @@ def _differences(findings: RetrievalFindings) -> Section:
         f"significant at the {level} level. Tests are paired randomization tests over the queries, "
         "Holm-adjusted for the pairs of retrievers."
     ]
-    if findings.experts is not None:
+    if findings.n_panels:
         text.append(
             "The intervals resample queries and judges; the tests treat the judges' consensus as "
             "fixed."
@@ -352,6 +360,11 @@ _QUEM = (
     "IEEE Transactions on Knowledge and Data Engineering, 9(6), 838-847."
 )
 
+_PPI = (
+    "Angelopoulos, A. N., Duchi, J. C., & Zrnic, T. (2023). PPI++: Efficient prediction-powered "
+    "inference. arXiv:2311.01453."
+)
+
 _MAC_FAC = (
     "Forbus, K. D., Gentner, D., & Law, K. (1995). MAC/FAC: A model of similarity-based retrieval. "
     "Cognitive Science, 19(2), 141-205."
@@ -387,6 +400,7 @@ def _sentences(findings: RetrievalFindings) -> Iterator[str]:
         "experts": "the consensus order, by average rank, of",
     }[findings.truth.kind]
     yield f"Their lists were compared with {truth} {findings.truth.source}."
+    yield from judging_methods(findings)
     yield (
         f"Measures were averaged over the queries, with {format_percent(used.level)} percentile "
         "bootstrap "
@@ -429,6 +443,7 @@ def references(findings: RetrievalFindings) -> list[str]:
     cited = [
         (_PROCAKE, findings.truth.kind == "similarities"),
         (_QUEM, findings.experts is not None),
+        (_PPI, findings.machine is not None),
     ]
     cited += [(_SMUCKER, bool(findings.differences)), (_HOLM, bool(findings.differences))]
     cited.append((_MAC_FAC, findings.mac_fac is not None))

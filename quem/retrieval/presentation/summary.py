@@ -8,6 +8,12 @@ import numpy as np
 
 from quem.lists.inference import fewest_for, fewest_of
 from quem.retrieval.presentation.figures import drawn_measures
+from quem.retrieval.presentation.judging import (
+    judged_columns,
+    judged_note,
+    judges_text,
+    judging_lines,
+)
 from quem.wording import WIDTH, align_columns, format_p, format_percent, measured, wrap
 
 if TYPE_CHECKING:
@@ -58,6 +64,8 @@ def summary_text(findings: RetrievalFindings) -> str:
         lines += ["", *_mac_fac(findings)]
     if findings.differences:
         lines += ["", *_differences(findings)]
+    if judged := list(judging_lines(findings)):
+        lines += ["", *(part for line in judged for part in wrap(line))]
     lines += ["", "Based on"]
     for line in basis(findings):
         lines += wrap(line)
@@ -78,6 +86,7 @@ def _table(findings: RetrievalFindings) -> Iterator[str]:
         ),
         ("n", count_column(entries, findings.headline)),
         *list_columns(entries),
+        *judged_columns(findings, entries),
     ]
     if timed:
         columns.append(("time per query", [time_text(findings.time(one)) for one in entries]))
@@ -104,6 +113,7 @@ def _notes(findings: RetrievalFindings, rows: list[list[str]], shown: int) -> It
     if any(")" in row[1] for row in rows[1:]):
         yield f"in parentheses: {format_percent(findings.settings.level)} intervals"
     yield from list_notes(rows[0])
+    yield from judged_note(rows[0])
     if note := dagger_note(findings, (cell for row in rows for cell in row)):
         yield note
     if len(findings.scored) > _MOST_ROWS:
@@ -383,6 +393,8 @@ def basis(findings: RetrievalFindings) -> Iterable[str]:
     )
     if any(one.run.lists.tied.any() for one in findings.scored):
         yield _TIES[findings.settings.ties]
+    if text := judges_text(findings):
+        yield text
     if findings.experts is not None:
         n_judges = len(findings.experts.judges)
         yield (

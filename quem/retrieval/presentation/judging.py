@@ -1,0 +1,278 @@
+"""What the result says about judges: unjudged cases, what to judge next, and machine judges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.report.files import Section, TextTable
+from quem.wording import format_count, format_percent, join_words, measured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from quem.retrieval.machine_grades import Powered
+    from quem.retrieval.result import Evaluated, RetrievalFindings
+    from quem.retrieval.unjudged import Flip, Unjudged
+
+__all__ = [
+    "judged_columns",
+    "judged_note",
+    "judges_text",
+    "judging_lines",
+    "judging_methods",
+    "judging_sections",
+    "open_flips",
+]
+
+_MOST_ROWS = 20
+_MOST_FLIPS = 3
+
+
+def _percent(share: float) -> str:
+    """Write a share so that only all of it is 100%: "97%", "99.6%"; "–" for none."""
+    if not np.isfinite(share):
+        return "–"
+    whole = f"{100 * share:.0f}"
+    return f"{100 * share:.1f}%" if whole == "100" and share < 1 else f"{whole}%"
+
+
+def _judged_name(findings: RetrievalFindings) -> str:
+    depth = findings.judged_depth
+    return "Judged" if depth is None else f"Judged@{depth}"
+
+
+def judged_columns(
+    findings: RetrievalFindings, rows: Iterable[Evaluated]
+) -> list[tuple[str, list[str]]]:
+    """Write a column with the share of cases that are judged, where not all are."""
+    depth = findings.judged_depth
+    shares = [findings.judged.get(one.id, {}).get(depth, np.nan) for one in rows]
+    if all(np.isnan(share) or share == 1 for share in shares):
+        return []
+    cells = ["" if np.isnan(share) else _percent(share) for share in shares]
+    return [(_judged_name(findings), cells)]
+
+
+def judged_note(heads: Iterable[str]) -> list[str]:
+    """Say what that column holds, if it is there."""
+    return [
+        f"{head}: the share of the best cases that are judged; the others count as not relevant"
+        for head in heads
+        if head.startswith("Judged")
+    ]
+
+
+def judges_text(findings: RetrievalFindings) -> str:
+    """Say who judged, and how they were brought together; empty where grades have no judges."""
+    graded = findings.graded
+    if graded is None:
+        return ""
+    each = graded.graded_by
+    by = f"{each.min()} to {each.max()}" if each.min() < each.max() else f"{each.min()}"
+    middle = "the mean" if graded.by == "mean" else "the median"
+    return (
+        f"Judges: {middle} of the grades of {format_count(len(graded.judges), 'judge')}, {by} per "
+        f"case{', resampled for the intervals' if findings.n_panels else ''}"
+    )
+
+
+def open_flips(findings: RetrievalFindings) -> list[Flip]:
+    """Give the differences whose sign unjudged cases could change."""
+    return [flip for flip in _flips(findings) if flip.could_flip]
+
+
+def _flips(findings: RetrievalFindings) -> tuple[Flip, ...]:
+    return findings.unjudged.flips if findings.unjudged else ()
+
+
+def _pair_name(findings: RetrievalFindings, flip: Flip) -> str:
+    first, second = (findings.scored[at].name for at in (flip.first, flip.second))
+    return f"{first} − {second}"
+
+
+def _where(unjudged: Unjudged) -> str:
+    return "in the lists" if unjudged.k is None else f"among the {unjudged.k} best"
+
+
+def judging_lines(findings: RetrievalFindings) -> Iterator[str]:
+    """Say in a few lines what unjudged cases could change, and what machine judges add."""
+    unjudged = findings.unjudged
+    if unjudged is not None and unjudged.flips:
+        name = findings.measures[findings.headline].name
+        could, n = open_flips(findings), len(unjudged.flips)
+        counted = format_count(unjudged.n_cases, "unjudged case")
+        if not could:
+            yield (
+                f"No difference by {name} would change its sign, whatever the grades of the "
+                f"{counted} {_where(unjudged)} are."
+            )
+        else:
+            names = join_words((_pair_name(findings, flip) for flip in could), _MOST_FLIPS)
+            yield (
+                f"{len(could)} of {format_count(n, 'difference')} by {name} could change "
+                f"{'its' if len(could) == 1 else 'their'} sign if the {counted} "
+                f"{_where(unjudged)} were judged: {names}."
+            )
+        if could and unjudged.next:
+            one = unjudged.next[0]
+            yield f"Judge first: {one.case} for the query {one.query}; judge-next.csv has more."
+    machine = findings.machine
+    if machine is not None:
+        means = [one for one in machine.means if one.measure == findings.headline]
+        helped = max((one.result.share for one in means), default=0.0)
+        name = findings.measures[findings.headline].name
+        if not helped:
+            yield f"Machine judges add nothing by {name} (λ = 0); the estimates are the experts'."
+            return
+        for pair in [one for one in means if one.second is not None][:_MOST_FLIPS]:
+            r = pair.result
+            yield (
+                f"With machine judges, {_powered_name(findings, pair)} by {name}: "
+                f"{measured(r.mean, sign=True)} {_ends(r.interval)}; by experts alone "
+                f"{measured(r.alone, sign=True)} {_ends(r.alone_interval)}, n = {r.n}."
+            )
+
+
+def judging_sections(findings: RetrievalFindings) -> Iterator[Section]:
+    """Give the sections on unjudged cases and on machine judges."""
+    if findings.unjudged is not None and findings.unjudged.flips:
+        yield _unjudged(findings, findings.unjudged)
+    if findings.machine is not None:
+        yield _machine(findings)
+
+
+def _unjudged(findings: RetrievalFindings, unjudged: Unjudged) -> Section:
+    name = findings.measures[findings.headline].name
+    could = open_flips(findings)
+    n = len(unjudged.flips)
+    text = [
+        f"{format_count(unjudged.n_cases, 'case')} {_where(unjudged)} "
+        f"{'is' if unjudged.n_cases == 1 else 'are'} not judged. Each could have any grade from 0 "
+        f"to {unjudged.top:g}, the same in all lists. The bounds are the lowest and the highest "
+        f"difference by {name} that such grades give. "
+        + (
+            "No sign can change."
+            if not could
+            else f"{len(could)} of {format_count(n, 'difference')} could change "
+            f"{'its' if len(could) == 1 else 'their'} sign."
+        )
+    ]
+    if not all(flip.exact for flip in unjudged.flips):
+        text.append(
+            "Bounds by search come from trying grades; the true ones could be somewhat wider."
+        )
+    rows = [
+        (
+            _pair_name(findings, flip),
+            "could flip" if flip.could_flip else "settled",
+            measured(flip.difference, sign=True),
+            f"{measured(flip.low, sign=True)} to {measured(flip.high, sign=True)}",
+            f"{flip.unjudged:,}",
+            "" if flip.to_settle is None else f"{flip.to_settle:,}",
+            "exact" if flip.exact else "search",
+        )
+        for flip in unjudged.flips
+    ]
+    heads = ("pair", "sign", "difference", "bounds", "unjudged", "to settle", "bounds by")
+    note = (
+        "To settle: as many cases, judged in order of their weight, make the sign certain if none "
+        "of them is relevant. flips.csv has these numbers."
+    )
+    if len(findings.scored) > len({at for f in unjudged.flips for at in (f.first, f.second)}):
+        note += " Only the best retrievers are compared here."
+    tables = [TextTable("What unjudged cases could change", heads, rows, note, frozenset({1, 6}))]
+    if unjudged.next:
+        tables.append(_next(findings, unjudged))
+    return Section("unjudged", "Unjudged cases", text, (), tables)
+
+
+def _next(findings: RetrievalFindings, unjudged: Unjudged) -> TextTable:
+    names = {one.id: one.name for one in findings.scored}
+    rows = [
+        (
+            one.query,
+            one.case,
+            ", ".join(f"{names[id_]} {at}" for id_, at in one.positions.items()),
+            measured(one.removes),
+        )
+        for one in unjudged.next[:_MOST_ROWS]
+    ]
+    note = (
+        "Positions in the lists, and by how much judging the case narrows the bounds of the "
+        "differences that could flip, summed over these. judge-next.csv can be judged in a next "
+        "session."
+    )
+    heads = ("query", "case", "positions", "narrows by")
+    return TextTable("What to judge next", heads, rows, note, frozenset({1, 2}))
+
+
+def _powered_name(findings: RetrievalFindings, one: Powered) -> str:
+    names = [findings.scored[at].name for at in (one.first, one.second) if at is not None]
+    return " − ".join(names)
+
+
+def _ends(interval: tuple[float, float]) -> str:
+    low, high = interval
+    return f"({measured(low)} to {measured(high)})" if np.isfinite(low) else "(no interval)"
+
+
+def _machine(findings: RetrievalFindings) -> Section:
+    machine = findings.machine
+    assert machine is not None  # noqa: S101  asked before
+    headline = [one for one in machine.means if one.measure == findings.headline]
+    level = format_percent(findings.settings.level)
+    how = "were drawn at random" if machine.drawn else "are not said to be drawn at random"
+    text = [
+        f"Experts judged {machine.n_experts:,} of {machine.n_queries:,} queries, which {how}; "
+        f"machine judges ({join_words(machine.judges, 5)}) judged {machine.n_graded:,}. Their "
+        "grades are never part of the ground truth: they correct the experts' means by λ times the "
+        "machines' difference between the other queries and those of the experts "
+        "(prediction-powered means). Where they do not go with the experts, λ is 0."
+    ]
+    rows = []
+    for one in headline[:_MOST_ROWS]:
+        r, sign = one.result, one.second is not None
+        rows.append(
+            (
+                _powered_name(findings, one),
+                f"{measured(r.alone, sign=sign)} {_ends(r.alone_interval)}",
+                f"{r.n:,}",
+                f"{measured(r.mean, sign=sign)} {_ends(r.interval)}" if r.share else "the same",
+                f"{r.share:.2f}",
+                measured(r.correlation, 2),
+                f"{r.worth:,.0f}" if np.isfinite(r.worth) else "–",
+            )
+        )
+    heads = ("", "experts alone", "n", "with machines", "λ", "correlation", "worth")
+    note = (
+        f"By {findings.measures[findings.headline].name}, with {level} intervals by t over the "
+        "queries; the judges' consensus is treated as fixed. Worth: as many queries experts alone "
+        "would have to judge. machine.csv has all measures."
+    )
+    return Section(
+        "machine",
+        "With machine judges",
+        text,
+        (),
+        [TextTable("With machine judges", heads, rows, note)],
+    )
+
+
+def judging_methods(findings: RetrievalFindings) -> Iterator[str]:
+    """Write the sentences of the methods paragraph about judges."""
+    graded, unjudged, machine = findings.graded, findings.unjudged, findings.machine
+    if graded is not None:
+        middle = "mean" if graded.by == "mean" else "(lower) median"
+        yield f"The grade of a case is the {middle} of its judges' grades."
+    if unjudged is not None:
+        yield (
+            "Cases without a judgment counted as not relevant; bounds of the differences are over "
+            f"all grades from 0 to {unjudged.top:g} that they could have."
+        )
+    if machine is not None:
+        yield (
+            "Grades of machine judges entered as control variates only (prediction-powered means "
+            "with tuned λ; Angelopoulos et al., 2023)."
+        )

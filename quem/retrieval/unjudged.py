@@ -1,0 +1,488 @@
+"""What unjudged cases could change: how far apart retrievers could be, and what to judge next.
+
+The unjudged cases of a pair of retrievers are those that either list has down to where the
+headline looks, and that the ground truth lacks. Each could have any grade from 0 to the highest;
+what both lists lack stays unjudged. Queries are independent, so that the extremes of the mean are
+made of those of the queries (see `quem.retrieval.bounds` and `quem.retrieval.search`). A query
+that has no score now, since no judged case is relevant, counts in an extreme where it makes it
+more extreme. A query without any judgment stays out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.lists import measure
+from quem.retrieval.bounds import (
+    Items,
+    Problem,
+    difference_range,
+    items_of,
+    scale_of,
+    weights_of,
+)
+from quem.retrieval.lists import score_lists
+from quem.retrieval.search import Candidates, search_range
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from quem.lists import Measure
+    from quem.retrieval.bounds import Scale
+    from quem.retrieval.lists import CaseLists, QueryScores, Ties
+
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "DEFAULT_K",
+    "Compared",
+    "Flip",
+    "Next",
+    "Unjudged",
+    "find_unjudged",
+    "judged_shares",
+]
+
+# More retrievers than that are not compared with each other.
+_MOST_COMPARED = 6
+# Items of lists and ground truth that may be scored to search for bounds, of all pairs.
+_BUDGET = 12_000_000
+# Cases of each query whose judging is tried, and queries times cases in all; fewer where queries
+# have many cases.
+_MOST_TRIED, _MOST_ROWS, _MOST_CELLS = 20, 20_000, 1_000_000
+# Where the measures do not say it.
+DEFAULT_K = 10
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A retriever that is compared with others.
+
+    Parameters
+    ----------
+    at : int
+        Its place among those that are scored.
+    """
+
+    at: int
+    id: str
+    lists: CaseLists
+    scores: QueryScores
+
+
+@dataclass(frozen=True)
+class Flip:
+    """How far the difference of two retrievers could move.
+
+    Parameters
+    ----------
+    first, second : int
+        Their places among those that are scored.
+    difference : float
+        Of the means by the headline, on the queries where both have a score.
+    low, high : float
+        Over all grades that the unjudged cases could have.
+    unjudged : int
+        How many of these there are.
+    exact : bool
+        Whether the bounds are exact; else they were searched for, and could be wider.
+    to_settle : int or None
+        How many of the unjudged cases would have to be judged, the most telling ones first, so
+        that the sign cannot flip any more if none of them is relevant. None where it cannot
+        flip, and where the bounds are not exact.
+    """
+
+    first: int
+    second: int
+    difference: float
+    low: float
+    high: float
+    unjudged: int
+    exact: bool
+    to_settle: int | None = None
+
+    @property
+    def could_flip(self) -> bool:
+        """Whether some grades of the unjudged cases would change the sign, or make or undo one."""
+        if abs(self.difference) <= _ROUNDING:
+            return self.low < -_ROUNDING or self.high > _ROUNDING
+        return self.low <= _ROUNDING if self.difference > 0 else self.high >= -_ROUNDING
+
+
+@dataclass(frozen=True)
+class Next:
+    """An unjudged case that should be judged.
+
+    Parameters
+    ----------
+    query, case : str
+    positions : dict of str to int
+        Where retrievers have it, the first of tied positions, by their ids.
+    removes : float
+        By how much it narrows the bounds of the differences that could flip, summed over these,
+        in the mean of the lowest and the highest grade.
+    """
+
+    query: str
+    case: str
+    positions: dict[str, int]
+    removes: float
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """What is not judged in the lists, and what that means for comparisons.
+
+    Parameters
+    ----------
+    k : int or None
+        Down to where the headline looks; None for whole lists.
+    top : float
+        The highest grade that an unjudged case could have.
+    flips : tuple of Flip
+        The pairs of the best retrievers.
+    next : tuple of Next
+        The most telling first.
+    n_cases : int
+        Unjudged cases of these pairs in all.
+    """
+
+    k: int | None
+    top: float
+    flips: tuple[Flip, ...]
+    next: tuple[Next, ...] = ()
+    n_cases: int = 0
+
+
+def judged_shares(
+    lists: CaseLists, truth: CaseLists, measures: Sequence[Measure], ties: Ties
+) -> dict[int | None, float]:
+    """Give Judged in the mean over queries, by k: of the measures, and at 10.
+
+    Returns
+    -------
+    dict of (int or None) to float
+        None stands for whole lists; NaN without any list.
+    """
+    depths = [one.depth for one in measures] + [DEFAULT_K]
+    wanted = list(dict.fromkeys(depths))
+    by = [measure("Judged", k=k) for k in wanted]
+    means = score_lists(lists, truth, by, ties).mean
+    return dict(zip(wanted, means.tolist(), strict=True))
+
+
+@dataclass
+class _Pair:
+    """Two retrievers, with the extremes of each query."""
+
+    first: Compared
+    second: Compared
+    now: Floats
+    low: Floats
+    high: Floats
+    exact: bool
+    # By query and unjudged case: how much judging it narrows the query's range, and how much of
+    # that is gained on the low side and on the high one if it is not relevant.
+    key: NDArray[np.int64]
+    removes: Floats
+    kept_low: Floats
+    kept_high: Floats
+    problem: Problem | None = None
+    query: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, np.intp))
+    cells: NDArray[np.int64] = field(default_factory=lambda: np.empty((0, 0), np.int64))
+
+    @property
+    def n(self) -> int:
+        """How many queries have a score of both now."""
+        return int((~np.isnan(self.now)).sum())
+
+
+def find_unjudged(
+    compared: Sequence[Compared],
+    truth: CaseLists,
+    by: Measure,
+    column: int,
+    *,
+    ties: Ties,
+    top: float | None,
+    count: int,
+) -> Unjudged | None:
+    """Say what unjudged cases could change; None where there are none.
+
+    Parameters
+    ----------
+    compared : sequence of Compared
+        The best first.
+    by, column
+        The headline, and where it is among the measures.
+    top : float or None
+        The highest grade that there can be; by default that of the truth, 1 at least.
+    count : int
+        How many cases to name that should be judged next.
+    """
+    compared = compared[:_MOST_COMPARED]
+    k = by.depth
+    highest = max(float(truth.similarity.max(initial=1)), 1.0) if top is None else top
+    items = {one.at: items_of(one.lists, truth, k, ties) for one in compared}
+    if not any(one.unjudged.any() for one in items.values()):
+        return None
+    scale = scale_of(by, truth, highest)
+    n_pairs = len(compared) * (len(compared) - 1) // 2
+    pairs = [
+        _pair(a, b, items, truth, by, column, scale, ties, highest, _BUDGET // n_pairs)
+        for a, b in combinations(sorted(compared, key=lambda one: one.at), 2)
+    ]
+    flips = tuple(_flip(pair, scale) for pair in pairs)
+    open_pairs = [pair for pair, flip in zip(pairs, flips, strict=True) if flip.could_flip]
+    keys = [each.key[each.unjudged] for each in items.values()]
+    return Unjudged(
+        k,
+        highest,
+        flips,
+        tuple(_next(open_pairs, compared, items, count)),
+        len(np.unique(np.concatenate(keys))),
+    )
+
+
+def _pair(
+    first: Compared,
+    second: Compared,
+    items: dict[int, Items],
+    truth: CaseLists,
+    by: Measure,
+    column: int,
+    scale: Scale | None,
+    ties: Ties,
+    top: float,
+    budget: int,
+) -> _Pair:
+    a, b = items[first.at], items[second.at]
+    now = first.scores.values[:, column] - second.scores.values[:, column]
+    n_cases = len(first.lists.cases)
+    keys, lead = _united(a, b, _leads(a), _leads(b))
+    pair = _Pair(
+        first,
+        second,
+        now,
+        now.copy(),
+        now.copy(),
+        exact=True,
+        key=keys,
+        removes=np.zeros(len(keys)),
+        kept_low=np.zeros(len(keys)),
+        kept_high=np.zeros(len(keys)),
+    )
+    queries = np.unique(keys // n_cases)
+    searched = np.zeros(len(queries), dtype=bool)
+    if scale is None:
+        searched[:] = True
+    elif scale.kind == "first":
+        searched = (a.tied | b.tied)[queries]
+    if scale is not None and not searched.all():
+        _bound(pair, queries[~searched], a, b, truth, by, scale, n_cases)
+    if searched.any():
+        each = [
+            Candidates(query, keys[at] % n_cases, lead[at])
+            for query in queries[searched].tolist()
+            for at in [np.flatnonzero(keys // n_cases == query)]
+        ]
+        k = by.depth
+        lists = tuple(one.lists if k is None else one.lists.top(k) for one in (first, second))
+        items_of_each = sum(int(one.sizes[queries].sum()) for one in (*lists, truth))
+        n_lists = budget * 2 * len(queries) // max(items_of_each, 1)
+        found = search_range(
+            by, (lists[0], lists[1]), truth, each, top=top, ties=ties, budget=n_lists
+        )
+        for one, result in zip(each, found, strict=True):
+            at = np.searchsorted(keys, one.query * n_cases + one.case)
+            # What is so now is possible, also by measures that pass over what is unjudged.
+            pair.low[one.query] = np.fmin(result.low, now[one.query])
+            pair.high[one.query] = np.fmax(result.high, now[one.query])
+            pair.removes[at] = result.effect
+            pair.exact &= result.exact
+    return pair
+
+
+def _leads(items: Items) -> Floats:
+    """Weigh items by how far up they are."""
+    return np.asarray(2 / (items.places.first + items.places.last))
+
+
+def _united(a: Items, b: Items, of_a: Floats, of_b: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Give the unjudged cases of both lists, and the difference of their weights."""
+    keys = np.unique(np.concatenate([a.key[a.unjudged], b.key[b.unjudged]]))
+    return keys, _weights(keys, a, of_a) - _weights(keys, b, of_b)
+
+
+def _weights(keys: NDArray[np.int64], items: Items, weight: Floats) -> Floats:
+    """Give the weight of each unjudged case in a list; 0 where it lacks the case."""
+    given = np.zeros(len(keys))
+    at = np.searchsorted(keys, items.key[items.unjudged])
+    given[at] = weight[items.unjudged]
+    return given
+
+
+def _bound(
+    pair: _Pair,
+    queries: NDArray[np.int64],
+    a: Items,
+    b: Items,
+    truth: CaseLists,
+    by: Measure,
+    scale: Scale,
+    n_cases: int,
+) -> None:
+    """Compute the exact bounds of some queries, and what judging each case would do to them."""
+    of_query = pair.key // n_cases
+    mine = np.isin(of_query, queries)
+    row = np.searchsorted(queries, of_query[mine])
+    sizes = np.bincount(row, minlength=len(queries))
+    place = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    shape = len(queries), int(sizes.max())
+    there, cells = np.zeros(shape, dtype=bool), np.full(shape, -1)
+    there[row, place] = True
+    cells[row, place] = np.flatnonzero(mine)
+    weights, known = [], []
+    for items in (a, b):
+        weight = weights_of(by, items)
+        table = np.zeros(shape)
+        table[row, place] = _weights(pair.key, items, weight)[mine]
+        weights.append(table)
+        gained = weight * scale.gain(items.grade)
+        total = np.zeros(len(truth.queries))
+        if scale.kind == "first":
+            np.maximum.at(total, items.query, gained)
+        else:
+            np.add.at(total, items.query, gained)
+        known.append(total[queries])
+    query_of_grade = np.repeat(np.arange(len(truth.queries)), truth.sizes)
+    judged = np.stack(
+        [
+            np.bincount(query_of_grade[truth.similarity >= level], minlength=len(truth.queries))
+            for level in scale.levels
+        ],
+        axis=1,
+    )[queries]
+    problem = Problem(weights[0], weights[1], there, known[0], known[1], judged)
+    low, high = difference_range(scale, problem)
+    # Without a score now, none is possible either where no case can be relevant.
+    pair.low[queries] = np.where(np.isnan(low), pair.now[queries], low)
+    pair.high[queries] = np.where(np.isnan(high), pair.now[queries], high)
+    pair.problem, pair.query, pair.cells = problem, queries, cells
+    _try_each(pair, scale, low, high)
+
+
+def _try_each(pair: _Pair, scale: Scale, low: Floats, high: Floats) -> None:
+    """Say how much the range of a query narrows when one of its cases is judged."""
+    problem = pair.problem
+    assert problem is not None  # noqa: S101  made just now
+    weight = np.where(problem.there, np.abs(problem.first) + np.abs(problem.second), -1.0)
+    order = np.argsort(-weight, axis=1, kind="stable")[:, :_MOST_TRIED]
+    rows = np.repeat(np.arange(len(problem)), order.shape[1])
+    column = order.ravel()
+    use = problem.there[rows, column] & ~np.isnan(high[rows])
+    # Of very many, those of the queries with the widest range.
+    width = (high - low)[rows]
+    most = min(_MOST_ROWS, max(_MOST_TRIED, _MOST_CELLS // problem.there.shape[1]))
+    first = np.argsort(-np.where(use, width, -np.inf), kind="stable")[:most]
+    first = first[use[first]]
+    rows, column = rows[first], column[first]
+    if not len(rows):
+        return
+    each = problem.only(rows)
+    chosen = np.zeros(each.there.shape, dtype=bool)
+    chosen[np.arange(len(rows)), column] = True
+    at = pair.cells[rows, column]
+    width = (high - low)[rows]
+    left = np.zeros(len(rows))
+    for best in (False, True):
+        new_low, new_high = difference_range(scale, each.after(scale, chosen, best=best))
+        # Without anything that could be relevant there is no score, and nothing is open.
+        left += np.nan_to_num(new_high - new_low) / 2
+        if not best:
+            pair.kept_low[at] = np.nan_to_num(new_low - low[rows])
+            pair.kept_high[at] = np.nan_to_num(high[rows] - new_high)
+    pair.removes[at] = np.maximum(width - left, 0)
+
+
+def _extreme(now: Floats, ends: Floats) -> float:
+    """Give the greatest mean: over the queries with a score, and those that raise it."""
+    has = ~np.isnan(now)
+    total, n = float(ends[has].sum()), int(has.sum())
+    for end in np.sort(ends[~has & ~np.isnan(ends)])[::-1].tolist():
+        if n and end <= total / n:
+            break
+        total, n = total + end, n + 1
+    return total / n if n else float("nan")
+
+
+def _flip(pair: _Pair, scale: Scale | None) -> Flip:
+    difference = float(np.nanmean(pair.now)) if pair.n else float("nan")
+    low, high = -_extreme(pair.now, -pair.low), _extreme(pair.now, pair.high)
+    found = Flip(pair.first.at, pair.second.at, difference, low, high, len(pair.key), pair.exact)
+    if not (found.could_flip and pair.exact and scale is not None and pair.problem is not None):
+        return found
+    if abs(difference) <= _ROUNDING or len(pair.query) < len(
+        np.unique(pair.key // len(pair.first.lists.cases))
+    ):
+        return found
+    return Flip(
+        *(pair.first.at, pair.second.at, difference, low, high, len(pair.key), pair.exact),
+        to_settle=_to_settle(pair, scale, sign=1 if difference > 0 else -1),
+    )
+
+
+def _to_settle(pair: _Pair, scale: Scale, sign: int) -> int:
+    """Count the cases to judge as not relevant until the sign is sure, by halving."""
+    problem = pair.problem
+    assert problem is not None  # noqa: S101  asked before
+    helps = pair.kept_low if sign > 0 else pair.kept_high
+    order = np.argsort(-helps, kind="stable")
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    ranks = np.where(pair.cells >= 0, rank[pair.cells], len(order))
+
+    def is_sure(count: int) -> bool:
+        low, high = difference_range(scale, problem.after(scale, ranks < count, best=False))
+        ends = pair.now.copy()
+        worst = low if sign > 0 else -high
+        ends[pair.query] = np.where(np.isnan(worst), sign * pair.now[pair.query], worst)
+        known = np.isin(np.arange(len(ends)), pair.query)
+        ends = np.where(known, ends, sign * pair.now)
+        return -_extreme(sign * pair.now, -ends) > _ROUNDING
+
+    least, most = 0, len(order)
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (least, middle) if is_sure(middle) else (middle, most)
+    return most
+
+
+def _next(
+    pairs: Sequence[_Pair], compared: Sequence[Compared], items: dict[int, Items], count: int
+) -> list[Next]:
+    if not pairs or not count:
+        return []
+    keys = np.concatenate([pair.key for pair in pairs])
+    removes = np.concatenate([pair.removes / max(pair.n, 1) for pair in pairs])
+    cases, place = np.unique(keys, return_inverse=True)
+    total = np.bincount(place.ravel(), removes, len(cases))
+    order = [at for at in np.argsort(-total, kind="stable").tolist() if total[at] > 0][:count]
+    lists = compared[0].lists
+    named = []
+    for at in order:
+        query, case = divmod(int(cases[at]), len(lists.cases))
+        positions = {
+            one.id: int(items[one.at].places.first[where[0]])
+            for one in compared
+            if len(where := np.flatnonzero(items[one.at].key == cases[at]))
+        }
+        named.append(Next(lists.queries[query], lists.cases[case], positions, float(total[at])))
+    return named

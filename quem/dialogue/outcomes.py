@@ -396,6 +396,6 @@ def granularity_of(experiment: Experiment) -> float:
     space = experiment.space
     distinct = 0
     for case in range(space.n):
-        others = np.round(np.delete(space.distances(case), case), 9)
+        others = np.round(np.delete(space.distances(space.case(case)), case), 9)
         distinct += len(np.unique(others))
     return distinct / space.n**2

@@ -30,7 +30,7 @@ class DialogueResult(BaseResult["DialogueFindings"]):
         findings = self.findings
         best = findings.strategies[findings.whole.order(0)[0]]
         return (
-            f"<DialogueResult of {self.study.spec.id}: {len(findings.experiment.cases)} targets, "
+            f"<DialogueResult of {self.study.spec.id}: {len(findings.experiment.targets)} targets, "
             f"best rank quality: {best} {findings.whole.mean.max():.3f}>"
         )
 

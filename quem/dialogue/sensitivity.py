@@ -217,6 +217,8 @@ def _dialogues(
         strategies=[experiment.strategies[place] for place in concerned],
         users=experiment.users,
         questions=experiment.questions,
+        protocol=experiment.protocol,
+        queries=experiment.queries,
     )
     return dialogues.with_strategies(concerned, run_experiment(again, workers=workers))
 
@@ -389,6 +391,8 @@ def _errors(
                 for user in experiment.users
             ],
             questions=experiment.questions,
+            protocol=experiment.protocol,
+            queries=experiment.queries,
         )
         dialogues = run_experiment(again, workers=workers)
         for after in _product(_AFTER_DIALOGUES):

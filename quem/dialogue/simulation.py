@@ -1,4 +1,4 @@
-"""Simulated dialogues of every case with a system that knows all other cases."""
+"""Simulated dialogues of targets with a system that knows the cases of a case base."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import json
 import os
 import zlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quem import __version__
 from quem.dialogue.questions import Questions, question_orders
-from quem.dialogue.space import NANO, find_regions, make_space, steps
+from quem.dialogue.space import NANO, find_regions, make_space, problems, steps
 from quem.dialogue.strategies import STRATEGIES, Revealed, own_distances
 from quem.dialogue.users import FAR, CandidateList, Candidates, nearest, selections, thresholds
 from quem.errors import Mistake, QuemError
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
 
     from quem.dialogue.reading import EncodedCases
     from quem.dialogue.settings import SimulationSettings
-    from quem.dialogue.space import Regions, Space
+    from quem.dialogue.space import Problem, Regions, Space
     from quem.dialogue.users import User
     from quem.parallel import Workers
+    from quem.study.dialogue import Protocol
 
 __all__ = [
     "FINISHED",
@@ -140,6 +142,11 @@ class Experiment:
     ----------
     levels : dict of float to float
         The threshold of each b.
+    protocol : {"leave-one-out", "leave-one-in", "separate"}
+        Each case is the target once and no candidate meanwhile; or a candidate too; or the targets
+        are
+    queries : EncodedCases or None
+        that are in no case base.
     """
 
     cases: EncodedCases
@@ -150,6 +157,21 @@ class Experiment:
     space: Space
     regions: Regions | None
     levels: dict[float, float]
+    protocol: Protocol = "leave-one-out"
+    queries: EncodedCases | None = None
+
+    @property
+    def targets(self) -> EncodedCases:
+        """Whose dialogues are simulated."""
+        return self.cases if self.queries is None else self.queries
+
+    @cached_property
+    def problems(self) -> list[Problem]:
+        """The targets on the scale of the case base."""
+        if self.queries is not None:
+            return problems(self.space, self.cases, self.queries)
+        left_out = self.protocol == "leave-one-out"
+        return [self.space.case(case, left_out=left_out) for case in range(len(self.cases))]
 
     @property
     def dialogues(self) -> int:
@@ -165,18 +187,26 @@ class Experiment:
 
     def _dialogues_of(self, target: int) -> Dialogues:
         settings, m = self.settings, len(self.cases.attributes)
+        problem = self.problems[target]
         random = np.random.default_rng([settings.seed, target])
         ties = random.permutation(len(self.cases))
         if settings.list_ties == "order":
             ties = np.arange(len(self.cases))
         chance = random.random(self.dialogues)
-        orders = question_orders(self.questions, self.cases, target, settings.orders, random)
+        orders = question_orders(
+            self.questions,
+            self.cases,
+            problem,
+            self.targets.values[target],
+            settings.orders,
+            random,
+        )
         place = np.argsort(orders, axis=1)
         revealed = place[:, np.newaxis, :] < np.arange(m + 1)[:, np.newaxis]
         # A list depends on what was revealed, and not on the order in which it was.
         points, which = np.unique(revealed.reshape(-1, m), axis=0, return_inverse=True)
-        apart = self.space.differences(target)
-        true = self.space.distances(target, apart)
+        apart = self.space.differences(problem)
+        true = self.space.distances(problem, apart)
         by_strategy = self._at(points, target, ties, apart, true)
         which = which.reshape(self.dialogues, m + 1)
         return self._read_lists(target, by_strategy, which, chance, true)
@@ -190,9 +220,9 @@ class Experiment:
         true: NDArray[np.float64],
     ) -> list[tuple[Candidates, NDArray[np.float64], NDArray[np.bool_]]]:
         """For each strategy: lists, rank quality and contraction at every point."""
-        n = len(self.cases)
-        # The target itself is no candidate.
-        true = np.where(np.arange(n) == target, FAR, true)
+        n, problem = len(self.cases), self.problems[target]
+        if problem.left_out is not None:
+            true = np.where(np.arange(n) == problem.left_out, FAR, true)
         chunk = max(1, _CELLS // n)
         parts = []
         for start in range(0, len(points), chunk):
@@ -201,7 +231,8 @@ class Experiment:
                 self.space,
                 self.regions,
                 self.settings,
-                target,
+                problem,
+                self.targets.values[target],
                 points[start : start + chunk],
                 apart,
             )
@@ -225,7 +256,7 @@ class Experiment:
         true: NDArray[np.float64],
         ties: NDArray[np.int64],
     ) -> tuple[Candidates, NDArray[np.float64], NDArray[np.bool_]]:
-        settings, others = self.settings, len(self.cases) - 1
+        settings, others = self.settings, self.space.candidates(known.problem)
         k = min(settings.k, others)
         # What lies beyond 2k + 1 cannot change rank quality: a tie at k that reaches so far
         # leaves out the candidates that are tied, wherever it ends.
@@ -258,7 +289,7 @@ class Experiment:
         stop = np.full(shape, -1, dtype=np.int16)
         right = np.zeros(shape, dtype=bool)
         true = steps(true) / NANO
-        same = self.cases.classes == self.cases.classes[target]
+        same = self.cases.classes == self.targets.classes[target]
         for row, (lists, _, _) in enumerate(by_strategy):
             for column, user in enumerate(self.users):
                 stop[0, row, column], right[0, row, column] = self._selected(
@@ -307,6 +338,8 @@ def prepare(
     strategies: Sequence[NamedStrategy],
     users: Sequence[User],
     questions: Questions | None = None,
+    protocol: Protocol = "leave-one-out",
+    queries: EncodedCases | None = None,
 ) -> Experiment:
     """Make an experiment: distances, thresholds and regions are worked out once.
 
@@ -314,10 +347,13 @@ def prepare(
     ----------
     questions : Questions, optional
         In random order by default.
+    protocol, queries
+        See `Experiment`.
     """
     space = make_space(cases, settings.missing)
     shares = tuple(sorted({user.b for user in users if user.b is not None}))
     wanted = any(strategy.name == "RA" and not strategy.function for strategy in strategies)
+    candidates = len(cases) - (protocol == "leave-one-out")
     return Experiment(
         cases,
         settings,
@@ -325,8 +361,10 @@ def prepare(
         tuple(users),
         questions or Questions(),
         space,
-        find_regions(space, cases, settings) if wanted else None,
+        find_regions(space, cases, settings, candidates) if wanted else None,
         thresholds(space, shares),
+        protocol,
+        queries,
     )
 
 
@@ -363,9 +401,9 @@ def run_experiment(
     Returns
     -------
     Dialogues
-        In the order of the case base.
+        In the order of the targets.
     """
-    n = len(experiment.cases)
+    n = len(experiment.targets)
     finished = Finished(keep, made_of(experiment)) if keep else None
     parts = finished.read() if finished else []
     held = {target for part in parts for target in part.targets.tolist()}
@@ -396,7 +434,7 @@ def _targets_in_a_task(experiment: Experiment) -> int:
 
 def made_of(experiment: Experiment) -> str:
     """Make a fingerprint of all that the dialogues of an experiment depend on."""
-    cases, questions = experiment.cases, experiment.questions
+    cases, questions, queries = experiment.cases, experiment.questions, experiment.queries
     functions = [
         *(strategy.function for strategy in experiment.strategies),
         *(user.function for user in experiment.users),
@@ -418,6 +456,8 @@ def made_of(experiment: Experiment) -> str:
         [[user.name, user.rule, user.top, user.b] for user in experiment.users],
         [questions.rule, list(questions.order)],
         [getattr(function, "fingerprint", "") for function in functions],
+        experiment.protocol,
+        *(() if queries is None else (queries.values, queries.classes)),
     )
 
 

@@ -59,7 +59,7 @@ def test_granularity(name: str, printed: float, computed: float) -> None:
 def test_granularity_is_that_of_the_measure() -> None:
     """A case after the other gives what the matrix of all distances does."""
     zoo = experiment("zoo")
-    matrix = np.array([zoo.space.distances(case) for case in range(zoo.space.n)])
+    matrix = np.array([zoo.space.distances(zoo.space.case(case)) for case in range(zoo.space.n)])
     assert granularity_of(zoo) == pytest.approx(granularity(matrix))
 
 

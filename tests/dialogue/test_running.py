@@ -79,6 +79,25 @@ def test_several_processes_give_the_same() -> None:
 
 
 @pytest.mark.usefixtures("small_tasks")
+def test_other_targets_in_several_processes_and_kept(tmp_path: Path) -> None:
+    """Leave-one-in and queries of a file: as alone, and finished targets are those of one."""
+    keep = tmp_path / FINISHED
+    whole = experiment()
+    queries = replace(whole.cases, values=whole.cases.values[::-1])
+    others = [
+        replace(whole, protocol="leave-one-in"),
+        replace(whole, protocol="separate", queries=queries),
+        replace(whole, protocol="separate", queries=replace(queries, values=queries.values[:7])),
+    ]
+    assert len({made_of(one) for one in (whole, *others)}) == 4
+    for one in others[:2]:
+        alone = run_experiment(one)
+        assert_same(alone, run_experiment(one, workers=Workers(2), keep=keep))
+        assert_same(alone, run_experiment(one, keep=keep))
+        assert not np.array_equal(alone.quality, run_experiment(whole).quality)
+
+
+@pytest.mark.usefixtures("small_tasks")
 def test_finished_targets_are_not_simulated_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

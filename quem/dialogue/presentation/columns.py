@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from quem.report.columns import (
     of,
     settings,
 )
-from quem.study.dialogue import DialogueSettings
+from quem.study.dialogue import DialogueSettings, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -368,13 +368,13 @@ _TARGETS: Columns[DialogueFindings, DialogueFindings] = Columns(
         "target",
         NAME,
         "id",
-        of=lambda f, _: np.repeat(f.experiment.cases.ids, len(f.strategies)),
+        of=lambda f, _: np.repeat(f.experiment.targets.ids, len(f.strategies)),
     ),
     Column(
         "strategy",
         TEXT,
         "name",
-        of=lambda f, _: np.tile(f.strategies, len(f.experiment.cases.ids)),
+        of=lambda f, _: np.tile(f.strategies, len(f.experiment.targets)),
     ),
     Column(
         "rank_quality",
@@ -634,6 +634,13 @@ DOCUMENT: Columns[DialogueFindings, DialogueFindings] = Columns(
     ),
     WARNINGS,
     Column("case_base", of(_CASE_BASE), "the case base", of=lambda row, _: row),
+    Column(
+        "protocol",
+        choice(*get_args(Protocol)),
+        "which problems are the targets",
+        of="experiment.protocol",
+    ),
+    Column("targets", COUNT, "number of targets", of=lambda row, _: len(row.experiment.targets)),
     Column("dialogues_per_target", COUNT, "per target", of="experiment.dialogues"),
     Column(
         "thresholds",

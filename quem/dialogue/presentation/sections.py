@@ -281,8 +281,10 @@ def _methods(findings: DialogueFindings) -> str:
     levels = join_words(
         (f"{level:.4f} for b = {b:g}" for b, level in experiment.levels.items()), most=20
     )
+    # The lead names the other protocols.
+    protocol = "leave-one-out; " if experiment.protocol == "leave-one-out" else ""
     text = (
-        f"{' '.join(lead(findings)[:1])} (leave-one-out; Bogaerts & Leake, 2006). Distances are "
+        f"{' '.join(lead(findings)[:1])} ({protocol}Bogaerts & Leake, 2006). Distances are "
         "weighted means of 0 or 1 for categorical and of range-normalized differences for numeric "
         f"attributes. Strategies: {join_words(names, most=20)}. Users: "
         f"{join_words(findings.users, most=20)}"

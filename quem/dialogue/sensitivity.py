@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from quem.dialogue.outcomes import DialogueFindings
     from quem.dialogue.reading import Published
+    from quem.dialogue.records import Dialogues
     from quem.dialogue.settings import SimulationSettings
-    from quem.dialogue.simulation import Dialogues, Experiment, NamedStrategy
+    from quem.dialogue.simulation import Experiment, NamedStrategy
     from quem.parallel import Progress, Workers
 
 __all__ = [

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-import os
-import zlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from quem import __version__
+from quem.dialogue.further import SHOWN, ideal_cases, list_measures
 from quem.dialogue.questions import Questions, question_orders
+from quem.dialogue.records import Dialogues, Finished, fingerprint, join
 from quem.dialogue.space import NANO, find_regions, make_space, problems, steps
 from quem.dialogue.strategies import STRATEGIES, Revealed, own_distances
-from quem.dialogue.users import FAR, CandidateList, Candidates, nearest, selections, thresholds
-from quem.errors import Mistake, QuemError
+from quem.dialogue.users import FAR, CandidateList, nearest, selections, thresholds
 from quem.lists.rank_quality import boundary, rank_quality
 from quem.parallel import ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-    from typing import IO, Any
 
     from numpy.typing import NDArray
 
@@ -37,13 +32,8 @@ if TYPE_CHECKING:
     from quem.study.dialogue import Protocol
 
 __all__ = [
-    "FINISHED",
-    "Dialogues",
     "Experiment",
-    "Finished",
     "NamedStrategy",
-    "fingerprint",
-    "join",
     "made_of",
     "prepare",
     "run_experiment",
@@ -75,63 +65,25 @@ class NamedStrategy:
         return STRATEGIES[self.name](known)
 
 
-@dataclass(frozen=True)
-class Dialogues:
-    """What happened in the dialogues of some targets.
+class _Lists(NamedTuple):
+    """Candidates of a strategy, one list a row, and their measures.
 
     Parameters
     ----------
-    targets : array of int, shape (t,)
-    stop : array of int16, shape (t, strategies, users, dialogues)
-        After how many answers a case was selected; -1 if none was.
-    right : array of bool, the same shape
-        Whether that case had the solution of the target.
-    top_right : array of bool, shape (t, strategies, dialogues)
-        Whether the top candidate after the last answer had.
-    quality : array of float, shape (t, strategies, m + 1)
-        Rank quality after 0 to m answers, averaged over the dialogues.
-    contracted : array of float, the same shape
-        Share of the dialogues whose list had contracted to nothing.
+    cases, apart : arrays of int, shape (rows, r)
+        See `quem.dialogue.users.Candidates`.
+    quality : array of float, shape (rows,)
+    contracted : array of bool, shape (rows,)
+    further, identical
+        See `quem.dialogue.further.list_measures`.
     """
 
-    targets: NDArray[np.int64]
-    stop: NDArray[np.int16]
-    right: NDArray[np.bool_]
-    top_right: NDArray[np.bool_]
+    cases: NDArray[np.int64]
+    apart: NDArray[np.int64]
     quality: NDArray[np.float64]
-    contracted: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        """How many targets there are."""
-        return len(self.targets)
-
-    def with_strategies(self, places: Sequence[int], other: Dialogues) -> Dialogues:
-        """Put what happened with some strategies in the place of what is here.
-
-        Parameters
-        ----------
-        places : sequence of int
-            Which strategies.
-        other : Dialogues
-            Of these alone, and of the same targets.
-        """
-        columns = []
-        for name in self.__dataclass_fields__:
-            values = getattr(self, name)
-            if name != "targets":
-                values = values.copy()
-                values[:, list(places)] = getattr(other, name)
-            columns.append(values)
-        return Dialogues(*columns)
-
-    def at(self, order: NDArray[np.intp]) -> Dialogues:
-        """Give some targets, by their places.
-
-        Parameters
-        ----------
-        order : array of int
-        """
-        return Dialogues(*(getattr(self, name)[order] for name in self.__dataclass_fields__))
+    contracted: NDArray[np.bool_]
+    further: NDArray[np.float64]
+    identical: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -218,11 +170,15 @@ class Experiment:
         ties: NDArray[np.int64],
         apart: NDArray[np.float64],
         true: NDArray[np.float64],
-    ) -> list[tuple[Candidates, NDArray[np.float64], NDArray[np.bool_]]]:
-        """For each strategy: lists, rank quality and contraction at every point."""
+    ) -> list[_Lists]:
+        """For each strategy the lists at every point."""
         n, problem = len(self.cases), self.problems[target]
+        whole = steps(true)
         if problem.left_out is not None:
+            whole[problem.left_out] = FAR
             true = np.where(np.arange(n) == problem.left_out, FAR, true)
+        ideal = ideal_cases(whole, ties, self.space.candidates(problem))
+        applicable = target if self.protocol == "leave-one-in" else None
         chunk = max(1, _CELLS // n)
         parts = []
         for start in range(0, len(points), chunk):
@@ -236,16 +192,14 @@ class Experiment:
                 points[start : start + chunk],
                 apart,
             )
-            parts.append([self._list(strategy, known, true, ties) for strategy in self.strategies])
-        return [
-            (
-                Candidates(
-                    np.concatenate([part[0].cases for part in of_strategy]),
-                    np.concatenate([part[0].apart for part in of_strategy]),
-                ),
-                np.concatenate([part[1] for part in of_strategy]),
-                np.concatenate([part[2] for part in of_strategy]),
+            parts.append(
+                [
+                    self._list(strategy, known, true, ties, ideal, applicable)
+                    for strategy in self.strategies
+                ]
             )
+        return [
+            _Lists(*map(np.concatenate, zip(*of_strategy, strict=True)))
             for of_strategy in zip(*parts, strict=True)
         ]
 
@@ -255,14 +209,17 @@ class Experiment:
         known: Revealed,
         true: NDArray[np.float64],
         ties: NDArray[np.int64],
-    ) -> tuple[Candidates, NDArray[np.float64], NDArray[np.bool_]]:
+        ideal: NDArray[np.int64],
+        applicable: int | None,
+    ) -> _Lists:
         settings, others = self.settings, self.space.candidates(known.problem)
         k = min(settings.k, others)
         # What lies beyond 2k + 1 cannot change rank quality: a tie at k that reaches so far
         # leaves out the candidates that are tied, wherever it ends.
         compared = min(2 * k + 1, others)
         shown = max(compared, min(max((user.top for user in self.users), default=1), others))
-        candidates = nearest(strategy.apart(known), ties, shown)
+        apart = strategy.apart(known)
+        candidates = nearest(apart, ties, max(shown, min(SHOWN, others)))
         partial = candidates.apart[:, :compared] / NANO
         nearest_true = np.partition(true, k - 1)[:k]
         quality = rank_quality(
@@ -274,12 +231,14 @@ class Experiment:
             lowest=settings.lowest,
             highest=settings.highest,
         )
-        return candidates, quality, boundary(partial, k) == 0
+        contracted = boundary(partial, k) == 0
+        measured = list_measures(apart, candidates, ideal, applicable)
+        return _Lists(candidates.cases, candidates.apart, quality, contracted, *measured)
 
     def _read_lists(
         self,
         target: int,
-        by_strategy: list[tuple[Candidates, NDArray[np.float64], NDArray[np.bool_]]],
+        by_strategy: list[_Lists],
         which: NDArray[np.intp],
         chance: NDArray[np.float64],
         true: NDArray[np.float64],
@@ -290,25 +249,30 @@ class Experiment:
         right = np.zeros(shape, dtype=bool)
         true = steps(true) / NANO
         same = self.cases.classes == self.targets.classes[target]
-        for row, (lists, _, _) in enumerate(by_strategy):
+        identical = np.full((1, len(by_strategy), len(which)), -1, dtype=np.int16)
+        for row, lists in enumerate(by_strategy):
+            at = lists.identical[which]
+            identical[0, row] = np.where(at.any(axis=1), at.argmax(axis=1), -1)
             for column, user in enumerate(self.users):
                 stop[0, row, column], right[0, row, column] = self._selected(
                     user, lists, which, true, same, chance
                 )
-        last = [lists.cases[which[:, -1], 0] for lists, _, _ in by_strategy]
+        last = [lists.cases[which[:, -1], 0] for lists in by_strategy]
         return Dialogues(
             np.array([target]),
             stop,
             right,
             same[np.array(last)][np.newaxis],
-            np.array([quality[which].mean(axis=0) for _, quality, _ in by_strategy])[np.newaxis],
-            np.array([nothing[which].mean(axis=0) for _, _, nothing in by_strategy])[np.newaxis],
+            np.array([lists.quality[which].mean(axis=0) for lists in by_strategy])[np.newaxis],
+            np.array([lists.contracted[which].mean(axis=0) for lists in by_strategy])[np.newaxis],
+            np.array([lists.further[which].mean(axis=0).T for lists in by_strategy])[np.newaxis],
+            identical,
         )
 
     def _selected(
         self,
         user: User,
-        lists: Candidates,
+        lists: _Lists,
         which: NDArray[np.intp],
         true: NDArray[np.float64],
         same: NDArray[np.bool_],
@@ -366,12 +330,6 @@ def prepare(
         protocol,
         queries,
     )
-
-
-def join(parts: Sequence[Dialogues]) -> Dialogues:
-    """Put the dialogues of several sets of targets together."""
-    names = Dialogues.__dataclass_fields__
-    return Dialogues(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 # Cells (points x cases x strategies) in a task: a second or two of work, so that little is lost
@@ -459,140 +417,3 @@ def made_of(experiment: Experiment) -> str:
         experiment.protocol,
         *(() if queries is None else (queries.values, queries.classes)),
     )
-
-
-# What the file is called in the folder of a report.
-FINISHED = "finished-targets.jsonl"
-_FORMAT = 1
-
-
-def fingerprint(*parts: object) -> str:
-    """Make a short text that changes with what is given.
-
-    Parameters
-    ----------
-    *parts : object
-        Arrays, bytes, or what JSON can hold.
-    """
-    digest = hashlib.sha256()
-    for part in parts:
-        if isinstance(part, np.ndarray):
-            digest.update(f"{part.dtype}{part.shape}".encode())
-            digest.update(np.ascontiguousarray(part).tobytes())
-        elif isinstance(part, bytes):
-            digest.update(part)
-        else:
-            digest.update(json.dumps(part, sort_keys=True).encode())
-        digest.update(b"\0")
-    return digest.hexdigest()[:32]
-
-
-class Finished:
-    """The file of finished targets.
-
-    Parameters
-    ----------
-    made_of : str
-        See `fingerprint`. A file that was made of something else is replaced.
-    """
-
-    def __init__(self, path: Path, made_of: str) -> None:
-        self.path, self._made_of = path, made_of
-        self._file: IO[bytes] | None = None
-
-    def read(self) -> list[Dialogues]:
-        """Give what is there, without targets that are there twice."""
-        try:
-            lines = self.path.read_bytes().split(b"\n")
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise self._refusal(error) from None
-        if lines[0] != self._header():
-            return []
-        parts: list[Dialogues] = []
-        seen: set[int] = set()
-        for line in lines[1:]:
-            dialogues = _unpacked(line)
-            if dialogues is not None and not seen & set(dialogues.targets.tolist()):
-                seen |= set(dialogues.targets.tolist())
-                parts.append(dialogues)
-        return parts
-
-    def add(self, dialogues: Dialogues) -> None:
-        """Add a line and put it to disk.
-
-        Raises
-        ------
-        QuemError
-            The file cannot be written.
-        """
-        try:
-            if self._file is None:
-                self._file = self._opened()
-            self._file.write(_packed(dialogues) + b"\n")
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise self._refusal(error) from None
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-
-    def _opened(self) -> IO[bytes]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        ours = False
-        if self.path.exists():
-            with self.path.open("rb") as old:
-                ours = old.readline().rstrip(b"\n") == self._header()
-        if not ours:
-            new = self.path.open("wb")
-            new.write(self._header() + b"\n")
-            return new
-        file = self.path.open("r+b")
-        # After a line that was cut off a new one begins.
-        file.seek(-1, os.SEEK_END)
-        if file.read(1) != b"\n":
-            file.write(b"\n")
-        file.seek(0, os.SEEK_END)
-        return file
-
-    def _header(self) -> bytes:
-        return json.dumps({"quem": "finished targets", "of": self._made_of, "v": _FORMAT}).encode()
-
-    def _refusal(self, error: OSError) -> QuemError:
-        reason = error.strerror or str(error)
-        message = f"finished targets cannot be kept here: {reason}; name another folder: --out"
-        return QuemError([Mistake(str(self.path), message=message)])
-
-
-def _packed(dialogues: Dialogues) -> bytes:
-    raw, shapes = [], {}
-    for name in Dialogues.__dataclass_fields__:
-        values: np.ndarray[Any, Any] = getattr(dialogues, name)
-        shapes[name] = [values.dtype.str, list(values.shape)]
-        raw.append(np.ascontiguousarray(values).tobytes())
-    data = zlib.compress(b"".join(raw), 1)
-    entry = {"sum": zlib.crc32(data), "is": shapes, "data": base64.b64encode(data).decode()}
-    return json.dumps(entry).encode()
-
-
-def _unpacked(line: bytes) -> Dialogues | None:
-    try:
-        entry = json.loads(line)
-        data = base64.b64decode(entry["data"])
-        if zlib.crc32(data) != entry["sum"]:
-            return None
-        raw = zlib.decompress(data)
-        start, columns = 0, {}
-        for name, (kind, shape) in entry["is"].items():
-            dtype = np.dtype(kind)
-            size = int(np.prod(shape)) * dtype.itemsize
-            columns[name] = np.frombuffer(raw[start : start + size], dtype).reshape(shape)
-            start += size
-        return Dialogues(**columns)
-    except (ValueError, KeyError, TypeError, zlib.error):
-        return None

@@ -14,12 +14,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from quem.dialogue import simulation
+from quem.dialogue.records import FINISHED, Dialogues, Finished
 from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import (
-    FINISHED,
-    Dialogues,
     Experiment,
-    Finished,
     NamedStrategy,
     made_of,
     prepare,

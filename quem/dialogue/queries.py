@@ -111,7 +111,8 @@ def _attribute(
             table.refuse(name, np.flatnonzero(at), message_of, result.mistakes)
         values = [math.nan if text in blank else numbers[text] for text in column.values]
         return column.lookup((math.nan if v is None else v for v in values), np.float64), None
-    new = sorted(set(table.counts(name)) - set(categories) - blank)
+    held = {text for text, _ in table.counts(name)}
+    new = sorted(held - set(categories) - blank)
     codes = {text: float(code) for code, text in enumerate((*categories, *new))}
     every = column.lookup((codes.get(text, math.nan) for text in column.values), np.float64)
     return every, (*categories, *new)

@@ -354,6 +354,7 @@ def _settings(findings: DialogueFindings) -> list[tuple[str, str]]:
     used = findings.experiment.settings.to_dict()
     inference = findings.inference
     return [
+        ("queries", findings.experiment.protocol),
         *((name, str(value)) for name, value in used.items()),
         ("level", str(inference.level)),
         ("bootstrap", str(inference.bootstrap)),

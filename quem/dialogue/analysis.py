@@ -60,9 +60,11 @@ def analyze_dialogue(
         strategies=study.strategies,
         users=study.users,
         questions=study.questions,
+        protocol=study.protocol,
+        queries=study.queries,
     )
     workers = Workers(jobs or 1, cluster)
-    done = progress("Simulating dialogues", len(study.cases))
+    done = progress("Simulating dialogues", len(experiment.targets))
     dialogues = run_experiment(experiment, workers=workers, keep=keep, done=done)
     findings = evaluate(experiment, dialogues, inference)
     tried = None
@@ -74,11 +76,12 @@ def analyze_dialogue(
 
 def check_dialogue(study: DialogueStudy) -> Iterable[StudyWarning]:
     """Say what an analysis of a study would warn of, as far as no dialogue is needed."""
-    from quem.dialogue.checks import warnings_before
+    from quem.dialogue.checks import Planned, warnings_before
 
     requested = study.spec.analysis.model_dump()
     settings = SimulationSettings(
         **{name: requested[name] for name in requested if name not in _INFERENCE}
     )
     yield from study.warnings
-    yield from warnings_before(study.cases, settings, study.users)
+    targets = len(study.cases if study.queries is None else study.queries)
+    yield from warnings_before(Planned(study.cases, settings, study.users, targets, study.protocol))

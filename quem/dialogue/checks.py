@@ -5,7 +5,7 @@ Every code is explained in ``docs/reference/warnings``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,42 +20,62 @@ if TYPE_CHECKING:
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.users import User
     from quem.errors import StudyWarning
+    from quem.study.dialogue import Protocol
 
-__all__ = ["find_warnings", "warnings_before"]
+__all__ = ["Planned", "find_warnings", "warnings_before"]
 
 _FEW = 20
 _OFTEN, _RARELY = 0.5, 0.01
 _MISSING = 0.2
 _MOST_NAMED = 5
 
-_BEFORE: WarningRules[EncodedCases, SimulationSettings, Iterable[User]] = WarningRules()
+
+class Planned(NamedTuple):
+    """What is known before any dialogue.
+
+    Parameters
+    ----------
+    targets : int
+        How many there are.
+    protocol : {"leave-one-out", "leave-one-in", "separate"}
+        Which problems they are.
+    """
+
+    cases: EncodedCases
+    settings: SimulationSettings
+    users: Iterable[User]
+    targets: int
+    protocol: Protocol
+
+
+_BEFORE: WarningRules[Planned] = WarningRules()
 _AFTER: WarningRules[DialogueFindings] = WarningRules()
 
 
 def find_warnings(findings: DialogueFindings) -> list[StudyWarning]:
     """Find all warnings about an evaluation."""
-    experiment = findings.experiment
-    before = warnings_before(experiment.cases, experiment.settings, experiment.users)
+    of = findings.experiment
+    before = warnings_before(Planned(of.cases, of.settings, of.users, len(of.targets), of.protocol))
     return [*before, *_AFTER.find(findings)]
 
 
-def warnings_before(
-    cases: EncodedCases, settings: SimulationSettings, users: Iterable[User]
-) -> Iterator[StudyWarning]:
+def warnings_before(planned: Planned) -> Iterator[StudyWarning]:
     """Find the warnings that are known before any dialogue."""
-    return _BEFORE.find(cases, settings, users)
+    return _BEFORE.find(planned)
 
 
 @_BEFORE.add("few-cases", remedy=f"use {_FEW} or more")
-def _few_cases(cases: EncodedCases, _: SimulationSettings, __: Iterable[User]) -> Iterator[str]:
-    if len(cases) < _FEW:
-        yield f"only {len(cases)} cases, each a target once, so intervals are unreliable"
+def _few_cases(planned: Planned) -> Iterator[str]:
+    if planned.targets < _FEW and planned.protocol == "separate":
+        queries = "query" if planned.targets == 1 else "queries"
+        yield f"only {planned.targets} {queries}, so intervals are unreliable"
+    elif planned.targets < _FEW:
+        yield f"only {planned.targets} cases, each a target once, so intervals are unreliable"
 
 
 @_BEFORE.add("constant-attribute")
-def _constant_attribute(
-    cases: EncodedCases, _: SimulationSettings, __: Iterable[User]
-) -> Iterator[str]:
+def _constant_attribute(planned: Planned) -> Iterator[str]:
+    cases = planned.cases
     same = [name for name, span in zip(cases.attributes, cases.spans, strict=True) if not span]
     if same:
         yield (
@@ -65,21 +85,19 @@ def _constant_attribute(
 
 
 @_BEFORE.add("k-large", remedy="choose a smaller k")
-def _k_large(cases: EncodedCases, settings: SimulationSettings, _: Iterable[User]) -> Iterator[str]:
-    candidates = len(cases) - 1
-    if settings.k > candidates / 2:
+def _k_large(planned: Planned) -> Iterator[str]:
+    candidates = len(planned.cases) - (planned.protocol == "leave-one-out")
+    if planned.settings.k > candidates / 2:
         yield (
-            f"k = {settings.k} with {candidates} candidates compares most of the case base in "
-            "rank quality"
+            f"k = {planned.settings.k} with {candidates} candidates compares most of the "
+            "case base in rank quality"
         )
 
 
 @_BEFORE.add("threshold-small")
-def _threshold_small(
-    cases: EncodedCases, _: SimulationSettings, users: Iterable[User]
-) -> Iterator[str]:
-    n = len(cases)
-    small = sorted({user.b for user in users if user.b is not None and user.b * n < 0.5})  # noqa: PLR2004
+def _threshold_small(planned: Planned) -> Iterator[str]:
+    n = len(planned.cases)
+    small = sorted({user.b for user in planned.users if user.b is not None and user.b * n < 0.5})  # noqa: PLR2004
     if small:
         yield (
             f"b = {small[0]:g} of {n} cases is less than half a case; the threshold is the "
@@ -88,8 +106,8 @@ def _threshold_small(
 
 
 @_BEFORE.add("many-missing", remedy="try `--sensitivity`")
-def _many_missing(cases: EncodedCases, _: SimulationSettings, __: Iterable[User]) -> Iterator[str]:
-    share = 1 - cases.known.mean()
+def _many_missing(planned: Planned) -> Iterator[str]:
+    share = 1 - planned.cases.known.mean()
     if share > _MISSING:
         yield (
             f"{100 * share:.0f}% of the values are missing; how they count in a distance is an "

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from quem.dialogue.queries import read_queries
 from quem.dialogue.questions import Questions
 from quem.dialogue.reading import CaseFiles, read_cases, read_published
 from quem.dialogue.simulation import NamedStrategy
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from quem.dialogue.reading import EncodedCases, Published
     from quem.errors import StudyWarning
+    from quem.study.dialogue import Protocol
     from quem.study.document import Loc
     from quem.study.reading import Draft
 
@@ -132,6 +134,8 @@ class DialogueStudy:
         All that was read.
     published : Published or None
         Figures that somebody else found.
+    queries : EncodedCases or None
+        Targets that are in no case base.
     warnings : tuple of StudyWarning
         About the data.
     """
@@ -145,7 +149,13 @@ class DialogueStudy:
     users: tuple[User, ...]
     questions: Questions
     published: Published | None = None
+    queries: EncodedCases | None = None
     warnings: tuple[StudyWarning, ...] = ()
+
+    @property
+    def protocol(self) -> Protocol:
+        """Which problems are the targets."""
+        return self.spec.queries.protocol
 
     def __repr__(self) -> str:
         """One line; the attributes hold the rest."""
@@ -155,6 +165,7 @@ class DialogueStudy:
         """What was read, by noun."""
         return {
             "case": len(self.cases),
+            **({} if self.queries is None else {"query": len(self.queries)}),
             "attribute": len(self.cases.attributes),
             "class": len(self.cases.labels),
             "strategy": len(self.strategies),
@@ -178,7 +189,7 @@ class _Loading:
         self.mistakes.append(self.draft.document.mistake(loc, message))
 
     def place(self, loc: Loc, file: str) -> tuple[Path, str] | None:
-        """Where a file of the case base is; None where it is not there."""
+        """Where a file of cases or queries is; None where it is not there."""
         path, name = self.draft.beside(file)
         if self.data is not None:
             path = self.data / file
@@ -242,7 +253,7 @@ def load_dialogue(
         raise QuemError(draft.mistakes)
     loading = _Loading(draft, draft.spec, None if data is None else Path(data), code)
     loading.files.append(draft.path)
-    cases, warnings = _cases(loading)
+    cases, queries, warnings = _cases(loading)
     strategies, users = _strategies(loading), _users(loading)
     questions = _questions(loading, cases)
     published = _published(loading, strategies, users)
@@ -260,40 +271,57 @@ def load_dialogue(
         users,
         questions,
         published,
+        queries,
         tuple(warnings),
     )
 
 
-def _cases(loading: _Loading) -> tuple[EncodedCases | None, list[StudyWarning]]:
-    spec = loading.spec.cases
-    content = loading.draft.document.content["cases"]
-    listed = isinstance(content, dict) and isinstance(content["file"], list)
-    found_places = [
-        loading.place(("cases", "file", index) if listed else ("cases", "file"), name)
-        for index, name in enumerate(spec.file)
+def _places(loading: _Loading, key: str, files: tuple[str, ...]) -> tuple[tuple[Path, str], ...]:
+    """Find the files of cases or queries; fewer where some are not there."""
+    content = loading.draft.document.content.get(key)
+    several = isinstance(content, dict) and isinstance(content.get("file"), list)
+    places = [
+        loading.place((key, "file", index) if several else (key, "file"), name)
+        for index, name in enumerate(files)
     ]
-    places = [place for place in found_places if place is not None]
+    return tuple(place for place in places if place is not None)
+
+
+def _cases(
+    loading: _Loading,
+) -> tuple[EncodedCases | None, EncodedCases | None, list[StudyWarning]]:
+    """Read the case base, and the queries if there are any."""
+    spec, queries = loading.spec.cases, loading.spec.queries
+    places = _places(loading, "cases", spec.file)
+    query_places = _places(loading, "queries", queries.file)
     if len(places) < len(spec.file):
-        return None, []
-    result = read_cases(
-        CaseFiles(
-            tuple(places),
-            spec.label,
-            header=spec.header,
-            columns=spec.columns,
-            id=spec.id,
-            ignore=spec.ignore,
-            numeric=spec.numeric,
-            categorical=spec.categorical,
-            weights=spec.weights,
-            missing=spec.missing,
-            decimal=spec.decimal,
-        )
+        return None, None, []
+    source = CaseFiles(
+        places,
+        spec.label,
+        header=spec.header,
+        columns=spec.columns,
+        id=spec.id,
+        ignore=spec.ignore,
+        numeric=spec.numeric,
+        categorical=spec.categorical,
+        weights=spec.weights,
+        missing=spec.missing,
+        decimal=spec.decimal,
     )
+    result = read_cases(source)
     loading.mistakes += result.mistakes
     for loc, message in result.misplaced:
         loading.wrong(("cases", *loc), message)
-    return result.cases, result.warnings
+    warnings = result.warnings
+    if queries.protocol != "leave-one-out":
+        # Another case of the class is needed only where the target is left out.
+        warnings = [warning for warning in warnings if warning.code != "class-unique"]
+    if result.cases is None or not queries.file or len(query_places) < len(queries.file):
+        return result.cases, None, warnings
+    read = read_queries(replace(source, files=query_places), result.cases)
+    loading.mistakes += read.mistakes
+    return result.cases, read.cases, [*warnings, *read.warnings]
 
 
 def _paper(model: type[Part], names: tuple[str, ...]) -> list[Part]:

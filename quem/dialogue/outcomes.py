@@ -8,19 +8,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem.dialogue.further import BY_ANSWERS, MEASURES
 from quem.lists.inference import holm, query_means, resample_means, sign_flips
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from quem.dialogue.further import FurtherMeasure
     from quem.dialogue.loading import DialogueStudy
+    from quem.dialogue.records import Dialogues
     from quem.dialogue.sensitivity import Sensitivity
     from quem.dialogue.settings import SimulationSettings
-    from quem.dialogue.simulation import Dialogues, Experiment
+    from quem.dialogue.simulation import Experiment
     from quem.errors import StudyWarning
 
 __all__ = [
     "DialogueFindings",
+    "FurtherOutcomes",
     "Inference",
     "StrategyOutcomes",
     "UserAgreement",
@@ -265,6 +271,23 @@ class StrategyOutcomes:
 
 
 @dataclass(frozen=True)
+class FurtherOutcomes:
+    """One of the further measures.
+
+    Parameters
+    ----------
+    by_answers : array of float, shape (strategies, m + 1)
+        After 0 to m answers; of no columns for a measure of whole dialogues.
+    whole : StrategyOutcomes
+        Averaged over the dialogue: one column.
+    """
+
+    measure: FurtherMeasure
+    by_answers: NDArray[np.float64]
+    whole: StrategyOutcomes
+
+
+@dataclass(frozen=True)
 class DialogueFindings:
     """What an evaluation found.
 
@@ -284,6 +307,8 @@ class DialogueFindings:
         Of the distances of the case base.
     by_efficiency, by_precision : UserAgreement
         How alike users order the strategies; the last judge is rank quality.
+    further : tuple of FurtherOutcomes
+        What other measures say.
     study : DialogueStudy
         That was analyzed; a bare evaluation has none.
     tried : Sensitivity or None
@@ -305,6 +330,7 @@ class DialogueFindings:
     by_efficiency: UserAgreement
     by_precision: UserAgreement
     study: DialogueStudy = None  # type: ignore[assignment]  # until `analyze_dialogue` says it
+    further: tuple[FurtherOutcomes, ...] = ()
     tried: Sensitivity | None = None
     warnings: tuple[StudyWarning, ...] = ()
 
@@ -352,7 +378,24 @@ def evaluate(
         granularity=granularity_of(experiment),
         by_efficiency=agreements[0],
         by_precision=agreements[1],
+        further=tuple(_further(dialogues, inference, settings.seed)),
     )
+
+
+def _further(dialogues: Dialogues, inference: Inference, seed: int) -> Iterator[FurtherOutcomes]:
+    """Evaluate the further measures that the dialogues have."""
+    for place, measure in enumerate(MEASURES):
+        if place < BY_ANSWERS:
+            values = dialogues.further[:, :, place]
+            by_answers = values.mean(axis=0)
+            whole = values.mean(axis=2)
+        else:
+            answers = np.where(dialogues.identical >= 0, dialogues.identical, np.nan)
+            by_answers = np.empty((answers.shape[1], 0))
+            whole = means_of_targets(answers)
+        if not np.isnan(whole).all():
+            estimate = _estimate(whole[:, :, np.newaxis], inference, seed)
+            yield FurtherOutcomes(measure, by_answers, estimate)
 
 
 def _estimate(values: NDArray[np.float64], inference: Inference, seed: int) -> StrategyOutcomes:
@@ -396,6 +439,6 @@ def granularity_of(experiment: Experiment) -> float:
     space = experiment.space
     distinct = 0
     for case in range(space.n):
-        others = np.round(np.delete(space.distances(case), case), 9)
+        others = np.round(np.delete(space.distances(space.case(case)), case), 9)
         distinct += len(np.unique(others))
     return distinct / space.n**2

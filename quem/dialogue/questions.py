@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.dialogue.reading import EncodedCases
+    from quem.dialogue.space import Problem
 
 __all__ = ["CustomQuestion", "Questions", "information_gain", "question_orders"]
 
@@ -36,7 +37,7 @@ class CustomQuestion(Protocol):
         Parameters
         ----------
         cases : EncodedCases
-            Without the target.
+            The candidates: without the target, where it is left out.
         answers : array of float, shape (dialogues, attributes)
             NaN where not asked, or asked and not known.
         asked : array of bool, shape (dialogues, attributes)
@@ -73,9 +74,21 @@ class Questions:
 
 
 def question_orders(
-    questions: Questions, cases: EncodedCases, target: int, orders: int, random: np.random.Generator
+    questions: Questions,
+    cases: EncodedCases,
+    problem: Problem,
+    values: NDArray[np.float64],
+    orders: int,
+    random: np.random.Generator,
 ) -> NDArray[np.intp]:
     """Order the questions of a target's dialogues.
+
+    Parameters
+    ----------
+    problem : Problem
+        The target, of which only the case that is left out is needed here.
+    values : array of float, shape (m,)
+        Those of the target, which are the answers.
 
     Returns
     -------
@@ -88,7 +101,7 @@ def question_orders(
     if questions.rule == "fixed":
         return np.array([questions.order], dtype=np.intp)
     choose = questions.function or information_gain
-    others, whole = cases.without(target), cases.values[target]
+    others = cases if problem.left_out is None else cases.without(problem.left_out)
     answers = np.full((rows, m), np.nan)
     asked = np.zeros((rows, m), dtype=bool)
     sequences = np.empty((rows, m), dtype=np.intp)
@@ -99,7 +112,7 @@ def question_orders(
             following = _checked(following, asked, questions.name)
         sequences[:, step] = following
         asked[every, following] = True
-        answers[every, following] = whole[following]
+        answers[every, following] = values[following]
     return sequences
 
 

@@ -35,8 +35,12 @@ __all__ = [
     "EncodedCases",
     "Published",
     "ReadCases",
+    "case_ids",
+    "not_a_number",
     "read_cases",
     "read_published",
+    "read_rows",
+    "with_class",
 ]
 
 Key = TypeVar("Key")
@@ -115,25 +119,14 @@ def read_cases(source: CaseFiles) -> ReadCases:
         Cases without a class are left out, with a warning.
     """
     result = ReadCases()
-    table = _table(source, result.mistakes)
+    table = read_rows(source, result.mistakes, "case base")
     if table is None:
         return result
     result.misplaced += _unknown_names(source, list(table.columns))
     result.misplaced += _contradictions(source)
     if result.misplaced:
         return result
-    blank = {"", *source.missing}
-    labels = table.columns[source.label]
-    unlabeled = labels.lookup((text in blank for text in labels.values), np.bool_)
-    if unlabeled.any():
-        lost = int(unlabeled.sum())
-        where = table.place(int(np.argmax(unlabeled)), source.label)
-        first = f"{where.path}:{where.line}{' is the first' if lost > 1 else ''}"
-        message = (
-            f"{lost} case{'s have' if lost > 1 else ' has'} no {source.label} ({first}); left out"
-        )
-        result.warnings.append(StudyWarning("no-class", message))
-    table = table.only(np.flatnonzero(~unlabeled))
+    table = with_class(source, table, result, ("case has", "cases have"))
     if not _FEWEST <= len(table) < _MOST:
         message = (
             f"there are {len(table):,} cases with a class; dialogues need at least {_FEWEST} and "
@@ -145,14 +138,20 @@ def read_cases(source: CaseFiles) -> ReadCases:
     return result
 
 
-def _table(source: CaseFiles, mistakes: list[Mistake]) -> SourceTable[str] | None:
-    """Read all files; one after the other makes the case base."""
+def read_rows(source: CaseFiles, mistakes: list[Mistake], what: str) -> SourceTable[str] | None:
+    """Read all files, one after the other.
+
+    Parameters
+    ----------
+    mistakes : list of Mistake
+        What is wrong is added to it; nothing is returned then.
+    what : str
+        What the files are meant to be, for messages.
+    """
     tables: list[SourceTable[str]] = []
     for path, name in source.files:
         try:
-            table = read_delimited(
-                path, name, what="case base", header_rows=lambda _: int(source.header)
-            )
+            table = read_delimited(path, name, what=what, header_rows=lambda _: int(source.header))
             names = [] if source.header else list(source.columns)
             if names and len(names) != len(table.columns):
                 message = f"has {len(table.columns)} columns, and {len(names)} are named"
@@ -166,6 +165,27 @@ def _table(source: CaseFiles, mistakes: list[Mistake]) -> SourceTable[str] | Non
             message = f"has other columns than {tables[0].name}"
             mistakes.append(Mistake(name, table.header_lines[0], message=message))
     return None if mistakes else stack(tables)
+
+
+def with_class(
+    source: CaseFiles, table: SourceTable[str], result: ReadCases, nouns: tuple[str, str]
+) -> SourceTable[str]:
+    """Leave out the rows without a class, and warn of them.
+
+    Parameters
+    ----------
+    nouns : (str, str)
+        What one row has, and what several have, for the warning.
+    """
+    blank = {"", *source.missing}
+    labels = table.columns[source.label]
+    unlabeled = labels.lookup((text in blank for text in labels.values), np.bool_)
+    if lost := int(unlabeled.sum()):
+        where = table.place(int(np.argmax(unlabeled)), source.label)
+        first = f"{where.path}:{where.line}{' is the first' if lost > 1 else ''}"
+        message = f"{lost} {nouns[lost > 1]} no {source.label} ({first}); left out"
+        result.warnings.append(StudyWarning("no-class", message))
+    return table.only(np.flatnonzero(~unlabeled))
 
 
 def _encode(source: CaseFiles, table: SourceTable[str], result: ReadCases) -> None:
@@ -182,14 +202,17 @@ def _encode(source: CaseFiles, table: SourceTable[str], result: ReadCases) -> No
         result.misplaced.append((("file",), message))
     if result.mistakes or result.misplaced:
         return
-    ids = _ids(source, table, result)
+    ids = case_ids(source, table, result)
     texts = table.columns[source.label].cells()
     labels = sorted(set(texts))
     if len(labels) == 1:
         message = f"all cases have the same {source.label}, so precision is 1 whatever is selected"
         result.warnings.append(StudyWarning("one-class", message))
     if len(labels) == len(texts):
-        message = f"no two cases have the same {source.label}, so precision is 0"
+        message = (
+            f"no two cases have the same {source.label}, so precision is 0; keep the targets in "
+            "the case base: queries: leave-one-in"
+        )
         result.warnings.append(StudyWarning("class-unique", message))
     weights = np.array([source.weights.get(name, 1.0) for name in names])
     if weights.sum() <= 0:
@@ -252,7 +275,7 @@ def _attribute(
     if wrong:
 
         def message_of(text: str) -> str:
-            return _not_a_number(text, source.decimal, numbers[text])
+            return not_a_number(text, source.decimal, numbers[text])
 
         rows = np.flatnonzero(column.lookup((text in wrong for text in column.values), np.bool_))
         table.refuse(name, rows, message_of, result.mistakes)
@@ -296,7 +319,14 @@ def _listed(names: tuple[str, ...] | str) -> tuple[str, ...]:
     return () if isinstance(names, str) else names
 
 
-def _not_a_number(text: str, decimal: str, number: float | None) -> str:
+def not_a_number(text: str, decimal: str, number: float | None) -> str:
+    """Say why a cell of a numeric column is wrong.
+
+    Parameters
+    ----------
+    number : float or None
+        As `parse_number` reads the cell.
+    """
     if number is not None:
         return not_finite(
             text, "correct it, or name it under missing or the column under categorical"
@@ -306,7 +336,8 @@ def _not_a_number(text: str, decimal: str, number: float | None) -> str:
     return f"{shown(text)} is not a number; if it means a missing value, name it under missing"
 
 
-def _ids(source: CaseFiles, table: SourceTable[str], result: ReadCases) -> list[str]:
+def case_ids(source: CaseFiles, table: SourceTable[str], result: ReadCases) -> list[str]:
+    """Give the names of the rows, or their numbers."""
     if not source.id:
         return [str(number) for number in range(1, len(table) + 1)]
     table.lacking([source.id], result.mistakes)

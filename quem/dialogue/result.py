@@ -34,7 +34,7 @@ class DialogueResult(BaseResult["DialogueFindings"]):
         findings = self.findings
         best = findings.strategies[findings.whole.order(0)[0]]
         return (
-            f"<DialogueResult of {self.study.spec.id}: {len(findings.experiment.cases)} targets, "
+            f"<DialogueResult of {self.study.spec.id}: {len(findings.experiment.targets)} targets, "
             f"best rank quality: {best} {findings.whole.mean.max():.3f}>"
         )
 
@@ -77,7 +77,7 @@ class DialogueResult(BaseResult["DialogueFindings"]):
             study=spec.id,
             source=self.study.name,
             entries=tuple(Entry(name, name, spec.id) for name in findings.strategies),
-            queries=experiment.cases.ids,
+            queries=experiment.targets.ids,
             measures=tuple(ScoredBy(name, "higher") for name in ("rank quality", *by_user)),
             headline=0,
             values=values.transpose(1, 0, 2),

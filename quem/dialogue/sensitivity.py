@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from quem.dialogue.outcomes import DialogueFindings
     from quem.dialogue.reading import Published
+    from quem.dialogue.records import Dialogues
     from quem.dialogue.settings import SimulationSettings
-    from quem.dialogue.simulation import Dialogues, Experiment, NamedStrategy
+    from quem.dialogue.simulation import Experiment, NamedStrategy
     from quem.parallel import Progress, Workers
 
 __all__ = [
@@ -217,6 +218,8 @@ def _dialogues(
         strategies=[experiment.strategies[place] for place in concerned],
         users=experiment.users,
         questions=experiment.questions,
+        protocol=experiment.protocol,
+        queries=experiment.queries,
     )
     return dialogues.with_strategies(concerned, run_experiment(again, workers=workers))
 
@@ -389,6 +392,8 @@ def _errors(
                 for user in experiment.users
             ],
             questions=experiment.questions,
+            protocol=experiment.protocol,
+            queries=experiment.queries,
         )
         dialogues = run_experiment(again, workers=workers)
         for after in _product(_AFTER_DIALOGUES):

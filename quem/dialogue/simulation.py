@@ -1,48 +1,40 @@
-"""Simulated dialogues of every case with a system that knows all other cases."""
+"""Simulated dialogues of targets with a system that knows the cases of a case base."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-import os
-import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from quem import __version__
+from quem.dialogue.further import SHOWN, ideal_cases, list_measures
 from quem.dialogue.questions import Questions, question_orders
-from quem.dialogue.space import NANO, find_regions, make_space, steps
+from quem.dialogue.records import Dialogues, Finished, fingerprint, join
+from quem.dialogue.space import NANO, find_regions, make_space, problems, steps
 from quem.dialogue.strategies import STRATEGIES, Revealed, own_distances
-from quem.dialogue.users import FAR, CandidateList, Candidates, nearest, selections, thresholds
-from quem.errors import Mistake, QuemError
+from quem.dialogue.users import FAR, CandidateList, nearest, selections, thresholds
 from quem.lists.rank_quality import boundary, rank_quality
 from quem.parallel import ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-    from typing import IO, Any
 
     from numpy.typing import NDArray
 
     from quem.dialogue.reading import EncodedCases
     from quem.dialogue.settings import SimulationSettings
-    from quem.dialogue.space import Regions, Space
+    from quem.dialogue.space import Problem, Regions, Space
     from quem.dialogue.users import User
     from quem.parallel import Workers
+    from quem.study.dialogue import Protocol
 
 __all__ = [
-    "FINISHED",
-    "Dialogues",
     "Experiment",
-    "Finished",
     "NamedStrategy",
     "evaluated_on",
-    "fingerprint",
-    "join",
     "made_of",
     "prepare",
     "run_experiment",
@@ -74,63 +66,25 @@ class NamedStrategy:
         return STRATEGIES[self.name](known)
 
 
-@dataclass(frozen=True)
-class Dialogues:
-    """What happened in the dialogues of some targets.
+class _Lists(NamedTuple):
+    """Candidates of a strategy, one list a row, and their measures.
 
     Parameters
     ----------
-    targets : array of int, shape (t,)
-    stop : array of int16, shape (t, strategies, users, dialogues)
-        After how many answers a case was selected; -1 if none was.
-    right : array of bool, the same shape
-        Whether that case had the solution of the target.
-    top_right : array of bool, shape (t, strategies, dialogues)
-        Whether the top candidate after the last answer had.
-    quality : array of float, shape (t, strategies, m + 1)
-        Rank quality after 0 to m answers, averaged over the dialogues.
-    contracted : array of float, the same shape
-        Share of the dialogues whose list had contracted to nothing.
+    cases, apart : arrays of int, shape (rows, r)
+        See `quem.dialogue.users.Candidates`.
+    quality : array of float, shape (rows,)
+    contracted : array of bool, shape (rows,)
+    further, identical
+        See `quem.dialogue.further.list_measures`.
     """
 
-    targets: NDArray[np.int64]
-    stop: NDArray[np.int16]
-    right: NDArray[np.bool_]
-    top_right: NDArray[np.bool_]
+    cases: NDArray[np.int64]
+    apart: NDArray[np.int64]
     quality: NDArray[np.float64]
-    contracted: NDArray[np.float64]
-
-    def __len__(self) -> int:
-        """How many targets there are."""
-        return len(self.targets)
-
-    def with_strategies(self, places: Sequence[int], other: Dialogues) -> Dialogues:
-        """Put what happened with some strategies in the place of what is here.
-
-        Parameters
-        ----------
-        places : sequence of int
-            Which strategies.
-        other : Dialogues
-            Of these alone, and of the same targets.
-        """
-        columns = []
-        for name in self.__dataclass_fields__:
-            values = getattr(self, name)
-            if name != "targets":
-                values = values.copy()
-                values[:, list(places)] = getattr(other, name)
-            columns.append(values)
-        return Dialogues(*columns)
-
-    def at(self, order: NDArray[np.intp]) -> Dialogues:
-        """Give some targets, by their places.
-
-        Parameters
-        ----------
-        order : array of int
-        """
-        return Dialogues(*(getattr(self, name)[order] for name in self.__dataclass_fields__))
+    contracted: NDArray[np.bool_]
+    further: NDArray[np.float64]
+    identical: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -141,6 +95,11 @@ class Experiment:
     ----------
     levels : dict of float to float
         The threshold of each b.
+    protocol : {"leave-one-out", "leave-one-in", "separate"}
+        Each case is the target once and no candidate meanwhile; or a candidate too; or the targets
+        are
+    queries : EncodedCases or None
+        that are in no case base.
     """
 
     cases: EncodedCases
@@ -151,6 +110,21 @@ class Experiment:
     space: Space
     regions: Regions | None
     levels: dict[float, float]
+    protocol: Protocol = "leave-one-out"
+    queries: EncodedCases | None = None
+
+    @property
+    def targets(self) -> EncodedCases:
+        """Whose dialogues are simulated."""
+        return self.cases if self.queries is None else self.queries
+
+    @cached_property
+    def problems(self) -> list[Problem]:
+        """The targets on the scale of the case base."""
+        if self.queries is not None:
+            return problems(self.space, self.cases, self.queries)
+        left_out = self.protocol == "leave-one-out"
+        return [self.space.case(case, left_out=left_out) for case in range(len(self.cases))]
 
     @property
     def dialogues(self) -> int:
@@ -166,18 +140,26 @@ class Experiment:
 
     def _dialogues_of(self, target: int) -> Dialogues:
         settings, m = self.settings, len(self.cases.attributes)
+        problem = self.problems[target]
         random = np.random.default_rng([settings.seed, target])
         ties = random.permutation(len(self.cases))
         if settings.list_ties == "order":
             ties = np.arange(len(self.cases))
         chance = random.random(self.dialogues)
-        orders = question_orders(self.questions, self.cases, target, settings.orders, random)
+        orders = question_orders(
+            self.questions,
+            self.cases,
+            problem,
+            self.targets.values[target],
+            settings.orders,
+            random,
+        )
         place = np.argsort(orders, axis=1)
         revealed = place[:, np.newaxis, :] < np.arange(m + 1)[:, np.newaxis]
         # A list depends on what was revealed, and not on the order in which it was.
         points, which = np.unique(revealed.reshape(-1, m), axis=0, return_inverse=True)
-        apart = self.space.differences(target)
-        true = self.space.distances(target, apart)
+        apart = self.space.differences(problem)
+        true = self.space.distances(problem, apart)
         by_strategy = self._at(points, target, ties, apart, true)
         which = which.reshape(self.dialogues, m + 1)
         return self._read_lists(target, by_strategy, which, chance, true)
@@ -189,11 +171,15 @@ class Experiment:
         ties: NDArray[np.int64],
         apart: NDArray[np.float64],
         true: NDArray[np.float64],
-    ) -> list[tuple[Candidates, NDArray[np.float64], NDArray[np.bool_]]]:
-        """For each strategy: lists, rank quality and contraction at every point."""
-        n = len(self.cases)
-        # The target itself is no candidate.
-        true = np.where(np.arange(n) == target, FAR, true)
+    ) -> list[_Lists]:
+        """For each strategy the lists at every point."""
+        n, problem = len(self.cases), self.problems[target]
+        whole = steps(true)
+        if problem.left_out is not None:
+            whole[problem.left_out] = FAR
+            true = np.where(np.arange(n) == problem.left_out, FAR, true)
+        ideal = ideal_cases(whole, ties, self.space.candidates(problem))
+        applicable = target if self.protocol == "leave-one-in" else None
         chunk = max(1, _CELLS // n)
         parts = []
         for start in range(0, len(points), chunk):
@@ -202,20 +188,19 @@ class Experiment:
                 self.space,
                 self.regions,
                 self.settings,
-                target,
+                problem,
+                self.targets.values[target],
                 points[start : start + chunk],
                 apart,
             )
-            parts.append([self._list(strategy, known, true, ties) for strategy in self.strategies])
-        return [
-            (
-                Candidates(
-                    np.concatenate([part[0].cases for part in of_strategy]),
-                    np.concatenate([part[0].apart for part in of_strategy]),
-                ),
-                np.concatenate([part[1] for part in of_strategy]),
-                np.concatenate([part[2] for part in of_strategy]),
+            parts.append(
+                [
+                    self._list(strategy, known, true, ties, ideal, applicable)
+                    for strategy in self.strategies
+                ]
             )
+        return [
+            _Lists(*map(np.concatenate, zip(*of_strategy, strict=True)))
             for of_strategy in zip(*parts, strict=True)
         ]
 
@@ -225,14 +210,17 @@ class Experiment:
         known: Revealed,
         true: NDArray[np.float64],
         ties: NDArray[np.int64],
-    ) -> tuple[Candidates, NDArray[np.float64], NDArray[np.bool_]]:
-        settings, others = self.settings, len(self.cases) - 1
+        ideal: NDArray[np.int64],
+        applicable: int | None,
+    ) -> _Lists:
+        settings, others = self.settings, self.space.candidates(known.problem)
         k = min(settings.k, others)
         # What lies beyond 2k + 1 cannot change rank quality: a tie at k that reaches so far
         # leaves out the candidates that are tied, wherever it ends.
         compared = min(2 * k + 1, others)
         shown = max(compared, min(max((user.top for user in self.users), default=1), others))
-        candidates = nearest(strategy.apart(known), ties, shown)
+        apart = strategy.apart(known)
+        candidates = nearest(apart, ties, max(shown, min(SHOWN, others)))
         partial = candidates.apart[:, :compared] / NANO
         nearest_true = np.partition(true, k - 1)[:k]
         quality = rank_quality(
@@ -244,12 +232,14 @@ class Experiment:
             lowest=settings.lowest,
             highest=settings.highest,
         )
-        return candidates, quality, boundary(partial, k) == 0
+        contracted = boundary(partial, k) == 0
+        measured = list_measures(apart, candidates, ideal, applicable)
+        return _Lists(candidates.cases, candidates.apart, quality, contracted, *measured)
 
     def _read_lists(
         self,
         target: int,
-        by_strategy: list[tuple[Candidates, NDArray[np.float64], NDArray[np.bool_]]],
+        by_strategy: list[_Lists],
         which: NDArray[np.intp],
         chance: NDArray[np.float64],
         true: NDArray[np.float64],
@@ -259,26 +249,31 @@ class Experiment:
         stop = np.full(shape, -1, dtype=np.int16)
         right = np.zeros(shape, dtype=bool)
         true = steps(true) / NANO
-        same = self.cases.classes == self.cases.classes[target]
-        for row, (lists, _, _) in enumerate(by_strategy):
+        same = self.cases.classes == self.targets.classes[target]
+        identical = np.full((1, len(by_strategy), len(which)), -1, dtype=np.int16)
+        for row, lists in enumerate(by_strategy):
+            at = lists.identical[which]
+            identical[0, row] = np.where(at.any(axis=1), at.argmax(axis=1), -1)
             for column, user in enumerate(self.users):
                 stop[0, row, column], right[0, row, column] = self._selected(
                     user, lists, which, true, same, chance
                 )
-        last = [lists.cases[which[:, -1], 0] for lists, _, _ in by_strategy]
+        last = [lists.cases[which[:, -1], 0] for lists in by_strategy]
         return Dialogues(
             np.array([target]),
             stop,
             right,
             same[np.array(last)][np.newaxis],
-            np.array([quality[which].mean(axis=0) for _, quality, _ in by_strategy])[np.newaxis],
-            np.array([nothing[which].mean(axis=0) for _, _, nothing in by_strategy])[np.newaxis],
+            np.array([lists.quality[which].mean(axis=0) for lists in by_strategy])[np.newaxis],
+            np.array([lists.contracted[which].mean(axis=0) for lists in by_strategy])[np.newaxis],
+            np.array([lists.further[which].mean(axis=0).T for lists in by_strategy])[np.newaxis],
+            identical,
         )
 
     def _selected(
         self,
         user: User,
-        lists: Candidates,
+        lists: _Lists,
         which: NDArray[np.intp],
         true: NDArray[np.float64],
         same: NDArray[np.bool_],
@@ -308,6 +303,8 @@ def prepare(
     strategies: Sequence[NamedStrategy],
     users: Sequence[User],
     questions: Questions | None = None,
+    protocol: Protocol = "leave-one-out",
+    queries: EncodedCases | None = None,
 ) -> Experiment:
     """Make an experiment: distances, thresholds and regions are worked out once.
 
@@ -315,10 +312,13 @@ def prepare(
     ----------
     questions : Questions, optional
         In random order by default.
+    protocol, queries
+        See `Experiment`.
     """
     space = make_space(cases, settings.missing)
     shares = tuple(sorted({user.b for user in users if user.b is not None}))
     wanted = any(strategy.name == "RA" and not strategy.function for strategy in strategies)
+    candidates = len(cases) - (protocol == "leave-one-out")
     return Experiment(
         cases,
         settings,
@@ -326,15 +326,11 @@ def prepare(
         tuple(users),
         questions or Questions(),
         space,
-        find_regions(space, cases, settings) if wanted else None,
+        find_regions(space, cases, settings, candidates) if wanted else None,
         thresholds(space, shares),
+        protocol,
+        queries,
     )
-
-
-def join(parts: Sequence[Dialogues]) -> Dialogues:
-    """Put the dialogues of several sets of targets together."""
-    names = Dialogues.__dataclass_fields__
-    return Dialogues(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 # Cells (points x cases x strategies) in a task: a second or two of work, so that little is lost
@@ -364,9 +360,9 @@ def run_experiment(
     Returns
     -------
     Dialogues
-        In the order of the case base.
+        In the order of the targets.
     """
-    n = len(experiment.cases)
+    n = len(experiment.targets)
     finished = Finished(keep, made_of(experiment)) if keep else None
     parts = finished.read() if finished else []
     held = {target for part in parts for target in part.targets.tolist()}
@@ -397,7 +393,7 @@ def _targets_in_a_task(experiment: Experiment) -> int:
 
 def made_of(experiment: Experiment) -> str:
     """Make a fingerprint of all that the dialogues of an experiment depend on."""
-    cases, questions = experiment.cases, experiment.questions
+    cases, questions, queries = experiment.cases, experiment.questions, experiment.queries
     functions = [
         *(strategy.function for strategy in experiment.strategies),
         *(user.function for user in experiment.users),
@@ -419,6 +415,8 @@ def made_of(experiment: Experiment) -> str:
         [[user.name, user.rule, user.top, user.b] for user in experiment.users],
         [questions.rule, list(questions.order)],
         [getattr(function, "fingerprint", "") for function in functions],
+        experiment.protocol,
+        *(() if queries is None else (queries.values, queries.classes)),
     )
 
 
@@ -427,8 +425,8 @@ _OF_STRATEGIES = ("neighbors", "neighbor_ties", "regions", "region_size")
 
 
 def evaluated_on(experiment: Experiment) -> tuple[str, dict[str, str]]:
-    """Say what strategies are measured by: a digest of the case base, and the settings."""
-    cases, questions = experiment.cases, experiment.questions
+    """Say what strategies are measured by: a digest of cases and queries, and the settings."""
+    cases, questions, queries = experiment.cases, experiment.questions, experiment.queries
     digest = fingerprint(
         list(cases.ids),
         list(cases.attributes),
@@ -436,12 +434,14 @@ def evaluated_on(experiment: Experiment) -> tuple[str, dict[str, str]]:
         cases.weights,
         [None if names is None else list(names) for names in cases.categories],
         [cases.labels[at] for at in cases.classes.tolist()],
+        *(() if queries is None else (queries.values, queries.classes)),
     )
     settings = {
         name: str(value)
         for name, value in experiment.settings.to_dict().items()
         if name not in _OF_STRATEGIES
     }
+    settings["queries"] = experiment.protocol
     functions = {user.name: getattr(user.function, "fingerprint", "") for user in experiment.users}
     asked = [questions.rule, list(questions.order), getattr(questions.function, "fingerprint", "")]
     settings["users"] = fingerprint(
@@ -449,140 +449,3 @@ def evaluated_on(experiment: Experiment) -> tuple[str, dict[str, str]]:
     )
     settings["questions"] = fingerprint(asked)
     return digest, settings
-
-
-# What the file is called in the folder of a report.
-FINISHED = "finished-targets.jsonl"
-_FORMAT = 1
-
-
-def fingerprint(*parts: object) -> str:
-    """Make a short text that changes with what is given.
-
-    Parameters
-    ----------
-    *parts : object
-        Arrays, bytes, or what JSON can hold.
-    """
-    digest = hashlib.sha256()
-    for part in parts:
-        if isinstance(part, np.ndarray):
-            digest.update(f"{part.dtype}{part.shape}".encode())
-            digest.update(np.ascontiguousarray(part).tobytes())
-        elif isinstance(part, bytes):
-            digest.update(part)
-        else:
-            digest.update(json.dumps(part, sort_keys=True).encode())
-        digest.update(b"\0")
-    return digest.hexdigest()[:32]
-
-
-class Finished:
-    """The file of finished targets.
-
-    Parameters
-    ----------
-    made_of : str
-        See `fingerprint`. A file that was made of something else is replaced.
-    """
-
-    def __init__(self, path: Path, made_of: str) -> None:
-        self.path, self._made_of = path, made_of
-        self._file: IO[bytes] | None = None
-
-    def read(self) -> list[Dialogues]:
-        """Give what is there, without targets that are there twice."""
-        try:
-            lines = self.path.read_bytes().split(b"\n")
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise self._refusal(error) from None
-        if lines[0] != self._header():
-            return []
-        parts: list[Dialogues] = []
-        seen: set[int] = set()
-        for line in lines[1:]:
-            dialogues = _unpacked(line)
-            if dialogues is not None and not seen & set(dialogues.targets.tolist()):
-                seen |= set(dialogues.targets.tolist())
-                parts.append(dialogues)
-        return parts
-
-    def add(self, dialogues: Dialogues) -> None:
-        """Add a line and put it to disk.
-
-        Raises
-        ------
-        QuemError
-            The file cannot be written.
-        """
-        try:
-            if self._file is None:
-                self._file = self._opened()
-            self._file.write(_packed(dialogues) + b"\n")
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            raise self._refusal(error) from None
-
-    def close(self) -> None:
-        """Close the file."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-
-    def _opened(self) -> IO[bytes]:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        ours = False
-        if self.path.exists():
-            with self.path.open("rb") as old:
-                ours = old.readline().rstrip(b"\n") == self._header()
-        if not ours:
-            new = self.path.open("wb")
-            new.write(self._header() + b"\n")
-            return new
-        file = self.path.open("r+b")
-        # After a line that was cut off a new one begins.
-        file.seek(-1, os.SEEK_END)
-        if file.read(1) != b"\n":
-            file.write(b"\n")
-        file.seek(0, os.SEEK_END)
-        return file
-
-    def _header(self) -> bytes:
-        return json.dumps({"quem": "finished targets", "of": self._made_of, "v": _FORMAT}).encode()
-
-    def _refusal(self, error: OSError) -> QuemError:
-        reason = error.strerror or str(error)
-        message = f"finished targets cannot be kept here: {reason}; name another folder: --out"
-        return QuemError([Mistake(str(self.path), message=message)])
-
-
-def _packed(dialogues: Dialogues) -> bytes:
-    raw, shapes = [], {}
-    for name in Dialogues.__dataclass_fields__:
-        values: np.ndarray[Any, Any] = getattr(dialogues, name)
-        shapes[name] = [values.dtype.str, list(values.shape)]
-        raw.append(np.ascontiguousarray(values).tobytes())
-    data = zlib.compress(b"".join(raw), 1)
-    entry = {"sum": zlib.crc32(data), "is": shapes, "data": base64.b64encode(data).decode()}
-    return json.dumps(entry).encode()
-
-
-def _unpacked(line: bytes) -> Dialogues | None:
-    try:
-        entry = json.loads(line)
-        data = base64.b64decode(entry["data"])
-        if zlib.crc32(data) != entry["sum"]:
-            return None
-        raw = zlib.decompress(data)
-        start, columns = 0, {}
-        for name, (kind, shape) in entry["is"].items():
-            dtype = np.dtype(kind)
-            size = int(np.prod(shape)) * dtype.itemsize
-            columns[name] = np.frombuffer(raw[start : start + size], dtype).reshape(shape)
-            start += size
-        return Dialogues(**columns)
-    except (ValueError, KeyError, TypeError, zlib.error):
-        return None

@@ -22,11 +22,13 @@ __all__ = [
     "Fills",
     "Groups",
     "Neighborhoods",
+    "Problem",
     "Regions",
     "Space",
     "find_regions",
     "keyed",
     "make_space",
+    "problems",
     "steps",
 ]
 
@@ -63,6 +65,28 @@ class Fills:
 
     numbers: NDArray[np.float64]
     codes: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A target on the scale of a case base: a case of it, or a query.
+
+    Parameters
+    ----------
+    numbers : array of float, shape (numeric attributes,)
+        On the scale of `Space.numbers`; beyond it where no case reaches.
+    known : array of float, shape (m,)
+        1 where a value is there, else 0.
+    marks : array of float, shape (categories of all attributes,)
+        1 for each of its categories; none for a category that no case has.
+    left_out : int or None
+        The case that is no candidate: the target itself, if the case base is without it.
+    """
+
+    numbers: NDArray[np.float64]
+    known: NDArray[np.float64]
+    marks: NDArray[np.float64]
+    left_out: int | None
 
 
 @dataclass(frozen=True)
@@ -117,22 +141,50 @@ class Space:
         """What is summed over cases for an aggregate: numbers, which are there, and marks."""
         return np.hstack([self.numbers, self.known[:, self.numeric], self.marks])
 
-    def differences(self, case: int) -> NDArray[np.float64]:
-        """Weighted differences between a case and all, shape (m, n)."""
+    def case(self, case: int, *, left_out: bool = True) -> Problem:
+        """Make a problem of a case.
+
+        Parameters
+        ----------
+        left_out : bool
+            Whether the case is no candidate for itself.
+        """
+        return Problem(
+            self.numbers[case], self.known[case], self.marks[case], case if left_out else None
+        )
+
+    def candidates(self, problem: Problem) -> int:
+        """How many cases a list can have."""
+        return self.n - (problem.left_out is not None)
+
+    def without(self, problem: Problem) -> NDArray[np.float64]:
+        """Sum the features of the cases that are candidates."""
+        total: NDArray[np.float64] = self.features.sum(axis=0)
+        if problem.left_out is not None:
+            total -= self.features[problem.left_out]
+        return total
+
+    def differences(self, problem: Problem) -> NDArray[np.float64]:
+        """Weighted differences between a problem and all cases, shape (m, n).
+
+        None is greater than the weight: a number beyond those of the case base differs from a
+        case by its range at most.
+        """
         counted = self.share[:, np.newaxis] if self.missing == "worst" else 0.0
         weighted = np.empty((self.m, self.n))
-        weighted[self.numeric] = np.abs(self.numbers - self.numbers[case]).T
-        same = self.marks * self.marks[case]
+        apart = np.abs(self.numbers - problem.numbers)
+        weighted[self.numeric] = np.minimum(apart, self.share[self.numeric]).T
+        same = self.marks * problem.marks
         for place, attribute in enumerate(self.categorical):
             equal = same[:, self.owner == place].any(axis=1)
             weighted[attribute] = np.where(equal, 0.0, self.share[attribute])
-        there = (self.known * self.known[case]).T > 0
+        there = (self.known * problem.known).T > 0
         return np.asarray(np.where(there, weighted, counted))
 
     def distances(
-        self, case: int, differences: NDArray[np.float64] | None = None
+        self, problem: Problem, differences: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """Give the distance of a case to all.
+        """Give the distance of a problem to all cases.
 
         Parameters
         ----------
@@ -143,11 +195,11 @@ class Space:
         -------
         array of float, shape (n,)
         """
-        apart = self.differences(case) if differences is None else differences
+        apart = self.differences(problem) if differences is None else differences
         together: NDArray[np.float64] = apart.sum(axis=0)
         if self.missing != "skip":
             return together
-        return _mean(together, (self.known * self.known[case]) @ self.share)
+        return _mean(together, (self.known * problem.known) @ self.share)
 
     def aggregate(self, sums: NDArray[np.float64], otherwise: NDArray[np.float64]) -> Fills:
         """Give mean and majority of sets of cases.
@@ -226,20 +278,20 @@ class Space:
         return np.negative(differences, out=differences)
 
     def compared(
-        self, revealed: NDArray[np.bool_], case: int, numerators: NDArray[np.float64]
+        self, revealed: NDArray[np.bool_], problem: Problem, numerators: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Make distances of sums of differences.
 
         Parameters
         ----------
         revealed : array of bool, shape (rows, m)
-        case : int
+        problem : Problem
             The target.
         numerators : array of float, shape (rows, n)
         """
-        if self.missing != "skip" or self.complete:
+        if self.missing != "skip" or (self.complete and problem.known.all()):
             return numerators
-        counted = np.where(revealed, self.known[case], 1.0) * self.share
+        counted = np.where(revealed, problem.known, 1.0) * self.share
         return _mean(numerators, counted @ self.known.T)
 
 
@@ -259,38 +311,68 @@ def make_space(cases: EncodedCases, missing: Literal["zero", "worst", "skip"] = 
     """
     share = cases.weights / cases.weights.sum()
     numeric, categorical = cases.numeric, cases.categorical
-    known = cases.known
-    span = np.where(cases.spans > 0, cases.spans, 1.0)
-    scaled = np.where(known, (cases.values - cases.lowest) / span, 0.0)[:, numeric]
     sizes = [len(cases.categories[attribute] or ()) for attribute in categorical]
     owner = np.repeat(np.arange(len(sizes)), sizes)
-    marks = np.zeros((len(cases), len(owner)))
-    starts = np.cumsum([0, *sizes])[:-1]
-    for attribute, start in zip(categorical, starts, strict=True):
-        rows = np.flatnonzero(known[:, attribute])
-        marks[rows, start + cases.values[rows, attribute].astype(int)] = 1.0
     return Space(
         share,
         numeric,
         categorical,
-        scaled * share[numeric],
-        known.astype(float),
-        marks,
+        _scaled(cases, cases) * share[numeric],
+        cases.known.astype(float),
+        _marked(cases, cases),
         owner,
         missing,
     )
+
+
+def problems(space: Space, cases: EncodedCases, queries: EncodedCases) -> list[Problem]:
+    """Put queries on the scale of a case base.
+
+    Parameters
+    ----------
+    queries : EncodedCases
+        With the attributes of the cases and the codes of their categories, and other codes for
+        other categories.
+    """
+    numbers = _scaled(cases, queries) * space.share[space.numeric]
+    known, marks = queries.known.astype(float), _marked(cases, queries)
+    return [Problem(*row, None) for row in zip(numbers, known, marks, strict=True)]
+
+
+def _scaled(cases: EncodedCases, rows: EncodedCases) -> NDArray[np.float64]:
+    """Numbers as shares of the ranges of a case base; 0 where missing.
+
+    What is a range or more beyond them is exactly a range beyond, since differences end there.
+    Where all cases have one number, any other is a range away.
+    """
+    varied = cases.spans > 0
+    with np.errstate(over="ignore"):
+        above = rows.values - cases.lowest
+        scaled = np.where(varied, above / np.where(varied, cases.spans, 1.0), np.sign(above))
+    return np.where(rows.known, np.clip(scaled, -1.0, 2.0), 0.0)[:, cases.numeric]
+
+
+def _marked(cases: EncodedCases, rows: EncodedCases) -> NDArray[np.float64]:
+    """1 for the category that a row has, among those of a case base."""
+    parts = [np.zeros((len(rows), 0))]
+    for attribute in cases.categorical:
+        codes = np.arange(len(cases.categories[attribute] or ()))
+        parts.append((rows.values[:, [attribute]] == codes).astype(float))
+    return np.hstack(parts)
 
 
 class Regions(Protocol):
     """Sets of cases that are fixed before any dialogue, one for each case."""
 
     def sums(
-        self, target: int, apart: NDArray[np.int64], features: NDArray[np.float64]
+        self, left_out: int | None, apart: NDArray[np.int64], features: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Sum the features of each case's region without the target.
+        """Sum the features of each case's region, without the target if it is left out.
 
         Parameters
         ----------
+        left_out : int or None
+            See `Problem`.
         apart : array of int, shape (n,)
             Its distance to each case, in `steps`.
         features : array of float, shape (n, features)
@@ -325,13 +407,15 @@ class Neighborhoods:
     ordered: bool
 
     def sums(
-        self, target: int, apart: NDArray[np.int64], features: NDArray[np.float64]
+        self, left_out: int | None, apart: NDArray[np.int64], features: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """See `Regions`."""
-        key = keyed(apart, np.full(len(apart), target)) if self.ordered else apart
+        if left_out is None:
+            return self.inner
+        key = keyed(apart, np.full(len(apart), left_out)) if self.ordered else apart
         held = key <= self.edge
         totals = self.inner.copy()
-        totals[held] = self.outer[held] - features[target]
+        totals[held] = self.outer[held] - features[left_out]
         return totals
 
 
@@ -349,12 +433,13 @@ class Groups:
     total: NDArray[np.float64]
 
     def sums(
-        self, target: int, apart: NDArray[np.int64], features: NDArray[np.float64]
+        self, left_out: int | None, apart: NDArray[np.int64], features: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """See `Regions`."""
         del apart
         total = self.total.copy()
-        total[self.group[target]] -= features[target]
+        if left_out is not None:
+            total[self.group[left_out]] -= features[left_out]
         return total[self.group]
 
 
@@ -376,11 +461,19 @@ def keyed(apart: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int6
 _BITS = 20
 
 
-def find_regions(space: Space, cases: EncodedCases, settings: SimulationSettings) -> Regions:
-    """Find the regions of a case base."""
+def find_regions(
+    space: Space, cases: EncodedCases, settings: SimulationSettings, candidates: int
+) -> Regions:
+    """Find the regions of a case base.
+
+    Parameters
+    ----------
+    candidates : int
+        Of how many cases a region can consist at most.
+    """
     if settings.regions == "classes":
         return _groups(space, cases.classes)
-    size = min(settings.region_size, len(cases) - 1)
+    size = min(settings.region_size, candidates)
     if settings.regions == "clusters":
         return _groups(space, clusters(space, size))
     return _neighborhoods(space, size, ordered=settings.neighbor_ties == "order")
@@ -409,7 +502,7 @@ def clusters(space: Space, size: int) -> NDArray[np.int64]:
     from scipy.cluster.hierarchy import fcluster, linkage
 
     n = space.n
-    condensed = [np.maximum(space.distances(case)[case + 1 :], 0) for case in range(n)]
+    condensed = [np.maximum(space.distances(space.case(case))[case + 1 :], 0) for case in range(n)]
     tree = linkage(np.round(np.concatenate(condensed), 9), "average")
     labels = fcluster(tree, max(1, round(n / size)), "maxclust")
     return np.asarray(labels, dtype=np.int64) - 1
@@ -420,11 +513,12 @@ def _neighborhoods(space: Space, size: int, *, ordered: bool) -> Neighborhoods:
     n, width = features.shape
     edge, next_edge = np.empty(n, np.int64), np.empty(n, np.int64)
     inner, outer = np.empty((n, width)), np.empty((n, width))
+    at = [size - 1, min(size, n - 1)]
     for case in range(n):
-        key = steps(space.distances(case))
+        key = steps(space.distances(space.case(case)))
         if ordered:
             key = keyed(key, np.arange(n))
-        edge[case], next_edge[case] = np.partition(key, (size - 1, size))[size - 1 : size + 1]
+        edge[case], next_edge[case] = np.partition(key, at)[at]
         inner[case] = features[key <= edge[case]].sum(axis=0)
         outer[case] = features[key <= next_edge[case]].sum(axis=0)
     return Neighborhoods(edge, next_edge, inner, outer, ordered)

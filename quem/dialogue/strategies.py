@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from quem.dialogue.reading import EncodedCases
     from quem.dialogue.settings import SimulationSettings
-    from quem.dialogue.space import Fills, Regions, Space
+    from quem.dialogue.space import Fills, Problem, Regions, Space
 
 __all__ = ["MEANINGS", "STRATEGIES", "CustomStrategy", "Revealed", "Strategy"]
 
@@ -54,9 +54,10 @@ class CustomStrategy(Protocol):
         Parameters
         ----------
         cases : EncodedCases
-            Without the target.
+            The candidates: without the target, where it is left out.
         answers : array of float, shape (problems, attributes)
-            Numbers, or indices of categories as in ``cases.values``; NaN where not known.
+            Numbers, or indices of categories as in ``cases.values``; NaN where not known. A query
+            may have a category that no case has, with an index beyond theirs.
 
         Returns
         -------
@@ -73,6 +74,10 @@ class Revealed:
     ----------
     regions : Regions or None
         None where RA is not asked for.
+    problem : Problem
+        The target.
+    values : array of float, shape (m,)
+        Of the target, as in ``cases.values``.
     revealed : array of bool, shape (rows, m)
         Which attributes were asked for at each point.
     apart : array of float, shape (m, n)
@@ -83,7 +88,8 @@ class Revealed:
     space: Space
     regions: Regions | None
     settings: SimulationSettings
-    target: int
+    problem: Problem
+    values: NDArray[np.float64]
     revealed: NDArray[np.bool_]
     apart: NDArray[np.float64]
 
@@ -104,9 +110,8 @@ class Revealed:
 
     @cached_property
     def overall(self) -> NDArray[np.float64]:
-        """Sums of the features over the case base without the target."""
-        total: NDArray[np.float64] = self.features.sum(axis=0) - self.features[self.target]
-        return total
+        """Sums of the features over the candidates."""
+        return self.space.without(self.problem)
 
     @cached_property
     def by_default(self) -> NDArray[np.int64]:
@@ -124,8 +129,9 @@ class Revealed:
         return self._distances(self.differences + self.space.assumed(self.hidden, fills))
 
     def _distances(self, together: NDArray[np.float64]) -> NDArray[np.int64]:
-        distances = steps(self.space.compared(self.revealed, self.target, together))
-        distances[:, self.target] = FAR
+        distances = steps(self.space.compared(self.revealed, self.problem, together))
+        if self.problem.left_out is not None:
+            distances[:, self.problem.left_out] = FAR
         return distances
 
     def sums_of_nearest(
@@ -142,6 +148,8 @@ class Revealed:
         -------
         array of float, shape (rows, features)
         """
+        if count >= self.space.n and self.problem.left_out is None:
+            return np.tile(features.sum(axis=0), (len(apart), 1))
         count = min(count, self.space.n - 1)
         order = np.arange(self.space.n)
         candidates = nearest(apart, order, count + 1)
@@ -190,8 +198,8 @@ def region_aggregate(known: Revealed) -> NDArray[np.int64]:
     if known.regions is None:
         message = "an experiment with RA has regions"
         raise ValueError(message)
-    apart = steps(known.space.distances(known.target, known.apart))
-    sums = known.regions.sums(known.target, apart, known.features)
+    apart = steps(known.space.distances(known.problem, known.apart))
+    sums = known.regions.sums(known.problem.left_out, apart, known.features)
     regions = known.space.features_of(known.space.aggregate(sums, known.overall))
     chosen = known.sums_of_nearest(known.by_default, 1, regions)
     return known.assuming(known.space.aggregate(chosen, known.overall))
@@ -219,8 +227,9 @@ def own_distances(strategy: CustomStrategy, name: str, known: Revealed) -> NDArr
     QuemError
         It gives something else than distances from 0 to 1, one for each case.
     """
-    answers = np.where(known.revealed, known.cases.values[known.target], np.nan)
-    others = known.cases.without(known.target)
+    answers = np.where(known.revealed, known.values, np.nan)
+    left_out = known.problem.left_out
+    others = known.cases if left_out is None else known.cases.without(left_out)
     output = strategy(others, answers)
     shape = (len(answers), len(others))
     try:
@@ -238,5 +247,7 @@ def own_distances(strategy: CustomStrategy, name: str, known: Revealed) -> NDArr
         odd = distances[~((distances >= 0) & (distances <= 1))][0]
         message = f"the strategy {name} gave the distance {odd:g}; distances go from 0 to 1"
         raise QuemError([message])
-    apart = np.insert(steps(distances), known.target, FAR, axis=1)
+    apart = steps(distances)
+    if left_out is not None:
+        apart = np.insert(apart, left_out, FAR, axis=1)
     return np.asarray(apart, dtype=np.int64)

@@ -190,7 +190,7 @@ def thresholds(space: Space, shares: tuple[float, ...]) -> dict[float, float]:
     places = [min(max(int(b * space.n + 0.5), 1), space.n - 1) - 1 for b in shares]
     sums = np.zeros(len(places))
     for case in range(space.n):
-        others = np.delete(space.distances(case), case)
+        others = np.delete(space.distances(space.case(case)), case)
         sums += np.partition(others, places)[places]
     level = steps(sums / space.n) / NANO
     return dict(zip(shares, level.tolist(), strict=True))

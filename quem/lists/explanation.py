@@ -10,6 +10,7 @@ import numpy as np
 from quem.lists.binary import common
 from quem.lists.diversity import similarities_of
 from quem.lists.evaluation import score
+from quem.lists.half_life import half_of
 from quem.lists.lists import Lists
 from quem.lists.pairs import count_pairs
 from quem.lists.properties import properties
@@ -339,6 +340,13 @@ def _bpref(lists: Lists, rel: float) -> str:
     return f"({_sum(f'(1 - {n}/{most or 1})' for n in before)}) / {relevant}"
 
 
+def _half_life(lists: Lists) -> str:
+    some, at, missing, grade = half_of(lists)
+    if not some[0]:
+        return ""
+    return f"{lists.run.position[at[0]] - 1} + {_n(missing[0])}/{_n(grade[0])}"
+
+
 def _judged(lists: Lists, k: int | None) -> str:
     looked = lists.known[: k or lists.run.total]
     return f"{int(looked.sum())} / {len(looked)}"
@@ -430,6 +438,7 @@ WORKED: dict[str, Callable[..., str]] = {
     "ERR": _err,
     "bpref": _bpref,
     "Judged": _judged,
+    "RHL": _half_life,
     "nDCG": _ndcg,
     "nDCGL": _ndcgl,
     "RBP": _rbp,

@@ -12,6 +12,7 @@ from quem.lists.binary import HITS, PRECISION, RECIPROCAL_RANK
 from quem.lists.diversity import DIVERSITY
 from quem.lists.error import ERROR, RANKS
 from quem.lists.graded import GAIN, RANK_BIASED
+from quem.lists.half_life import HALF_LIFE
 from quem.lists.length_aware import LENGTH_AWARE
 from quem.lists.measure import Definition, Measure, split_spelling
 from quem.lists.own import define
@@ -46,6 +47,7 @@ _FAMILIES = (
     PRECISION,
     RECIPROCAL_RANK,
     RELEVANCE,
+    HALF_LIFE,
     GAIN,
     RANK_BIASED,
     DIVERSITY,

@@ -30,6 +30,8 @@ __all__ = [
     "Cases",
     "DialogueSettings",
     "DialogueSpec",
+    "Protocol",
+    "Queries",
     "Questions",
     "Strategy",
     "User",
@@ -106,6 +108,49 @@ class Cases(StudyPart):
             raise ValueError(message)
         if not self.header and not self.columns:
             message = "files without a header need the names of their columns: columns: [...]"
+            raise ValueError(message)
+        return self
+
+
+Protocol = Literal["leave-one-out", "leave-one-in", "separate"]
+
+
+class Queries(StudyPart):
+    """Which problems are the targets of the dialogues."""
+
+    protocol: Protocol = Field(
+        "leave-one-out",
+        description="Each case is the target once: left out of the case base (`leave-one-out`), or"
+        " kept in it (`leave-one-in`); or the targets are those of `file` (`separate`).",
+    )
+    file: Annotated[tuple[FileName, ...], OneOrMore] = Field(
+        (),
+        description="Where separate targets are: files like those of the cases, with the same "
+        "columns.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
+        if isinstance(data, str):
+            # A file has an ending, so that a protocol with a typo is not looked for as a file.
+            data = {"file" if "." in data else "protocol": data}
+        elif isinstance(data, list):
+            data = {"file": data}
+        if isinstance(data, dict) and data.get("file"):
+            return {"protocol": "separate", **data}
+        return data
+
+    @model_validator(mode="after")
+    def _a_file_where_needed(self) -> Queries:
+        if self.protocol == "separate" and not self.file:
+            message = "separate queries need a file: queries: {file: queries.csv}"
+            raise ValueError(message)
+        if self.protocol != "separate" and self.file:
+            message = (
+                f"with {self.protocol} the cases are the targets; leave the file out, or write "
+                "protocol: separate"
+            )
             raise ValueError(message)
         return self
 
@@ -317,6 +362,11 @@ class DialogueSpec(StudySpec):
 
     kind: Literal["dialogue"] = Field("dialogue", description="Kind of study.")
     cases: Cases = Field(description="The case base; a file name alone is enough.")
+    queries: Annotated[Queries, Part] = Field(
+        Queries(),
+        description="Which problems are the targets; `leave-one-out`, `leave-one-in`, or a file "
+        "name alone is enough.",
+    )
     strategies: Annotated[tuple[Strategy, ...], OneOrMore] = Field(
         (), description="What is compared; by default the five of the paper."
     )

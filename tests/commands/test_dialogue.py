@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from distributed import LocalCluster
 
 from quem.cli import main
-from quem.dialogue.simulation import FINISHED
+from quem.dialogue.records import FINISHED
 from quem.errors import QuemError
 from tests.patience import SECONDS, until
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,3 +68,23 @@ def case_bases(draw: st.DrawFn, *, most: int = 9, complete: bool = False) -> Enc
         st.lists(st.sampled_from([1.0, 2.0, 0.5]), min_size=len(kinds), max_size=len(kinds))
     )
     return case_base(list(zip(*columns, strict=True)), classes, weights)
+
+
+@st.composite
+def queries_to(draw: st.DrawFn, base: EncodedCases) -> EncodedCases:
+    """A few queries to a case base, also with values and classes that no case has."""
+    values = []
+    for names in base.categories:
+        numbers = st.sampled_from([-4.0, 0.0, 1.0, 2.5, 7.0, 30.0])
+        # One category more than there are.
+        cell = numbers if names is None else st.integers(0, len(names)).map(float)
+        cells = st.one_of(cell, st.just(np.nan))
+        values.append(draw(st.lists(cells, min_size=3, max_size=3)))
+    return replace(
+        base,
+        ids=("q1", "q2", "q3"),
+        values=np.array(values).T,
+        categories=tuple(n if n is None else (*n, "never") for n in base.categories),
+        classes=np.array(draw(st.lists(st.integers(0, 2), min_size=3, max_size=3))),
+        labels=(*base.labels, "C", "D")[: max(3, len(base.labels))],
+    )

@@ -26,19 +26,29 @@ def billionths(distance: float) -> int:
     return math.floor(distance * 1e9 + 0.6234)
 
 
+def as_lists(cases: EncodedCases) -> list[Problem]:
+    """Rows as lists, with None for what is missing."""
+    return [[None if math.isnan(value) else float(value) for value in row] for row in cases.values]
+
+
 @dataclass
 class Plain:
-    """A case base as lists, and the strategies and users on it."""
+    """A case base as lists, and the strategies and users on it.
+
+    Targets are the queries, or else the cases, which are candidates for themselves if they are
+    kept.
+    """
 
     base: EncodedCases
     settings: SimulationSettings
+    queries: EncodedCases | None = None
+    kept: bool = False
 
     def __post_init__(self) -> None:
         """Lay the case base out."""
-        self.rows: list[Problem] = [
-            [None if math.isnan(value) else float(value) for value in row]
-            for row in self.base.values
-        ]
+        self.rows = as_lists(self.base)
+        self.targets = self.rows if self.queries is None else as_lists(self.queries)
+        self.target_classes = (self.queries or self.base).classes
         self.m = len(self.base.attributes)
         self.n = len(self.rows)
         self.spans = []
@@ -48,18 +58,22 @@ class Plain:
 
     def difference(self, a: int, one: float, other: float) -> float:
         """Of one attribute, from 0 to 1."""
-        if self.base.categories[a] is not None:
+        if self.base.categories[a] is not None or not self.spans[a]:
             return 0.0 if one == other else 1.0
-        return abs(one - other) / self.spans[a] if self.spans[a] else 0.0
+        return min(abs(one - other) / self.spans[a], 1.0)
 
     def distance(
-        self, target: int, case: int, attributes: set[int], assumed: Callable[[int], float] | None
+        self,
+        problem: Problem,
+        case: int,
+        attributes: set[int],
+        assumed: Callable[[int], float] | None,
     ) -> float:
         """On what was asked; what was not is assumed, or makes no difference."""
         total, weight = 0.0, 0.0
         for a in range(self.m):
             w = float(self.base.weights[a])
-            one, other = self.rows[target][a], self.rows[case][a]
+            one, other = problem[a], self.rows[case][a]
             if a not in attributes:
                 one = assumed(a) if assumed and other is not None else one
                 lacks = other is None
@@ -80,13 +94,18 @@ class Plain:
             weight += w
         return total / weight if weight else 1.0
 
-    def full(self, one: int, other: int) -> float:
+    def whole(self, problem: Problem, case: int) -> float:
         """With everything known."""
-        return self.distance(one, other, set(range(self.m)), None)
+        return self.distance(problem, case, set(range(self.m)), None)
+
+    def full(self, target: int, case: int) -> float:
+        """Of a target, with everything known."""
+        return self.whole(self.targets[target], case)
 
     def others(self, target: int) -> list[int]:
         """The candidates."""
-        return [case for case in range(self.n) if case != target]
+        every = self.kept or self.queries is not None
+        return [case for case in range(self.n) if every or case != target]
 
     def aggregate(self, a: int, values: list[float], target: int) -> float:
         """Mean or majority; of the whole case base where there are none."""
@@ -115,8 +134,9 @@ class Plain:
         """The region of a case, without the target."""
         if groups is not None:
             return [c for c in self.others(target) if groups[c] == groups[case]]
-        far = {c: self.full(case, c) for c in self.others(target)}
-        return self.nearest(far, min(self.settings.region_size, self.n - 1))
+        others = self.others(target)
+        far = {c: self.whole(self.rows[case], c) for c in others}
+        return self.nearest(far, min(self.settings.region_size, len(others)))
 
     def strategy(
         self, name: str, target: int, attributes: set[int], groups: list[int] | None
@@ -125,7 +145,8 @@ class Plain:
         others = self.others(target)
 
         def far(assumed: Callable[[int], float] | None) -> dict[int, float]:
-            return {c: self.distance(target, c, attributes, assumed) for c in others}
+            problem = self.targets[target]
+            return {c: self.distance(problem, c, attributes, assumed) for c in others}
 
         if name == "DD":
             return far(None)
@@ -134,7 +155,7 @@ class Plain:
             return far(whole.__getitem__)
         if name in ("ND", "NF"):
             first = self.strategy("DD" if name == "ND" else "FA", target, attributes, groups)
-            near = self.nearest(first, min(self.settings.neighbors, self.n - 1))
+            near = self.nearest(first, min(self.settings.neighbors, len(others)))
             values = [self.of_cases(a, near, target) for a in range(self.m)]
             return far(values.__getitem__)
         nearest = self.nearest(self.strategy("DD", target, attributes, groups), 1)
@@ -175,7 +196,10 @@ class Plain:
     def threshold(self, b: float) -> float:
         """The distance of the i-th nearest, in the mean."""
         i = min(max(math.floor(b * self.n + 0.5), 1), self.n - 1)
-        distances = [sorted(self.full(t, c) for c in self.others(t))[i - 1] for t in range(self.n)]
+        distances = []
+        for case, row in enumerate(self.rows):
+            others = [self.whole(row, other) for other in range(self.n) if other != case]
+            distances.append(sorted(others)[i - 1])
         return fmean(distances)
 
     def selects(
@@ -185,7 +209,7 @@ class Plain:
         top = listed[: user.top]
         classes = self.base.classes
         if user.rule == "DL":
-            return top[0] if classes[top[0]] == classes[target] else None
+            return top[0] if classes[top[0]] == self.target_classes[target] else None
         assert user.b is not None
         level = billionths(self.threshold(user.b))
         if user.rule == "T":
@@ -211,7 +235,7 @@ class Plain:
         """Stops, whether right, whether the last top case is right, rank quality, contraction."""
         stop, right = [-1] * len(users), [False] * len(users)
         quality, nothing = [], []
-        classes = self.base.classes
+        classes, wanted = self.base.classes, self.target_classes[target]
         for step in range(self.m + 1):
             partial = self.strategy(name, target, set(order[:step]), groups)
             value, up_to = self.rank_quality(partial, target)
@@ -225,8 +249,32 @@ class Plain:
                     continue
                 chosen = self.selects(user, listed, seen, target, chance)
                 if chosen is not None:
-                    stop[u], right[u] = step, bool(classes[chosen] == classes[target])
-        return stop, right, bool(classes[listed[0]] == classes[target]), quality, nothing
+                    stop[u], right[u] = step, bool(classes[chosen] == wanted)
+        return stop, right, bool(classes[listed[0]] == wanted), quality, nothing
+
+    def further(
+        self, name: str, target: int, order: list[int], ties: list[int], groups: list[int] | None
+    ) -> tuple[list[tuple[float, ...]], int]:
+        """Measures of others at each step, and the first step that finds the target; else -1."""
+        rows: list[tuple[float, ...]] = []
+        found = -1
+        others = self.others(target)
+        ideal = sorted(others, key=lambda c: (billionths(self.full(target, c)), ties.index(c)))
+        for step in range(self.m + 1):
+            partial = self.strategy(name, target, set(order[:step]), groups)
+            listed = sorted(partial, key=lambda c: (billionths(partial[c]), ties.index(c)))
+            success = float(set(ideal[:3]) <= set(listed[:5]))
+            if not self.kept:
+                rows.append((success, math.nan, math.nan, math.nan))
+                continue
+            far = {c: billionths(distance) for c, distance in partial.items()}
+            retrieved = [c for c in others if far[c] == min(far.values())]
+            places = [p for p, c in enumerate(listed, 1) if far[c] == far[target]]
+            precision = 1 / len(retrieved) if target in retrieved else 0.0
+            rows.append((success, float(target in retrieved), precision, fmean(places)))
+            if found < 0 and far[target] == 0:
+                found = step
+        return rows, found
 
 
 def draws(

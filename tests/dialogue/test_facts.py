@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -12,8 +13,11 @@ import pytest
 from quem.dialogue.loading import DialogueStudy, load_dialogue
 from quem.dialogue.outcomes import efficiency, granularity_of, precision
 from quem.dialogue.settings import SimulationSettings
-from quem.dialogue.simulation import Dialogues, Experiment, prepare, run_experiment
+from quem.dialogue.simulation import Experiment, prepare, run_experiment
 from quem.lists.rank_quality import granularity
+
+if TYPE_CHECKING:
+    from quem.dialogue.records import Dialogues
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"
@@ -59,7 +63,7 @@ def test_granularity(name: str, printed: float, computed: float) -> None:
 def test_granularity_is_that_of_the_measure() -> None:
     """A case after the other gives what the matrix of all distances does."""
     zoo = experiment("zoo")
-    matrix = np.array([zoo.space.distances(case) for case in range(zoo.space.n)])
+    matrix = np.array([zoo.space.distances(zoo.space.case(case)) for case in range(zoo.space.n)])
     assert granularity_of(zoo) == pytest.approx(granularity(matrix))
 
 

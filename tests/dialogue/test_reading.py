@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from quem.dialogue.queries import read_queries
 from quem.dialogue.reading import CaseFiles, ReadCases, read_cases
 
 if TYPE_CHECKING:
@@ -264,3 +265,75 @@ def test_the_line_is_right_after_several_files(tmp_path: Path) -> None:
         numeric="all",
     )
     assert str(result.mistakes[0]).startswith("cases1.csv:3:1: size: 'x' is not a number")
+
+
+def queries_of(tmp_path: Path, text: str, cases: str = PLAIN, **keys: Any) -> ReadCases:  # noqa: ANN401
+    """Read queries to a case base."""
+    base = cases_of(read(tmp_path, cases, **keys))
+    path = tmp_path / "queries.csv"
+    path.write_text(text, encoding="utf-8")
+    source = CaseFiles(((path, path.name),), **{"label": "fault", **keys})
+    return read_queries(source, base)
+
+
+def test_queries_have_the_codes_of_the_cases(tmp_path: Path) -> None:
+    """Columns come in any order; what no case has gets a code of its own, and a warning."""
+    text = "fault,note,color,size\nB,x,blue,3\nC,y,pink,9\nA,,red,?\n,,red,1\n"
+    result = queries_of(tmp_path, text)
+    queries = cases_of(result)
+    assert queries.attributes == ("size", "color")
+    assert queries.categories == (None, ("red", "blue", "pink"))
+    assert_array_equal(queries.values, [[3, 1], [9, 2], [np.nan, 0]])
+    assert_array_equal(queries.classes, [1, 2, 0])
+    assert queries.labels == ("A", "B", "C")
+    assert [(warning.code, warning.message) for warning in result.warnings] == [
+        ("no-class", "1 query has no fault (queries.csv:5); left out"),
+        (
+            "unseen-class",
+            "1 query has a fault that no case has ('C'), so nothing that is selected is right",
+        ),
+        (
+            "unseen-value",
+            "queries have values that no case has: size (1) and color (1); a category differs "
+            "from all, and a number beyond the range of the cases by that range at most",
+        ),
+    ]
+
+
+def test_cases_decide_what_is_numeric(tmp_path: Path) -> None:
+    """Numbers in queries are categories where they are in the cases, and the other way round."""
+    cases = "size,fault\n1,A\n2,B\n1,B\n"
+    queries = cases_of(queries_of(tmp_path, "size,fault\n1,A\n3,A\n5,B\n", cases))
+    assert queries.categories == (("1", "2", "3", "5"),)
+    assert_array_equal(queries.values[:, 0], [0, 2, 3])
+    result = queries_of(tmp_path, "size,color,fault\nbig,red,A\n1e999,red,A\n2,,B\n")
+    assert [str(mistake) for mistake in result.mistakes] == [
+        "queries.csv:2:1: size: 'big' is not a number; if it means a missing value, name it under "
+        "missing",
+        "queries.csv:3:1: size: '1e999' is not a finite number; correct it, or name it under "
+        "missing or the column under categorical",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("size,fault\n1,A\n", "queries.csv: has no column 'color', as the cases do"),
+        ("a,b\n1,A\n", "queries.csv: has no columns 'fault', 'size', and 'color', as the cases"),
+        ("size,color,fault\n1,red,\n", "queries.csv: there is no query with a class; add one"),
+        ("", "queries.csv: is empty; it must hold the table of queries"),
+    ],
+)
+def test_queries_that_do_not_do(tmp_path: Path, text: str, message: str) -> None:
+    """What queries lack is named."""
+    result = queries_of(tmp_path, text)
+    assert result.cases is None
+    assert message in str(result.mistakes[0])
+
+
+def test_queries_that_are_cases(tmp_path: Path) -> None:
+    """A query with all values and the class of a case is told, also with a missing value."""
+    text = "size,color,fault\n4.0,,B\n4,,A\n2,blue,B\n2,red,B\n"
+    result = queries_of(tmp_path, text)
+    assert [warning.code for warning in result.warnings] == ["query-in-cases"]
+    assert "2 queries have all values and the fault of a case" in result.warnings[0].message

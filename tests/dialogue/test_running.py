@@ -14,12 +14,10 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from quem.dialogue import simulation
+from quem.dialogue.records import FINISHED, Dialogues, Finished
 from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import (
-    FINISHED,
-    Dialogues,
     Experiment,
-    Finished,
     NamedStrategy,
     made_of,
     prepare,
@@ -76,6 +74,25 @@ def test_several_processes_give_the_same() -> None:
     alone = run_experiment(experiment())
     assert_same(alone, run_experiment(experiment(), workers=Workers(2)))
     assert_array_equal(alone.targets, np.arange(30))
+
+
+@pytest.mark.usefixtures("small_tasks")
+def test_other_targets_in_several_processes_and_kept(tmp_path: Path) -> None:
+    """Leave-one-in and queries of a file: as alone, and finished targets are those of one."""
+    keep = tmp_path / FINISHED
+    whole = experiment()
+    queries = replace(whole.cases, values=whole.cases.values[::-1])
+    others = [
+        replace(whole, protocol="leave-one-in"),
+        replace(whole, protocol="separate", queries=queries),
+        replace(whole, protocol="separate", queries=replace(queries, values=queries.values[:7])),
+    ]
+    assert len({made_of(one) for one in (whole, *others)}) == 4
+    for one in others[:2]:
+        alone = run_experiment(one)
+        assert_same(alone, run_experiment(one, workers=Workers(2), keep=keep))
+        assert_same(alone, run_experiment(one, keep=keep))
+        assert not np.array_equal(alone.quality, run_experiment(whole).quality)
 
 
 @pytest.mark.usefixtures("small_tasks")

@@ -15,7 +15,7 @@ from quem.dialogue.settings import OPEN_CHOICES, SimulationSettings
 from quem.dialogue.simulation import Experiment, NamedStrategy, prepare
 from quem.dialogue.space import clusters, make_space
 from quem.dialogue.users import User, named_user
-from tests.dialogue.made import case_bases
+from tests.dialogue.made import case_bases, queries_to
 from tests.dialogue.plain import Plain, draws
 
 if TYPE_CHECKING:
@@ -56,12 +56,12 @@ def _experiment(base: EncodedCases, choices: SimulationSettings) -> Experiment:
     return prepare(base, choices, strategies=FIVE, users=USERS)
 
 
-def _groups(base: EncodedCases, choices: SimulationSettings) -> list[int] | None:
+def _groups(base: EncodedCases, choices: SimulationSettings, protocol: str) -> list[int] | None:
     if choices.regions == "neighbors":
         return None
     if choices.regions == "classes":
         return [int(label) for label in base.classes]
-    size = min(choices.region_size, len(base) - 1)
+    size = min(choices.region_size, len(base) - (protocol == "leave-one-out"))
     return [int(group) for group in clusters(make_space(base, choices.missing), size)]
 
 
@@ -69,10 +69,40 @@ def _groups(base: EncodedCases, choices: SimulationSettings) -> list[int] | None
 @given(base=case_bases(), choices=chosen())
 def test_like_plain_loops(base: EncodedCases, choices: SimulationSettings) -> None:
     """Every stop, selection and rank quality is that of the plain loops, whatever is chosen."""
-    dialogues = _experiment(base, choices).run(range(len(base)))
-    plain = Plain(base, choices)
-    groups = _groups(base, choices)
-    for target in range(len(base)):
+    _like_plain(_experiment(base, choices), Plain(base, choices))
+
+
+@settings(max_examples=15, deadline=None)
+@given(base=case_bases(most=7), choices=chosen())
+def test_leave_one_in_like_plain_loops(base: EncodedCases, choices: SimulationSettings) -> None:
+    """With the target among the candidates, too, at each step of each dialogue."""
+    experiment = prepare(base, choices, strategies=FIVE, users=USERS, protocol="leave-one-in")
+    _like_plain(experiment, Plain(base, choices, kept=True))
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    base=st.one_of(case_bases(most=7), case_bases(most=7, complete=True)),
+    choices=chosen(),
+    data=st.data(),
+)
+def test_queries_like_plain_loops(
+    base: EncodedCases, choices: SimulationSettings, data: st.DataObject
+) -> None:
+    """And with queries that are no cases, and may have values and classes that none has."""
+    queries = data.draw(queries_to(base))
+    experiment = prepare(
+        base, choices, strategies=FIVE, users=USERS, protocol="separate", queries=queries
+    )
+    _like_plain(experiment, Plain(base, choices, queries=queries))
+
+
+def _like_plain(experiment: Experiment, plain: Plain) -> None:
+    base, choices = plain.base, plain.settings
+    targets = range(len(plain.targets))
+    dialogues = experiment.run(targets)
+    groups = _groups(base, choices, experiment.protocol)
+    for target in targets:
         ties, chances, orders = draws(len(base), plain.m, choices, target)
         for place, strategy in enumerate(FIVE):
             expected = [
@@ -81,6 +111,11 @@ def test_like_plain_loops(base: EncodedCases, choices: SimulationSettings) -> No
             ]
             stops, rights, tops, quality, nothing = zip(*expected, strict=True)
             where = f"{strategy.name}, target {target}"
+            measured = [plain.further(strategy.name, target, o, ties, groups) for o in orders]
+            further, identical = zip(*measured, strict=True)
+            mean = np.mean(further, axis=0).T
+            assert_allclose(dialogues.further[target, place], mean, rtol=1e-12, err_msg=where)
+            assert_array_equal(dialogues.identical[target, place], identical, where)
             assert_array_equal(dialogues.stop[target, place].T, stops, where)
             assert_array_equal(dialogues.right[target, place].T, rights, where)
             assert_array_equal(dialogues.top_right[target, place], tops, where)

@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import quem
+from quem.dialogue.further import MEASURES
 from quem.dialogue.result import DialogueResult
 from quem.dialogue.settings import OPEN_CHOICES, SimulationSettings
 from quem.errors import QuemError
@@ -123,6 +124,10 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
             "the user u selected position 10 of a list of",
         ),
         ("users: [{name: u, function: mine:half}]", "the user u gave float64 of shape"),
+        ("queries: leave-one-on", "queries: 'leave-one-on' is not one of leave-one-out, leave-on"),
+        ("queries: separate", "separate queries need a file: queries: {file: queries.csv}"),
+        ("queries: {file: cases.csv, protocol: leave-one-in}", "the cases are the targets; leave"),
+        ("queries: there.csv", "queries.file: there is no file 'there.csv' beside the study file"),
         ("questions: often", "questions: 'often' is not one of random, fixed, gain, own"),
         ("questions: own", "name your function: questions: my_module:my_function"),
         ("questions: [color]", "study.yaml:3:12: questions: size is not asked for; add it"),
@@ -156,6 +161,115 @@ def test_a_case_base_that_is_not_there(tmp_path: Path) -> None:
     )
     with pytest.raises(QuemError, match=r"no file 'zoo.data' in elsewhere"):
         quem.load_study(path, data="elsewhere")
+
+
+def test_leave_one_in(tmp_path: Path) -> None:
+    """In a case base without two cases of a class, a right selection is the target itself."""
+    cases = "color,size,fault\n" + "".join(
+        f"{color},{size},{color}{size}\n" for color in ("red", "blue", "green") for size in range(8)
+    )
+    out = analyze(write(tmp_path, "users: [DL]\n", cases=cases))
+    assert "class-unique" in {warning.code for warning in out.warnings}
+    assert (out.findings.precision.mean == 0).all()
+    kept = analyze(write(tmp_path, "queries: leave-one-in\nusers: [DL]\n", cases=cases))
+    assert "class-unique" not in {warning.code for warning in kept.warnings}
+    # With all known, the target is the nearest.
+    assert kept.findings.dialogues.top_right.all()
+    assert (kept.findings.precision.mean == 1).all()
+    assert (kept.findings.efficiency.mean > 0).all()
+    assert "kept in the case base (leave-one-in)" in kept.summary()
+    document = kept.to_dict()
+    assert (document["protocol"], document["targets"]) == ("leave-one-in", 24)
+    assert "(leave-one-in)" in report_files(kept)["report.html"].decode()
+
+
+def test_further_measures(tmp_path: Path) -> None:
+    """The example in the docs, by a strategy with these distances, comes out at each step."""
+    cases = "x,y,z,fault\n1,1,1,A\n2,1,2,B\n3,2,2,C\n4,2,1,D\n"
+    (tmp_path / "steps.py").write_text(
+        "import numpy as np\n"
+        "LISTS = [[.1, .2, .3, .4], [.1, .2, .3, .4], [.1, .2, .2, .4], [.3, 0, 0, .4]]\n"
+        "def distances(cases, answers):\n"
+        "    return np.array(LISTS)[(~np.isnan(answers)).sum(axis=1)]\n",
+        encoding="utf-8",
+    )
+    study = write(
+        tmp_path,
+        "queries: leave-one-in\nstrategies: [{name: s, function: steps:distances}]\n"
+        "users: [DL]\nquestions: [x, y, z]\n",
+        cases=cases,
+    )
+    result = analyze(study)
+    dialogues = result.findings.dialogues
+    # Of target c; the list for its whole problem begins with c, b, d or c, d, b.
+    expected = np.array([[1, 1, 1, 1], [0, 0, 0, 1], [0, 0, 0, 0.5], [3, 3, 2.5, 1.5]])
+    assert_allclose(dialogues.further[2, 0], expected)
+    assert dialogues.identical[:, 0, 0].tolist() == [-1, 3, 3, -1]
+    table = result.tables()["further-measures"].set_index(["measure", "answers"])["value"]
+    ranks = np.array([[1, 1, 1, 3], [2, 2, 2.5, 1.5], [3, 3, 2.5, 1.5], [4, 4, 4, 4]])
+    assert table["target_rank"].dropna().tolist() == pytest.approx(
+        [np.mean(ranks), *np.mean(ranks, axis=0)]
+    )
+    assert table["questions_to_target"].tolist() == [3]
+    document = result.to_dict()["further"]
+    assert [entry["measure"] for entry in document] == [measure.name for measure in MEASURES]
+    assert document[3]["strategies"][0]["by_answers"] == pytest.approx(np.mean(ranks, axis=0))
+    assert [entry["measure"] for entry in analyze(FOLDER / "bikes.yaml").to_dict()["further"]] == [
+        "success"
+    ]
+
+
+def test_cases_as_queries_of_their_own_are_leave_one_in(tmp_path: Path) -> None:
+    """The case base given as queries, too, says what leave-one-in says, with a warning."""
+    shutil.copy(FOLDER / "bikes.csv", tmp_path / "bikes.csv")
+    (tmp_path / "all.csv").write_bytes((FOLDER / "bikes.csv").read_bytes())
+    base = "cases: {file: bikes.csv, class: fault, id: bike, numeric: [months, charge]}\n"
+    one = analyze(write(tmp_path, f"{base}queries: leave-one-in\n"), sensitivity=True)
+    other = analyze(write(tmp_path, f"{base}queries: [all.csv]\n"), sensitivity=True)
+    tables = other.tables()
+    for name, frame in one.tables().items():
+        # Without an applicable case there is only one of the further measures.
+        same = frame[frame["measure"] == "success"] if name == "further-measures" else frame
+        assert same.to_csv() == tables[name].to_csv()
+    assert "query-in-cases" in {warning.code for warning in other.warnings}
+    assert other.study.counts()["query"] == 64
+    assert tmp_path / "all.csv" in [path.absolute() for path in other.inputs]
+
+
+def test_queries_of_a_file(tmp_path: Path) -> None:
+    """Each query is a target, by its name, and one is enough; `--data` finds their file."""
+    study = write(tmp_path, "queries: {file: [new.csv]}\nusers: [T1 0.4, DL]\n")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "new.csv").write_text("size,color,fault\n4,blue,B\n", encoding="utf-8")
+    shutil.copy(tmp_path / "cases.csv", tmp_path / "data")
+    result = quem.analyze(quem.load_study(study, data=tmp_path / "data"), **QUICK)
+    assert isinstance(result, DialogueResult)
+    assert set(result.targets["target"]) == {"1"}
+    assert len(result.targets) == 5
+    assert {"few-cases"} <= {warning.code for warning in result.warnings}
+    assert any("only 1 query" in warning.message for warning in result.warnings)
+    assert "1 separate query, each once the target" in result.summary()
+    assert report_files(result)
+    # Blue and 4 is a case, of class A; blue and 3, the nearest else, is of B.
+    assert result.findings.dialogues.top_right.sum() == 0
+
+
+def test_own_parts_with_other_targets(tmp_path: Path) -> None:
+    """Functions see all cases where none is left out, and what no case has beyond their codes."""
+    (tmp_path / "new.csv").write_text("color,months,fault\npurple,3,B\nred,2,A\n", encoding="utf-8")
+    own = (
+        "cases: {file: cases.csv, class: fault, categorical: all}\n"
+        "strategies: [{name: mine, function: mine:no_difference}, DD]\n"
+        "users: [{name: me, function: mine:first_below, b: 0.3}, T5 0.3]\n"
+    )
+    for queries in ("leave-one-in", "new.csv"):
+        for questions in ("mine:last_first", "gain"):
+            text = f"{own}queries: {queries}\nquestions: {questions}\n"
+            study = write(tmp_path, text, cases=CASES.replace("size", "months"))
+            dialogues = analyze(study, list_ties="order").findings.dialogues
+            assert_array_equal(dialogues.stop[:, 0], dialogues.stop[:, 1])
+            assert_array_equal(dialogues.stop[:, :, 0], dialogues.stop[:, :, 1])
+            assert_allclose(dialogues.quality[:, 0], dialogues.quality[:, 1])
 
 
 def test_the_model_and_the_settings_agree() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from copy import deepcopy
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,6 +14,9 @@ from quem.dialogue.loading import DialogueStudy
 from quem.report.files import json_text
 from tests.docs.pages import ROOT
 from tests.docs.schema import fits, mappings, mistakes, shortened
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FOLDER = ROOT / "studies/ccbr"
 QUICK: dict[str, Any] = {"orders": 1, "bootstrap": 20, "permutations": 19}
@@ -31,6 +34,20 @@ def _output(*, sensitivity: bool = False) -> Any:  # noqa: ANN401  JSON
 def test_dialogues_fit(*, sensitivity: bool) -> None:
     """With sensitivity and without, the result fits the schema."""
     assert mistakes(_output(sensitivity=sensitivity)) == []
+
+
+def test_other_targets_fit(tmp_path: Path) -> None:
+    """Leave-one-in, and queries of a file, fit too."""
+    for queries in ("leave-one-in", "bikes.csv"):
+        (tmp_path / "bikes.csv").write_bytes((FOLDER / "bikes.csv").read_bytes())
+        study = tmp_path / "study.yaml"
+        study.write_text(
+            "kind: dialogue\ncases: {file: bikes.csv, class: fault, id: bike}\n"
+            f"queries: {queries}\n",
+            encoding="utf-8",
+        )
+        result = quem.analyze(quem.load_study(study), **QUICK)
+        assert mistakes(json.loads(json_text(result.to_dict()))) == []
 
 
 def test_what_is_undefined_fits() -> None:

@@ -29,7 +29,7 @@ SPELLINGS = [
 BY_ORDER = [
     *("hits", "quality_stromer", "correctness", "completeness", "kendall", "distance"),
     *("spearman", "F1", "F1s", "AP", "APs", "APL", "RR", "nDCG", "nDCGL", "RBP", "RBPL"),
-    *("R@2", "Success@2", "Rprec", "ERR", "bpref", "Judged@2"),
+    *("R@2", "Success@2", "Rprec", "ERR", "bpref", "Judged@2", "RHL"),
 ]
 PERFECT = [
     *("quality_stromer", "quality_mueller", "correctness", "completeness", "kendall(variant=b)"),
@@ -131,6 +131,7 @@ def test_promotion(relevant: list[bool], data: st.DataObject) -> None:
     """To move a relevant item up by one never makes a list worse, by any measure of relevance."""
     by = ["AP", "APs", "APL", "RR", "nDCG", "nDCGL", "RBP", "RBPL", "F1", "F1s", "AP@3", "nDCG@3"]
     by += ["R@2", "Success@2", "Rprec", "ERR", "ERR(top=1)@3", "bpref"]
+    lower = ["RHL"]
     listed = [f"{i}" for i in range(len(relevant))]
     truth = [item for item, good in zip(listed, relevant, strict=True) if good]
     assume(truth and truth != ["0"])
@@ -140,6 +141,8 @@ def test_promotion(relevant: list[bool], data: st.DataObject) -> None:
     runs = {"before": listed, "after": promoted}
     before, after = measures.evaluate(runs, dict.fromkeys(runs, truth), by).values
     assert (after >= before - 1e-12).all()
+    before, after = measures.evaluate(runs, dict.fromkeys(runs, truth), lower).values
+    assert (after <= before + 1e-12).all()
 
 
 @quick

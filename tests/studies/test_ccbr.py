@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 import quem
+from quem.dialogue.loading import load_dialogue
 from quem.dialogue.outcomes import granularity_of
 from quem.dialogue.sensitivity import constant_error, error
 from quem.dialogue.settings import SimulationSettings
-from quem.dialogue.simulation import prepare
+from quem.dialogue.simulation import prepare, run_experiment
 
 FOLDER = Path(__file__).resolve().parents[2] / "studies" / "ccbr"
 DATA = FOLDER.parents[2] / "shared" / "data"
@@ -108,3 +109,20 @@ def test_the_case_base_says_that_it_is_made_up() -> None:
     """Nobody takes the bicycles for real ones."""
     for name in ("bikes.yaml", "README.md"):
         assert "made-up" in (FOLDER / name).read_text("utf-8")
+
+
+@WITH_DATA
+def test_zoo_with_the_targets_kept() -> None:
+    """Leave-one-in gives Zoo's strategies the rank quality and the order that the README says."""
+    study = load_dialogue(FOLDER / "zoo.yaml", data=DATA)
+    experiment = prepare(
+        study.cases,
+        SimulationSettings(),
+        strategies=study.strategies,
+        users=study.users[:1],
+        protocol="leave-one-in",
+    )
+    quality = run_experiment(experiment).quality.mean(axis=(0, 2))
+    names = [strategy.name for strategy in study.strategies]
+    found = sorted(zip(quality.tolist(), names, strict=True), reverse=True)
+    assert ", ".join(f"{name} {value:.3f}" for value, name in found) in README

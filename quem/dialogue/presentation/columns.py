@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
+from quem.dialogue.further import MEASURES
 from quem.dialogue.outcomes import efficiency, means_of_targets, pairs_of, precision
 from quem.dialogue.settings import open_choices
 from quem.report.columns import (
@@ -31,14 +32,19 @@ from quem.report.columns import (
     of,
     settings,
 )
-from quem.study.dialogue import DialogueSettings
+from quem.study.dialogue import DialogueSettings, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import pandas as pd
 
-    from quem.dialogue.outcomes import DialogueFindings, StrategyOutcomes, UserAgreement
+    from quem.dialogue.outcomes import (
+        DialogueFindings,
+        FurtherOutcomes,
+        StrategyOutcomes,
+        UserAgreement,
+    )
     from quem.dialogue.sensitivity import Sensitivity, Variation
 
 __all__ = ["DOCUMENT", "TABLES"]
@@ -349,6 +355,66 @@ _BOTH_AGREEMENTS: Columns[DialogueFindings, DialogueFindings] = Columns(
 )
 
 
+class _Further(NamedTuple):
+    """One of the further measures, of one strategy, over the dialogue or after some answers."""
+
+    outcomes: FurtherOutcomes
+    strategy: int
+    answers: int | None
+    value: float
+    low: float
+    high: float
+
+
+def _further(outcomes: FurtherOutcomes, findings: DialogueFindings) -> list[_Further]:
+    """Give a measure of each strategy, averaged over the dialogue."""
+    of = outcomes.whole
+    return [
+        _Further(outcomes, s, None, of.mean[s, 0], of.low[s, 0], of.high[s, 0])
+        for s in range(len(findings.strategies))
+    ]
+
+
+def _all_further(findings: DialogueFindings) -> Iterator[_Further]:
+    for outcomes in findings.further:
+        for row in _further(outcomes, findings):
+            yield row
+            for answers, value in enumerate(outcomes.by_answers[row.strategy].tolist()):
+                yield _Further(outcomes, row.strategy, answers, value, np.nan, np.nan)
+
+
+_MEASURE_NAME = choice(*(measure.name for measure in MEASURES))
+_OF_STRATEGY: Columns[_Further, DialogueFindings] = Columns(
+    _STRATEGY,
+    Column("mean", null_or(NUMBER), "over the dialogue", of="value"),
+    Column(
+        "interval",
+        OPEN_INTERVAL,
+        "of the mean, at `settings.level`",
+        of=lambda row, _: (row.low, row.high),
+    ),
+    Column(
+        "by_answers",
+        each(NUMBER),
+        "after 0, 1, ... answers; empty for a measure of whole dialogues",
+        of=lambda row, _: row.outcomes.by_answers[row.strategy].tolist(),
+    ),
+)
+_FURTHER: Columns[FurtherOutcomes, DialogueFindings] = Columns(
+    Column("measure", _MEASURE_NAME, "name", of="measure.name"),
+    Column("better", choice("higher", "lower"), "which values are better", of="measure.better"),
+    Column("strategies", each(_OF_STRATEGY), "one entry per strategy", of=_further),
+)
+_FURTHER_TABLE: Columns[_Further, DialogueFindings] = Columns(
+    Column("measure", _MEASURE_NAME, "name", of="outcomes.measure.name"),
+    _STRATEGY,
+    Column("answers", null_or(COUNT), "number of answers; empty for the mean over the dialogue"),
+    Column("value", null_or(NUMBER), "mean"),
+    Column("low", null_or(NUMBER), "lower end of its interval; empty after single answers"),
+    Column("high", null_or(NUMBER), "upper end"),
+)
+
+
 # One row per target and strategy; each column is computed at once.
 
 
@@ -368,13 +434,13 @@ _TARGETS: Columns[DialogueFindings, DialogueFindings] = Columns(
         "target",
         NAME,
         "id",
-        of=lambda f, _: np.repeat(f.experiment.cases.ids, len(f.strategies)),
+        of=lambda f, _: np.repeat(f.experiment.targets.ids, len(f.strategies)),
     ),
     Column(
         "strategy",
         TEXT,
         "name",
-        of=lambda f, _: np.tile(f.strategies, len(f.experiment.cases.ids)),
+        of=lambda f, _: np.tile(f.strategies, len(f.experiment.targets)),
     ),
     Column(
         "rank_quality",
@@ -634,6 +700,13 @@ DOCUMENT: Columns[DialogueFindings, DialogueFindings] = Columns(
     ),
     WARNINGS,
     Column("case_base", of(_CASE_BASE), "the case base", of=lambda row, _: row),
+    Column(
+        "protocol",
+        choice(*get_args(Protocol)),
+        "which problems are the targets",
+        of="experiment.protocol",
+    ),
+    Column("targets", COUNT, "number of targets", of=lambda row, _: len(row.experiment.targets)),
     Column("dialogues_per_target", COUNT, "per target", of="experiment.dialogues"),
     Column(
         "thresholds",
@@ -649,6 +722,12 @@ DOCUMENT: Columns[DialogueFindings, DialogueFindings] = Columns(
         each(_QUALITY),
         "one entry per strategy, best first",
         of=lambda row, _: [_Strategy(s) for s in row.whole.order(0)],
+    ),
+    Column(
+        "further",
+        each(_FURTHER),
+        "one entry per further measure that the targets allow",
+        of=lambda row, _: list(row.further),
     ),
     Column(
         "agreement",
@@ -682,6 +761,12 @@ TABLES: tuple[Table[Any, DialogueFindings], ...] = (
         _AGREEMENTS,
         _agreements,
         always=True,
+    ),
+    Table(
+        "further-measures",
+        "one row per further measure, strategy, and number of answers",
+        _FURTHER_TABLE,
+        _all_further,
     ),
     WholeTable("targets", "one row per target and strategy", _TARGETS, lambda f: [f]),
     Table(

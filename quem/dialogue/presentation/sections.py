@@ -26,11 +26,21 @@ if TYPE_CHECKING:
 
 __all__ = ["report_context"]
 
+_OF_LEAVE_ONE_IN = (
+    "Aha, D. W. and Breslow, L. A. (1997). Refining conversational case libraries. Proceedings of "
+    "ICCBR 1997, Springer, 267–278.",
+    "Gupta, K. M., Aha, D. W. and Sandhu, N. (2002). Exploiting taxonomic and causal relations in "
+    "conversational case retrieval. Proceedings of ECCBR 2002, Springer, 133–147.",
+    "McSherry, D. (2001). Precision and recall in interactive case-based reasoning. Proceedings of "
+    "ICCBR 2001, Springer, 392–406.",
+)
 REFERENCES = (
     "Bogaerts, S. and Leake, D. (2006). What evaluation criteria are right for CCBR? Considering "
     "rank quality. Proceedings of ECCBR 2006, Springer.",
     "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
     "Journal of Statistics 6, 65–70.",
+    "Kohlmaier, A., Schmitt, S. and Bergmann, R. (2001). Evaluation of a similarity-based approach "
+    "to customer-adaptive electronic sales dialogs.",
     f"The quem developers (2026). quem {__version__}: how expert is my expert system? Python "
     "package.",
 )
@@ -39,7 +49,7 @@ REFERENCES = (
 def report_context(findings: DialogueFindings) -> dict[str, Any]:
     """Give what the template ``report/dialogue.html`` shows."""
     spec = findings.study.spec
-    sections = [_outcomes(findings), _users(), _quality(findings)]
+    sections = [_outcomes(findings), _users(), _quality(findings), _further(findings)]
     if findings.tried:
         sections += _sensitivity(findings.tried)
     sections.append(_open(findings))
@@ -51,10 +61,15 @@ def report_context(findings: DialogueFindings) -> dict[str, Any]:
         "first_figure": "rank-quality",
         "sections": sections,
         "methods": _methods(findings),
-        "references": REFERENCES,
+        "references": _references(findings),
         "settings": _settings(findings),
         "captions": CAPTIONS,
     }
+
+
+def _references(findings: DialogueFindings) -> list[str]:
+    kept = findings.experiment.protocol == "leave-one-in"
+    return sorted((*REFERENCES, *_OF_LEAVE_ONE_IN)) if kept else list(REFERENCES)
 
 
 def _answers(findings: DialogueFindings) -> list[tuple[str, str, str]]:
@@ -71,7 +86,11 @@ def _answers(findings: DialogueFindings) -> list[tuple[str, str, str]]:
         f"{format_number(findings.whole.low[best, 0], 3)} to "
         f"{format_number(findings.whole.high[best, 0], 3)}"
     )
-    detail = f"{interval}."
+    experiment = findings.experiment
+    over = f"targets ({experiment.protocol})"
+    if experiment.protocol == "separate":
+        over = f"separate {'query' if len(experiment.targets) == 1 else 'queries'}"
+    detail = f"{interval}, over {len(experiment.targets):,} {over}."
     if equal:
         detail += f" Not significantly different from {join_words(equal)}."
     elif len(order) > 1:
@@ -180,6 +199,32 @@ def _quality(findings: DialogueFindings) -> Section:
     )
 
 
+def _further(findings: DialogueFindings) -> Section:
+    rows = []
+    for s in findings.whole.order(0):
+        cells = []
+        for outcomes in findings.further:
+            mean, low, high = (
+                format_number(values[s, 0], 3)
+                for values in (outcomes.whole.mean, outcomes.whole.low, outcomes.whole.high)
+            )
+            cells.append(mean if low == "–" else f"{mean} ({low}\u2060–\u2060{high})")
+        rows.append((findings.strategies[s], *cells))
+    headings = [outcomes.measure.heading for outcomes in findings.further]
+    lower = [o.measure.heading for o in findings.further if o.measure.better == "lower"]
+    note = "Means over the dialogue, with bootstrap intervals over targets. Strategies in the order"
+    note += " of rank quality."
+    if lower:
+        note += f" Lower is better: {join_words(lower)}."
+    return Section(
+        "further",
+        "Further measures",
+        [f"{outcomes.measure.meaning}." for outcomes in findings.further],
+        (),
+        [TextTable("Further measures", ("strategy", *headings), rows, note)],
+    )
+
+
 def _differences_text(findings: DialogueFindings, estimate: StrategyOutcomes) -> str:
     """Where strategies differ."""
     points = estimate.mean.shape[1]
@@ -281,8 +326,13 @@ def _methods(findings: DialogueFindings) -> str:
     levels = join_words(
         (f"{level:.4f} for b = {b:g}" for b, level in experiment.levels.items()), most=20
     )
+    protocol = {
+        "leave-one-out": "leave-one-out; ",
+        "leave-one-in": "Aha & Breslow, 1997; ",
+        "separate": "",
+    }[experiment.protocol]
     text = (
-        f"{' '.join(lead(findings)[:1])} (leave-one-out; Bogaerts & Leake, 2006). Distances are "
+        f"{' '.join(lead(findings)[:1])} ({protocol}Bogaerts & Leake, 2006). Distances are "
         "weighted means of 0 or 1 for categorical and of range-normalized differences for numeric "
         f"attributes. Strategies: {join_words(names, most=20)}. Users: "
         f"{join_words(findings.users, most=20)}"
@@ -304,6 +354,7 @@ def _settings(findings: DialogueFindings) -> list[tuple[str, str]]:
     used = findings.experiment.settings.to_dict()
     inference = findings.inference
     return [
+        ("queries", findings.experiment.protocol),
         *((name, str(value)) for name, value in used.items()),
         ("level", str(inference.level)),
         ("bootstrap", str(inference.bootstrap)),

@@ -39,6 +39,8 @@ def summary_text(findings: DialogueFindings) -> str:
         lines.append("")
     lines += ["Rank quality, averaged over the dialogue"]
     lines += [f"  {line}" for line in _quality_lines(findings)]
+    lines += ["", "Further measures, averaged over dialogues"]
+    lines += [f"  {line}" for line in _further_lines(findings)]
     lines += ["", "Effect of the simulated user"]
     lines += [f"  {line}" for line in users_sentence(findings)]
     if findings.tried:
@@ -49,7 +51,7 @@ def summary_text(findings: DialogueFindings) -> str:
 def lead(findings: DialogueFindings) -> list[str]:
     """What was done, and the granularity of the case base, a line each."""
     experiment = findings.experiment
-    cases = experiment.cases
+    cases, targets = experiment.cases, len(experiment.targets)
     per_target = experiment.dialogues
     rule = {
         "random": "in random order",
@@ -57,11 +59,17 @@ def lead(findings: DialogueFindings) -> list[str]:
         "gain": "by information gain",
         "own": f"as {experiment.questions.name} says",
     }[experiment.questions.rule]
-    dialogues = len(cases) * per_target
+    which = {
+        "leave-one-out": "each case once the target",
+        "leave-one-in": "each case once the target and kept in the case base (leave-one-in)",
+        "separate": f"{targets:,} separate {'query' if targets == 1 else 'queries'}, each once "
+        "the target",
+    }[experiment.protocol]
     return [
         f"{len(cases)} cases, {len(cases.attributes)} attributes, {len(cases.labels)} classes; "
-        f"each case once the target, {per_target} "
-        f"dialogue{'' if per_target == 1 else 's'} of it: {dialogues:,}, questions {rule}",
+        f"{which}, {per_target} "
+        f"dialogue{'' if per_target == 1 else 's'} of it: {targets * per_target:,}, "
+        f"questions {rule}",
         f"distance granularity {findings.granularity:.4f} (distinct distances from a case to the "
         "others, as a share of the case base)",
     ]
@@ -109,6 +117,14 @@ def _quality_lines(findings: DialogueFindings) -> list[str]:
     for s in order:
         values = [format_number(findings.quality.mean[s, point], 3) for point in points]
         table.append((findings.strategies[s], format_number(findings.whole.mean[s, 0], 3), *values))
+    return align_columns(table)
+
+
+def _further_lines(findings: DialogueFindings) -> list[str]:
+    table = [("", *(outcomes.measure.heading for outcomes in findings.further))]
+    for s in findings.whole.order(0):
+        values = [format_number(outcomes.whole.mean[s, 0], 3) for outcomes in findings.further]
+        table.append((findings.strategies[s], *values))
     return align_columns(table)
 
 

@@ -117,16 +117,13 @@ def calibration(system: int, answers: Answers, settings: OptionsSettings) -> Cal
     _, question = np.unique(answers.question, return_inverse=True)
     of_bin = _bins(confidence, settings.bins)
     n, n_bins = int(question.max()) + 1, int(of_bin.max()) + 1
-    cell = question * n_bins + of_bin
-
-    def by_bin(weight: Floats | NDArray[np.bool_] | None) -> Floats:
-        sums = np.bincount(cell, weights=weight, minlength=n * n_bins)
-        return sums.reshape(n, n_bins).astype(float)
-
-    counts, rights, sums = by_bin(None), by_bin(correct), by_bin(confidence)
-    squares = np.bincount(question, weights=(confidence - correct) ** 2)
     # Of each question: what the sums over questions give all results of.
-    columns = np.hstack([counts, rights, sums, squares[:, np.newaxis]])
+    columns = np.empty((n, 3 * n_bins + 1))
+    cell = question * n_bins + of_bin
+    for at, weight in enumerate((None, correct, confidence)):
+        sums = np.bincount(cell, weights=weight, minlength=n * n_bins)
+        columns[:, at * n_bins : (at + 1) * n_bins] = sums.reshape(n, n_bins)
+    columns[:, -1] = np.bincount(question, weights=(confidence - correct) ** 2)
     total = _measured(columns.sum(axis=0, keepdims=True))
     replicates = settings.bootstrap if n > 1 else 0
     parts = [

@@ -44,7 +44,8 @@ RULES: tuple[RuleName, ...] = (
     *("best-threshold", "conformal", "simple-threshold"),
     *("whole-list", "one-option", "nothing"),
 )
-_MEANS = 5
+# Those whose threshold is chosen on other questions.
+_CHOSEN = RULES[:3]
 _SAME = 1e-12
 
 
@@ -127,47 +128,63 @@ def compare_rules(
     utility, n = settings.utility, int(counted.sum())
     best = None if utility is None else best_threshold(lists, utility, settings)
     shown = dict(_shown(answers, lists, counted, settings))
-    columns = np.full((n, _MEANS * len(shown)), np.nan)
-    worths = {
-        name: np.full(n, np.nan) if utility is None else worth(utility, length, hit)
-        for name, (length, hit) in shown.items()
-    }
     _, folds = divided(n, settings)
-    for at, (name, (length, hit)) in enumerate(shown.items()):
-        if folds or name not in RULES[:3]:
-            own = [hit, length, length == 0, worths[name]]
-            columns[:, _MEANS * at : _MEANS * at + 4] = np.column_stack(own)
-        if folds and utility is not None:
-            columns[:, _MEANS * at + 4] = worths["best-threshold"] - worths[name]
+    if not folds:
+        shown = {name: own for name, own in shown.items() if name not in _CHOSEN}
+    columns: dict[tuple[RuleName, str], Floats] = {}
+    for name, (length, hit) in shown.items():
+        own = {"coverage": hit, "mean_length": length, "empty": length == 0}
+        columns |= {(name, key): column.astype(float) for key, column in own.items()}
+        if utility is not None:
+            columns[name, "utility"] = worth(utility, length, hit)
+        if utility is not None and folds and name != "best-threshold":
+            gain = columns["best-threshold", "utility"] - columns[name, "utility"]
+            columns[name, "gain"] = np.where(np.abs(gain) > _SAME, gain, 0)
     means = query_means(
-        columns, level=settings.level, replicates=settings.bootstrap, seed=settings.seed
+        np.column_stack(list(columns.values())),
+        level=settings.level,
+        replicates=settings.bootstrap,
+        seed=settings.seed,
     )
-    mean = np.where(np.abs(means.mean) < _SAME, 0, means.mean).reshape(-1, _MEANS).tolist()
-    ends: list[Interval] = list(zip(means.low.tolist(), means.high.tolist(), strict=True))
+    ends = zip(means.low.tolist(), means.high.tolist(), strict=True)
+    found = dict(zip(columns, zip(means.mean.tolist(), ends, strict=True), strict=True))
     scores = correct_confidence(answers)[counted]
-    chosen = {
-        "best-threshold": np.nan if best is None else float(lists.threshold[best.at]),
+    chosen: dict[str, float] = {
+        **({} if best is None else {"best-threshold": float(lists.threshold[best.at])}),
         "conformal": conformal_threshold(scores, settings.coverage),
         "simple-threshold": plain_threshold(scores, settings.coverage),
     }
-    rules = [
-        Rule(
-            system=system,
-            name=name,
-            threshold=chosen.get(name, np.nan),
-            coverage=own[0],
-            coverage_interval=ends[_MEANS * at],
-            mean_length=own[1],
-            mean_length_interval=ends[_MEANS * at + 1],
-            empty=own[2],
-            utility=own[3],
-            utility_interval=ends[_MEANS * at + 3],
-            gain=np.nan if name == "best-threshold" else own[4],
-            gain_interval=(np.nan, np.nan) if name == "best-threshold" else ends[_MEANS * at + 4],
-        )
-        for at, (name, own) in enumerate(zip(shown, mean, strict=True))
-    ]
+    names = [name for name in RULES if name in shown or name in chosen]
+    rules = [_rule(system, name, chosen.get(name, np.nan), found) for name in names]
     return Showing(system, n, folds, tuple(rules), best)
+
+
+def _rule(
+    system: int,
+    name: RuleName,
+    threshold: float,
+    found: dict[tuple[RuleName, str], tuple[float, Interval]],
+) -> Rule:
+    """Gather the means of a rule; NaN for what there is not."""
+    unknown = np.nan, (np.nan, np.nan)
+    coverage, length, empty, utility, gain = (
+        found.get((name, key), unknown)
+        for key in ("coverage", "mean_length", "empty", "utility", "gain")
+    )
+    return Rule(
+        system=system,
+        name=name,
+        threshold=threshold,
+        coverage=coverage[0],
+        coverage_interval=coverage[1],
+        mean_length=length[0],
+        mean_length_interval=length[1],
+        empty=empty[0],
+        utility=utility[0],
+        utility_interval=utility[1],
+        gain=gain[0],
+        gain_interval=gain[1],
+    )
 
 
 def _shown(

@@ -68,7 +68,11 @@ def sweep(system: int, lists: CutLists, scorer: Scorer, settings: OptionsSetting
     scored = scorer.score(lists.length, lists.ways)
     every = scored.values[scored.which]
     headline = every[:, scorer.headline]
-    drawn = resampled(lambda rows: headline[lists.which[rows]].T, len(lists.which), settings)
+    # Where some lists are undefined, which takes more memory, fewer are held at once.
+    at_once = _AT_ONCE // 3 if np.isnan(headline).any() else _AT_ONCE
+    drawn = resampled(
+        lambda rows: headline[lists.which[rows]].T, len(lists.which), settings, at_once
+    )
     # How often each distinct list is there, at each threshold.
     times = np.stack([np.bincount(row, minlength=len(every)) for row in lists.which])
     defined = times @ ~np.isnan(headline)
@@ -175,7 +179,10 @@ def reaching(answers: Answers, threshold: float | Floats) -> Integers:
 
 
 def resampled(
-    scores: Callable[[slice], Floats], thresholds: int, settings: OptionsSettings
+    scores: Callable[[slice], Floats],
+    thresholds: int,
+    settings: OptionsSettings,
+    at_once: int = _AT_ONCE,
 ) -> Floats:
     """Give mean scores over resampled questions, some thresholds at a time.
 
@@ -183,6 +190,8 @@ def resampled(
     ----------
     scores : callable
         Gives the scores at some of the thresholds, shape (q, some).
+    at_once : int
+        How many at most.
 
     Returns
     -------
@@ -190,11 +199,11 @@ def resampled(
     """
     parts = [
         resample_means(
-            scores(slice(start, start + _AT_ONCE)),
+            scores(slice(start, start + at_once)),
             replicates=settings.bootstrap,
             seed=settings.seed,
         )
-        for start in range(0, thresholds, _AT_ONCE)
+        for start in range(0, thresholds, at_once)
     ]
     return np.hstack(parts)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quem.options.result import OptionsFindings
-    from quem.options.rules import Rule
+    from quem.options.rules import Rule, Showing
 
 __all__ = ["CONFIDENCE_REFERENCES", "confidence_methods", "confidence_sections"]
 
@@ -60,7 +60,7 @@ def confidence_methods(findings: OptionsFindings) -> Iterator[str]:
         "under the risk-coverage curve (El-Yaniv & Wiener, 2010)"
         + (
             ", and calibration by Brier scores and expected calibration errors, corrected for "
-            "bias, over bins of as many options each."
+            "bias, over bins of about equal size."
             if findings.calibrations
             else "."
         )
@@ -110,7 +110,8 @@ def _showing(findings: OptionsFindings) -> Section:
         "number of questions. The simple threshold covers that share of the questions at hand."
     )
     text += list(_unreached(findings))
-    tables = [_rules_table(findings)]
+    shown = findings.showings[:_MOST_SYSTEMS]
+    tables = [_rules_table(findings, showing, is_last=showing is shown[-1]) for showing in shown]
     if utility is not None:
         tables.append(_best_table(findings))
     title = "Which options to show"
@@ -139,39 +140,35 @@ def _unreached(findings: OptionsFindings) -> Iterator[str]:
         )
 
 
-def _rules_table(findings: OptionsFindings) -> TextTable:
+def _rules_table(findings: OptionsFindings, showing: Showing, *, is_last: bool) -> TextTable:
     level = format_percent(findings.settings.level)
-    several, utility = len(findings.showings) > 1, findings.settings.utility is not None
+    utility = findings.settings.utility is not None
     columns = (
-        *(("System",) if several else ()),
-        "Shown",
-        "Threshold",
-        "Correct shown",
-        f"{level} interval",
-        "Options",
-        "None shown",
+        *("Shown", "Threshold", "Options", "None shown", "Correct shown", f"{level} interval"),
         *(("Utility", f"{level} interval", "Best threshold gains") if utility else ()),
     )
     rows = [
         (
-            *((findings.name_of(showing.system),) if several else ()),
             RULE_NAMES[rule.name].capitalize(),
             _threshold(rule),
-            share(rule.coverage),
-            f"{share(rule.coverage_interval[0])} to {share(rule.coverage_interval[1])}",
             format_number(rule.mean_length, 2),
             share(rule.empty),
+            share(rule.coverage),
+            "–"
+            if np.isnan(rule.coverage_interval[0])
+            else f"{share(rule.coverage_interval[0])} to {share(rule.coverage_interval[1])}",
             *((score(rule.utility), span(rule.utility_interval), _gain(rule)) if utility else ()),
         )
-        for showing in findings.showings[:_MOST_SYSTEMS]
         for rule in showing.rules
     ]
     note = (
-        "Thresholds are of all questions. All other numbers are of questions whose threshold was "
-        "chosen on the other parts of the questions. rules.csv has all systems."
+        "Thresholds are chosen on all questions. All other numbers are of questions whose "
+        "threshold was chosen on the other parts of the questions. rules.csv has all systems."
     )
-    words = frozenset({1}) if several else frozenset()
-    return TextTable("Rules on held-out questions", columns, rows, note, words)
+    title = "Rules on held-out questions"
+    if len(findings.showings) > 1:
+        title = f"{findings.name_of(showing.system)}: {title[0].lower()}{title[1:]}"
+    return TextTable(title, columns, rows, note if is_last else "")
 
 
 def _threshold(rule: Rule) -> str:
@@ -225,8 +222,8 @@ def _risk(findings: OptionsFindings) -> Section:
         "less often. Questions are answered if the confidence of the best option reaches a "
         "threshold. The area under the curve (AURC) is the mean risk of answering the 1, 2, 3, "
         "and so on, surest questions; equal confidences are averaged over their orders. It is "
-        "between the area of an ideal order, in which all right answers are surer than all wrong "
-        "ones, and the risk of all answers, which it has if confidences do not matter."
+        "lowest in an ideal order, in which all right answers are surer than all wrong ones. It is "
+        "the risk of all answers if confidences do not matter, and more if sure answers are worse."
     ]
     level = format_percent(findings.settings.level)
     columns = (

@@ -137,6 +137,9 @@ def _thresholds(findings: OptionsFindings) -> Figure | None:
         tidy(lengths, y="options")
         if showing.best:
             lengths.axvline(sweep.threshold[showing.best.at], color=MUTED, linewidth=0.8)
+            # There is room above the curve of lengths, which falls.
+            handles, labels = scores.get_legend_handles_labels()
+            lengths.legend(handles, labels, loc="upper right", fontsize=7.5)
     for axes in panels[-1]:
         axes.set_xlabel("threshold of confidence")
     return figure
@@ -166,7 +169,6 @@ def _curve(
         axes.axhline(cross_validated, color=color, linewidth=1, linestyle="--", label=label)
     axes.axhline(rules["one-option"], color=INK, linewidth=1, linestyle=":", label="one option")
     axes.axhline(rules["whole-list"], color=MUTED, linewidth=1, linestyle="-.", label="whole lists")
-    axes.legend(loc="best", fontsize=7.5)
 
 
 _KINDS = (("best", "Wrong best option"), ("whole", "List without a correct option"))

@@ -45,9 +45,10 @@ CAPTIONS = {
     "thresholds": "The mean utility of the lists that each threshold leaves, or the headline "
     "where the study states no utility, with its bootstrap interval.",
     "risk-coverage": "Of the questions that are answered if only the surest are, the share that is "
-    "answered wrongly. Of one system, with 95% Wilson intervals at the default level.",
-    "reliability": "The share of options that are correct, in bins of as many options each, with "
-    "its bootstrap interval over questions. On the dashed line confidences are probabilities.",
+    "answered wrongly; of one system, with its Wilson interval.",
+    "reliability": "The share of options that are correct, in bins of about the same number of "
+    "options, with its bootstrap interval over questions. On the dashed line confidences are "
+    "probabilities.",
     "differences": "Difference between each pair of systems by the headline measure, with "
     "bootstrap intervals.",
 }

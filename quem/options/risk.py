@@ -8,7 +8,7 @@ is, or whose whole list lacks a correct one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -109,20 +109,22 @@ def risk_curve(
     order = np.argsort(-confidence, kind="stable")
     confidence, place = confidence[order], answers.place[asked][order]
     wrong = np.stack([place != 1, place == 0], axis=1)
-    # The last question of each confidence.
-    last = np.flatnonzero(np.append(np.diff(confidence) != 0, True))
+    changes = np.append(np.diff(confidence) != 0, True)
+    last = np.flatnonzero(changes)
     rows = np.unique(np.linspace(0, len(last) - 1, min(settings.thresholds, len(last))).round())
     at = last[rows.astype(np.int64)]
     errors = wrong.cumsum(axis=0)
-    drawn = _drawn_areas(wrong, last, settings)
+    answers_by_level = _Levels.of(wrong, np.cumsum(changes) - changes)
+    drawn = answers_by_level.drawn_areas(settings)
     tails = [(1 - settings.level) / 2, (1 + settings.level) / 2]
     ends = np.quantile(drawn, tails, axis=0) if len(drawn) else np.full((2, 2), np.nan)
+    areas = answers_by_level.areas(np.ones(len(wrong)))
     best, whole = (
         RiskOf(
             risk=errors[at, kind] / (at + 1),
             intervals=_wilson(errors[at, kind], at + 1, settings.level),
             overall=float(wrong[:, kind].mean()),
-            area=float(_areas(np.ones(len(wrong)), wrong, last)[kind]),
+            area=areas[kind],
             area_interval=(float(ends[0, kind]), float(ends[1, kind])),
             least_area=_least(len(wrong), int(errors[-1, kind])),
         )
@@ -131,39 +133,61 @@ def risk_curve(
     return RiskCurve(system, int(counted.sum()), len(asked), confidence[at], at + 1, best, whole)
 
 
-def _areas(times: Floats, wrong: Flags, last: NDArray[np.int64]) -> Floats:
-    """The mean risk of answering the surest questions, of each kind of error, shape (2,).
-
-    Of n questions of one confidence, e wrong ones, behind k others, E of them wrong, the risk of
-    the k + 1, ..., k + n surest has the mean (E + (j - k) e/n)/j over all their orders. Its sum is
-    e + (E - k e/n)(H(k + n) - H(k)), with the harmonic numbers H.
+@dataclass(frozen=True)
+class _Levels:
+    """Answers by their confidence, the surest first.
 
     Parameters
     ----------
-    times : array of float, shape (n,)
-        How often each question counts, the surest first.
-    wrong : array of bool, shape (n, 2)
-    last : array of int
-        The last question of each confidence.
+    level : array of int, shape (n,)
+        Which of the distinct confidences each answer has.
+    wrong : tuple of array of int
+        The answers that are wrong, for each kind of error.
+    harmonic : array of float, shape (n + 1,)
+        The sum of 1/1, ..., 1/k, for each k from 0.
     """
-    upto = times.cumsum()[last]
-    errors = (times[:, np.newaxis] * wrong).cumsum(axis=0)[last]
-    before = np.concatenate([[0.0], upto[:-1]])
-    own = np.diff(errors, axis=0, prepend=0)
-    share = own / np.maximum(upto - before, 1)[:, np.newaxis]
-    harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, int(upto[-1]) + 1))])
-    spread = harmonic[upto.astype(np.int64)] - harmonic[before.astype(np.int64)]
-    behind = errors - own - before[:, np.newaxis] * share
-    return np.asarray((own + behind * spread[:, np.newaxis]).sum(axis=0) / upto[-1])
 
+    level: NDArray[np.int64]
+    wrong: tuple[NDArray[np.int64], ...]
+    harmonic: Floats
 
-def _drawn_areas(wrong: Flags, last: NDArray[np.int64], settings: OptionsSettings) -> Floats:
-    n = len(wrong)
-    if n < 2:  # noqa: PLR2004  nothing varies
-        return np.empty((0, 2))
-    draws = draw_queries(n, replicates=settings.bootstrap, seed=settings.seed)
-    areas = [_areas(row, wrong, last) for times in draws for row in times]
-    return np.array(areas).reshape(-1, 2)
+    @classmethod
+    def of(cls, wrong: Flags, level: NDArray[np.int64]) -> Self:
+        """Find the wrong answers, of `wrong` of shape (n, kinds)."""
+        harmonic = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, len(wrong) + 1))])
+        return cls(level, tuple(np.flatnonzero(kind) for kind in wrong.T), harmonic)
+
+    def areas(self, times: Floats) -> list[float]:
+        """Give the mean risk of answering the 1, 2, ..., n surest, for each kind of error.
+
+        Of n questions of one confidence, e wrong ones, behind k others, E of them wrong, the risk
+        of the k + 1, ..., k + n surest has the mean (E + (j - k) e/n)/j over all their orders. Its
+        sum is e + (E - k e/n)(H(k + n) - H(k)), with the harmonic numbers H.
+
+        Parameters
+        ----------
+        times : array of float, shape (n,)
+            How often each answer counts; in all as often as there are answers.
+        """
+        counts = np.bincount(self.level, weights=times)
+        upto = counts.cumsum()
+        before = upto - counts
+        sums = self.harmonic[upto.astype(np.int64)] - self.harmonic[before.astype(np.int64)]
+        share_before = before / np.maximum(counts, 1)
+        areas = []
+        for wrong in self.wrong:
+            own = np.bincount(self.level[wrong], weights=times[wrong], minlength=len(counts))
+            behind = own.cumsum() - own - own * share_before
+            areas.append(float(own.sum() + behind @ sums) / len(times))
+        return areas
+
+    def drawn_areas(self, settings: OptionsSettings) -> Floats:
+        """Give the areas of answers that are drawn with replacement, shape (replicates, kinds)."""
+        n = len(self.level)
+        replicates = settings.bootstrap if n > 1 else 0  # of one answer nothing varies
+        draws = draw_queries(n, replicates=replicates, seed=settings.seed)
+        areas = [self.areas(row) for times in draws for row in times]
+        return np.array(areas).reshape(-1, len(self.wrong))
 
 
 def _least(n: int, errors: int) -> float:

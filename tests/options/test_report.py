@@ -66,7 +66,7 @@ def test_summary_says_the_answer(result: OptionsResult) -> None:
         "cross-validated 0.",
         "whole lists 0.",
         "Confidences\n",
-        "80% sets",
+        "80% sets cover",
         "Differences in OLAR (paired randomization test, p adjusted for 3 pairs (Holm))",
         "s0 − s1  −0.",
         "Based on\n  40 questions, 3 systems, 120 lists, the longest of",

@@ -201,7 +201,8 @@ def _risks(findings: OptionsFindings) -> Figure | None:
     panels[0].set_xlim(0, 1.02)
     panels[0].set_ylim(0, min(1.0, 1.25 * top) or 1.0)
     if len(findings.risks) > 1:
-        panels[0].legend(loc="best", fontsize=7.5)
+        # Whole lists are wrong less often, so there is more room.
+        panels[1].legend(loc="upper right", fontsize=7.5)
     return figure
 
 

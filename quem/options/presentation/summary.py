@@ -123,7 +123,15 @@ def _confidences(findings: OptionsFindings) -> Iterator[str]:
     coverage = format_percent(findings.settings.coverage)
     calibrated = {one.system: one for one in findings.calibrations}
     rows = [
-        ["", "wrong best option", "AURC", "Brier", "ECE, corrected", f"{coverage} sets"],
+        [
+            "",
+            "wrong best option",
+            "AURC",
+            "Brier",
+            "ECE, corrected",
+            f"{coverage} sets cover",
+            "  options in them",
+        ],
         *(
             [
                 findings.name_of(risk.system),
@@ -132,6 +140,7 @@ def _confidences(findings: OptionsFindings) -> Iterator[str]:
                 score(one.brier) if one else "–",
                 score(one.ece_corrected) if one else "–",
                 sets_text(findings, showing),
+                format_number(showing.rule("conformal").mean_length),
             ]
             for risk, showing, one in (
                 (risk, showing, calibrated.get(risk.system))
@@ -276,13 +285,13 @@ RULE_NAMES = {
 
 
 def sets_text(findings: OptionsFindings, showing: Showing) -> str:
-    """Say what conformal option sets are on other questions: "91%, 2.4 options"."""
+    """Say what conformal option sets cover on other questions: "91%", or "at most 78%"."""
     rule = showing.rule("conformal")
     if showing.n < fewest_for_coverage(findings.settings.coverage):
-        return "too few questions"
+        return "too few"
     if np.isinf(rule.threshold):
-        return f"not reached: {share(showing.rule('whole-list').coverage)}"
-    return f"{share(rule.coverage)}, {length_text(rule.mean_length)}"
+        return f"at most {share(showing.rule('whole-list').coverage)}"
+    return share(rule.coverage)
 
 
 def list_text(length: int, places: Sequence[int]) -> str:

@@ -1,13 +1,16 @@
 """Measures of lists: of retrievers, of options offered, of candidates in a dialogue.
 
 ``evaluate(run, truth, measures)`` scores a whole run, ``score(listed, truth, by)`` one list;
-``properties(by)`` checks what a measure promises. ``DEFINITIONS`` holds all measures by name.
+``properties(by)`` checks what a measure promises. ``DEFINITIONS`` holds all measures by name;
+``define(function)`` makes another one of a function of yours.
 """
 
 from __future__ import annotations
 
 from quem.lists.evaluation import Score, Scores, evaluate, score
+from quem.lists.lists import Hits, Lists
 from quem.lists.measure import Definition, Measure, Parameter
+from quem.lists.own import define
 from quem.lists.properties import Properties, Property, properties
 from quem.lists.rank_quality import granularity, rank_quality, rank_weights
 from quem.lists.registry import DEFINITIONS, definition, measure
@@ -15,12 +18,15 @@ from quem.lists.registry import DEFINITIONS, definition, measure
 __all__ = [
     "DEFINITIONS",
     "Definition",
+    "Hits",
+    "Lists",
     "Measure",
     "Parameter",
     "Properties",
     "Property",
     "Score",
     "Scores",
+    "define",
     "definition",
     "evaluate",
     "granularity",

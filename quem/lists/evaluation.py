@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from quem.errors import QuemError
+from quem.io.custom_functions import raised
 from quem.lists.lists import Lists
-from quem.lists.registry import measure, read_items
+from quem.lists.measure import Definition, Measure
+from quem.lists.registry import is_own, measure, read_items
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -20,9 +22,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.errors import Mistake
-    from quem.lists.lists import Ties
-    from quem.lists.measure import Measure
-    from quem.lists.registry import Items
+    from quem.lists.lists import Likeness, Ties
+    from quem.lists.measure import Outcome
+    from quem.lists.registry import Chosen, Items
 
 __all__ = ["Score", "Scores", "evaluate", "score"]
 
@@ -100,7 +102,7 @@ class Scores:
         """Count the queries."""
         return len(self.queries)
 
-    def __getitem__(self, name: str | Measure) -> NDArray[np.float64]:
+    def __getitem__(self, name: Chosen) -> NDArray[np.float64]:
         """The scores of a measure, shape (queries,)."""
         return self.values[:, self._column(name)]
 
@@ -120,8 +122,9 @@ class Scores:
         index = pd.Index(list(self.queries), name="query")
         return pd.DataFrame(self.values, index=index, columns=list(self.names))
 
-    def _column(self, name: str | Measure) -> int:
-        wanted = measure(name).name
+    def _column(self, name: Chosen) -> int:
+        own = {one.definition.name: one.definition for one in self.measures}
+        wanted = measure(name, own).name
         if wanted not in self.names:
             message = f"there are no scores by {wanted}; there are by {', '.join(self.names)}"
             raise KeyError(message)
@@ -131,9 +134,10 @@ class Scores:
 def evaluate(
     run: Mapping[Any, Items],
     truth: Mapping[Any, Items],
-    measures: Iterable[str | Measure],
+    measures: Iterable[Chosen],
     *,
     ties: Ties = "given",
+    likeness: Likeness | None = None,
 ) -> Scores:
     """Score a run.
 
@@ -146,12 +150,15 @@ def evaluate(
     truth : mapping
         Query to its ground truth: item to grade or similarity, pairs of these, or the relevant
         items alone, each of grade 1.
-    measures : iterable of str or Measure
-        See `quem.lists.measure`.
+    measures : iterable of str, Measure, Definition or callable
+        See `quem.lists.measure`, and for those of the user `quem.lists.define`.
     ties : {"given", "id", "expected"}
         The order of items of equal score, in the lists and in the ground truth: as they
         are given; the last id first, as trec_eval has them; or in all orders, each as likely, over
         which each score is the mean.
+    likeness : callable, optional
+        From a list of n items to how similar each two of them are, from 0 to 1: an array of shape
+        (n, n). ILD needs it.
 
     Returns
     -------
@@ -160,8 +167,8 @@ def evaluate(
     Raises
     ------
     QuemError
-        A measure is wrong, an item is twice in a list, a score is not a finite number, or run and
-        ground truth have no query in common.
+        A measure is wrong, or the user's code of one fails; an item is twice in a list, a score
+        is not a finite number, or run and ground truth have no query in common.
     """
     chosen = _measures(measures)
     _check(run, truth, ties)
@@ -170,10 +177,10 @@ def evaluate(
     known: dict[str, int] = {"": 0}
     values = np.full((len(queries), len(chosen)), np.nan)
     codes = np.zeros(values.shape, dtype=np.intp)
-    for part, lists in _parts(run, truth, queries, ties):
+    for part, lists in _parts(run, truth, queries, ties, likeness):
         for column, wanted in enumerate(chosen):
             with np.errstate(over="ignore", invalid="ignore"):
-                scores, undefined = wanted.compute(lists)
+                scores, undefined = _computed(wanted, lists)
             if not np.isfinite(scores).all():
                 undefined = (*undefined, (~np.isfinite(scores), _TOO_LARGE))
             reason = np.zeros(len(lists), dtype=np.intp)
@@ -186,7 +193,14 @@ def evaluate(
 
 
 def score(
-    listed: Items, truth: Items, by: str | Measure, /, *, ties: Ties = "given", **values: object
+    listed: Items,
+    truth: Items,
+    by: Chosen,
+    /,
+    *,
+    ties: Ties = "given",
+    likeness: Likeness | None = None,
+    **values: object,
 ) -> Score:
     """Score one list.
 
@@ -196,7 +210,7 @@ def score(
         Item to score, pairs of item and score, or items alone, best first.
     truth : mapping or sequence
         Item to grade or similarity, pairs of these, or the relevant items.
-    ties : {"given", "id", "expected"}
+    ties, likeness
         See `evaluate`.
     **values
         Parameters of the measure.
@@ -210,12 +224,37 @@ def score(
     QuemError
         As `evaluate` does.
     """
-    scores = evaluate({"": listed}, {"": truth}, [measure(by, **values)], ties=ties)
+    wanted = [measure(by, **values)]
+    scores = evaluate({"": listed}, {"": truth}, wanted, ties=ties, likeness=likeness)
     return Score(float(scores.values[0, 0]), scores.reasons[int(scores.reason_codes[0, 0])])
 
 
-def _measures(measures: Iterable[str | Measure]) -> tuple[Measure, ...]:
-    if isinstance(measures, str):
+def _computed(wanted: Measure, lists: Lists) -> Outcome:
+    """Score lists; what is wrong with a measure of the user is said with its name."""
+    if not is_own(wanted.definition):
+        return wanted.compute(lists)
+    try:
+        scores, undefined = wanted.compute(lists)
+        values = np.asarray(scores, dtype=np.float64)
+        where = tuple((np.asarray(at, dtype=bool), str(why)) for at, why in undefined)
+    except QuemError:
+        raise
+    except Exception as error:
+        raise QuemError([f"{wanted.name}: its definition {raised(error)}"]) from error
+    shapes = {values.shape, *(at.shape for at, _ in where)}
+    if shapes != {(len(lists),)}:
+        message = (
+            f"{wanted.name}: its definition gives arrays of shape "
+            f"{', '.join(map(str, sorted(shapes)))} for {len(lists)} lists; it should give a "
+            "score of each"
+        )
+        raise QuemError([message])
+    # Scores that are not numbers are undefined, also where no reason is given.
+    return values, (*where, (np.isnan(values), "the definition gives no value"))
+
+
+def _measures(measures: Iterable[Chosen]) -> tuple[Measure, ...]:
+    if isinstance(measures, str | Measure | Definition) or callable(measures):
         measures = [measures]
     chosen: dict[str, Measure] = {}
     mistakes: list[Mistake | str] = []
@@ -224,8 +263,10 @@ def _measures(measures: Iterable[str | Measure]) -> tuple[Measure, ...]:
             entry = measure(one)
         except QuemError as error:
             mistakes += error.mistakes
-        else:
-            chosen[entry.name] = entry
+            continue
+        known = chosen.setdefault(entry.name, entry)
+        if known.definition != entry.definition:
+            mistakes.append(f"two measures have the name {entry.name}; give one another name")
     if mistakes:
         raise QuemError(mistakes)
     if not chosen:
@@ -251,7 +292,11 @@ def _check(run: object, truth: object, ties: str) -> None:
 
 
 def _parts(
-    run: Mapping[Any, Items], truth: Mapping[Any, Items], queries: list[Hashable], ties: Ties
+    run: Mapping[Any, Items],
+    truth: Mapping[Any, Items],
+    queries: list[Hashable],
+    ties: Ties,
+    likeness: Likeness | None,
 ) -> Iterator[tuple[slice, Lists]]:
     """Read the queries part by part; each part has about as many items as are read at once."""
     runs, scored = _read(run, queries, best_first=True)
@@ -264,7 +309,12 @@ def _parts(
         part = slice(start, end)
         try:
             lists = Lists(
-                runs[part], truths[part], queries=queries[part], ties=ties, scored=has_scores[part]
+                runs[part],
+                truths[part],
+                queries=queries[part],
+                ties=ties,
+                scored=has_scores[part],
+                likeness=likeness,
             )
             if not mistakes:
                 yield part, lists

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
@@ -31,6 +32,7 @@ __all__ = [
     "TRUTH_TIED",
     "TRUTH_TIES_BY_ORDER",
     "UNJUDGED",
+    "UNJUDGED_ITEMS",
     "Definition",
     "Measure",
     "Outcome",
@@ -120,22 +122,27 @@ class Parameter:
         return noun
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Definition:
-    """A measure as the literature defines it, without values for its parameters.
+    """A measure as the literature defines it, or its user, without values for its parameters.
 
     Parameters
     ----------
-    family : {"retrieval", "relevance", "options", "dialogue"}
+    name : str
+        Letters, digits, and _.
+    family : {"retrieval", "relevance", "options", "dialogue", "own"}
         What is scored, and so which example explains it; see `quem.lists.explanation`.
     summary : str
         What it says about a list, in one sentence.
     formula : str
         The definition, in plain text.
     compute : callable
-        Takes `Lists` and the parameters, and scores all lists at once.
+        Takes `Lists` and the parameters, and scores all lists at once: gives an array with a
+        score of each list, and, as a tuple of pairs, where it is undefined (an array of bool)
+        and why.
     low, high : float
         The least and the greatest value; infinite where there is no bound.
+    better : {"higher", "lower"}
     truth : {"order", "grades", "both"}
         What of the ground truth it uses: the place of each item there, which has none where
         grades are equal; the grades, similarities or relevance themselves; or an order in which
@@ -148,21 +155,45 @@ class Definition:
     """
 
     name: str
-    family: str
     summary: str
-    formula: str
     compute: Callable[..., Outcome] = field(repr=False)
-    low: float
-    high: float
-    better: str
-    truth: Literal["order", "grades", "both"]
-    ties: str
-    short: str
-    unknown: str
-    undefined: str
-    citation: str
+    family: str = "own"
+    formula: str = ""
+    low: float = -math.inf
+    high: float = math.inf
+    better: str = "higher"
+    truth: Literal["order", "grades", "both"] = "grades"
+    ties: str = ""
+    short: str = ""
+    unknown: str = ""
+    undefined: str = ""
+    citation: str = ""
     parameters: tuple[Parameter, ...] = ()
     shown_with: tuple[str, ...] = ("",)
+
+    def __post_init__(self) -> None:
+        """Refuse what the first use would stumble over.
+
+        Raises
+        ------
+        QuemError
+            The name cannot be spelled, or a value is none of those allowed.
+        """
+        mistakes = []
+        if not re.fullmatch(r"\w+", self.name):
+            mistakes.append(
+                f"{self.name!r} cannot be the name of a measure; use letters, digits, and _"
+            )
+        if self.better not in {"higher", "lower"}:
+            mistakes.append(f"{self.name}: better: should be higher or lower, not {self.better!r}")
+        if self.truth not in {"order", "grades", "both"}:
+            mistakes.append(
+                f"{self.name}: truth: should be order, grades, or both, not {self.truth!r}"
+            )
+        if not self.low <= self.high:
+            mistakes.append(f"{self.name}: low ({self.low:g}) is above high ({self.high:g})")
+        if mistakes:
+            raise QuemError(mistakes)
 
     @property
     def shown(self) -> tuple[str, ...]:
@@ -239,9 +270,23 @@ class Measure:
         cut = dict(self.values).get("k") is not None
         return self.definition.truth == "order" or (self.definition.truth == "both" and cut)
 
+    @property
+    def depth(self) -> int | None:
+        """How many of the best items of a list it looks at; None for all of them."""
+        values = dict(self.values)
+        k = values.get("k")
+        return k if isinstance(k, int) and values.get(UNJUDGED_ITEMS.name) != _SKIP else None
+
+    def applied(self, lists: Lists) -> tuple[Lists, dict[str, Value]]:
+        """Give the lists that are scored, and the values that `Definition.compute` takes."""
+        values = dict(self.values)
+        unjudged = values.pop(UNJUDGED_ITEMS.name, None)
+        return lists.judged() if unjudged == _SKIP else lists, values
+
     def compute(self, lists: Lists) -> Outcome:
         """Score all lists; see `Definition`."""
-        return self.definition.compute(lists, **dict(self.values))
+        lists, values = self.applied(lists)
+        return self.definition.compute(lists, **values)
 
 
 def split_spelling(text: str) -> tuple[str, dict[str, str]] | None:
@@ -295,4 +340,12 @@ LIST_TIED = "all common items are tied in the list"
 NO_SIMILARITIES = "the list has no similarities, only an order"
 TRUTH_TIED = "all common items are tied in the ground truth"
 TOP = Parameter("k", None, "how many of the best items are looked at; all by default", least=1)
+_SKIP = "skip"
+UNJUDGED_ITEMS = Parameter(
+    "unjudged",
+    "count",
+    "whether items that nobody judged hold their positions, or are taken out of the list first",
+    kind=str,
+    choices=("count", _SKIP),
+)
 GRADE = Parameter("rel", 1.0, "from which grade on an item is relevant", kind=float)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.lists.measure import Measure
+    from quem.lists.registry import Chosen
 
 __all__ = ["Counterexample", "Properties", "Property", "option_lists", "properties"]
 
@@ -105,7 +106,7 @@ def option_lists(max_length: int) -> list[str]:
     ]
 
 
-def properties(by: str | Measure, max_length: int = 5) -> Properties:
+def properties(by: Chosen, max_length: int = 5) -> Properties:
     """Check by enumeration whether a measure has the properties of Atanasova et al.
 
     *Correctness*: a list with the correct option is better than one without. *Confidence*: of

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from quem.errors import QuemError
+from quem.errors import Mistake, QuemError
 from quem.io.text import nearest
 from quem.lists.binary import HITS, PRECISION, RECIPROCAL_RANK
+from quem.lists.diversity import DIVERSITY
 from quem.lists.error import ERROR, RANKS
 from quem.lists.graded import GAIN, RANK_BIASED
 from quem.lists.length_aware import LENGTH_AWARE
 from quem.lists.measure import Definition, Measure, split_spelling
+from quem.lists.own import define
 from quem.lists.pairs import PAIRS
 from quem.lists.rank_quality import QUALITY, RANK_QUALITY
 from quem.lists.relevance import RELEVANCE
@@ -20,7 +22,19 @@ from quem.lists.relevance import RELEVANCE
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-__all__ = ["DEFINITIONS", "Items", "definition", "measure", "read_items"]
+__all__ = [
+    "DEFINITIONS",
+    "Chosen",
+    "Items",
+    "definition",
+    "is_own",
+    "measure",
+    "named",
+    "read_items",
+]
+
+# A measure: its spelling, itself, its definition, or a function of the user that scores a list.
+Chosen: TypeAlias = str | Measure | Definition | Callable[..., object]
 
 _FAMILIES = (
     HITS,
@@ -34,6 +48,7 @@ _FAMILIES = (
     RELEVANCE,
     GAIN,
     RANK_BIASED,
+    DIVERSITY,
     RANK_QUALITY,
 )
 
@@ -44,31 +59,54 @@ DEFINITIONS: Mapping[str, Definition] = {
 _FOLDED = {name.casefold(): entry for name, entry in DEFINITIONS.items()}
 
 
-def definition(name: str) -> Definition:
+def definition(name: str, own: Mapping[str, Definition] | None = None) -> Definition:
     """Find a measure by its name, in whatever case.
+
+    Parameters
+    ----------
+    own : mapping of str to Definition, optional
+        Those of the user, by their names.
 
     Raises
     ------
     QuemError
         There is none.
     """
-    if name.casefold() not in _FOLDED:
+    known = {**_FOLDED, **{key.casefold(): one for key, one in (own or {}).items()}}
+    if name.casefold() not in known:
+        names = [entry.name for entry in known.values()]
         message = (
-            f"there is no measure {name!r}{nearest(name, DEFINITIONS) or ';'} "
-            "`quem measures` lists them"
+            f"there is no measure {name!r}{nearest(name, names) or ';'} `quem measures` lists them"
         )
         raise QuemError([message])
-    return _FOLDED[name.casefold()]
+    return known[name.casefold()]
 
 
-def measure(spelling: str | Measure, **values: object) -> Measure:
+def is_own(one: Definition) -> bool:
+    """Whether a measure is the user's, and not one of `DEFINITIONS`."""
+    return DEFINITIONS.get(one.name) is not one
+
+
+def _checked(one: Definition) -> Definition:
+    if one.name.casefold() in _FOLDED and is_own(one):
+        message = f"{one.name} is the name of a measure of quem; give yours another name"
+        raise QuemError([message])
+    return one
+
+
+def measure(
+    spelling: Chosen, own: Mapping[str, Definition] | None = None, /, **values: object
+) -> Measure:
     """Find a measure, with values for its parameters.
 
     Parameters
     ----------
-    spelling : str or Measure
+    spelling : str, Measure, Definition or callable
         A name with parameters as in ``nDCG``, ``hits@5``, ``RBP(p=0.8)`` and
-        ``AP(rel=2)@10``; ``@10`` is short for ``k=10``.
+        ``AP(rel=2)@10``; ``@10`` is short for ``k=10``. Or a measure of the user; see
+        `quem.lists.define`.
+    own : mapping of str to Definition, optional
+        Measures of the user that can be spelled too, by their names.
     **values
         Parameters by name, instead of those in the spelling.
 
@@ -78,7 +116,11 @@ def measure(spelling: str | Measure, **values: object) -> Measure:
         There is no such measure or parameter, or a value is wrong.
     """
     if isinstance(spelling, Measure):
-        return spelling.definition.with_values({**dict(spelling.values), **values})
+        return _checked(spelling.definition).with_values({**dict(spelling.values), **values})
+    if isinstance(spelling, Definition):
+        return _checked(spelling).with_values(values)
+    if callable(spelling):
+        return _checked(define(spelling)).with_values(values)
     split = split_spelling(spelling) if isinstance(spelling, str) else None
     if split is None:
         message = (
@@ -86,7 +128,56 @@ def measure(spelling: str | Measure, **values: object) -> Measure:
         )
         raise QuemError([message])
     name, spelled = split
-    return definition(name).with_values({**spelled, **values})
+    return definition(name, own).with_values({**spelled, **values})
+
+
+def named(settings: Mapping[str, object]) -> tuple[dict[str, object], dict[str, Definition]]:
+    """Name the measures that are objects in settings, such as functions of the user.
+
+    Parameters
+    ----------
+    settings : mapping
+        Of an analysis: ``measures`` and ``headline`` are looked at.
+
+    Returns
+    -------
+    settings : dict
+        With spellings in their place.
+    own : dict of str to Definition
+        Those that are the user's, by name.
+
+    Raises
+    ------
+    QuemError
+        An object is no measure, or two measures have one name.
+    """
+    own: dict[str, Definition] = {}
+    mistakes: list[Mistake | str] = []
+
+    def spelled(one: object) -> object:
+        if not (isinstance(one, Measure | Definition) or callable(one)):
+            return one
+        try:
+            found = measure(one)
+        except QuemError as error:
+            mistakes.extend(error.mistakes)
+            return ""
+        if is_own(found.definition):
+            name = found.definition.name
+            if own.setdefault(name, found.definition) != found.definition:
+                mistakes.append(f"two measures have the name {name}; give one another name")
+        return found.name
+
+    changed = dict(settings)
+    for key in ("measures", "headline"):
+        value = changed.get(key)
+        if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
+            changed[key] = [spelled(one) for one in value]
+        else:
+            changed[key] = spelled(value)
+    if mistakes:
+        raise QuemError(dict.fromkeys(mistakes))
+    return changed, own
 
 
 Items: TypeAlias = Mapping[Any, float] | Collection[Any]

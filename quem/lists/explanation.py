@@ -267,14 +267,14 @@ def _f1s(lists: Lists, rel: float) -> str:
 
 def _lar(lists: Lists, rel: float) -> str:
     _, n_hits, _, n = _counts(lists, rel)
-    return f"({n_hits} + 1/{n}) / 2"
+    return f"({min(n_hits, 1)} + 1/{n}) / 2"
 
 
 def _olar(lists: Lists, rel: float, max_length: int, m: float | None) -> str:
     _, n_hits, _, n = _counts(lists, rel)
     if m is None:
         m = 0.998 / (max_length * (max_length - 1)) if max_length > 1 else 0
-    return f"({n_hits} + 1/{n} + {_n(m)} × {_rr(lists, rel, None)}) / (2 + {_n(m)})"
+    return f"({min(n_hits, 1)} + 1/{n} + {_n(m)} × {_rr(lists, rel, None)}) / (2 + {_n(m)})"
 
 
 def _precisions(hits: Hits, k: int | None = None) -> str:

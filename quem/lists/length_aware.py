@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LENGTH_AWARE"]
 
-_SEVERAL = "several items are relevant, and the measure is defined for one"
-
 
 def _f1(lists: Lists, rel: float, k: int | None) -> Outcome:
     hits = lists.hits(rel)
@@ -49,31 +47,27 @@ def _f1s(lists: Lists, rel: float) -> Outcome:
 
 def _lar(lists: Lists, rel: float) -> Outcome:
     hits, sizes = lists.hits(rel), lists.run.sizes
-    return (hits.found + 1 / np.maximum(sizes, 1)) / 2, _one_correct(hits, sizes)
+    return ((hits.found > 0) + 1 / np.maximum(sizes, 1)) / 2, _some_correct(hits, sizes)
 
 
 def _olar(lists: Lists, rel: float, max_length: int, m: float | None) -> Outcome:
     hits, sizes = lists.hits(rel), lists.run.sizes
-    undefined = _one_correct(hits, sizes)
+    undefined = _some_correct(hits, sizes)
     if m is None:
         m = 0.998 / (max_length * (max_length - 1)) if max_length > 1 else 0
         too_long = f"the list is longer than max_length, {max_length}; name a larger one"
         undefined += ((sizes > max_length, too_long),)
-    score = hits.found + 1 / np.maximum(sizes, 1) + m * reciprocal_rank(hits)
+    score = (hits.found > 0) + 1 / np.maximum(sizes, 1) + m * reciprocal_rank(hits)
     return score / (2 + m), undefined
 
 
-def _one_correct(hits: Hits, sizes: NDArray[np.intp]) -> tuple[tuple[NDArray[np.bool_], str], ...]:
-    return (
-        (hits.relevant == 0, NOTHING_RELEVANT),
-        (hits.relevant > 1, _SEVERAL),
-        (sizes == 0, EMPTY_LIST),
-    )
+def _some_correct(hits: Hits, sizes: NDArray[np.intp]) -> tuple[tuple[NDArray[np.bool_], str], ...]:
+    return (hits.relevant == 0, NOTHING_RELEVANT), (sizes == 0, EMPTY_LIST)
 
 
 _UNORDERED = "The order does not matter."
 _NO_RELEVANT = "Where no item is relevant."
-_ONE = "For an empty list, and where not just one item is relevant."
+_ONE = "For an empty list, and where no item is relevant."
 
 LENGTH_AWARE = (
     Definition(
@@ -116,8 +110,8 @@ LENGTH_AWARE = (
         name="LAR",
         family="options",
         summary="Length-aware recall: whether a list has the correct option, and is short.",
-        formula="(f + 1/n) / 2, with f = 1 if the correct option is in the list, else 0, and n "
-        "the length of the list",
+        formula="(f + 1/n) / 2, with f = 1 if a correct option is in the list, else 0, and n the "
+        "length of the list; the source has one correct option, and of several one is enough here",
         compute=_lar,
         low=0,
         high=1,
@@ -135,8 +129,9 @@ LENGTH_AWARE = (
         family="options",
         summary="LAR where the order matters too, but less than the length.",
         formula="(f + 1/n + m RR) / (2 + m), with m = 0.998 / (N (N - 1)) for lists of up to N "
-        "options; of two lists, that with the correct option is better, else the shorter, else "
-        "that which has it sooner, as long as m < 1 / (N (N - 2))",
+        "options, f as in LAR, and RR of the first correct option; of two lists, that with a "
+        "correct option is better, else the shorter, else that which has it sooner, as long as "
+        "m < 1 / (N (N - 2))",
         compute=_olar,
         low=0,
         high=1,

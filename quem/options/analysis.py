@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -11,10 +11,13 @@ from quem.errors import Mistake, QuemError
 from quem.lists import Measure, measure, properties
 from quem.lists.inference import compare_systems, fewest_of, query_means
 from quem.lists.measure import split_spelling
+from quem.options.calibration import are_probabilities, calibration
 from quem.options.checks import find_warnings
-from quem.options.lists import Scorer, by_length
+from quem.options.lists import Scorer, by_length, ways_of
 from quem.options.result import OptionsFindings, OptionsResult, SystemScores, Undefined
-from quem.options.thresholds import sweep
+from quem.options.risk import risk_curve
+from quem.options.rules import compare_rules
+from quem.options.thresholds import cut_lists, sweep
 from quem.study.schema import changed_settings
 
 if TYPE_CHECKING:
@@ -24,7 +27,12 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.lists import Measure, Properties
+    from quem.options.calibration import Calibration
+    from quem.options.lists import Answers
     from quem.options.loading import OptionsStudy
+    from quem.options.risk import RiskCurve
+    from quem.options.rules import Showing
+    from quem.options.thresholds import Sweep
     from quem.study.options import OptionsSettings
 
     Floats = NDArray[np.float64]
@@ -93,12 +101,13 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
     used = changed_settings(study.spec.analysis, settings)
     lengths, places = _lists(study, used)
     scorer = _make_scorer(study, used, int(lengths.max(initial=0)))
-    scored = scorer.score(np.maximum(lengths, 0), places)
+    systems = [study.offered.of_system(system) for system in range(len(study.systems))]
+    ways = ways_of(systems)
+    scored = scorer.score(np.maximum(lengths, 0), ways)
     scores, codes = scored.values[scored.which], scored.codes[scored.which]
     scores[lengths < 0], codes[lengths < 0] = np.nan, 0
-    systems = [study.offered.of_system(system) for system in range(len(study.systems))]
-    sweeps = [
-        sweep(number, answers, scores[number, :, scorer.headline], scorer, used)
+    of_confidences = [
+        _Confidences.of(number, answers, lengths[number] >= 0, scorer, used)
         for number, answers in enumerate(systems)
         if answers.has_confidences
     ]
@@ -108,11 +117,15 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
         scorer=scorer,
         lengths=lengths,
         places=places,
+        ways=ways,
         scores=scores,
         system_scores=tuple(_system_scores(study, used, lengths, places, scores)),
         undefined=tuple(_undefined(codes, scored.reasons)),
         groups=by_length(lengths, places, scores, scorer.headline, used),
-        sweeps=tuple(result for result in sweeps if result is not None),
+        sweeps=tuple(one.sweep for one in of_confidences),
+        showings=tuple(one.showing for one in of_confidences),
+        risks=tuple(one.risk for one in of_confidences),
+        calibrations=tuple(one.calibration for one in of_confidences if one.calibration),
         pairs=tuple(
             compare_systems(
                 scores,
@@ -128,13 +141,43 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
     return OptionsResult(replace(findings, warnings=(*study.warnings, *find_warnings(findings))))
 
 
+class _Confidences(NamedTuple):
+    """What the confidences of a system are worth."""
+
+    sweep: Sweep
+    showing: Showing
+    risk: RiskCurve
+    calibration: Calibration | None
+
+    @classmethod
+    def of(
+        cls,
+        system: int,
+        answers: Answers,
+        counted: NDArray[np.bool_],
+        scorer: Scorer,
+        settings: OptionsSettings,
+    ) -> Self:
+        """Evaluate a system whose options all have a confidence."""
+        answers = answers.by_confidence()
+        lists = cut_lists(answers, counted, settings)
+        return cls(
+            sweep(system, lists, scorer, settings),
+            compare_rules(system, answers, lists, counted, settings),
+            risk_curve(system, answers, counted, settings),
+            calibration(system, answers, settings)
+            if are_probabilities(answers.confidence)
+            else None,
+        )
+
+
 def check_options(study: OptionsStudy) -> tuple[StudyWarning, ...]:
     """Say what an analysis of a study would warn of, without what takes long."""
-    return analyze_options(study, bootstrap=0, permutations=0, thresholds=50).warnings
+    return analyze_options(study, bootstrap=0, permutations=0).warnings
 
 
 def _lists(study: OptionsStudy, settings: OptionsSettings) -> tuple[Integers, Integers]:
-    """Length of each list, -1 where it does not count, and place of its correct option."""
+    """Length of each list, -1 where it does not count, and place of its first correct one."""
     answers = [study.offered.of_system(system) for system in range(len(study.systems))]
     lengths = np.stack([answer.length for answer in answers]).astype(np.int64)
     places = np.stack([answer.place for answer in answers])

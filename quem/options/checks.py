@@ -10,20 +10,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import WarningRules
-from quem.wording import format_number, join_words
+from quem.options.calibration import are_probabilities
+from quem.options.conformal import fewest_for_coverage
+from quem.wording import format_percent, join_words, measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quem.errors import StudyWarning
     from quem.options.result import OptionsFindings, SystemScores
+    from quem.options.rules import Showing
     from quem.options.thresholds import Sweep
 
 __all__ = ["find_warnings"]
 
 _FEW = 30
 _NEEDS_TO_BE_NOT_EMPTY = "the list is empty"
-# From which share of the optimism to its score on a best threshold is called luck.
+# From which share of a hit on the optimism of a best threshold is called luck.
 _MUCH = 0.05
 
 _QUESTIONS: WarningRules[OptionsFindings] = WarningRules()
@@ -31,6 +34,7 @@ _LISTS: WarningRules[OptionsFindings, SystemScores] = WarningRules()
 _MEASURES: WarningRules[OptionsFindings] = WarningRules()
 _CONFIDENCES: WarningRules[OptionsFindings, int] = WarningRules()
 _SWEEPS: WarningRules[OptionsFindings, Sweep] = WarningRules()
+_SHOWINGS: WarningRules[OptionsFindings, Showing] = WarningRules()
 _THRESHOLDS: WarningRules[OptionsFindings] = WarningRules()
 
 
@@ -44,6 +48,8 @@ def find_warnings(findings: OptionsFindings) -> Iterator[StudyWarning]:
         yield from _CONFIDENCES.find(findings, system)
     for sweep in findings.sweeps:
         yield from _SWEEPS.find(findings, sweep)
+    for showing in findings.showings:
+        yield from _SHOWINGS.find(findings, showing)
     yield from _THRESHOLDS.find(findings)
 
 
@@ -135,7 +141,19 @@ def _partial_confidence(findings: OptionsFindings, system: int) -> Iterator[str]
     if lacking.any() and not lacking.all():
         yield (
             f"{int(lacking.sum()):,} of {len(lacking):,} options of {findings.name_of(system)} "
-            "have no confidence, so no threshold is estimated"
+            "have no confidence, so confidences are not evaluated"
+        )
+
+
+@_CONFIDENCES.add("no-probabilities")
+def _no_probabilities(findings: OptionsFindings, system: int) -> Iterator[str]:
+    answers = findings.data.offered.of_system(system)
+    if answers.has_confidences and not are_probabilities(answers.confidence):
+        low, high = answers.confidence.min(), answers.confidence.max()
+        yield (
+            f"confidences of {findings.name_of(system)} go from {measured(low)} to "
+            f"{measured(high)}, and probabilities from 0 to 1, so calibration is not evaluated; "
+            "their order and thresholds are used as they are"
         )
 
 
@@ -158,29 +176,50 @@ def _coarse_thresholds(findings: OptionsFindings, sweep: Sweep) -> Iterator[str]
         )
 
 
-@_SWEEPS.add("optimistic-threshold", remedy="use the cross-validated score, or more questions")
-def _optimistic_threshold(findings: OptionsFindings, sweep: Sweep) -> Iterator[str]:
-    optimism = float(sweep.scores[sweep.best, findings.scorer.headline]) - sweep.cross_validated
-    if np.isfinite(optimism) and optimism > _MUCH:
+@_SHOWINGS.add("optimistic-threshold", remedy="use the cross-validated utility, or more questions")
+def _optimistic_threshold(findings: OptionsFindings, showing: Showing) -> Iterator[str]:
+    best, utility = showing.best, findings.settings.utility
+    if best is None or utility is None:
+        return
+    rule = showing.rule("best-threshold")
+    optimism = float(best.curve[best.at]) - rule.utility
+    if np.isfinite(optimism) and optimism > _MUCH * utility.hit:
         yield (
-            f"the best threshold of {findings.name_of(sweep.system)}, "
-            f"{sweep.threshold[sweep.best]:.4g}, scores {format_number(optimism, 3)} less on other "
-            "questions"
+            f"the best threshold of {findings.name_of(showing.system)}, {rule.threshold:.4g}, is "
+            f"worth {measured(optimism)} less on other questions"
+        )
+
+
+@_THRESHOLDS.add("few-for-coverage", remedy="add questions, or ask for less coverage")
+def _few_for_coverage(findings: OptionsFindings) -> Iterator[str]:
+    coverage = findings.settings.coverage
+    fewest = fewest_for_coverage(coverage)
+    if few := [showing for showing in findings.showings if showing.n < fewest]:
+        n = min(showing.n for showing in few)
+        yield (
+            f"option sets that cover {format_percent(coverage)} of questions need {fewest:,} "
+            f"questions or more, and there {'is' if n == 1 else 'are'} {n:,}, so that the sets of "
+            f"{join_words(findings.name_of(showing.system) for showing in few)} are whole lists"
         )
 
 
 @_THRESHOLDS.add("threshold-at-the-edge")
 def _threshold_at_the_edge(findings: OptionsFindings) -> Iterator[str]:
-    several = [sweep for sweep in findings.sweeps if len(sweep.threshold) > 1]
-    if lowest := [findings.name_of(s.system) for s in several if s.best == 0]:
+    several = [
+        (findings.name_of(showing.system), showing.best.at, len(showing.best.curve))
+        for showing in findings.showings
+        if showing.best is not None and len(showing.best.curve) > 1
+    ]
+    if lowest := [name for name, at, _ in several if at == 0]:
         yield (
             f"the lowest threshold is the best for {join_words(lowest)}, so that no option that "
             "was offered should be held back; options of less confidence might help still more"
         )
-    if highest := [findings.name_of(s.system) for s in several if s.best == len(s.threshold) - 1]:
-        least = findings.settings.least
-        shown = "the best option" if least == 1 else f"the best {least} options"
+    if highest := [name for name, at, count in several if at == count - 1]:
+        least = findings.settings.shown
+        shown = ("hardly any option", "the best option", f"the best {least} options")[min(least, 2)]
+        only = shown if least == 0 else f"only {shown}"
         yield (
-            f"the highest threshold is the best for {join_words(highest)}, so that only {shown} "
-            "should be shown, whatever the confidence"
+            f"the highest threshold is the best for {join_words(highest)}, so that {only} should "
+            "be shown, whatever the confidence"
         )

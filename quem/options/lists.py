@@ -12,6 +12,8 @@ from quem.lists import Measure, evaluate
 from quem.lists.inference import query_means
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from quem.study.options import OptionsSettings
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["Answers", "LengthGroup", "Offered", "Scored", "Scorer", "by_length", "distinct_lists"]
+__all__ = ["Answers", "LengthGroup", "Offered", "Scored", "Scorer", "Ways", "by_length", "ways_of"]
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,11 @@ class Offered:
     of_list : array of int, shape (n,)
         The list of each option; rising.
     correct : array of bool, shape (n,)
-        Whether it is the right one.
+        Whether it is a right one.
     confidence : array of float, shape (n,)
         NaN where the system told none.
+    n_correct : array of int, shape (questions,)
+        How many right options each question has.
     """
 
     n_systems: int
@@ -47,6 +51,7 @@ class Offered:
     of_list: Integers
     correct: NDArray[np.bool_]
     confidence: Floats
+    n_correct: Integers
 
     def of_system(self, system: int) -> Answers:
         """Give the lists of one system."""
@@ -59,6 +64,7 @@ class Offered:
             self.of_list[part] - system * self.n_questions,
             self.correct[part],
             self.confidence[part],
+            self.n_correct,
         )
 
 
@@ -74,12 +80,15 @@ class Answers:
         The question of each option; rising, and in each list best first.
     correct : array of bool, shape (n,)
     confidence : array of float, shape (n,)
+    n_correct : array of int, shape (q,)
+        How many right options each question has.
     """
 
     answered: NDArray[np.bool_]
     question: Integers
     correct: NDArray[np.bool_]
     confidence: Floats
+    n_correct: Integers
 
     @cached_property
     def length(self) -> Integers:
@@ -92,12 +101,20 @@ class Answers:
         starts = np.cumsum(self.length) - self.length
         return np.arange(len(self.question)) - starts[self.question] + 1
 
-    @cached_property
+    @property
     def place(self) -> Integers:
-        """Position of the correct option in each list, from 1; 0 where it does not, shape (q,)."""
-        place = np.zeros(len(self.answered), dtype=np.int64)
-        place[self.question[self.correct]] = self.position[self.correct]
-        return place
+        """Position of the first correct option in each list, from 1; 0 without one, shape (q,)."""
+        return self.places[:, 0]
+
+    @cached_property
+    def places(self) -> Integers:
+        """Positions of all correct options of each list, rising, and then 0, shape (q, h)."""
+        question, position = self.question[self.correct], self.position[self.correct]
+        held = np.bincount(question, minlength=len(self.answered))
+        places = np.zeros((len(held), max(int(held.max(initial=0)), 1)), dtype=np.int64)
+        starts = np.cumsum(held) - held
+        places[question, np.arange(len(question)) - starts[question]] = position
+        return places
 
     @property
     def has_confidences(self) -> bool:
@@ -115,7 +132,92 @@ class Answers:
     def by_confidence(self) -> Answers:
         """The same lists with the options of the highest confidence first."""
         order = np.lexsort((-self.confidence, self.question))
-        return Answers(self.answered, self.question, self.correct[order], self.confidence[order])
+        return Answers(
+            self.answered,
+            self.question,
+            self.correct[order],
+            self.confidence[order],
+            self.n_correct,
+        )
+
+
+@dataclass(frozen=True)
+class Ways:
+    """How the correct options are placed in lists, each way once.
+
+    Parameters
+    ----------
+    places : tuple of tuple of int
+        The positions of the correct options, rising.
+    n_correct : tuple of int
+        How many correct options the question has, in the list or not.
+    which : array of int
+        For each list, in which way.
+    """
+
+    places: tuple[tuple[int, ...], ...]
+    n_correct: tuple[int, ...]
+    which: Integers
+
+    def __len__(self) -> int:
+        """Count the ways."""
+        return len(self.places)
+
+    def cut(self) -> tuple[Ways, Integers]:
+        """Give the ways of lists of which only the first options are left.
+
+        Returns
+        -------
+        ways : Ways
+            Of the same lists, with all ways that they can be left in.
+        left : array of int, shape (ways, h + 1)
+            Which of them a way becomes when the first 0, 1, ... correct options are left.
+        """
+        known: dict[tuple[tuple[int, ...], int], int] = {}
+        most = max(map(len, self.places), default=0)
+        left = [
+            [known.setdefault((places[:count], n_correct), len(known)) for count in range(most + 1)]
+            for places, n_correct in zip(self.places, self.n_correct, strict=True)
+        ]
+        table = np.array(left, dtype=np.int64).reshape(len(self), most + 1)
+        places, n_correct = zip(*known, strict=True) if known else ((), ())
+        return Ways(places, n_correct, table[self.which, most]), table
+
+
+def ways_of(systems: Sequence[Answers]) -> Ways:
+    """Find the ways of the lists of systems that answered the same questions.
+
+    Returns
+    -------
+    Ways
+        `which` has the shape (systems, questions).
+    """
+    n_correct = np.concatenate([answers.n_correct for answers in systems])
+    columns = [n_correct]
+    for at in range(max(answers.places.shape[1] for answers in systems)):
+        parts = [
+            answers.places[:, at]
+            if at < answers.places.shape[1]
+            else np.zeros(len(answers.answered), dtype=np.int64)
+            for answers in systems
+        ]
+        columns.append(np.concatenate(parts))
+    code = np.zeros(len(n_correct), dtype=np.int64)
+    for column in columns:
+        if int(code.max(initial=0)) > _LARGE_CODE:
+            code = np.unique(code, return_inverse=True)[1]
+        code = code * (int(column.max(initial=0)) + 1) + column
+    _, first, which = np.unique(code, return_index=True, return_inverse=True)
+    places = zip(*(column[first].tolist() for column in columns[1:]), strict=True)
+    return Ways(
+        tuple(tuple(filter(None, row)) for row in places),
+        tuple(n_correct[first].tolist()),
+        which.reshape(len(systems), -1),
+    )
+
+
+# Codes up to this can be multiplied by a length of a list.
+_LARGE_CODE = 2**31
 
 
 # Columns that are resampled at once.
@@ -129,9 +231,9 @@ class LengthGroup:
     Parameters
     ----------
     count, correct : int
-        How many lists there are, and how many of them have the correct option.
+        How many lists there are, and how many of them have a correct option.
     share : float
-        Of lists with the correct option.
+        Of lists with a correct option.
     share_interval : (float, float)
     scores : tuple of float
         The mean of each measure.
@@ -162,7 +264,7 @@ def by_length(
     lengths : array of int, shape (systems, questions)
         -1 where there is no list.
     places : array of int, the same shape
-        Place of the correct option, from 1; 0 where it does not.
+        Place of the first correct option, from 1; 0 without one.
     scores : array of float, shape (systems, questions, measures)
 
     Returns
@@ -227,20 +329,26 @@ class Scorer:
     headline: int
     max_length: int
 
-    def score(self, length: Integers, place: Integers) -> Scored:
+    def score(self, length: Integers, ways: Ways) -> Scored:
         """Score lists by every measure.
 
         Parameters
         ----------
         length : array of int
             How many options each list has.
-        place : array of int, the same shape
-            Place of the correct option, from 1; 0 where it does not.
+        ways : Ways
+            How the correct options are placed in them; `which` has the same shape.
         """
-        pairs, which = distinct_lists(length, place)
-        run = {pair: _options(*pair) for pair in pairs}
-        scores = evaluate(run, dict.fromkeys(run, (0,)), self.measures)
-        return Scored(scores.values, scores.reason_codes, scores.reasons, which)
+        codes, back = np.unique((length * len(ways) + ways.which).ravel(), return_inverse=True)
+        run, truth = {}, {}
+        for code in codes.tolist():
+            options, way = divmod(code, len(ways))
+            run[code] = _options(options, ways.places[way])
+            truth[code] = range(-1, -1 - ways.n_correct[way], -1)
+        scores = evaluate(run, truth, self.measures)
+        return Scored(
+            scores.values, scores.reason_codes, scores.reasons, back.reshape(length.shape)
+        )
 
 
 @dataclass(frozen=True)
@@ -265,16 +373,9 @@ class Scored:
     which: Integers
 
 
-def distinct_lists(length: Integers, place: Integers) -> tuple[list[tuple[int, int]], Integers]:
-    """Give the distinct lists, as length and place, and which of them each list is."""
-    width = int(length.max(initial=0)) + 1
-    codes, back = np.unique((length * width + place).ravel(), return_inverse=True)
-    return [divmod(code, width) for code in codes.tolist()], back.reshape(length.shape)
-
-
-def _options(length: int, place: int) -> list[int]:
-    """Make a list of options, of which 0 is the correct one."""
-    options = list(range(1, length + 1))
-    if place:
-        options[place - 1] = 0
+def _options(length: int, places: Sequence[int]) -> list[int]:
+    """Make a list of options, of which the correct ones are -1, -2, and so on."""
+    options = list(range(length))
+    for number, place in enumerate(places, 1):
+        options[place - 1] = -number
     return options

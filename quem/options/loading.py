@@ -1,4 +1,4 @@
-"""From a study file of kind ``options`` to its questions, the right options and the lists."""
+"""From a study file of kind ``options`` to its questions, their right options and the lists."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.text import shown
-from quem.options.rows import AnswerKey, assemble, read_key, read_rows
+from quem.options.key import AnswerKey, read_key
+from quem.options.rows import assemble, read_rows
 from quem.study.document import Document
 from quem.study.options import OptionsSpec
 from quem.study.reading import draft_of_kind
@@ -37,7 +38,7 @@ class OptionsStudy:
     spec : OptionsSpec
         What the study file says.
     key : AnswerKey
-        The questions, and which option is right.
+        The questions, and which options are right.
     systems : tuple of str
         The ids of the systems that answered.
     offered : Offered

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.lists import Properties
     from quem.lists.inference import PairDifference
-    from quem.options.lists import LengthGroup, Scorer
+    from quem.options.calibration import Calibration
+    from quem.options.lists import LengthGroup, Scorer, Ways
     from quem.options.loading import OptionsStudy
+    from quem.options.risk import RiskCurve
+    from quem.options.rules import Showing
     from quem.options.thresholds import Sweep
     from quem.study.options import OptionsSettings
 
@@ -49,7 +52,7 @@ class SystemScores:
     n_lists, n_missing, n_empty : int
         Lists that are there, questions without one, and lists without an option.
     share : float
-        Of lists with the correct option.
+        Of lists with a correct option.
     share_interval : (float, float)
     mean_length_interval : (float, float)
     scores : tuple of float
@@ -81,13 +84,20 @@ class OptionsFindings:
     settings : OptionsSettings
         As used.
     lengths, places : array of int, shape (systems, questions)
-        How many options each list has, -1 where it does not count; and the place of the
-        correct one, from 1, 0 where it does not.
+        How many options each list has, -1 where it does not count; and the place of the first
+        correct one, from 1, 0 without one.
+    ways : Ways
+        How all correct options are placed in each list.
     scores : array of float, shape (systems, questions, measures)
     system_scores : tuple of SystemScores
         One a system.
     sweeps : tuple of Sweep
-        Of the systems with confidences.
+        Of the systems with confidences, as are the next two.
+    showings : tuple of Showing
+        Which options to show.
+    risks : tuple of RiskCurve
+    calibrations : tuple of Calibration
+        Of those of them whose confidences lie between 0 and 1.
     properties : tuple of Properties
         Of the measures that have a direction, on short lists.
     """
@@ -97,11 +107,15 @@ class OptionsFindings:
     scorer: Scorer
     lengths: Integers
     places: Integers
+    ways: Ways
     scores: Floats
     system_scores: tuple[SystemScores, ...]
     undefined: tuple[Undefined, ...]
     groups: tuple[LengthGroup, ...]
     sweeps: tuple[Sweep, ...]
+    showings: tuple[Showing, ...]
+    risks: tuple[RiskCurve, ...]
+    calibrations: tuple[Calibration, ...]
     pairs: tuple[PairDifference, ...]
     properties: tuple[tuple[str, Properties], ...] = ()
     warnings: tuple[StudyWarning, ...] = ()
@@ -180,7 +194,10 @@ class OptionsResult(BaseResult["OptionsFindings"]):
             headline=scorer.headline,
             values=findings.scores,
             truth=content_digest(
-                part for pair in sorted(zip(key.ids, key.correct, strict=True)) for part in pair
+                part
+                for question, options in sorted(zip(key.ids, key.correct, strict=True))
+                for option in sorted(options)
+                for part in (question, option)
             ),
             settings=settings,
             inference=Inference(used.level, used.bootstrap, used.permutations, used.seed),

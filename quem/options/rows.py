@@ -1,4 +1,4 @@
-"""Questions with their right options, and lists: from what files say to arrays."""
+"""Lists of options: from what files say to arrays."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError, StudyWarning
+from quem.errors import Mistake, StudyWarning
 from quem.io.columns import column_of
 from quem.io.numbers import finite_number
 from quem.io.records import is_json, read_records, text_of
 from quem.io.tables import MOST_NAMED, SourceTable, read_table, repeats, stack
-from quem.io.text import nearest, shown
+from quem.io.text import shown
+from quem.options.key import unknown_keys
 from quem.options.lists import Offered
 from quem.wording import join_words
 
@@ -22,117 +23,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.study.options import OptionsSpec
-    from quem.study.reading import Draft
+    from quem.options.key import AnswerKey
 
     Integers = NDArray[np.int64]
 
-__all__ = ["AnswerKey", "Assembled", "assemble", "read_key", "read_rows"]
-
-# Where an answer is, the question, its right option and its title.
-_Entry = tuple[Mistake, str, str, str]
-
-
-@dataclass(frozen=True)
-class AnswerKey:
-    """The questions, in the order of the file.
-
-    Parameters
-    ----------
-    ids, correct, titles : tuple of str
-        Of each question its id, its right option and its title, which may be empty.
-    files : tuple of Path
-        The file that holds them, if one does.
-    """
-
-    ids: tuple[str, ...]
-    correct: tuple[str, ...]
-    titles: tuple[str, ...]
-    files: tuple[Path, ...] = ()
-    warnings: tuple[StudyWarning, ...] = ()
-
-
-def read_key(draft: Draft[OptionsSpec], spec: OptionsSpec) -> tuple[AnswerKey, list[Mistake]]:
-    """Read the questions of a study.
-
-    Returns
-    -------
-    key : AnswerKey
-        Worth using only where there are no mistakes.
-    mistakes : list of Mistake
-    """
-    files: tuple[Path, ...] = ()
-    warnings: tuple[StudyWarning, ...] = ()
-    if isinstance(spec.questions, str) and (
-        missing := draft.not_there(("questions",), spec.questions)
-    ):
-        return AnswerKey((), (), ()), [missing]
-    try:
-        if isinstance(spec.questions, str):
-            path, name = draft.beside(spec.questions)
-            files = (path,)
-            entries, warnings = _from_file(path, name)
-        else:
-            entries = [
-                (draft.document.mistake(("questions", i, "id"), ""), q.id, q.correct, q.title)
-                for i, q in enumerate(spec.questions)
-            ]
-    except QuemError as error:
-        return AnswerKey((), (), ()), list(error.mistakes)
-    mistakes = list(_mistakes(entries))
-    if not entries:
-        message = "there is no question; add questions, each with its correct option"
-        place = draft.document.mistake(("questions",), message)
-        mistakes.append(Mistake(str(files[0]), message=message) if files else place)
-    key = AnswerKey(
-        tuple(question for _, question, _, _ in entries),
-        tuple(correct for _, _, correct, _ in entries),
-        tuple(title for _, _, _, title in entries),
-        files,
-        warnings,
-    )
-    return key, mistakes
-
-
-def _mistakes(entries: list[_Entry]) -> Iterator[Mistake]:
-    """Questions without an id or an answer, and duplicate ones."""
-    first: dict[str, _Entry] = {}
-    count = 0
-    for entry in entries:
-        place, question, correct, _ = entry
-        message = ""
-        if not question:
-            message = "the question has no id; add it"
-        elif not correct:
-            message = f"the question {shown(question)} has no correct option; add it"
-        elif question in first:
-            other = first[question]
-            line = f" on line {other[0].line}" if other[0].line else ""
-            if other[2] == correct:
-                message = f"duplicate: the question {shown(question)} is already{line}; keep one"
-            else:
-                message = (
-                    f"the question {shown(question)} has another correct option{line}, "
-                    f"{shown(other[2])}; a question has one correct option"
-                )
-        first.setdefault(question, entry)
-        if message and count < MOST_NAMED:
-            count += 1
-            yield replace(place, message=message)
-
-
-def _from_file(path: Path, name: str) -> tuple[list[_Entry], tuple[StudyWarning, ...]]:
-    required = ("question", "correct")
-    table = read_table(
-        path, name, what="table of questions", fields=(*required, "title"), required=required
-    ).without_blank_rows()
-    cells = [table.column(field).cells() for field in (*required, "title")]
-    entries = [
-        (table.place(row, "question"), question, correct, title)
-        for row, (question, correct, title) in enumerate(zip(*cells, strict=True))
-    ]
-    return entries, table.warnings
-
+__all__ = ["Assembled", "assemble", "read_rows"]
 
 _FIELDS = {
     "question": ("question",),
@@ -188,11 +83,7 @@ def _rows_of_json(path: Path, name: str) -> SourceTable[object]:
             wrong.append(("question", "must be the id of a question"))
         if system is None:
             wrong.append(("system", "must be the id of a system"))
-        wrong += [
-            (key, f"unknown key{nearest(key, _KEYS)}; known here: {', '.join(_KEYS)}")
-            for key in record
-            if key not in _KEYS
-        ]
+        wrong += unknown_keys(record, _KEYS)
         if not wrong and (of := first.setdefault((question, system), line)) != line:
             wrong.append(("question", f"duplicate: this list is also on line {of}; keep one"))
         mistakes += [Mistake(name, line, key=key, message=message) for key, message in wrong]
@@ -455,16 +346,16 @@ def assemble(
     order = order[rows.option[order] != _code(rows, "")]
     answered = np.zeros(len(rows.systems) * len(key.ids), dtype=bool)
     answered[rows.list] = True
-    codes = {text: code for code, text in enumerate(rows.texts)}
-    right = np.array([codes.get(text, -1) for text in key.correct], dtype=np.int64)
+    codes = {str(text): code for code, text in enumerate(rows.texts)}
     lists = rows.list[order]
     offered = Offered(
         len(rows.systems),
         len(key.ids),
         answered.reshape(len(rows.systems), -1),
         lists,
-        rows.option[order] == right[lists % max(len(key.ids), 1)],
+        key.among(codes, lists % max(len(key.ids), 1), rows.option[order]),
         rows.confidence[order],
+        key.n_correct,
     )
     warnings += rows.table.warnings
     warnings += _nearly_right(rows, key, offered)
@@ -499,19 +390,22 @@ def _order(rows: _Rows) -> tuple[Integers, list[StudyWarning]]:
 def _nearly_right(rows: _Rows, key: AnswerKey, offered: Offered) -> Iterator[StudyWarning]:
     """Lists without the correct option that have one which is written nearly the same."""
     folded = column_of(_folded(str(text)) for text in rows.texts)
-    places = {text: code for code, text in enumerate(folded.values)}
-    correct = np.array([places.get(_folded(text), -1) for text in key.correct], dtype=np.int64)
-    near = folded.codes[rows.option] == correct[rows.list % max(len(key.ids), 1)]
+    question = rows.list % max(len(key.ids), 1)
+    written = replace(key, correct=tuple(tuple(map(_folded, texts)) for texts in key.correct))
+    codes = {text: code for code, text in enumerate(folded.values)}
+    near = written.among(codes, question, folded.codes[rows.option])
     has_it = np.zeros(offered.answered.size, dtype=bool)
     has_it[offered.of_list[offered.correct]] = True
     close = np.flatnonzero(near & ~has_it[rows.list])
     if len(close):
         row = int(close[0])
         text = str(rows.texts[int(rows.option[row])])
-        right = key.correct[int(rows.list[row]) % len(key.ids)]
+        right = next(
+            one for one in key.correct[int(question[row])] if _folded(one) == _folded(text)
+        )
         lists = len(np.unique(rows.list[close]))
         message = (
-            f"{lists:,} list{'' if lists == 1 else 's'} without the correct option "
+            f"{lists:,} list{'' if lists == 1 else 's'} without a correct option "
             f"ha{'s' if lists == 1 else 've'} one that differs from it only in upper and lower "
             f"case or blanks, and counts as wrong: {shown(text)} for {shown(right)}"
         )

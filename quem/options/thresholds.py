@@ -1,8 +1,8 @@
-"""From which confidence on a system should show an option, and what that is worth.
+"""The lists that thresholds of confidence leave, and what measures and a utility say of them.
 
-A list is made of the options whose confidence reaches a threshold. The best threshold is the
-one of the best mean score; as it was chosen on the questions that it is scored on, that score
-is too good, and two corrections are beside it.
+A list is made of the options whose confidence reaches a threshold. No measure says which
+threshold to use: for lists in the order of true probabilities LAR is highest with one option
+(``docs/explanation/list-length.md``). A stated utility does; see `quem.options.utility`.
 """
 
 from __future__ import annotations
@@ -12,23 +12,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.lists.inference import percentile_ends, query_means, resample_means
+from quem.lists.inference import percentile_ends, resample_means
+from quem.options.lists import Ways, ways_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from quem.lists.inference import Means
     from quem.options.lists import Answers, Scorer
     from quem.study.options import OptionsSettings
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["Sweep", "sweep"]
+__all__ = ["CutLists", "Sweep", "cut_lists", "divided", "reaching", "resampled", "sweep"]
 
 # Options of distinct lists that are scored at most.
 _MOST_OPTIONS = 20_000_000
-_SAME = 1e-12
 # Thresholds whose scores are held at once.
 _AT_ONCE = 50
 
@@ -42,32 +43,12 @@ class Sweep:
     threshold : array of float, shape (t,)
         Rising.
     mean_length, share : array of float, shape (t,)
-        Of the lists that each threshold leaves: their mean length, and the share that has the
+        Of the lists that each threshold leaves: their mean length, and the share that has a
         correct option.
     scores : array of float, shape (t, measures)
         Means over the questions where a measure is defined.
     low, high : array of float, shape (t,)
         Bootstrap intervals of the headline, threshold by threshold.
-    best : int
-        The threshold of the best headline; of equal ones, the highest.
-    best_interval : (float, float)
-        Of the score there, with the threshold held fixed.
-    best_range : (float, float)
-        Between which the best threshold lies in resampled questions.
-    corrected : float
-        The score at the best threshold less its optimism, by bootstrap.
-    cross_validated : float
-        The mean score of questions whose threshold was chosen on the other questions.
-    cross_validated_interval : (float, float)
-    folds : int
-        Parts for that; 0 where there are too few questions.
-    given : float
-        The headline of the lists as they are.
-    gain : float
-        How much better the cross-validated lists score than those, in the mean.
-    gain_interval : (float, float)
-    n : int
-        Questions with a score.
     coarse : bool
         Whether fewer thresholds were tried than asked for, to bound the work.
     """
@@ -79,225 +60,170 @@ class Sweep:
     scores: Floats
     low: Floats
     high: Floats
-    best: int
-    best_interval: tuple[float, float]
-    best_range: tuple[float, float]
-    corrected: float
-    cross_validated: float
-    cross_validated_interval: tuple[float, float]
-    folds: int
-    given: float
-    gain: float
-    gain_interval: tuple[float, float]
-    n: int
     coarse: bool
 
 
-def sweep(
-    system: int, answers: Answers, headlines: Floats, scorer: Scorer, settings: OptionsSettings
-) -> Sweep | None:
-    """Score the lists of a system at each threshold.
-
-    Parameters
-    ----------
-    answers : Answers
-        With a confidence for each option.
-    headlines : array of float, shape (q,)
-        The headline of each list as it is.
-
-    Returns
-    -------
-    Sweep or None
-        None where no list has a headline score at any threshold.
-
-    References
-    ----------
-    Efron, B., & Tibshirani, R. J. (1993). An introduction to the bootstrap, chapter 17.
-    """
-    answers = answers.by_confidence()
-    trial = _try(answers, settings.least, settings.thresholds)
-    scored = scorer.score(trial.length, trial.place)
+def sweep(system: int, lists: CutLists, scorer: Scorer, settings: OptionsSettings) -> Sweep:
+    """Score the lists of a system at each threshold."""
+    scored = scorer.score(lists.length, lists.ways)
     every = scored.values[scored.which]
-    values = every[:, scorer.headline]
-    counted = answers.answered | (settings.missing == "empty")
-    known = counted.copy()
-    for row in trial.which:
-        known &= ~np.isnan(values[row])
-    if not known.any():
-        return None
-    which, n = trial.which[:, known], int(known.sum())
-    mean = np.array([values[row].mean() for row in which])
-    drawn = _drawn(values, which, settings)
-    low, high = percentile_ends(drawn, np.full(len(mean), n), settings.level)
-    best = _best(mean)
-    optimism, best_range = _optimism(drawn, mean, trial.threshold, settings.level)
-    held_out, folds = _held_out(values, which, settings.folds, settings.seed)
-    as_given = headlines[known]
-    beside = _means(np.column_stack([held_out, held_out - as_given, as_given]), settings)
-    intervals = list(zip(beside.low.tolist(), beside.high.tolist(), strict=True))
+    headline = every[:, scorer.headline]
+    # Where some lists are undefined, which takes more memory, fewer are held at once.
+    at_once = _AT_ONCE // 3 if np.isnan(headline).any() else _AT_ONCE
+    drawn = resampled(
+        lambda rows: headline[lists.which[rows]].T, len(lists.which), settings, at_once
+    )
     # How often each distinct list is there, at each threshold.
-    times = np.stack([np.bincount(row[counted], minlength=len(every)) for row in trial.which])
+    times = np.stack([np.bincount(row, minlength=len(every)) for row in lists.which])
+    defined = times @ ~np.isnan(headline)
+    low, high = percentile_ends(drawn, defined, settings.level)
+    n = max(lists.which.shape[1], 1)
     return Sweep(
         system=system,
-        threshold=trial.threshold,
-        mean_length=times @ trial.length / counted.sum(),
-        share=times @ (trial.place > 0) / counted.sum(),
+        threshold=lists.threshold,
+        mean_length=times @ lists.length / n,
+        share=times @ lists.hit / n,
         scores=_weighted_means(every, times),
         low=low,
         high=high,
-        best=best,
-        best_interval=(float(low[best]), float(high[best])),
-        best_range=best_range,
-        corrected=float(mean[best]) - optimism,
-        cross_validated=float(beside.mean[0]),
-        cross_validated_interval=intervals[0],
-        folds=folds,
-        given=float(beside.mean[2]),
-        gain=float(beside.mean[1]),
-        gain_interval=intervals[1],
-        n=n,
-        coarse=trial.coarse,
+        coarse=lists.coarse,
     )
 
 
 @dataclass(frozen=True)
-class _Tried:
+class CutLists:
     """The lists that thresholds leave; many are alike, and the distinct ones are held once.
 
     Parameters
     ----------
     threshold : array of float, shape (t,)
         Rising.
-    length, place : array of int, shape (d,)
+    length : array of int, shape (d,)
         Of each distinct list.
+    ways : Ways
+        How the correct options are placed in each distinct list.
     which : array of int, shape (t, q)
-        Which of them each list is; of a type as small as will do, since this is large.
+        Which of them each list is, of the questions that count; of a type as small as will do,
+        since this is large.
+    coarse : bool
+        Whether fewer thresholds were tried than asked for.
     """
 
     threshold: Floats
     length: Integers
-    place: Integers
+    ways: Ways
     which: NDArray[np.integer[Any]]
     coarse: bool
 
+    @property
+    def hit(self) -> NDArray[np.bool_]:
+        """Whether each distinct list has a correct option, shape (d,)."""
+        has = np.array([bool(places) for places in self.ways.places], dtype=bool)
+        return np.asarray(has[self.ways.which])
 
-def _try(answers: Answers, least: int, most: int) -> _Tried:
-    """Choose the thresholds, and make the list of each question at each."""
+
+def cut_lists(answers: Answers, counted: NDArray[np.bool_], settings: OptionsSettings) -> CutLists:
+    """Choose the thresholds, and make the list of each question at each.
+
+    Parameters
+    ----------
+    answers : Answers
+        With a confidence for each option, and the surest first.
+    counted : array of bool, shape (q,)
+        Which questions count.
+    """
     distinct = np.unique(answers.confidence)
-    coarse = False
+    coarse, most = False, settings.thresholds
     width = int(answers.length.max(initial=0)) + 1
+    of_lists = ways_of([answers])
+    ways, left = of_lists.cut()
+    given = of_lists.which[0][counted]
+    places = answers.places[counted]
     while True:
         at = np.unique(np.linspace(0, len(distinct) - 1, min(most, len(distinct))).round())
         threshold = distinct[at.astype(np.int64)]
-        shape = len(threshold), len(answers.answered)
-        codes = np.empty(shape, dtype=np.min_scalar_type(width * width))
+        shape = len(threshold), int(counted.sum())
+        codes = np.empty(shape, dtype=np.min_scalar_type(width * len(ways)))
         for row, t in zip(codes, threshold.tolist(), strict=True):
-            length = np.maximum(_reaching(answers, t), np.minimum(answers.length, least))
-            row[:] = length * width + np.where(answers.place <= length, answers.place, 0)
+            length = np.maximum(reaching(answers, t), np.minimum(answers.length, settings.shown))[
+                counted
+            ]
+            held = ((places > 0) & (places <= length[:, np.newaxis])).sum(axis=1)
+            row[:] = length * len(ways) + left[given, held]
         lists = np.unique(np.concatenate([np.unique(row) for row in codes])).astype(np.int64)
-        options = int((lists // width).sum())
+        options = int((lists // len(ways)).sum())
         if options <= _MOST_OPTIONS or len(threshold) <= 2:  # noqa: PLR2004  the two ends
             break
         coarse, most = True, len(threshold) // 2
     for row in codes:
         row[:] = np.searchsorted(lists, row)
-    return _Tried(threshold, lists // width, lists % width, codes, coarse)
+    cut = Ways(ways.places, ways.n_correct, lists % len(ways))
+    return CutLists(threshold, lists // len(ways), cut, codes, coarse)
 
 
-def _drawn(values: Floats, which: NDArray[np.integer[Any]], settings: OptionsSettings) -> Floats:
-    """Mean scores over resampled questions, shape (replicates, t), some thresholds at a time."""
+def reaching(answers: Answers, threshold: float | Floats) -> Integers:
+    """Count the options of each list whose confidence reaches a threshold.
+
+    Parameters
+    ----------
+    threshold : float, or array of float, shape (q,)
+        One for all questions, or of each.
+
+    Returns
+    -------
+    array of int, shape (q,)
+    """
+    least = threshold if isinstance(threshold, float) else threshold[answers.question]
+    reached = answers.question[answers.confidence >= least]
+    return np.bincount(reached, minlength=len(answers.answered))
+
+
+def resampled(
+    scores: Callable[[slice], Floats],
+    thresholds: int,
+    settings: OptionsSettings,
+    at_once: int = _AT_ONCE,
+) -> Floats:
+    """Give mean scores over resampled questions, some thresholds at a time.
+
+    Parameters
+    ----------
+    scores : callable
+        Gives the scores at some of the thresholds, shape (q, some).
+    at_once : int
+        How many at most.
+
+    Returns
+    -------
+    array of float, shape (replicates, thresholds)
+    """
     parts = [
         resample_means(
-            values[which[start : start + _AT_ONCE]].T,
+            scores(slice(start, start + at_once)),
             replicates=settings.bootstrap,
             seed=settings.seed,
         )
-        for start in range(0, len(which), _AT_ONCE)
+        for start in range(0, thresholds, at_once)
     ]
     return np.hstack(parts)
 
 
-def _reaching(answers: Answers, threshold: float) -> Integers:
-    reached = answers.question[answers.confidence >= threshold]
-    return np.bincount(reached, minlength=len(answers.answered))
-
-
-def _best(means: Floats) -> int:
-    """The best of the thresholds; of those that are equal but for rounding, the highest."""
-    return int(np.flatnonzero(means >= means.max() - _SAME)[-1])
-
-
-def _optimism(
-    drawn: Floats, apparent: Floats, threshold: Floats, level: float
-) -> tuple[float, tuple[float, float]]:
-    """How much better the best threshold of resampled questions scores on these than on all.
-
-    Parameters
-    ----------
-    drawn : array of float, shape (replicates, t)
-        Mean scores over resampled questions.
-    apparent : array of float, shape (t,)
-        Those over all questions.
-    threshold : array of float, shape (t,)
+def divided(n: int, settings: OptionsSettings) -> tuple[Integers, int]:
+    """Divide n questions at random into parts of about one size, each of which is held out once.
 
     Returns
     -------
-    optimism : float
-    best_range : (float, float)
-        Quantiles of the thresholds that are best.
+    fold : array of int, shape (n,)
+        The part of each question.
+    folds : int
+        How many parts there are; 0 where there are no other questions to choose on.
     """
-    if not len(drawn):
-        return float("nan"), (float("nan"), float("nan"))
-    highest = (
-        drawn.shape[1]
-        - 1
-        - np.argmax(drawn[:, ::-1] >= drawn.max(axis=1, keepdims=True) - _SAME, axis=1)
-    )
-    rows = np.arange(len(drawn))
-    optimism = float((drawn[rows, highest] - apparent[highest]).mean())
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    low, high = np.quantile(threshold[highest], tails, method="nearest").tolist()
-    return optimism, (low, high)
-
-
-def _held_out(
-    values: Floats, which: NDArray[np.integer[Any]], folds: int, seed: int
-) -> tuple[Floats, int]:
-    """Score each question at the threshold that is best for the other parts of the questions.
-
-    Parameters
-    ----------
-    values : array of float, shape (d,)
-        The headline of each distinct list.
-    which : array of int, shape (t, q)
-
-    Returns
-    -------
-    array of float, shape (q,)
-        NaN where there are fewer than two questions.
-    int
-        How many parts there are.
-    """
-    n = which.shape[1]
-    folds = min(folds, n)
+    folds = min(settings.folds, n)
+    fold = np.zeros(n, dtype=np.int64)
     if folds < 2:  # noqa: PLR2004  there are no other questions
-        return np.full(n, np.nan), 0
-    fold = np.empty(n, dtype=np.int64)
-    fold[np.random.default_rng(seed).permutation(n)] = np.arange(n) % folds
-    sums = np.stack([np.bincount(fold, weights=values[row], minlength=folds) for row in which])
-    sizes = np.bincount(fold, minlength=folds)
-    scores = np.empty(n)
-    for part in range(folds):
-        best = _best((sums.sum(axis=1) - sums[:, part]) / (n - sizes[part]))
-        inside = fold == part
-        scores[inside] = values[which[best, inside]]
-    return scores, folds
-
-
-def _means(scores: Floats, settings: OptionsSettings) -> Means:
-    return query_means(
-        scores, level=settings.level, replicates=settings.bootstrap, seed=settings.seed
-    )
+        return fold, 0
+    fold[np.random.default_rng(settings.seed).permutation(n)] = np.arange(n) % folds
+    return fold, folds
 
 
 def _weighted_means(values: Floats, times: Integers) -> Floats:

@@ -384,12 +384,24 @@ def head(kind: str) -> tuple[Column[Any, Any], ...]:
 
 def settings(model: type[BaseModel]) -> Column[Any, Any]:
     """Give the column of the settings of a model, which are written as they were used."""
+    schema = model.model_json_schema(mode="serialization")
     return Column(
         "settings",
-        Type(_strict(model.model_json_schema(mode="serialization"))),
+        Type(_strict(_inlined(schema, schema.pop("$defs", {})))),
         "the settings as used: those of the study file, replaced by those of the command",
         of=lambda row, _findings: row.settings.model_dump(mode="json"),
     )
+
+
+def _inlined(schema: Any, models: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON
+    """Put the models that a schema refers to in their places."""
+    if isinstance(schema, list):
+        return [_inlined(part, models) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inlined(models[schema["$ref"].rpartition("/")[2]], models)
+    return {key: _inlined(value, models) for key, value in schema.items()}
 
 
 def _strict(schema: Any) -> Any:  # noqa: ANN401  JSON

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Discriminator, Field, Tag
+from pydantic import AfterValidator, Discriminator, Field, Tag
 
 from quem.study.fields import (
     Count,
@@ -19,10 +19,11 @@ from quem.study.fields import (
     Seed,
     StudyPart,
     StudySpec,
+    Weight,
     allowed,
 )
 
-__all__ = ["MEASURES", "OptionsSettings", "OptionsSpec", "OptionsSystem", "Question"]
+__all__ = ["MEASURES", "OptionsSettings", "OptionsSpec", "OptionsSystem", "Question", "Utility"]
 
 # Those of Table 1 of Atanasova et al., in its order.
 MEASURES = (
@@ -42,12 +43,28 @@ MEASURES = (
 Whole = Annotated[int, Field(ge=1, le=1_000_000), Numeral]
 
 
+def _more_than_nothing(value: float) -> float:
+    if not value:
+        message = "must be more than 0"
+        raise ValueError(message)
+    return value
+
+
+def _some(options: tuple[str, ...]) -> tuple[str, ...]:
+    if not options:
+        message = "is empty; add the correct option"
+        raise ValueError(message)
+    return options
+
+
 class Question(StudyPart):
-    """A question, and the one option that is right."""
+    """A question, and the options that are right."""
 
     id: Id = Field(description="As in the lists.")
     title: Line = Field("", description="For people.")
-    correct: Id = Field(description="The one correct option.")
+    correct: Annotated[tuple[Id, ...], AfterValidator(_some), OneOrMore] = Field(
+        description="The correct option, or all correct ones."
+    )
 
 
 class OptionsSystem(StudyPart):
@@ -61,6 +78,24 @@ class OptionsSystem(StudyPart):
     )
 
 
+class Utility(StudyPart):
+    """What it is worth to show a list of options: gains and costs in one unit, such as hits."""
+
+    hit: Annotated[Weight, AfterValidator(_more_than_nothing), allowed("number above 0")] = Field(
+        1.0, description="Value of a list with a correct option."
+    )
+    option: Weight = Field(
+        description="Cost of each option that is shown, in the unit of `hit`: 0.1 if ten options "
+        "to read are as bad as a hit is good."
+    )
+    miss: Weight = Field(0.0, description="Cost of a list without a correct option.")
+    abstain: Weight | None = Field(
+        None,
+        description="Cost of an empty list. If it is stated, thresholds may leave lists empty; "
+        "otherwise an empty list costs as much as a miss.",
+    )
+
+
 class OptionsSettings(StudyPart):
     """The settings of the analysis."""
 
@@ -71,8 +106,7 @@ class OptionsSettings(StudyPart):
     )
     headline: Line = Field(
         "OLAR",
-        description="Measure of the answer, of the differences, and of the best threshold; "
-        "more must be better.",
+        description="Measure of the answer and of the differences; more must be better.",
     )
     max_length: Whole | None = Field(
         None,
@@ -83,12 +117,27 @@ class OptionsSettings(StudyPart):
         "empty",
         description="Whether a question without a list counts as an empty list or is left out.",
     )
-    least: Whole = Field(1, description="Number of options shown whatever the threshold.")
+    utility: Utility | None = Field(
+        None, description="What showing a list is worth; without it no threshold is recommended."
+    )
+    least: Annotated[int, Field(ge=0, le=1_000_000), Numeral] | None = Field(
+        None,
+        description="Number of options shown whatever the threshold; by default 1, or 0 where "
+        "`utility.abstain` is stated.",
+    )
     thresholds: Annotated[int, Field(ge=2, le=10_000), Numeral] = Field(
         200, description="Greatest number of thresholds to try."
     )
     folds: Annotated[int, Field(ge=2, le=1000), Numeral] = Field(
         10, description="Number of parts into which cross-validation divides the questions."
+    )
+    coverage: Level = Field(
+        0.9,
+        description="Share of questions for which a conformal option set should have a correct "
+        "option.",
+    )
+    bins: Annotated[int, Field(ge=2, le=100), Numeral] = Field(
+        10, description="Number of bins of the reliability diagram and of the ECE."
     )
     level: Level = Field(0.95, description="Level of the intervals.")
     bootstrap: Count = Field(
@@ -98,6 +147,13 @@ class OptionsSettings(StudyPart):
         9999, description="Random patterns of the tests above 14 questions; 0 for no such test."
     )
     seed: Seed = Field(0, description="Random seed.")
+
+    @property
+    def shown(self) -> int:
+        """How many options are shown whatever the threshold."""
+        if self.least is not None:
+            return self.least
+        return 1 if self.utility is None or self.utility.abstain is None else 0
 
 
 class OptionsSpec(StudySpec):

@@ -97,7 +97,7 @@ def test_check_counts_what_was_read(quem_command: Callable[..., Outcome], tmp_pa
     code, out, err = quem_command("check", path)
     assert code == 0
     assert out.splitlines()[1] == "found: 3 questions, 2 systems, 6 lists, 10 options"
-    assert "warning: threshold-at-the-edge: " in err
+    assert "warning: few-for-coverage: option sets that cover 90% of questions need 9" in err
     assert sorted(tmp_path.iterdir()) == before
 
 

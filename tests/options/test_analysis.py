@@ -43,6 +43,39 @@ def test_scores_are_those_of_the_measures(tmp_path: Path) -> None:
             assert row[name] == pytest.approx(expected, nan_ok=True), (listed, answer, name)
 
 
+def test_scores_are_those_of_the_measures_with_several_correct_options(tmp_path: Path) -> None:
+    """Each list by each measure, where questions have one to three correct options."""
+    _, lists = drawn(50, systems=2, seed=6)
+    rng = np.random.default_rng(0)
+    correct = {
+        f"Q{q}": [f"o{o}" for o in rng.permutation(8)[: rng.integers(1, 4)]] for q in range(50)
+    }
+    key = "question,correct\n" + "".join(f"{q},{o}\n" for q, own in correct.items() for o in own)
+    result = analysed(study_in(tmp_path, lists, key))
+    offered: dict[tuple[str, str], list[str]] = {}
+    for line in lists.splitlines()[1:]:
+        question, system, option, _ = line.split(",")
+        offered.setdefault((question, system), []).append(option)
+    longest = max(map(len, offered.values()))
+    for row in result.tables()["lists"].to_dict("records"):
+        listed, answers = offered[row["question"], row["system"]], correct[row["question"]]
+        places = [listed.index(o) + 1 for o in answers if o in listed]
+        assert (row["place_of_correct"] or 0) == min(places, default=0)
+        for name in result.findings.scorer.names:
+            values = {"max_length": longest} if name == "OLAR" else {}
+            expected = measures.score(listed, answers, name, **values).value  # type: ignore[arg-type]
+            assert row[name] == pytest.approx(expected, nan_ok=True), (listed, answers, name)
+        if places:
+            # At least one correct option, and the first of them.
+            m = 0.998 / (longest * (longest - 1))
+            n, first = len(listed), min(places)
+            assert row["LAR"] == pytest.approx((1 + 1 / n) / 2)
+            assert row["OLAR"] == pytest.approx((1 + 1 / n + m / first) / (2 + m))
+    several = sum(len(own) > 1 for own in correct.values())
+    assert f"{several} with several correct options" in result.summary()
+    assert "a correct option is in" in result.summary()
+
+
 def test_means_are_over_the_questions(tmp_path: Path) -> None:
     """Means, shares and lengths are those of the table of lists; intervals hold them."""
     key, lists = drawn(80, systems=3, seed=2)
@@ -141,12 +174,17 @@ def test_one_list_is_a_study(tmp_path: Path) -> None:
     (entry,) = result.findings.system_scores
     assert entry.scores[-1] == 1
     assert np.isnan(entry.intervals).all()
-    (sweep,) = result.findings.sweeps
-    assert (sweep.folds, sweep.n) == (0, 1)
-    assert np.isnan(sweep.cross_validated)
+    (showing,) = result.findings.showings
+    assert (showing.folds, showing.n) == (0, 1)
+    assert np.isnan(showing.rule("conformal").coverage)
+    assert showing.rule("whole-list").coverage == 1
     assert "OLAR 1.000; the correct option is in 100% of lists of 1.0 option" in result.summary()
     assert result.to_html()
-    assert set(result.figures()) == {"scores", "lengths", "thresholds"}
+    drawn_figures = {"scores", "lengths", "thresholds", "risk-coverage", "reliability"}
+    assert set(result.figures()) == drawn_figures
+    stated = analysed(path, utility={"option": 0.1, "abstain": 0})
+    assert stated.findings.showings[0].rule("one-option").utility == 0.9
+    assert stated.to_html()
 
 
 def test_all_lists_empty_is_a_study_too(tmp_path: Path) -> None:

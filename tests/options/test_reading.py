@@ -114,6 +114,52 @@ def test_questions_can_stand_in_the_study_file(tmp_path: Path) -> None:
     assert shape(study_in(tmp_path, questions=questions)) == PLAIN
 
 
+def test_questions_can_have_several_correct_options(tmp_path: Path) -> None:
+    """Lines of a table, a list of JSON Lines, or a list in the study file say the same."""
+    table = "question,correct,title\nQ1,a,One\nQ2,b,\nQ1,c,\nQ3,c,\nQ1,z,One\n"
+    (tmp_path / "key.jsonl").write_text(
+        '{"question": "Q1", "correct": ["a", "c"], "title": "One"}\n'
+        '{"question": "Q2", "correct": "b"}\n{"question": "Q3", "correct": ["c"]}\n'
+        '{"question": "Q1", "correct": "z"}\n'
+    )
+    listed = [
+        {"id": "Q1", "correct": ["a", "c", "z"], "title": "One"},
+        {"id": "Q2", "correct": ["b"]},
+        {"id": "Q3", "correct": "c"},
+    ]
+    lists = LISTS + "Q1,y,z,0.4\nQ1,y,a,0.3\n"
+    for path in (
+        study_in(tmp_path, lists, key=table),
+        study_in(tmp_path, lists, questions="key.jsonl"),
+        study_in(tmp_path, lists, questions=listed),
+    ):
+        data = load_options(path)
+        assert data.key.ids == ("Q1", "Q2", "Q3")
+        assert data.key.correct == (("a", "c", "z"), ("b",), ("c",))
+        assert data.key.titles == ("One", "", "")
+        assert data.offered.n_correct.tolist() == [3, 1, 1]
+        assert data.offered.of_system(1).places.tolist() == [[2, 3], [1, 0], [1, 0]]
+        assert shape(path) == [PLAIN[0], ([3, 2, 1], [2, 1, 1])]
+
+
+BAD_JSON_KEYS = [
+    ('{"question": "Q1", "correct": [true]}', ":1: correct: must be a text or a whole number, or"),
+    ('{"question": "Q1", "correct": []}', ":1: question: the question 'Q1' has no correct option"),
+    ('{"question": ["Q1"], "correct": "a"}', ":1: question: must be a text or a whole number"),
+    ('{"question": "Q1", "answer": "a"}', ":1: answer: unknown key"),
+    ('{"question": "Q1", "correct": ["a", "a"]}', "with the correct option 'a' is already on line"),
+]
+
+
+@pytest.mark.parametrize(("key", "message"), BAD_JSON_KEYS)
+def test_what_is_wrong_with_json_questions_is_said(tmp_path: Path, key: str, message: str) -> None:
+    """Each fault with its line and key."""
+    (tmp_path / "key.jsonl").write_text(key + "\n")
+    with pytest.raises(quem.QuemError) as caught:
+        load_options(study_in(tmp_path, questions="key.jsonl"))
+    assert message in str(caught.value.mistakes[0])
+
+
 def test_doubtful_data_are_told(tmp_path: Path) -> None:
     """Options that are nearly right, gaps in positions, and columns that are not read."""
     lists = "question,option,position,color\nQ1, A ,1,red\nQ1,b,3,red\nQ2,b,1,red\n"
@@ -121,7 +167,7 @@ def test_doubtful_data_are_told(tmp_path: Path) -> None:
         doubt.code: doubt.message for doubt in load_options(study_in(tmp_path, lists)).warnings
     }
     assert set(warnings) == {"nearly-correct", "gap-in-positions", "ignored-column"}
-    assert "1 list without the correct option has one" in warnings["nearly-correct"]
+    assert "1 list without a correct option has one" in warnings["nearly-correct"]
     assert warnings["nearly-correct"].endswith("counts as wrong: 'A' for 'a'")
     assert "1 of 2 lists" in warnings["gap-in-positions"]
     assert "'Q1'" in warnings["gap-in-positions"]
@@ -211,8 +257,15 @@ def test_what_is_wrong_with_json_is_said(tmp_path: Path, lists: str, message: st
 
 
 BAD_KEYS = [
-    (KEY + "Q1,b\n", ":5:1: question: the question 'Q1' has another correct option on line 2, 'a'"),
-    (KEY + "Q1,a\n", ":5:1: question: duplicate: the question 'Q1' is already on line 2"),
+    (
+        KEY + "Q1,a\n",
+        ":5:1: question: duplicate: the question 'Q1' with the correct option 'a' is already on "
+        "line 2",
+    ),
+    (
+        "question,correct,title\nQ1,a,One\nQ1,b,\nQ1,c,Uno\n",
+        ":4:1: question: the question 'Q1' has another title on line 2; give it one",
+    ),
     (KEY + "Q4,\n", ":5:1: question: the question 'Q4' has no correct option"),
     (KEY + ",b\n", ":5:1: question: the question has no id"),
     ("question,correct\n", "there is no question; add questions"),
@@ -246,7 +299,13 @@ BAD_STUDIES = [
     ({"lists": ["lists.csv", "lists.csv"]}, "is also in"),
     ({"analysis": {"measures": ["OLRA"]}}, "analysis.measures: there is no measure 'OLRA'"),
     ({"analysis": {"headline": "MAE"}}, "analysis.headline: of MAE less is better"),
-    ({"analysis": {"least": 0}}, "analysis.least: must be 1 or more"),
+    ({"analysis": {"least": -1}}, "analysis.least: must be 0 or more"),
+    ({"analysis": {"utility": {}}}, "analysis.utility.option: is missing; add it"),
+    ({"analysis": {"utility": {"option": -1}}}, "utility.option: -1 is not a finite number, 0"),
+    ({"analysis": {"utility": {"option": 1, "hit": 0}}}, "utility.hit: must be more than 0"),
+    ({"analysis": {"utility": {"options": 1}}}, "options: unknown key; did you mean option?"),
+    ({"analysis": {"coverage": 90}}, "analysis.coverage: 90 is not between 0 and 1"),
+    ({"questions": [{"id": "Q1", "correct": []}]}, "correct: is empty; add the correct"),
     ({"analysis": {"missing": "zero"}}, "'zero' is not one of empty, leave-out"),
     ({"anlysis": {}}, "anlysis: unknown key; did you mean analysis?"),
 ]

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def result(tmp_path: Path) -> OptionsResult:
-    """Three systems with confidences, on 40 questions."""
+    """Three systems with confidences, on 40 questions, and a utility."""
     key, lists = drawn(40, systems=3, seed=7)
-    return analysed(study_in(tmp_path, lists, key))
+    return analysed(study_in(tmp_path, lists, key), utility={"option": 0.1}, coverage=0.8)
 
 
 def test_report_is_complete_and_the_same_each_time(result: OptionsResult, tmp_path: Path) -> None:
@@ -64,6 +64,9 @@ def test_summary_says_the_answer(result: OptionsResult) -> None:
         "  s0  OLAR 0.",
         "best threshold 0.",
         "cross-validated 0.",
+        "whole lists 0.",
+        "Confidences\n",
+        "80% sets cover",
         "Differences in OLAR (paired randomization test, p adjusted for 3 pairs (Holm))",
         "s0 − s1  −0.",
         "Based on\n  40 questions, 3 systems, 120 lists, the longest of",
@@ -96,6 +99,10 @@ def test_each_list_of_a_small_study_is_shown(tmp_path: Path) -> None:
     long = "".join(f"Q1,o{i}\n" for i in range(20)) + "Q1,a\nQ2,w\nQ2,b\nQ3,\n"
     page = analysed(study_in(tmp_path, f"question,option\n{long}")).to_html()
     for words in ("21, correct at 21", ">wc<", ">empty<"):
+        assert words in page
+    key = "question,correct\nQ1,a\nQ1,o4\nQ2,b\nQ2,w\nQ3,c\n"
+    page = analysed(study_in(tmp_path, f"question,option\n{long}", key)).to_html()
+    for words in ("21, correct at 5 and 21", ">cc<", ">empty<"):
         assert words in page
 
 

@@ -6,6 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from quem.options.presentation import confidence_columns
+from quem.options.presentation.confidence_columns import (
+    CALIBRATION,
+    RISK,
+    SCORES,
+    SHOWING,
+    SWEEP,
+    by_measure,
+)
 from quem.report.columns import (
     COUNT,
     FLAG,
@@ -38,12 +47,10 @@ if TYPE_CHECKING:
     from quem.lists.inference import PairDifference
     from quem.options.lists import LengthGroup
     from quem.options.result import OptionsFindings, SystemScores
-    from quem.options.thresholds import Sweep
 
 __all__ = ["DOCUMENT", "TABLES"]
 
 _POSITIVE = Type({"type": "integer", "minimum": 1})
-_SCORES = each(null_or(NUMBER))
 
 
 def _system_of(row: SystemScores | LengthGroup, findings: OptionsFindings) -> str:
@@ -94,20 +101,16 @@ _SYSTEM_SCORES: Columns[_Score, OptionsFindings] = Columns(
 )
 
 
-def _by_measure(findings: OptionsFindings) -> tuple[str, ...]:
-    return findings.scorer.names
-
-
 _LENGTHS: Columns[LengthGroup, OptionsFindings] = Columns(
     Column("system", NAME, "id", of=_system_of, only="csv"),
     Column("length", COUNT, "options in a list"),
     Column("n_lists", _POSITIVE, "lists of that length", of="count"),
-    Column("n_correct", COUNT, "of them, with the correct option", of="correct"),
+    Column("n_correct", COUNT, "of them, with a correct option", of="correct"),
     Column("share_correct", SHARE, "the same as a share", of="share"),
     Column("share_interval", OPEN_INTERVAL, "of the share"),
     Column("headline_interval", OPEN_INTERVAL, "of the headline", only="json"),
-    Column("scores", _SCORES, "mean of each measure, in the order of `measures`", only="json"),
-    Column("MEASURE", NUMBER, "mean of each measure", of="scores", only="csv", spread=_by_measure),
+    Column("scores", SCORES, "mean of each measure, in the order of `measures`", only="json"),
+    Column("MEASURE", NUMBER, "mean of each measure", of="scores", only="csv", spread=by_measure),
     Column(
         "HEADLINE_low, HEADLINE_high",
         NUMBER,
@@ -119,108 +122,6 @@ _LENGTHS: Columns[LengthGroup, OptionsFindings] = Columns(
 )
 
 
-class _OnCurve(NamedTuple):
-    """A threshold."""
-
-    threshold: float
-    mean_length: float
-    share_correct: float
-    scores: list[float]
-    headline_interval: tuple[float, float]
-
-
-def _curve(sweep: Sweep, _: OptionsFindings) -> Iterator[_OnCurve]:
-    rows = zip(
-        sweep.threshold.tolist(),
-        sweep.mean_length.tolist(),
-        sweep.share.tolist(),
-        sweep.scores.tolist(),
-        zip(sweep.low.tolist(), sweep.high.tolist(), strict=True),
-        strict=True,
-    )
-    yield from (_OnCurve(*row) for row in rows)
-
-
-_CURVE: Columns[_OnCurve, OptionsFindings] = Columns(
-    Column("threshold", NUMBER, "confidence from which an option is shown"),
-    Column("mean_length", NUMBER, "options shown"),
-    Column("share_correct", SHARE, "lists with the correct option"),
-    Column("scores", _SCORES, "in the order of `measures`"),
-    Column("headline_interval", OPEN_INTERVAL, "of the headline"),
-)
-
-
-class _Threshold(NamedTuple):
-    """A threshold of a system."""
-
-    sweep: Sweep
-    at: int
-
-    def of(self, name: str) -> object:
-        """Give a value there."""
-        return getattr(self.sweep, name)[self.at]
-
-
-def _thresholds(findings: OptionsFindings) -> Iterator[_Threshold]:
-    for sweep in findings.sweeps:
-        yield from (_Threshold(sweep, at) for at in range(len(sweep.threshold)))
-
-
-_THRESHOLDS: Columns[_Threshold, OptionsFindings] = Columns(
-    Column("system", NAME, "id", of=lambda row, f: f.data.systems[row.sweep.system]),
-    Column(
-        "threshold",
-        NUMBER,
-        "confidence from which an option is shown",
-        of=lambda row, _: row.of("threshold"),
-    ),
-    Column("mean_length", NUMBER, "options shown", of=lambda row, _: row.of("mean_length")),
-    Column(
-        "share_correct",
-        SHARE,
-        "lists with the correct option",
-        of=lambda row, _: row.of("share"),
-    ),
-    Column(
-        "MEASURE",
-        NUMBER,
-        "mean of each measure",
-        of=lambda row, _: row.of("scores"),
-        spread=_by_measure,
-    ),
-    Column(
-        "HEADLINE_low, HEADLINE_high",
-        NUMBER,
-        "interval of the headline",
-        of=lambda row, _: (row.of("low"), row.of("high")),
-        spread=lambda findings: (f"{findings.headline}_low", f"{findings.headline}_high"),
-    ),
-    Column("is_best", FLAG, "whether it is the best", of=lambda row, _: row.at == row.sweep.best),
-)
-_THRESHOLD: Columns[Sweep, OptionsFindings] = Columns(
-    Column("best", NUMBER, "the best threshold", of=lambda row, _: row.threshold[row.best]),
-    Column("best_range", OPEN_INTERVAL, "its range in resampled questions"),
-    Column(
-        "score",
-        NUMBER,
-        "the headline there",
-        of=lambda row, findings: row.scores[row.best, findings.scorer.headline],
-    ),
-    Column("interval", OPEN_INTERVAL, "of that", of="best_interval"),
-    Column("corrected", null_or(NUMBER), "the same minus its optimism"),
-    Column(
-        "cross_validated",
-        null_or(NUMBER),
-        "score of questions whose threshold was chosen on others",
-    ),
-    Column("cross_validated_interval", OPEN_INTERVAL, "of that"),
-    Column("folds", COUNT, "parts in cross-validation"),
-    Column("as_given", null_or(NUMBER), "the headline of the original lists", of="given"),
-    Column("gain", null_or(NUMBER), "cross-validated score minus that"),
-    Column("gain_interval", OPEN_INTERVAL, "of the gain"),
-    Column("n", _POSITIVE, "questions with a score"),
-    Column("curve", each(_CURVE, 1), "one entry per threshold", of=_curve),
-)
 _UNDEFINED: Columns[Any, OptionsFindings] = Columns(
     Column("measure", NAME, "name", of=lambda row, findings: findings.scorer.names[row.measure]),
     Column("reason", NAME, "why there is no score"),
@@ -239,13 +140,18 @@ def _mine(name: str) -> Callable[[SystemScores, OptionsFindings], list[Any]]:
     ]
 
 
+def _one_of(name: str) -> Callable[[SystemScores, OptionsFindings], Any]:
+    """Give what findings have of a system, or nothing."""
+    return lambda row, findings: next(iter(_mine(name)(row, findings)), None)
+
+
 _SYSTEM: Columns[SystemScores, OptionsFindings] = Columns(
     Column("system", NAME, "id", of=_system_of),
     Column("name", NAME, "name and version", of=lambda row, findings: findings.name_of(row.system)),
     Column("n_lists", COUNT, "lists"),
     Column("n_missing", COUNT, "questions without one"),
     Column("n_empty", COUNT, "lists without an option"),
-    Column("share_correct", null_or(SHARE), "share of lists with the correct option", of="share"),
+    Column("share_correct", null_or(SHARE), "share of lists with a correct option", of="share"),
     Column("share_interval", OPEN_INTERVAL, "of that"),
     Column("mean_length", null_or(NUMBER), "options per list"),
     Column("mean_length_interval", OPEN_INTERVAL, "of that"),
@@ -253,10 +159,18 @@ _SYSTEM: Columns[SystemScores, OptionsFindings] = Columns(
     Column("undefined", each(_UNDEFINED), "scores that are undefined", of=_mine("undefined")),
     Column("lengths", each(_LENGTHS), "one entry per length", of=_mine("groups")),
     Column(
-        "threshold",
-        null_or(of(_THRESHOLD)),
-        "null for a system without confidences",
-        of=lambda row, findings: next(iter(_mine("sweeps")(row, findings)), None),
+        "thresholds",
+        null_or(of(SWEEP)),
+        "lists cut by confidence; this and what follows is null for a system without confidences",
+        of=_one_of("sweeps"),
+    ),
+    Column("showing", null_or(of(SHOWING)), "which options to show", of=_one_of("showings")),
+    Column("risk", null_or(of(RISK)), "risk by coverage", of=_one_of("risks")),
+    Column(
+        "calibration",
+        null_or(of(CALIBRATION)),
+        "of confidences from 0 to 1; null for others",
+        of=_one_of("calibrations"),
     ),
 )
 
@@ -384,7 +298,12 @@ _LISTS: Columns[OptionsFindings, OptionsFindings] = Columns(
         of=lambda f, _: _names(np.repeat(np.array(f.data.systems, object), len(f.data.key.ids)), f),
     ),
     Column("length", COUNT, "options", of=lambda f, _: _counts(f.lengths.ravel(), f)),
-    Column("place_of_correct", COUNT, "from 1; empty where it is not in the list", of=_place),
+    Column(
+        "place_of_correct",
+        COUNT,
+        "of the first one, from 1; empty without one in the list",
+        of=_place,
+    ),
     Column("MEASURE", NUMBER, "score by each measure", of=_list_scores),
 )
 
@@ -392,7 +311,7 @@ TABLES: tuple[Table[Any, OptionsFindings], ...] = (
     Table("scores", "one row per system and measure", _SYSTEM_SCORES, _scores),
     WholeTable("lists", "one row per list", _LISTS, lambda findings: [findings], always=True),
     Table("lengths", "one row per system and length", _LENGTHS, lambda f: f.groups, always=True),
-    Table("thresholds", "one row per system and threshold", _THRESHOLDS, _thresholds),
+    *confidence_columns.TABLES,
     Table(
         "differences", "one row per pair of systems and measure", _DIFFERENCES, lambda f: f.pairs
     ),

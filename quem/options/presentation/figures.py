@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from quem.options.result import OptionsFindings
+    from quem.options.rules import Showing
     from quem.options.thresholds import Sweep
 
 __all__ = ["FIGURES"]
@@ -71,7 +72,7 @@ def _scores(findings: OptionsFindings) -> Figure:
 
 
 def _lengths(findings: OptionsFindings) -> Figure:
-    """A panel a system: lists with the correct option below, those without it above."""
+    """A panel a system: lists with a correct option below, those without it above."""
     shown = findings.system_scores[:_MOST_SYSTEMS]
     figure, panels = _stacked(len(shown), 1.75)
     longest = max((group.length for group in findings.groups), default=0)
@@ -82,7 +83,7 @@ def _lengths(findings: OptionsFindings) -> Figure:
             longest,
         )
         width = 0.8 * (at[1] - at[0] if len(at) > 1 else 1)
-        axes.bar(at, has, width, color=color, label="with the correct option")
+        axes.bar(at, has, width, color=color, label="with a correct option")
         axes.bar(
             at,
             lacks,
@@ -116,7 +117,7 @@ def _binned(
 
 
 def _thresholds(findings: OptionsFindings) -> Figure | None:
-    """A panel a system: the headline by threshold, and beside it how long the lists are."""
+    """A panel a system: utility or headline by threshold, and beside it how long the lists are."""
     shown = findings.sweeps[:_MOST_SYSTEMS]
     if not shown:
         return None
@@ -126,42 +127,125 @@ def _thresholds(findings: OptionsFindings) -> Figure | None:
     figure.subplots_adjust(
         left=0.08, right=0.99, top=1 - 0.3 / height, bottom=0.5 / height, hspace=0.45, wspace=0.22
     )
-    for (scores, lengths), sweep, color in zip(panels, shown, colors(), strict=False):
-        _curve(findings, scores, sweep, color)
+    for (scores, lengths), sweep, showing, color in zip(
+        panels, shown, findings.showings, colors(), strict=False
+    ):
+        _curve(findings, scores, sweep, showing, color)
         lengths.step(sweep.threshold, sweep.mean_length, where="pre", color=color)
         lengths.set_title("Mean length of the lists")
         lengths.set_ylim(bottom=0)
         tidy(lengths, y="options")
-        lengths.axvline(sweep.threshold[sweep.best], color=MUTED, linewidth=0.8)
+        if showing.best:
+            lengths.axvline(sweep.threshold[showing.best.at], color=MUTED, linewidth=0.8)
+            # There is room above the curve of lengths, which falls.
+            handles, labels = scores.get_legend_handles_labels()
+            lengths.legend(handles, labels, loc="upper right", fontsize=7.5)
     for axes in panels[-1]:
         axes.set_xlabel("threshold of confidence")
     return figure
 
 
-def _curve(findings: OptionsFindings, axes: Axes, sweep: Sweep, color: str) -> None:
-    headline = sweep.scores[:, findings.scorer.headline]
-    axes.fill_between(sweep.threshold, sweep.low, sweep.high, color=BAND, linewidth=0)
-    axes.plot(sweep.threshold, headline, color=color, linewidth=1.6)
-    axes.plot(
-        sweep.threshold[sweep.best],
-        headline[sweep.best],
-        "D",
-        color=color,
-        markersize=6,
-        label="best",
+def _curve(
+    findings: OptionsFindings, axes: Axes, sweep: Sweep, showing: Showing, color: str
+) -> None:
+    best = showing.best
+    if best is None:
+        name, low, high = findings.headline, sweep.low, sweep.high
+        values = sweep.scores[:, findings.scorer.headline]
+    else:
+        name, low, high, values = "Utility", best.low, best.high, best.curve
+    axes.fill_between(sweep.threshold, low, high, color=BAND, linewidth=0)
+    axes.plot(sweep.threshold, values, color=color, linewidth=1.6)
+    axes.set_title(f"{short(findings.name_of(sweep.system), 28)}: {name}")
+    tidy(axes, y=name.lower() if best else name)
+    if best is None:
+        return
+    at = (sweep.threshold[best.at], values[best.at])
+    axes.plot(*at, "D", color=color, markersize=6, label="best")
+    rules = {rule.name: rule.utility for rule in showing.rules}
+    if showing.folds:
+        cross_validated = rules["best-threshold"]
+        label = "cross-validated"
+        axes.axhline(cross_validated, color=color, linewidth=1, linestyle="--", label=label)
+    axes.axhline(rules["one-option"], color=INK, linewidth=1, linestyle=":", label="one option")
+    axes.axhline(rules["whole-list"], color=MUTED, linewidth=1, linestyle="-.", label="whole lists")
+
+
+_KINDS = (("best", "Wrong best option"), ("whole", "List without a correct option"))
+
+
+def _risks(findings: OptionsFindings) -> Figure | None:
+    """A panel for each kind of error, a line for each system."""
+    if not findings.risks:
+        return None
+    figure = Figure(figsize=(8.2, 3.1))
+    panels = figure.subplots(1, 2, sharex=True, sharey=True)
+    figure.subplots_adjust(left=0.08, right=0.99, top=0.9, bottom=0.16, wspace=0.12)
+    top = 0.0
+    for axes, (kind, title) in zip(panels, _KINDS, strict=True):
+        for curve, color in zip(findings.risks[:_MOST_SYSTEMS], colors(), strict=False):
+            risk = getattr(curve, kind)
+            if len(findings.risks) == 1:
+                ends = risk.intervals
+                axes.fill_between(curve.coverage, *ends.T, color=BAND, linewidth=0, step="post")
+            # Of one question, risk is 0 or 1: the curve says nothing there yet.
+            settled = curve.answered >= min(_FEW_ANSWERED, curve.n_answered)
+            top = max(top, float(risk.risk[settled].max()))
+            name = short(findings.name_of(curve.system))
+            axes.step(
+                curve.coverage, risk.risk, where="post", color=color, linewidth=1.5, label=name
+            )
+            axes.plot(curve.coverage[-1], risk.risk[-1], "o", color=color, markersize=4)
+        axes.set_title(title)
+        tidy(axes, x="share of questions answered", y="risk" if kind == "best" else "")
+    panels[0].set_xlim(0, 1.02)
+    panels[0].set_ylim(0, min(1.0, 1.25 * top) or 1.0)
+    if len(findings.risks) > 1:
+        # Whole lists are wrong less often, so there is more room.
+        panels[1].legend(loc="upper right", fontsize=7.5)
+    return figure
+
+
+_FEW_ANSWERED = 5
+_ACROSS = 3
+
+
+def _reliability(findings: OptionsFindings) -> Figure | None:
+    """A panel a system: share of correct options by confidence, and options in each bin."""
+    shown = findings.calibrations[:_MOST_SYSTEMS]
+    if not shown:
+        return None
+    across = min(len(shown), _ACROSS)
+    down = -(-len(shown) // across)
+    figure = Figure(figsize=(0.75 + 2.5 * across, 0.65 + 2.55 * down))
+    width, height = figure.get_size_inches()
+    panels = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True)
+    figure.subplots_adjust(
+        left=0.6 / width,
+        right=1 - 0.1 / width,
+        top=1 - 0.3 / height,
+        bottom=0.5 / height,
+        wspace=0.12,
+        hspace=0.3,
     )
-    if sweep.folds:
-        axes.axhline(
-            sweep.cross_validated,
-            color=color,
-            linewidth=1,
-            linestyle="--",
-            label="cross-validated",
-        )
-    axes.axhline(sweep.given, color=INK, linewidth=1, linestyle=":", label="as given")
-    axes.set_title(f"{short(findings.name_of(sweep.system), 28)}: {findings.headline}")
-    tidy(axes, y=findings.headline)
-    axes.legend(loc="best", fontsize=7.5)
+    for axes in panels.ravel()[len(shown) :]:
+        axes.set_axis_off()
+    for axes, one, color in zip(panels.ravel(), shown, colors(), strict=False):
+        axes.plot([0, 1], [0, 1], color=MUTED, linewidth=0.9, linestyle="--")
+        mean = np.array([part.mean for part in one.bins])
+        ends = np.array([part.share_interval for part in one.bins])
+        axes.vlines(mean, ends[:, 0], ends[:, 1], color=color, linewidth=1.4)
+        axes.plot(mean, [part.share for part in one.bins], "o-", color=color, markersize=4)
+        axes.set_title(short(findings.name_of(one.system), 26))
+        axes.set_aspect("equal")
+        tidy(axes)
+    for axes in panels[:, 0]:
+        axes.set_ylabel("share correct")
+    for axes in panels[-1]:
+        axes.set_xlabel("confidence")
+    panels[0, 0].set_xlim(-0.02, 1.02)
+    panels[0, 0].set_ylim(-0.02, 1.02)
+    return figure
 
 
 def _differences(findings: OptionsFindings) -> Figure | None:
@@ -211,5 +295,7 @@ FIGURES: Mapping[str, Callable[[OptionsFindings], Figure | None]] = {
     "scores": _scores,
     "lengths": _lengths,
     "thresholds": _thresholds,
+    "risk-coverage": _risks,
+    "reliability": _reliability,
     "differences": _differences,
 }

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem import __version__
+from quem.options.presentation.confidence_sections import (
+    CONFIDENCE_REFERENCES,
+    confidence_methods,
+    confidence_sections,
+)
 from quem.options.presentation.summary import (
     DAGGER,
     DIGITS,
+    a_correct,
     basis,
     dagger_note,
     headline_pairs,
@@ -26,20 +32,23 @@ from quem.report.files import Section, TextTable
 from quem.wording import format_bare_p, format_number, format_percent, join_words, measured
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from quem.lists.properties import Counterexample
     from quem.options.result import OptionsFindings
-    from quem.options.thresholds import Sweep
 
 __all__ = ["CAPTIONS", "marked", "report_context", "sections"]
 
 CAPTIONS = {
     "scores": "The mean of each measure over the questions, with its bootstrap interval.",
-    "lengths": "How many lists have each length, and how many of them have the correct option.",
-    "thresholds": "The mean score of the lists that each threshold leaves, with its bootstrap "
-    "interval. Diamond: the best threshold; dashed line: the cross-validated score; dotted line: "
-    "the original lists.",
+    "lengths": "How many lists have each length, and how many of them have a correct option.",
+    "thresholds": "The mean utility of the lists that each threshold leaves, or the headline "
+    "where the study states no utility, with its bootstrap interval.",
+    "risk-coverage": "Of the questions that are answered if only the surest are, the share that is "
+    "answered wrongly; of one system, with its Wilson interval.",
+    "reliability": "The share of options that are correct, in bins of about the same number of "
+    "options, with its bootstrap interval over questions. On the dashed line confidences are "
+    "probabilities.",
     "differences": "Difference between each pair of systems by the headline measure, with "
     "bootstrap intervals.",
 }
@@ -71,22 +80,30 @@ def report_context(findings: OptionsFindings) -> dict[str, Any]:
         "basis": f"{basis(findings)}.",
         "meaning": _meaning(findings),
         "thresholds": [
-            f"{findings.name_of(sweep.system)}: {threshold_text(findings, sweep)}."
-            for sweep in findings.sweeps[:_MOST_NAMED]
+            f"{findings.name_of(showing.system)}: {threshold_text(findings, showing)}."
+            for showing in findings.showings[:_MOST_NAMED]
+            if showing.best
         ],
         "first_figure": "scores",
         "sections": sections(findings),
         "methods": " ".join(_methods(findings)),
         "references": _references(findings),
         "settings": [
-            (key, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
+            (key, _setting(value))
             for key, value in {
                 **findings.settings.model_dump(mode="json"),
                 "max_length": findings.scorer.max_length,
+                "least": findings.settings.shown,
             }.items()
         ],
         "captions": CAPTIONS,
     }
+
+
+def _setting(value: object) -> str:
+    if isinstance(value, dict):
+        value = [f"{key} {number:g}" for key, number in value.items() if number is not None]
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _answers(findings: OptionsFindings) -> TextTable:
@@ -111,7 +128,7 @@ def _answers(findings: OptionsFindings) -> TextTable:
         for entry in findings.system_scores
     ]
     note = (
-        "The share of lists with the correct option, the mean number of options, and questions "
+        f"The share of lists with {a_correct(findings)}, the mean number of options, and questions "
         "without a list."
     )
     return marked(findings, TextTable(f"{findings.headline} of each system", columns, rows, note))
@@ -151,8 +168,10 @@ def _methods(findings: OptionsFindings) -> Iterator[str]:
             )
             + "."
         )
-    for sweep in findings.sweeps[:_MOST_NAMED]:
-        yield f"{findings.name_of(sweep.system)}: {threshold_text(findings, sweep)}."
+    yield from confidence_methods(findings)
+    for showing in findings.showings[:_MOST_NAMED]:
+        if showing.best:
+            yield f"{findings.name_of(showing.system)}: {threshold_text(findings, showing)}."
     yield f"Analyses were done with quem {__version__}."
 
 
@@ -161,19 +180,23 @@ def _references(findings: OptionsFindings) -> list[str]:
         f"The quem developers (2026). quem {__version__}: how expert is my expert system? Python "
         "package."
     )
-    return [*_REFERENCES, *(_TESTED if findings.pairs else ()), own]
+    return [
+        *_REFERENCES,
+        *(_TESTED if findings.pairs else ()),
+        *(CONFIDENCE_REFERENCES if findings.showings else ()),
+        own,
+    ]
 
 
 _MOST_ROWS = 40
 _MOST_LISTS = 60
-_MOST_COLUMNS = 8
 
 
 def sections(findings: OptionsFindings) -> list[Section]:
     """Make the sections of the report."""
     parts = [
         _differences(findings) if findings.pairs else None,
-        _thresholds(findings) if findings.sweeps else None,
+        *confidence_sections(findings),
         _lengths(findings),
         _measures(findings),
         _each_list(findings) if (findings.lengths >= 0).sum() <= _MOST_LISTS else None,
@@ -220,56 +243,6 @@ def _differences(findings: OptionsFindings) -> Section:
     return Section("differences", "Differences", text, ("differences",), [table])
 
 
-def _thresholds(findings: OptionsFindings) -> Section:
-    least = findings.settings.least
-    options = "option" if least == 1 else f"{least} options"
-    text = [
-        "A threshold keeps the options whose confidence reaches it, and always the best "
-        f"{options}. The best threshold has the highest mean {findings.headline}. It was chosen "
-        "on the questions that it is scored on, so its score is too high: the corrected score "
-        "subtracts the optimism estimated by resampling, and the cross-validated score uses "
-        "thresholds chosen on other questions. Expect the cross-validated score for new questions."
-    ]
-    level = format_percent(findings.settings.level)
-    shown = findings.sweeps[:_MOST_COLUMNS]
-    rows = [
-        (label, *(cell(sweep) for sweep in shown))
-        for label, cell in _threshold_cells(findings, level).items()
-    ]
-    columns = ("At the best threshold", *(findings.name_of(sweep.system) for sweep in shown))
-    note = "Every threshold that was tried, by all measures, is in thresholds.csv."
-    table = TextTable("The best threshold of each system", columns, rows, note)
-    return Section(
-        "thresholds",
-        "Confidence threshold for showing an option",
-        text,
-        ("thresholds",),
-        [table],
-    )
-
-
-def _threshold_cells(findings: OptionsFindings, level: str) -> dict[str, Callable[[Sweep], str]]:
-    """The rows of the table of thresholds, and what each holds."""
-    at = findings.scorer.headline
-    cells: dict[str, Callable[[Sweep], str]] = {
-        "Best threshold": lambda s: f"{s.threshold[s.best]:.4g}",
-        f"Its range in {level} of resamples": lambda s: (
-            "–" if np.isnan(s.best_range[0]) else f"{s.best_range[0]:.4g} to {s.best_range[1]:.4g}"
-        ),
-        "Mean length of its lists": lambda s: format_number(float(s.mean_length[s.best])),
-        "Contains the correct option": lambda s: share(float(s.share[s.best])),
-        f"{findings.headline} there": lambda s: score(float(s.scores[s.best, at])),
-        f"{level} interval with the threshold fixed": lambda s: span(s.best_interval),
-        "Corrected for optimism": lambda s: score(s.corrected),
-        "Cross-validated": lambda s: score(s.cross_validated),
-        f"{level} interval of that": lambda s: span(s.cross_validated_interval),
-        "Original lists": lambda s: score(s.given),
-        "Gain, cross-validated over original lists": lambda s: measured(s.gain, DIGITS, sign=True),
-        f"{level} interval of the gain": lambda s: span(s.gain_interval),
-    }
-    return cells
-
-
 def _lengths(findings: OptionsFindings) -> Section:
     groups = findings.groups[:_MOST_ROWS]
     # Of several systems the table is long enough without the other measures.
@@ -290,7 +263,7 @@ def _lengths(findings: OptionsFindings) -> Section:
         *(("System",) if _several(findings) else ()),
         "Options",
         "Lists",
-        "Contains the correct option",
+        f"Contains {a_correct(findings)}",
         findings.headline,
         f"{format_percent(findings.settings.level)} interval",
         *(findings.scorer.names[at] for at in others),
@@ -365,17 +338,18 @@ def _each_list(findings: OptionsFindings) -> Section:
     )
     rows = []
     for system, question in np.argwhere(findings.lengths >= 0).tolist():
-        length, place = findings.lengths[system, question], findings.places[system, question]
+        length = int(findings.lengths[system, question])
+        places = findings.ways.places[int(findings.ways.which[system, question])]
         rows.append(
             (
                 findings.data.key.titles[question] or findings.data.key.ids[question],
                 *((findings.name_of(system),) if _several(findings) else ()),
-                list_text(int(length), int(place)),
+                list_text(length, places),
                 *map(score, findings.scores[system, question].tolist()),
             )
         )
     words = frozenset({1, 2} if _several(findings) else {1})
-    note = "c is the correct option, w a wrong one."
+    note = "c is a correct option, w a wrong one."
     table = TextTable("The score of each list", columns, rows, note, words)
     return Section("lists", "Each list", [], (), [table])
 

@@ -6,18 +6,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.wording import format_number, format_p, format_percent, measured
+from quem.options.conformal import fewest_for_coverage
+from quem.wording import (
+    align_columns,
+    format_number,
+    format_p,
+    format_percent,
+    join_words,
+    measured,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from quem.lists.inference import PairDifference
     from quem.options.result import OptionsFindings, SystemScores
-    from quem.options.thresholds import Sweep
+    from quem.options.rules import Showing
 
 __all__ = [
     "DAGGER",
     "DIGITS",
+    "NO_UTILITY",
+    "RULE_NAMES",
+    "a_correct",
     "basis",
     "count",
     "dagger_note",
@@ -27,6 +38,7 @@ __all__ = [
     "list_text",
     "mean_text",
     "score",
+    "sets_text",
     "share",
     "span",
     "summary_text",
@@ -47,18 +59,19 @@ def summary_text(findings: OptionsFindings) -> str:
         Whether the warnings are part of it.
     """
     lines = [findings.data.spec.title, "", *_system_scores(findings), *_differences(findings)]
-    lines += ["", "Means", *_means(findings), "", "Based on", f"  {basis(findings)}"]
+    lines += ["", "Means", *_means(findings), *_confidences(findings)]
+    lines += ["", "Based on", f"  {basis(findings)}"]
     return "\n".join(lines)
 
 
 def _system_scores(findings: OptionsFindings) -> Iterator[str]:
     names = [findings.name_of(entry.system) for entry in findings.system_scores]
     width = max(map(len, names))
-    swept = {sweep.system: sweep for sweep in findings.sweeps}
+    advised = {showing.system: showing for showing in findings.showings if showing.best}
     for name, entry in zip(names, findings.system_scores, strict=True):
         yield f"  {name:<{width}}  {system_text(findings, entry)}"
-        if entry.system in swept:
-            yield f"  {'':<{width}}  {threshold_text(findings, swept[entry.system])}"
+        if entry.system in advised:
+            yield f"  {'':<{width}}  {threshold_text(findings, advised[entry.system])}"
 
 
 def headline_pairs(findings: OptionsFindings) -> list[tuple[str, str]]:
@@ -89,26 +102,59 @@ def _differences(findings: OptionsFindings) -> Iterator[str]:
 def _means(findings: OptionsFindings) -> Iterator[str]:
     """One row per measure, one column per system."""
     shown = findings.system_scores[:_MOST_COLUMNS]
-    heads = [findings.name_of(entry.system) for entry in shown]
     cells = [
         [mean_text(findings, entry, at) for entry in shown]
         for at in range(len(findings.scorer.names))
     ]
-    columns = zip(*cells, strict=True)
-    widths = [max(len(h), *map(len, own)) for h, own in zip(heads, columns, strict=True)]
-    label = max(len("failures"), *map(len, findings.scorer.names))
-    heading = "  ".join(f"{head:>{w}}" for head, w in zip(heads, widths, strict=True))
-    yield f"  {'':<{label}}  {heading}"
-    for at, name in enumerate(findings.scorer.names):
-        row = "  ".join(f"{cell:>{w}}" for cell, w in zip(cells[at], widths, strict=True))
-        yield f"  {name:<{label}}  {row}"
+    rows = [["", *(findings.name_of(entry.system) for entry in shown)]]
+    rows += [[name, *row] for name, row in zip(findings.scorer.names, cells, strict=True)]
     if any(entry.n_missing for entry in shown):
-        missing = (f"{entry.n_missing:,}" for entry in shown)
-        row = "  ".join(f"{cell:>{w}}" for cell, w in zip(missing, widths, strict=True))
-        yield f"  {'failures':<{label}}  {row}"
+        rows.append(["failures", *(f"{entry.n_missing:,}" for entry in shown)])
+    yield from (f"  {line}" for line in align_columns(rows))
     yield f"  ({dagger_note(findings, (text for row in cells for text in row))})"
     if len(findings.system_scores) > len(shown):
         yield f"  and {len(findings.system_scores) - len(shown)} more systems: see scores.csv"
+
+
+def _confidences(findings: OptionsFindings) -> Iterator[str]:
+    """What confidences are worth: one column per system that has them."""
+    if not findings.showings:
+        return
+    coverage = format_percent(findings.settings.coverage)
+    calibrated = {one.system: one for one in findings.calibrations}
+    rows = [
+        [
+            "",
+            "wrong best option",
+            "AURC",
+            "Brier",
+            "ECE, corrected",
+            f"{coverage} sets cover",
+            "  options in them",
+        ],
+        *(
+            [
+                findings.name_of(risk.system),
+                share(risk.best.overall),
+                score(risk.best.area),
+                score(one.brier) if one else "–",
+                score(one.ece_corrected) if one else "–",
+                sets_text(findings, showing),
+                format_number(showing.rule("conformal").mean_length),
+            ]
+            for risk, showing, one in (
+                (risk, showing, calibrated.get(risk.system))
+                for risk, showing in zip(findings.risks, findings.showings, strict=True)
+            )
+        ),
+    ]
+    turned = list(zip(*rows[: _MOST_COLUMNS + 1], strict=True))
+    yield from ("", "Confidences", *(f"  {line}" for line in align_columns(turned)))
+    if findings.settings.utility is None:
+        yield f"  ({NO_UTILITY})"
+
+
+NO_UTILITY = "no threshold is recommended; state analysis.utility for one"
 
 
 def basis(findings: OptionsFindings) -> str:
@@ -120,6 +166,8 @@ def basis(findings: OptionsFindings) -> str:
         f"{count(len(findings.system_scores), 'system')}, "
         f"{count(lists, 'list')}, the longest of {count(longest, 'option')}"
     )
+    if several := int((findings.data.offered.n_correct > 1).sum()):
+        text += f"; {several:,} with several correct options"
     if "OLAR" in findings.scorer.names:
         text += f"; OLAR for lists of up to {findings.scorer.max_length}"
     return text
@@ -177,7 +225,7 @@ def system_text(findings: OptionsFindings, entry: SystemScores) -> str:
     if not np.isnan(entry.intervals[at][0]):
         text += f" ({format_percent(findings.settings.level)} interval {span(entry.intervals[at])})"
     return (
-        f"{text}; the correct option is in {share(entry.share)} of lists of "
+        f"{text}; {a_correct(findings)} is in {share(entry.share)} of lists of "
         f"{length_text(entry.mean_length)}"
     )
 
@@ -200,23 +248,57 @@ def difference_text(findings: OptionsFindings, pair: PairDifference) -> str:
     return f"{text}; better on {pair.higher:,}, worse on {pair.lower:,} of {pair.n:,} questions"
 
 
-def threshold_text(findings: OptionsFindings, sweep: Sweep) -> str:
-    """Say what the best threshold of a system is, and what it is worth on other questions."""
-    best = sweep.best
+def a_correct(findings: OptionsFindings) -> str:
+    """Say "the correct option", or "a correct option" where some questions have several."""
+    several = bool((findings.data.offered.n_correct > 1).any())
+    return f"{'a' if several else 'the'} correct option"
+
+
+def threshold_text(findings: OptionsFindings, showing: Showing) -> str:
+    """Say at which threshold the utility is highest, and what that is worth on other questions."""
+    best, rules = showing.best, {rule.name: rule for rule in showing.rules}
+    if best is None:
+        return NO_UTILITY
+    rule = rules["best-threshold"]
+    sweep = next(one for one in findings.sweeps if one.system == showing.system)
     text = (
-        f"best threshold {sweep.threshold[best]:.4g}: lists of "
-        f"{length_text(float(sweep.mean_length[best]))}, {findings.headline} "
-        f"{score(float(sweep.scores[best, findings.scorer.headline]))}"
+        f"best threshold {rule.threshold:.4g}: lists of "
+        f"{length_text(float(sweep.mean_length[best.at]))}, utility {score(best.curve[best.at])}"
     )
-    if sweep.folds:
-        text += f", cross-validated {score(sweep.cross_validated)}"
-    return f"{text} (original lists {score(sweep.given)})"
+    if showing.folds:
+        text += f", cross-validated {score(rule.utility)}"
+    others = ("whole-list", "one-option", "nothing")
+    beside = (
+        f"{RULE_NAMES[name]} {score(rules[name].utility)}" for name in others if name in rules
+    )
+    return f"{text} ({', '.join(beside)})"
 
 
-def list_text(length: int, place: int) -> str:
-    """Draw a list: c for the correct option, w for a wrong one; a long one in words."""
+RULE_NAMES = {
+    "best-threshold": "best threshold",
+    "conformal": "conformal sets",
+    "simple-threshold": "simple threshold",
+    "whole-list": "whole lists",
+    "one-option": "one option",
+    "nothing": "no option",
+}
+
+
+def sets_text(findings: OptionsFindings, showing: Showing) -> str:
+    """Say what conformal option sets cover on other questions: "91%", or "at most 78%"."""
+    rule = showing.rule("conformal")
+    if showing.n < fewest_for_coverage(findings.settings.coverage):
+        return "too few"
+    if np.isinf(rule.threshold):
+        return f"at most {share(showing.rule('whole-list').coverage)}"
+    return share(rule.coverage)
+
+
+def list_text(length: int, places: Sequence[int]) -> str:
+    """Draw a list: c for a correct option, w for a wrong one; a long one in words."""
     if length == 0:
         return "empty"
     if length > _LONGEST_DRAWN:
-        return f"{length}, " + (f"correct at {place}" if place else "all wrong")
-    return "".join("c" if at == place else "w" for at in range(1, length + 1))
+        at = join_words(map(str, places), 3)
+        return f"{length}, " + (f"correct at {at}" if places else "all wrong")
+    return "".join("c" if at in places else "w" for at in range(1, length + 1))

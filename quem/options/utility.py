@@ -1,0 +1,161 @@
+"""The threshold of the highest utility, and what it is worth on other questions.
+
+The study states what a list with a correct option is worth, and what options, misses and
+abstentions cost. The best threshold has the highest mean utility; as it was chosen on the
+questions that it is scored on, that utility is too high, and two corrections are beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.lists.inference import percentile_ends
+from quem.options.thresholds import divided, resampled
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.options.thresholds import CutLists
+    from quem.study.options import OptionsSettings, Utility
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+__all__ = ["BestThreshold", "best_threshold", "held_out_thresholds", "worth"]
+
+_SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class BestThreshold:
+    """The threshold of the highest utility.
+
+    Parameters
+    ----------
+    curve, low, high : array of float, shape (t,)
+        The mean utility at each threshold of the sweep, with bootstrap intervals.
+    at : int
+        Which threshold is the best; of equal ones, the highest.
+    range : (float, float)
+        Between which the best threshold lies in resampled questions.
+    corrected : float
+        The utility at the best threshold less its optimism, by bootstrap.
+    if_calibrated : float
+        The best threshold if confidences were true probabilities and questions had one correct
+        option: an option then pays where its probability is at least its cost over the
+        difference of a hit and a miss.
+    """
+
+    curve: Floats
+    low: Floats
+    high: Floats
+    at: int
+    range: tuple[float, float]
+    corrected: float
+    if_calibrated: float
+
+
+def worth(utility: Utility, length: Integers, hit: Flags) -> Floats:
+    """Give the utility of lists.
+
+    Parameters
+    ----------
+    length : array of int
+        How many options each list shows.
+    hit : array of bool, the same shape
+        Whether a correct one is among them.
+    """
+    empty = utility.miss if utility.abstain is None else utility.abstain
+    shown = np.where(hit, utility.hit, -utility.miss) - utility.option * length
+    return np.asarray(np.where(length > 0, shown, -empty))
+
+
+def best_threshold(lists: CutLists, utility: Utility, settings: OptionsSettings) -> BestThreshold:
+    """Find the threshold of the highest mean utility.
+
+    References
+    ----------
+    Efron, B., & Tibshirani, R. J. (1993). An introduction to the bootstrap, chapter 17.
+    """
+    values = worth(utility, lists.length, lists.hit)
+    curve = np.array([values[row].mean() for row in lists.which])
+    drawn = resampled(lambda rows: values[lists.which[rows]].T, len(curve), settings)
+    low, high = percentile_ends(drawn, np.full(len(curve), lists.which.shape[1]), settings.level)
+    at = _best(curve)
+    optimism, best_range = _optimism(drawn, curve, lists.threshold, settings.level)
+    return BestThreshold(
+        curve=curve,
+        low=low,
+        high=high,
+        at=at,
+        range=best_range,
+        corrected=float(curve[at]) - optimism,
+        if_calibrated=utility.option / (utility.hit + utility.miss),
+    )
+
+
+def held_out_thresholds(
+    lists: CutLists, utility: Utility, settings: OptionsSettings
+) -> tuple[Integers, Flags]:
+    """Give each question the list of the threshold that is best for the other questions.
+
+    Returns
+    -------
+    length : array of int, shape (q,)
+    hit : array of bool, shape (q,)
+        Worth using only where there are two questions or more.
+    """
+    values = worth(utility, lists.length, lists.hit)
+    fold, folds = divided(lists.which.shape[1], settings)
+    sums = np.stack(
+        [np.bincount(fold, weights=values[row], minlength=folds) for row in lists.which]
+    )
+    sizes = np.bincount(fold, minlength=folds)
+    which = np.zeros(len(fold), dtype=np.int64)
+    for part in range(folds):
+        others = max(len(fold) - int(sizes[part]), 1)
+        inside = fold == part
+        which[inside] = lists.which[_best((sums.sum(axis=1) - sums[:, part]) / others), inside]
+    return lists.length[which], lists.hit[which]
+
+
+def _best(means: Floats) -> int:
+    """The best of the thresholds; of those that are equal but for rounding, the highest."""
+    return int(np.flatnonzero(means >= means.max() - _SAME)[-1])
+
+
+def _optimism(
+    drawn: Floats, apparent: Floats, threshold: Floats, level: float
+) -> tuple[float, tuple[float, float]]:
+    """How much better the best threshold of resampled questions does on these than on all.
+
+    Parameters
+    ----------
+    drawn : array of float, shape (replicates, t)
+        Mean utilities over resampled questions.
+    apparent : array of float, shape (t,)
+        Those over all questions.
+    threshold : array of float, shape (t,)
+
+    Returns
+    -------
+    optimism : float
+    best_range : (float, float)
+        Quantiles of the thresholds that are best.
+    """
+    if not len(drawn):
+        return float("nan"), (float("nan"), float("nan"))
+    highest = (
+        drawn.shape[1]
+        - 1
+        - np.argmax(drawn[:, ::-1] >= drawn.max(axis=1, keepdims=True) - _SAME, axis=1)
+    )
+    rows = np.arange(len(drawn))
+    optimism = float((drawn[rows, highest] - apparent[highest]).mean())
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    low, high = np.quantile(threshold[highest], tails, method="nearest").tolist()
+    return optimism, (low, high)

@@ -1,0 +1,224 @@
+"""The threshold of the highest utility: by hand, with honest corrections, and only if stated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from quem.lists.inference import draw_queries
+from quem.options.lists import Answers
+from quem.options.rules import Showing, compare_rules
+from quem.options.thresholds import cut_lists
+from quem.report.files import json_text
+from quem.study.options import OptionsSettings, Utility
+from tests.options.made import Lists, analysed, answers_of, cut, drawn, some_lists, study_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+STATED = Utility(hit=2, option=0.3, miss=0.5, abstain=0.25)
+USED = OptionsSettings(bootstrap=200, folds=4, utility=STATED)
+
+
+def worth_of(shown: list[str], utility: Utility = STATED) -> float:
+    """What a list is worth, as the reference says it."""
+    if not shown:
+        return -(utility.miss if utility.abstain is None else utility.abstain)
+    hit = any("c" in option for option in shown)
+    return (utility.hit if hit else -utility.miss) - utility.option * len(shown)
+
+
+def compared(answers: Answers, used: OptionsSettings) -> tuple[Showing, list[float]]:
+    """Compare the rules of a system whose questions all count; with the thresholds tried."""
+    answers = answers.by_confidence()
+    counted = np.ones(len(answers.answered), dtype=bool)
+    cuts = cut_lists(answers, counted, used)
+    return compare_rules(0, answers, cuts, counted, used), cuts.threshold.tolist()
+
+
+@settings(max_examples=40)
+@given(some_lists(most_correct=2, shortest=0).filter(any))
+def test_best_threshold_and_corrections_are_those_of_a_loop(lists: Lists) -> None:
+    """Curve, best, optimism, range, cross-validation and gains, drawn and divided again."""
+    result, thresholds = compared(answers_of(lists), USED)
+    worths = np.array([[worth_of(cut(one, t, 0)) for one in lists] for t in thresholds])
+    best = result.best
+    assert best is not None
+    assert best.curve == pytest.approx(worths.mean(axis=1))
+
+    def best_of(rows: np.ndarray) -> int:
+        means = worths[:, rows].mean(axis=1)
+        return max(t for t in range(len(means)) if means[t] >= means.max() - 1e-12)
+
+    assert best.at == best_of(np.arange(len(lists)))
+    optimism, chosen = [], []
+    for times in draw_queries(len(lists), replicates=USED.bootstrap, seed=USED.seed):
+        for counts in times.astype(int):
+            rows = np.repeat(np.arange(len(lists)), counts)
+            at = best_of(rows)
+            chosen.append(thresholds[at])
+            optimism.append(worths[at, rows].mean() - worths[at].mean())
+    assert best.corrected == pytest.approx(worths[best.at].mean() - np.mean(optimism))
+    assert best.range[0] in thresholds
+    assert np.mean(np.array(chosen) < best.range[0]) <= 0.03
+    order = np.random.default_rng(USED.seed).permutation(len(lists))
+    assert result.folds == min(USED.folds, len(lists))
+    held_out = np.empty(len(lists))
+    for part in (order[part :: result.folds] for part in range(result.folds)):
+        held_out[part] = worths[best_of(np.setdiff1d(order, part)), part]
+    rules = {rule.name: rule for rule in result.rules}
+    assert rules["best-threshold"].utility == pytest.approx(held_out.mean())
+    others = {
+        "whole-list": [worth_of(cut(one, -1, 0)) for one in lists],
+        "one-option": [worth_of(cut(one, 9, 1)) for one in lists],
+        "nothing": [-0.25] * len(lists),
+    }
+    for name, expected in others.items():
+        rule = rules[name]  # type: ignore[index]
+        assert rule.utility == pytest.approx(np.mean(expected))
+        assert rule.gain == pytest.approx(held_out.mean() - np.mean(expected), abs=1e-12)
+
+
+def drawn_answers(questions: int, rng: np.random.Generator) -> Answers:
+    """Draw lists of four options whose coarse confidences say a little about which is right."""
+    right = np.zeros((questions, 4), dtype=bool)
+    right[np.arange(questions), rng.integers(4, size=questions)] = True
+    confidence = np.clip(np.round(rng.normal(0.5 + 0.12 * right, 0.2), 1), 0, 1)
+    which = np.repeat(np.arange(questions), 4)
+    ones = np.ones(questions, dtype=np.int64)
+    return Answers(ones > 0, which, right.ravel(), confidence.ravel(), ones)
+
+
+def test_the_corrected_utilities_are_what_new_questions_give() -> None:
+    """Over many small studies, the best utility is too good, and both corrections are not."""
+    rng = np.random.default_rng(0)
+    utility = Utility(option=0.2)
+    plain = OptionsSettings(bootstrap=0, utility=utility)
+    used = plain.model_copy(update={"bootstrap": 100, "folds": 4})
+    of_all, thresholds = compared(drawn_answers(40_000, rng), plain)
+    assert of_all.best is not None
+    known = dict(zip(thresholds, of_all.best.curve.tolist(), strict=True))
+    scores = []
+    for _ in range(300):
+        result, _ = compared(drawn_answers(20, rng), used)
+        assert result.best is not None
+        rule = result.rule("best-threshold")
+        apparent = result.best.curve[result.best.at]
+        truth = known[rule.threshold]
+        scores.append((apparent, result.best.corrected, rule.utility, truth))
+    apparent, corrected, cross_validated, truth = np.mean(scores, axis=0)
+    assert apparent - truth > 0.02
+    assert abs(corrected - truth) < (apparent - truth) / 2
+    assert abs(cross_validated - truth) < (apparent - truth) / 2
+
+
+def test_calibrated_confidences_have_the_threshold_of_theory() -> None:
+    """With true probabilities an option pays from its cost over hit and miss on."""
+    rng = np.random.default_rng(1)
+    chances = rng.dirichlet([0.5] * 5, size=25_000)
+    drawn_option = (rng.random(len(chances))[:, np.newaxis] > chances.cumsum(axis=1)).sum(axis=1)
+    right = np.arange(5) == np.minimum(drawn_option, 4)[:, np.newaxis]
+    ones = np.ones(len(chances), dtype=np.int64)
+    which = np.repeat(np.arange(len(chances)), 5)
+    answers = Answers(ones > 0, which, right.ravel(), chances.round(3).ravel(), ones)
+    utility = Utility(hit=1, option=0.15, miss=0.5)
+    used = OptionsSettings(bootstrap=0, utility=utility, thresholds=501)
+    result, thresholds = compared(answers, used)
+    assert result.best is not None
+    assert result.best.if_calibrated == pytest.approx(0.1)
+    assert abs(thresholds[result.best.at] - 0.1) < 0.03
+    # The curve is flat there: what matters is the utility.
+    near = int(np.argmin(np.abs(np.array(thresholds) - 0.1)))
+    assert result.best.curve.max() - result.best.curve[near] < 0.002
+
+
+def test_without_a_utility_nothing_is_recommended(tmp_path: Path) -> None:
+    """No threshold is called the best, and summary and report say what to state."""
+    key, lists = drawn(40, systems=2, seed=7)
+    result = analysed(study_in(tmp_path, lists, key))
+    assert all(showing.best is None for showing in result.findings.showings)
+    assert "no threshold is recommended; state analysis.utility" in result.summary()
+    assert "best threshold" not in result.summary() + result.to_html()
+    table = result.tables()["thresholds"]
+    assert not table["is_best"].any()
+    assert table["utility"].isna().all()
+    assert "nothing" not in set(result.tables()["rules"]["rule"])
+
+
+def test_a_stated_utility_gives_each_system_its_threshold(tmp_path: Path) -> None:
+    """From the study file, and from Python; all outputs name the same one."""
+    key, lists = drawn(40, systems=2, seed=7)
+    path = study_in(tmp_path, lists, key, analysis={"utility": {"option": 0.1, "miss": 0.2}})
+    result = analysed(path)
+    again = analysed(path, utility={"option": 0.1, "miss": 0.2})
+    assert json_text(again.to_dict()) == json_text(result.to_dict())
+    table = result.tables()["thresholds"]
+    best = table[table["is_best"]].set_index("system")
+    document = result.to_dict()
+    for entry in document["systems"]:
+        row = best.loc[entry["system"]]
+        rules = {rule["rule"]: rule for rule in entry["showing"]["rules"]}
+        assert rules["best-threshold"]["threshold"] == row["threshold"]
+        assert entry["showing"]["best"]["utility"] == row["utility"]
+        own = table[table["system"] == entry["system"]]
+        assert row["utility"] == own["utility"].max()
+        assert f"best threshold {row['threshold']:.4g}: lists of" in result.summary()
+    assert "costs 0.1, a list without the correct option 0.2" in result.to_html()
+
+
+def test_abstaining_needs_a_cost(tmp_path: Path) -> None:
+    """With it thresholds leave lists empty; without, the best option is always shown."""
+    lists = "question,option,confidence\n" + "".join(
+        f"Q{i},{c},{p}\n" for i, c, p in ((1, "a", 0.9), (2, "x", 0.4), (3, "x", 0.3))
+    )
+    path = study_in(tmp_path, lists)
+    for utility, lengths in (
+        ({"option": 0.1, "miss": 1, "abstain": 0}, [1, 2 / 3, 1 / 3]),
+        ({"option": 0.1, "miss": 1}, [1, 1, 1]),
+    ):
+        result = analysed(path, utility=utility)
+        (sweep,) = result.findings.sweeps
+        assert sweep.mean_length.tolist() == pytest.approx(lengths)
+    assert analysed(path, least=0).findings.sweeps[0].mean_length[-1] == pytest.approx(1 / 3)
+    abstaining = analysed(path, utility={"option": 0.1, "miss": 1, "abstain": 0})
+    best = abstaining.findings.showings[0].best
+    assert best is not None
+    assert best.curve[best.at] == pytest.approx(0.9 / 3)
+
+
+def test_an_edge_is_told(tmp_path: Path) -> None:
+    """Where all that was offered should be shown, or only the best, a warning says so."""
+    show_all = "question,option,confidence\n" + "".join(
+        f"Q{i},w,0.9\nQ{i},{c},0.1\n" for i, c in ((1, "a"), (2, "b"), (3, "c"))
+    )
+    show_one = "question,option,confidence\n" + "".join(
+        f"Q{i},{c},0.{i}\nQ{i},w,0.1\n" for i, c in ((1, "a"), (2, "b"), (3, "c"))
+    )
+    for lists, word in (
+        (show_all, "held back"),
+        (show_one, "only the best option should be shown"),
+    ):
+        path = study_in(tmp_path, lists)
+        result = analysed(path, utility={"option": 0.1})
+        (message,) = (d.message for d in result.warnings if d.code == "threshold-at-the-edge")
+        assert word in message
+        assert "threshold-at-the-edge" not in {d.code for d in analysed(path).warnings}
+
+
+def test_luck_is_told(tmp_path: Path) -> None:
+    """A threshold that fits its questions by chance is warned of, one of many questions is not."""
+    rng = np.random.default_rng(0)
+    rows = [
+        f"Q{q},{o},{rng.random():.3f}"
+        for q in range(1, 4)
+        for o in rng.permutation(["a", "b", "c", "d", "e"])
+    ]
+    lists = "question,option,confidence\n" + "\n".join(rows) + "\n"
+    result = analysed(study_in(tmp_path, lists), utility={"option": 0.3})
+    assert "optimistic-threshold" in {d.code for d in result.warnings}
+    key, lists = drawn(200, systems=1, seed=1)
+    calm = analysed(study_in(tmp_path, lists, key), utility={"option": 0.1})
+    assert "optimistic-threshold" not in {d.code for d in calm.warnings}

@@ -152,6 +152,7 @@ class _Options(Kind["OptionsStudy", "OptionsResult"]):
     """Systems that answer with lists of options."""
 
     name = "options"
+    sources = ("code",)
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> OptionsStudy:
         from quem.options.loading import load_options

@@ -218,7 +218,7 @@ def score(
 
 
 def _computed(wanted: Measure, lists: Lists) -> Outcome:
-    """Score lists; what is wrong with a measure of the user is told with its name."""
+    """Score lists; errors in a measure of the user name it."""
     if not is_own(wanted.definition):
         return wanted.compute(lists)
     try:

@@ -238,7 +238,7 @@ class Scorer:
             Place of the correct option, from 1; 0 where it does not.
         """
         pairs, which = distinct_lists(length, place)
-        run = {pair: _options(*pair) for pair in pairs}
+        run = {_in_words(*pair): _options(*pair) for pair in pairs}
         scores = evaluate(run, dict.fromkeys(run, (0,)), self.measures)
         return Scored(scores.values, scores.reason_codes, scores.reasons, which)
 
@@ -270,6 +270,11 @@ def distinct_lists(length: Integers, place: Integers) -> tuple[list[tuple[int, i
     width = int(length.max(initial=0)) + 1
     codes, back = np.unique((length * width + place).ravel(), return_inverse=True)
     return [divmod(code, width) for code in codes.tolist()], back.reshape(length.shape)
+
+
+def _in_words(length: int, place: int) -> str:
+    """Name a list in an error of a measure."""
+    return f"{length} options, " + (f"number {place} correct" if place else "none correct")
 
 
 def _options(length: int, place: int) -> list[int]:

@@ -10,11 +10,14 @@ from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.custom_functions import BrokenEntry, Entry, find_entry, load_entry
 from quem.io.text import nearest, shown
 from quem.lists import measure
+from quem.lists.measure import split_spelling
+from quem.lists.registry import own_definition
 from quem.retrieval.bases import CaseBase, Roles, named_only, read_bases
 from quem.retrieval.build_retrievers import make_built_in
 from quem.retrieval.match_ids import match
 from quem.retrieval.running import Task
 from quem.retrieval.stored import read_qrels, read_run, read_similarities
+from quem.study.measures import OwnMeasure, find_own_measures, load_own_measures
 from quem.study.reading import draft_of_kind
 from quem.study.retrieval import RetrievalSpec
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from quem.errors import Mistake
+    from quem.lists import Definition
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.stored import Stored
     from quem.retrieval.truth import ExpertRanks
@@ -140,12 +144,20 @@ def read_retrieval(
 def _inconsistent(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
     """Mistakes between the keys of the study file."""
     yield from _wrong_ids(spec, source)
+    chosen = spec.analysis.measures
     named: list[tuple[Loc, str]] = [
-        (("analysis", "measures", at), name) for at, name in enumerate(spec.analysis.measures)
+        (("analysis", "measures", at), name)
+        for at, name in enumerate(chosen)
+        if isinstance(name, str)
     ]
     if spec.analysis.headline:
         named.append((("analysis", "headline"), spec.analysis.headline))
+    own = {one.short_name.casefold() for one in chosen if isinstance(one, OwnMeasure)}
     for loc, name in named:
+        split = split_spelling(name)
+        if split is not None and split[0].casefold() in own:
+            # Its parameters are known when its code is loaded.
+            continue
         try:
             measure(name)
         except QuemError as error:
@@ -359,6 +371,10 @@ class RetrievalStudy:
         The path as the user wrote it, for messages.
     entries : dict of str to Entry or str
         The Python retrievers by their ids; or why one cannot be loaded.
+    own_measures : dict of str to Definition
+        The measures of the study's own, by their names.
+    code_files : tuple of Path
+        The files with their code.
     """
 
     path: Path
@@ -366,6 +382,8 @@ class RetrievalStudy:
     spec: RetrievalSpec
     data: RetrievalData
     entries: dict[str, Entry | str] = field(default_factory=dict)
+    own_measures: dict[str, Definition] = field(default_factory=dict)
+    code_files: tuple[Path, ...] = ()
     _draft: Draft[RetrievalSpec] | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
@@ -382,7 +400,7 @@ class RetrievalStudy:
             if isinstance(entry, Entry)
             for path in entry.sources
         ]
-        return tuple(dict.fromkeys([self.path, *self.data.files, *sources]))
+        return tuple(dict.fromkeys([self.path, *self.data.files, *sources, *self.code_files]))
 
     def mistake(self, loc: Loc, message: str) -> Mistake:
         """Describe what is wrong at a place of the study file."""
@@ -429,8 +447,8 @@ def load_retrieval(
     experts : callable
         From an experience study's file and its name for messages to what its judges said.
     code : bool
-        Whether Python retrievers may be loaded; that happens after everything else was found
-        right.
+        Whether Python retrievers and measures may be loaded; that happens after everything else
+        was found right.
 
     Raises
     ------
@@ -449,9 +467,11 @@ def load_retrieval(
             find_entry(retriever.python, folder, code=code)
         except QuemError as error:
             mistakes += _at(source, at, error)
+    chosen = draft.spec.analysis.measures
+    mistakes += find_own_measures(chosen, folder, source.mistake, code=code)
     if mistakes or data is None:
         raise QuemError(dict.fromkeys(mistakes))
-    study = RetrievalStudy(Path(path), draft.name, draft.spec, data, {}, draft)
+    study = RetrievalStudy(Path(path), draft.name, draft.spec, data, _draft=draft)
     make_built_in(study)
     # Only now is the study's own code run.
     entries: dict[str, Entry | str] = {}
@@ -464,7 +484,8 @@ def load_retrieval(
             mistakes += _at(source, at, error)
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
-    return replace(study, entries=entries)
+    own = load_own_measures(chosen, folder, source.mistake, own_definition)
+    return replace(study, entries=entries, own_measures=own.by_name, code_files=own.files)
 
 
 def _at(source: _Source, at: int, error: QuemError) -> list[Mistake]:

@@ -21,6 +21,7 @@ from quem.study.fields import (
     StudySpec,
     allowed,
 )
+from quem.study.measures import MeasureNames  # noqa: TC001  pydantic reads it
 
 __all__ = ["MEASURES", "OptionsSettings", "OptionsSpec", "OptionsSystem", "Question"]
 
@@ -64,10 +65,10 @@ class OptionsSystem(StudyPart):
 class OptionsSettings(StudyPart):
     """The settings of the analysis."""
 
-    measures: Annotated[tuple[Line, ...], OneOrMore] = Field(
+    measures: MeasureNames = Field(
         MEASURES,
         description="Measures to compute, [spelled](measures.md#how-measures-are-spelled) as "
-        "in the list of measures.",
+        "in the list of measures, or [your own](#your-own-measure).",
     )
     headline: Line = Field(
         "OLAR",

@@ -18,6 +18,7 @@ from quem.retrieval.match_ids import match
 from quem.retrieval.running import Task
 from quem.retrieval.stored import read_qrels, read_run, read_similarities
 from quem.study.measures import OwnMeasure, find_own_measures, load_own_measures
+from quem.study.memory import IN_MEMORY
 from quem.study.reading import draft_of_kind
 from quem.study.retrieval import RetrievalSpec
 
@@ -34,7 +35,18 @@ if TYPE_CHECKING:
     from quem.study.reading import Draft
     from quem.study.retrieval import GroundTruth
 
-__all__ = ["RetrievalData", "RetrievalStudy", "StudySource", "load_retrieval", "read_retrieval"]
+__all__ = [
+    "RetrievalData",
+    "RetrievalStudy",
+    "Sources",
+    "StudySource",
+    "load_retrieval",
+    "match_sources",
+    "read_retrieval",
+    "roles_of",
+    "wrong_columns",
+    "wrong_ids",
+]
 
 _FEW = 3
 
@@ -76,8 +88,8 @@ class RetrievalData:
 
 
 @dataclass
-class _Read:
-    """Files that are read, before they are compared with each other."""
+class Sources:
+    """Files that are read, or what stands for them, before they are compared with each other."""
 
     stored: dict[str, Stored] = field(default_factory=dict)
     truth: Stored | None = None
@@ -113,6 +125,14 @@ def read_retrieval(
     mistakes += read.mistakes
     if mistakes:
         return None, mistakes
+    return match_sources(spec, read, source)
+
+
+def match_sources(
+    spec: RetrievalSpec, read: Sources, source: StudySource
+) -> tuple[RetrievalData | None, list[Mistake]]:
+    """Compare what was read, or given in memory, with each other; see `read_retrieval`."""
+    mistakes: list[Mistake] = []
     cases = read.cases or _cases_named(read)
     queries = read.queries or (cases if spec.queries.leave_one_out else _queries_named(read))
     task = Task(queries, cases, spec.queries.leave_one_out)
@@ -143,7 +163,7 @@ def read_retrieval(
 
 def _inconsistent(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
     """Mistakes between the keys of the study file."""
-    yield from _wrong_ids(spec, source)
+    yield from wrong_ids(spec, source)
     chosen = spec.analysis.measures
     named: list[tuple[Loc, str]] = [
         (("analysis", "measures", at), name)
@@ -166,7 +186,8 @@ def _inconsistent(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]
     yield from _missing_bases(spec, source)
 
 
-def _wrong_ids(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
+def wrong_ids(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
+    """Mistakes in the ids of retrievers, and in what refers to them."""
     ids = [retriever.id for retriever in spec.retrievers]
     if not ids:
         yield source.mistake(("retrievers",), "name one retriever at least")
@@ -211,21 +232,21 @@ def _missing_bases(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake
 
 def _read_files(
     spec: RetrievalSpec, source: StudySource, experts: Callable[[Path, str], ExpertRanks]
-) -> _Read:
-    read = _Read()
+) -> Sources:
+    read = Sources()
     bases = []
     for part, what in ((spec.cases, "case base"), (spec.queries, "query base")):
         if part.file:
             bases.append((*source.beside(part.file), what, part.id))
     read.files += [path for path, *_ in bases]
     try:
-        case_bases, read.warnings = read_bases(bases, _roles(spec))
+        case_bases, read.warnings = read_bases(bases, roles_of(spec))
         read.cases = case_bases.pop(0) if spec.cases.file else None
         read.queries = case_bases.pop(0) if spec.queries.file else None
     except QuemError as error:
         read.mistakes += error.mistakes
     else:
-        read.mistakes += _wrong_columns(spec, read.cases, source)
+        read.mistakes += wrong_columns(spec, read.cases, source)
     for retriever in spec.retrievers:
         name, reader = retriever.similarities or retriever.run, read_run
         if retriever.similarities:
@@ -236,13 +257,14 @@ def _read_files(
     return read
 
 
-def _roles(spec: RetrievalSpec) -> Roles:
+def roles_of(spec: RetrievalSpec) -> Roles:
+    """Say what the columns of cases and queries are."""
     linear = [one.linear for one in spec.retrievers if one.linear is not None]
     words = {a.name for one in linear for a in one.attributes if a.type == "categorical"}
     return Roles(spec.cases.solution, spec.cases.ignore, words)
 
 
-def _wrong_columns(
+def wrong_columns(
     spec: RetrievalSpec, cases: CaseBase | None, source: StudySource
 ) -> Iterator[Mistake]:
     """Names of columns that the case base lacks."""
@@ -259,7 +281,7 @@ def _wrong_columns(
 
 
 def _read_truth(
-    read: _Read,
+    read: Sources,
     truth: GroundTruth,
     source: StudySource,
     experts: Callable[[Path, str], ExpertRanks],
@@ -278,7 +300,7 @@ def _read_truth(
 
 
 def _file(
-    read: _Read, source: StudySource, name: str, reader: Callable[[Path, str], Stored]
+    read: Sources, source: StudySource, name: str, reader: Callable[[Path, str], Stored]
 ) -> Stored | None:
     path, shown_name = source.beside(name)
     read.files.append(path)
@@ -289,7 +311,7 @@ def _file(
         return None
 
 
-def _cases_named(read: _Read) -> CaseBase:
+def _cases_named(read: Sources) -> CaseBase:
     """The cases that files name, where the study has no case base."""
     if read.experts is not None:
         return named_only(read.experts.solvers)
@@ -299,7 +321,7 @@ def _cases_named(read: _Read) -> CaseBase:
     return named_only(named)
 
 
-def _queries_named(read: _Read) -> CaseBase:
+def _queries_named(read: Sources) -> CaseBase:
     """The queries that have a ground truth, where the study has no file of them."""
     if read.experts is not None:
         return named_only(read.experts.problems)
@@ -314,7 +336,7 @@ def _matched(
     stored: Stored,
     task: Task,
     what: str,
-    read: _Read,
+    read: Sources,
     mistakes: list[Mistake],
     warnings: list[StudyWarning],
 ) -> CaseLists | None:
@@ -400,7 +422,8 @@ class RetrievalStudy:
             if isinstance(entry, Entry)
             for path in entry.sources
         ]
-        return tuple(dict.fromkeys([self.path, *self.data.files, *sources, *self.code_files]))
+        own = [] if self.path == IN_MEMORY else [self.path]
+        return tuple(dict.fromkeys([*own, *self.data.files, *sources, *self.code_files]))
 
     def mistake(self, loc: Loc, message: str) -> Mistake:
         """Describe what is wrong at a place of the study file."""

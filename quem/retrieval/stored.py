@@ -33,6 +33,7 @@ __all__ = [
     "read_run",
     "read_similarities",
     "run_parts",
+    "stored_of",
     "words_of",
 ]
 
@@ -105,7 +106,7 @@ def read_similarities(path: Path, name: str) -> Stored:
     what = "similarity table"
     if is_json(path):
         table = read_table(path, name, what=what, fields=_QUERY | _VALUE, required=_LONG)
-        return _long(table, "similarity")
+        return stored_of(table, "similarity")
     csv = read_delimited(path, name, what=what, header_rows=_header_rows)
     if len(csv.header) > 1 and any(cell.startswith("cut to ") for cell in csv.header[0]):
         message = (
@@ -119,7 +120,7 @@ def read_similarities(path: Path, name: str) -> Stored:
     if len({*fields} - {None}) <= 1:
         return _square(csv)
     otherwise = "; or have a line for each query and a column for each case"
-    return _long(named_columns(csv, _QUERY | _VALUE, _LONG, otherwise), "similarity")
+    return stored_of(named_columns(csv, _QUERY | _VALUE, _LONG, otherwise), "similarity")
 
 
 def read_run(path: Path, name: str) -> Stored:
@@ -133,7 +134,7 @@ def read_run(path: Path, name: str) -> Stored:
     # The tag at the end of a run may hold spaces, or be left out.
     table = read_words(path, name, what="result list", fields=_RUN, least=len(_RUN) - 1)
     if table is not None:
-        return _long(table, "score")
+        return stored_of(table, "score")
     otherwise = "; a result list is a TREC run or such a table"
     return _read(path, name, "result list", ("query", "case"), otherwise, "similarity")
 
@@ -148,7 +149,7 @@ def read_qrels(path: Path, name: str) -> Stored:
     """
     table = read_words(path, name, what="relevance judgments", fields=_QRELS)
     if table is not None:
-        return _long(table, "grade")
+        return stored_of(table, "grade")
     otherwise = "; relevance judgments are TREC qrels or such a table"
     return _read(path, name, "relevance judgments", ("query", "case", "grade"), otherwise, "grade")
 
@@ -158,7 +159,7 @@ def _read(
 ) -> Stored:
     fields = _QUERY | _VALUE
     table = read_table(path, name, what=what, fields=fields, required=required, otherwise=otherwise)
-    return _long(table, value)
+    return stored_of(table, value)
 
 
 def _header_rows(first: list[str]) -> int:
@@ -166,7 +167,14 @@ def _header_rows(first: list[str]) -> int:
     return 2 if first and first[0].startswith("# quem similarities") else 1
 
 
-def _long(table: SourceTable[str], value_name: str) -> Stored:
+def stored_of(table: SourceTable[str], value_name: str) -> Stored:
+    """Read rows of query, case, and a number: `value_name` or rank, or both.
+
+    Raises
+    ------
+    QuemError
+        There is no row, one lacks an id, or a number is not one.
+    """
     table = table.without_blank_rows()
     if not len(table):
         raise QuemError([Mistake(table.name, message="holds no line below the header")])

@@ -188,11 +188,11 @@ def test_measures_of_options(tmp_path: Path) -> None:
     assert not early.confidence.holds
     assert "early: One over the place of the correct option (mine:early" in result.to_html()
     assert result.to_dict()["measures"][0]["summary"] == "One over the place of the correct option."
-    other = quem.analyze(result.findings.data, measures=["early", lambda_named()], headline="early")
+    other = quem.analyze(result.findings.data, measures=["early", short_lists()], headline="early")
     assert other.findings.scorer.names == ("early", "short")
 
 
-def lambda_named() -> quem.lists.Definition:
+def short_lists() -> quem.lists.Definition:
     """A measure without a function of a name."""
     return quem.lists.define(lambda items, _: -len(items), name="short")
 

@@ -10,7 +10,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    overload,
+)
 
 from quem.study.reading import kind_of
 
@@ -25,6 +35,8 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.experience.loading import Study
     from quem.experience.result import ExperienceResult
+    from quem.leaderboard.gathering import Scored
+    from quem.leaderboard.result import LeaderboardResult
     from quem.options.loading import OptionsStudy
     from quem.options.result import OptionsResult
     from quem.planning.result import PlanResult
@@ -32,6 +44,20 @@ if TYPE_CHECKING:
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.result import RetrievalResult
     from quem.retrieval.truth import ExpertRanks
+
+    # What can be compared query by query.
+    Scores: TypeAlias = (
+        OptionsStudy
+        | RetrievalStudy
+        | DialogueStudy
+        | OptionsResult
+        | RetrievalResult
+        | DialogueResult
+        | LeaderboardResult
+        | Scored
+        | str
+        | os.PathLike[str]
+    )
 
 __all__ = [
     "KINDS",
@@ -43,6 +69,7 @@ __all__ = [
     "load_study",
     "plan",
     "presentations",
+    "score",
     "settings_of",
 ]
 
@@ -87,6 +114,9 @@ class Kind(ABC, Generic[LoadedStudy, Result]):
         What `load` takes besides the path; "code" where a study can name Python functions.
     running : tuple of str
         What `analyze` takes besides the settings of the study file, such as ``jobs``.
+    quick : dict of str to object
+        For a kind whose results have scores to compare: settings with which `analyze` gives these
+        and spares what else takes time.
     kept : str
         For a kind whose analysis takes long: the file in the folder of the report in which it
         keeps what is finished. `analyze` then takes ``keep``, its path, and ``progress``.
@@ -95,6 +125,7 @@ class Kind(ABC, Generic[LoadedStudy, Result]):
     name: ClassVar[str]
     sources: ClassVar[tuple[str, ...]] = ()
     running: ClassVar[tuple[str, ...]] = ()
+    quick: ClassVar[dict[str, object] | None] = None
     kept: ClassVar[str] = ""
 
     @abstractmethod
@@ -153,6 +184,7 @@ class _Options(Kind["OptionsStudy", "OptionsResult"]):
 
     name = "options"
     sources = ("code",)
+    quick: ClassVar = {"bootstrap": 0, "permutations": 0, "thresholds": 2, "folds": 2}
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> OptionsStudy:
         from quem.options.loading import load_options
@@ -180,6 +212,7 @@ class _Retrieval(Kind["RetrievalStudy", "RetrievalResult"]):
 
     name = "retrieval"
     sources = ("code",)
+    quick: ClassVar = {"bootstrap": 0, "permutations": 0, "repeats": 1, "warm_up": 0}
     kept = "similarities.csv"
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> RetrievalStudy:
@@ -218,6 +251,7 @@ class _Dialogue(Kind["DialogueStudy", "DialogueResult"]):
     name = "dialogue"
     sources = ("data", "code")
     running = ("jobs", "cluster", "sensitivity")
+    quick: ClassVar = {"bootstrap": 0, "permutations": 0}
     kept = "finished-targets.jsonl"
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> DialogueStudy:
@@ -277,11 +311,12 @@ KINDS = _Kinds()
 def presentations() -> dict[str, Presentation[Any]]:
     """Give how the results of each kind are shown: of studies, and of what is made of them."""
     from quem.comparison.result import ComparisonResult
+    from quem.leaderboard.result import LeaderboardResult
     from quem.machines.result import AuditResult, TrackResult
     from quem.planning.result import PlanResult
 
     results: list[type[BaseResult[Any]]] = [kind.result() for kind in KINDS.values()]
-    results += [ComparisonResult, PlanResult, AuditResult, TrackResult]
+    results += [ComparisonResult, LeaderboardResult, PlanResult, AuditResult, TrackResult]
     return {result.kind: result.presentation() for result in results}
 
 
@@ -438,30 +473,67 @@ def _kind_of_loaded(function: str, study: object) -> str:
     return str(kind)
 
 
+@overload
 def compare(
     *studies: Study,
     systems: Sequence[str] = (),
     test: Literal["auto", "problem", "twoway", "signflip"] = "auto",
     same_system: bool = False,
     **settings: object,
-) -> ComparisonResult:
-    """Compare the systems of a study, or those of several independent studies.
+) -> ComparisonResult: ...
+
+
+@overload
+def compare(
+    *studies: Scores,
+    systems: Sequence[str] = (),
+    same_system: bool = False,
+    **settings: object,
+) -> LeaderboardResult: ...
+
+
+@overload
+def compare(
+    *studies: AnyStudy, systems: Sequence[str] = (), same_system: bool = False, **settings: object
+) -> BaseResult[Any]: ...
+
+
+def compare(
+    *studies: Any,
+    systems: Sequence[str] = (),
+    test: Any = "auto",
+    same_system: bool = False,
+    **settings: Any,
+) -> ComparisonResult | LeaderboardResult:
+    """Compare the systems of a study, or those of several studies.
+
+    Experience studies are independent of each other. Studies of the other kinds are compared
+    query by query, and have to be of one kind, with the same queries and ground truth.
 
     Parameters
     ----------
     *studies : Study
-        As from `quem.load_study`. Of one, its systems are compared and the gain of those who
-        worked with help is measured. Of several, the systems of different studies are compared.
+        As from `quem.load_study`. Of one experience study, its systems are compared and the gain
+        of those who worked with help is measured. Of several, the systems of different studies
+        are compared. In the place of a study of another kind, a result of `quem.analyze` or of
+        `quem.compare`, or the folder of an earlier comparison.
     systems : sequence of str
         Ids of the systems to compare, or what their versions share; by default all. With
         names, no gain of people with help is measured.
     test : {"auto", "problem", "twoway", "signflip"}
-        How systems of one study are tested; ``auto`` chooses between the first two by the judges.
+        How systems of one experience study are tested; ``auto`` chooses between the first two by
+        the judges.
     same_system : bool
         Whether the studies measured versions of one system, which are put in order.
     **settings
-        Settings that replace those of the study files: ``level``, ``form``, ``score``,
-        ``normalize``, ``reference``, ``permutations``, ``seed``.
+        Settings that replace those of the study files. Of experience studies: ``level``,
+        ``form``, ``score``, ``normalize``, ``reference``, ``permutations``, ``seed``. Of others:
+        ``level``, ``bootstrap``, ``permutations``, ``seed``, ``measures``, ``headline``, and what
+        else the study file has under ``analysis``.
+
+    Returns
+    -------
+    ComparisonResult or LeaderboardResult
 
     Raises
     ------
@@ -473,6 +545,11 @@ def compare(
     if not studies:
         message = "compare takes one study at least: quem.compare(quem.load_study(path))"
         raise TypeError(message)
+    if any(map(_has_scores, studies)):
+        if test != "auto":
+            message = "test is for experience studies; scores of queries have one test"
+            raise TypeError(message)
+        return _compare_scores(studies, systems=systems, same_system=same_system, **settings)
     for study in studies:
         _refuse_other_than_study("compare", study)
     if unknown := sorted(settings.keys() - _COMPARISON_SETTINGS):
@@ -484,6 +561,68 @@ def compare(
     return compare_experience(
         studies, systems=systems, test=test, same_system=same_system, **settings
     )
+
+
+def _has_scores(given: object) -> bool:
+    """Whether this is a study, a result, or a folder with scores of queries."""
+    kind = str(getattr(getattr(given, "spec", None), "kind", ""))
+    if kind in KINDS:
+        return KINDS[kind].quick is not None
+    from quem.leaderboard.gathering import scored_before
+
+    return scored_before(given) is not None
+
+
+def score(study: AnyStudy, **settings: Any) -> Scored:
+    """Score the systems of a study, to be compared by `compare`.
+
+    Parameters
+    ----------
+    study : Study
+        Of a kind whose results have scores of queries.
+    **settings
+        Settings of the comparison, and what `analyze` takes besides, such as ``keep``.
+    """
+    from quem.leaderboard.gathering import scored_now
+
+    kind = KINDS[_kind_of_loaded("compare", study)]
+    running = {key: settings.pop(key) for key in _RUNNING if key in settings}
+    return scored_now(study, analyze, settings, kind.quick or {}, running)
+
+
+_RUNNING = ("jobs", "cluster", "keep", "progress")
+
+
+def _compare_scores(given: Sequence[Any], **settings: Any) -> LeaderboardResult:
+    from quem.leaderboard.gathering import compare_scored, scored_before
+    from quem.leaderboard.settings import LeaderboardSettings
+
+    settings = {key: value for key, value in settings.items() if value is not None}
+    specs = [one.spec for one in given if hasattr(one, "spec")]
+    known = {*LeaderboardSettings.model_fields}
+    known |= {key for spec in specs for key in type(spec.analysis).model_fields}
+    # Scores of the command were computed with the settings of their kind.
+    if unknown := sorted(settings.keys() - known):
+        message = f"compare takes no {unknown[0]}; its settings are {', '.join(sorted(known))}"
+        raise TypeError(message)
+    scored = []
+    for one in given:
+        before = scored_before(one)
+        if before is None:
+            if not _has_scores(one):
+                _refuse_unlike(one)
+            before = score(one, **settings)
+        scored.append(before)
+    own = {key: value for key, value in settings.items() if key in LeaderboardSettings.model_fields}
+    return compare_scored(scored, **own)
+
+
+def _refuse_unlike(study: object) -> None:
+    """An experience study, or none at all, among others with scores."""
+    kind = getattr(getattr(study, "spec", None), "kind", None)
+    what = f"one of kind {kind}" if kind else type(study).__name__
+    message = f"compare takes studies of one kind, and not {what} among others"
+    raise TypeError(message)
 
 
 _COMPARISON_SETTINGS = dict.fromkeys(

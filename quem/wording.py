@@ -27,6 +27,7 @@ __all__ = [
     "format_signed",
     "join_words",
     "measured",
+    "plural",
     "short",
     "warnings_text",
     "wrap",
@@ -42,8 +43,15 @@ _ZERO = 1e-12
 
 
 def format_count(count: int, noun: str) -> str:
-    """Write a count with its noun: "1 judge", "1,260 judges"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    """Write a count with its noun: "1 judge", "1,260 judges", "2 queries"."""
+    return f"{count:,} {noun if count == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Give the plural of a noun: "judges", "queries"."""
+    if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+        return f"{noun[:-1]}ies"
+    return f"{noun}s"
 
 
 def format_number(value: float, digits: int = 1) -> str:

@@ -13,6 +13,7 @@ from quem.dialogue.result import DialogueResult
 from quem.experience.loading import Study
 from quem.experience.result import ExperienceResult
 from quem.kinds import AnyStudy
+from quem.leaderboard.result import LeaderboardResult
 from quem.lists import Definition, Scores
 from quem.options.loading import OptionsStudy
 from quem.options.result import OptionsResult
@@ -29,6 +30,9 @@ def types_by_kind(some: str, one: Literal["experience", "options"]) -> None:
     assert_type(quem.analyze(experience), ExperienceResult)
     assert_type(quem.analyze(experience).estimates, pd.DataFrame)
     assert_type(quem.compare(experience), ComparisonResult)
+    retrieval = quem.load_study(some, kind="retrieval")
+    assert_type(quem.compare(retrieval), LeaderboardResult)
+    assert_type(quem.compare("folder", quem.analyze(retrieval)), LeaderboardResult)
     assert_type(quem.plan(), PlanResult)
     assert_type(quem.load_study(some, kind="options"), OptionsStudy)
     assert_type(quem.load_study(some, kind="retrieval"), RetrievalStudy)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
 _MEMORY = 1_000_000_000
 _SECONDS = 20
@@ -20,8 +23,18 @@ def main() -> None:
     svg = sys.stdin.buffer.read().decode("utf-8")
     width, height = _size(svg)
     zoom = min(_ZOOM, _LONGEST_SIDE / max(width, height, 1.0))
-    png = resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, background="#ffffff")
+    png = resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, background="#ffffff", **_fonts())
     sys.stdout.buffer.write(bytes(png))
+
+
+def _fonts() -> dict[str, Any]:
+    """The fonts that come with matplotlib: resvg leaves out texts whose font a machine lacks."""
+    package = find_spec("matplotlib")
+    folder = Path(package.origin if package and package.origin else "").parent
+    files = sorted(map(str, (folder / "mpl-data" / "fonts" / "ttf").glob("DejaVuS*.ttf")))
+    sans = dict.fromkeys(("sans_serif_family", "cursive_family", "fantasy_family"), "DejaVu Sans")
+    serif = dict.fromkeys(("font_family", "serif_family"), "DejaVu Serif")
+    return {"font_files": files, **sans, **serif, "monospace_family": "DejaVu Sans Mono"}
 
 
 def _limit() -> None:

@@ -38,7 +38,7 @@ def can_draw_svg() -> bool:
 @cache
 def drawing_version() -> str:
     """Name the versions of what draws, for the key of a cache."""
-    return version("resvg-py") if can_draw_svg() else "none"
+    return f"{version('resvg-py')} with fonts" if can_draw_svg() else "none"
 
 
 def rasterized(path: Path, patterns: Sequence[re.Pattern[str]] = ()) -> bytes:

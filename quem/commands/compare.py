@@ -1,4 +1,8 @@
-"""``quem compare``: systems of one study, of several studies, and people with help."""
+"""``quem compare``: systems of one study, of several studies, and people with help.
+
+Experience studies are compared in `quem.comparison`; studies whose systems are scored query by
+query, in `quem.leaderboard`.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,13 @@ import click
 from quem.commands.options import (
     SettingsCommand,
     code_option,
+    data_option,
     database_option,
     format_options,
     json_option,
     out_option,
     pseudonyms_option,
+    refuse_foreign,
     refuse_out_with_json,
     reveal_option,
     study_in,
@@ -27,6 +33,7 @@ if TYPE_CHECKING:
 
     from quem.errors import Mistake
     from quem.experience.loading import Study
+    from quem.leaderboard.gathering import Scored
 
 __all__ = ["compare"]
 
@@ -34,16 +41,37 @@ __all__ = ["compare"]
 def _settings() -> dict[type[BaseModel], Iterable[str]]:
     from quem.comparison.settings import ComparisonSettings
     from quem.study.models import ExperienceSettings
+    from quem.study.options import OptionsSettings
+    from quem.study.retrieval import RetrievalSettings
 
-    shared = ("level", "form", "score", "normalize", "reference", "permutations", "seed")
-    return {ComparisonSettings: ComparisonSettings.model_fields, ExperienceSettings: shared}
+    return {
+        ComparisonSettings: ComparisonSettings.model_fields,
+        ExperienceSettings: (*_SHARED, *_OF_EXPERIENCE),
+        RetrievalSettings: _OF_SCORES,
+        OptionsSettings: ("max_length",),
+    }
+
+
+_SHARED = ("level", "permutations", "seed")
+_OF_EXPERIENCE = ("form", "score", "normalize", "reference")
+_OF_SCORES = ("measures", "headline", "k", "ties")
 
 
 @click.command(cls=SettingsCommand, settings=_settings)
 @click.argument("studies", metavar="STUDY...", nargs=-1, required=True, type=click.Path())
 @out_option("STUDY's name with -compare, beside it; of several studies in the current folder")
+@click.option(
+    "--board",
+    type=click.Path(path_type=Path),
+    help="Folder of a leaderboard to add STUDY to: it is read if it is there, and written again.",
+)
 @json_option
 @format_options
+@click.option(
+    "--jobs", type=click.IntRange(1, 1024), help="Number of processes (dialogue studies)."
+)
+@click.option("--cluster", metavar="ADDRESS", help="Dask scheduler (dialogue studies).")
+@data_option
 @database_option
 @reveal_option
 @pseudonyms_option
@@ -51,8 +79,10 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 def compare(
     studies: tuple[str, ...],
     out: Path | None,
+    board: Path | None,
     database: str | None,
     formats: dict[str, Any],
+    data: Path | None,
     *,
     as_json: bool,
     reveal: bool,
@@ -62,19 +92,90 @@ def compare(
 ) -> None:
     """Compare the systems in STUDY, or those of several studies.
 
-    Within one study, systems are compared on the rankings that include both, and the gain of
-    people assisted by a system is measured. Systems of different studies are compared as
-    independent estimates. Options replace the settings of the study files.
+    Within one experience study, systems are compared on the rankings that include both, and the
+    gain of people assisted by a system is measured. Systems of different experience studies are
+    compared as independent estimates. Retrievers, lists of options, and strategies of dialogues
+    are compared query by query, also those of several studies with the same queries; STUDY can
+    be the folder of such a comparison, to which others are added. Options replace the settings
+    of the study files.
     """
-    del code  # experience studies name none
     refuse_out_with_json(out, as_json=as_json)
-    paths = [study_in(Path(study)) for study in studies]
+    if board is not None and out is not None:
+        message = "--board names the folder that is written; leave out --out"
+        raise click.UsageError(message)
+    from quem.leaderboard.boards import is_board
+
+    earlier = [Path(study) for study in studies if is_board(Path(study))]
+    if board is not None and is_board(board) and board not in earlier:
+        earlier.insert(0, board)
+    paths = [study_in(Path(study)) for study in studies if Path(study) not in earlier]
     if settings["systems"]:
         _refuse_bare_names(paths)
-    if settings["same_system"] and len(paths) == 1:
+    _refuse_lossy(board or out, earlier, settings)
+    if settings["same_system"] and len(paths) + len(earlier) == 1:
         message = "--same-system needs two studies; versions in one study are shown without it"
         raise click.UsageError(message)
     from quem.commands.options import show_result
+
+    kind = "" if earlier else _kind(paths)
+    sources = {"database": database, "reveal": reveal, "pseudonyms": pseudonyms, "data": data}
+    given = {name: value for name, value in settings.items() if value is not None}
+    result: Any
+    if kind == "experience":
+        foreign = {"board": board, **{name: given.get(name) for name in _FOREIGN}, "data": data}
+        refuse_foreign(kind, foreign, ())
+        result = _compare_estimates(paths, given, database, reveal=reveal, pseudonyms=pseudonyms)
+    else:
+        # An option that is off is as good as none.
+        of_estimates = {name: given.pop(name, None) for name in (*_OF_EXPERIENCE, "test")}
+        refuse_foreign(kind or "scored query by query", of_estimates, ())
+        keeps = not as_json
+        result = _compare_scores(earlier, paths, sources, given, code=code, keeps=keeps)
+    if out is None:
+        first = (paths or earlier)[0]
+        beside = first.parent if len(paths) == 1 and not earlier else Path()
+        out = board if board is not None else beside / f"{first.stem}-compare"
+    show_result(result, out, formats, as_json=as_json)
+
+
+def _refuse_lossy(folder: Path | None, boards: list[Path], settings: dict[str, Any]) -> None:
+    """A part of a leaderboard must not replace the whole."""
+    parts = [name for name in ("systems", "same_system", "measures") if settings[name]]
+    same = folder is not None and folder.resolve() in [board.resolve() for board in boards]
+    if parts and same:
+        option = f"--{parts[0].replace('_', '-')}"
+        message = (
+            f"{option} would leave out what {folder} holds, and write over it; name another "
+            "folder by --out, and the leaderboard as STUDY"
+        )
+        raise click.UsageError(message)
+
+
+# What experience studies do not have.
+_FOREIGN = (*_OF_SCORES, "max_length", "jobs", "cluster")
+
+
+def _kind(paths: list[Path]) -> str:
+    """The kind of the first study that has one; its mistakes are found where it is loaded."""
+    from quem.errors import QuemError
+    from quem.study.reading import kind_of
+
+    for path in paths:
+        try:
+            return kind_of(path)
+        except QuemError:
+            continue
+    return "experience"
+
+
+def _compare_estimates(
+    paths: list[Path],
+    settings: dict[str, Any],
+    database: str | None,
+    *,
+    reveal: bool,
+    pseudonyms: bool,
+) -> object:
     from quem.kinds import compare as compare_studies
 
     loaded = _load(paths, database=database, reveal=reveal)
@@ -82,11 +183,59 @@ def compare(
         from quem.experience.pseudonyms import pseudonymize
 
         loaded = pseudonymize(loaded)
-    result = compare_studies(*loaded, **{k: v for k, v in settings.items() if v is not None})
-    if out is None:
-        beside = paths[0].parent if len(paths) == 1 else Path()
-        out = beside / f"{paths[0].stem}-compare"
-    show_result(result, out, formats, as_json=as_json)
+    return compare_studies(*loaded, **settings)
+
+
+def _compare_scores(
+    boards: list[Path],
+    paths: list[Path],
+    sources: dict[str, Any],
+    settings: dict[str, Any],
+    *,
+    code: bool,
+    keeps: bool,
+) -> object:
+    """Compare leaderboards and studies; what an analysis of these has kept is used again."""
+    from quem import kinds
+    from quem.commands.analyze import show_progress
+    from quem.errors import Mistake, QuemError
+    from quem.leaderboard.settings import LeaderboardSettings
+    from quem.study.reading import kind_of
+
+    running = {name: settings.pop(name, None) for name in ("jobs", "cluster")}
+    studies = []
+    mistakes: list[Mistake] = []
+    for path in paths:
+        try:
+            kind = kind_of(path)
+            if kinds.KINDS[kind].quick is None:
+                message = (
+                    f"a study of kind {kind} has no scores of queries, and does not compare with "
+                    "others that have; leave it out"
+                )
+                mistakes.append(Mistake(str(path), key="kind", message=message))
+                continue
+            refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
+            refuse_foreign(kind, running, kinds.KINDS[kind].running)
+            own = {name: value for name, value in sources.items() if value}
+            studies.append(kinds.load_study(path, code=code, **own))
+        except QuemError as error:
+            mistakes += error.mistakes
+    if mistakes:
+        raise QuemError(dict.fromkeys(mistakes))
+    known = {*LeaderboardSettings.model_fields}
+    known |= {name for study in studies for name in type(study.spec.analysis).model_fields}
+    kind = studies[0].spec.kind if studies else "leaderboard"
+    refuse_foreign(kind, settings, known)
+    scored: list[Path | Scored] = [*boards]
+    for study, path in zip(studies, paths, strict=True):
+        more = {name: value for name, value in running.items() if value is not None}
+        if file_name := kinds.KINDS[study.spec.kind].kept:
+            folder = path.parent / f"{path.stem}-report"
+            more |= {"keep": folder / file_name if keeps else None, "progress": show_progress()}
+        scored.append(kinds.score(study, **settings, **more))
+    own = {name: settings[name] for name in LeaderboardSettings.model_fields if name in settings}
+    return kinds.compare(*scored, **own)
 
 
 def _refuse_bare_names(paths: list[Path]) -> None:

@@ -77,6 +77,10 @@ def make(
     from quem.solutions import check_solutions
     from quem.study.reading import draft_study
 
+    path = out if out is not None else study.with_name(f"{study.stem}-panel.zip")
+    if path.exists():
+        message = "is there already, and a lost panel cannot be made again; name another with --out"
+        raise FileError(path, message)
     loaded = kinds.load_study(study, kind="experience", database=database, reveal=reveal)
     if isinstance(loaded.data, Decisions):
         message = "judges decided between pairs, and a panel needs rankings of whole groups"
@@ -112,7 +116,6 @@ def make(
         step=step or 0.0,
         last_ranked_on=_last_day(draft, database),
     )
-    path = out if out is not None else study.with_name(f"{study.stem}-panel.zip")
     write_files(path.parent, {path.name: made.content})
     print_warnings(one for one in warnings if one.code in ("identity", "metadata"))
     for one, why in made.left_out.items():

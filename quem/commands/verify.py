@@ -45,5 +45,8 @@ def verify(archive: Path, expected: str) -> None:
         )
     for note in found.notes:
         click.echo(f"note: {note}", err=True)
-    click.echo(f"{archive}: verified, nothing differs. {found.headline}.")
+    end = ":" if found.deviations else "."
+    click.echo(f"{archive}: verified, nothing differs. {found.headline}{end}")
+    for text in found.deviations:
+        click.echo(f"  - {text}")
     click.echo(f"seal: {found.hash}")

@@ -242,7 +242,7 @@ def _attribute(
     """The values of one attribute, and its categories; None where every value is missing."""
     blank = {"", *source.missing}
     column = table.columns[name]
-    known = {text: n for text, n in table.counts(name).items() if text not in blank}
+    known = {text: n for text, n in table.counts(name) if text not in blank}
     if not known:
         message = f"no case has a value of {name}; the attribute is left out"
         result.warnings.append(StudyWarning("empty-attribute", message))
@@ -311,7 +311,7 @@ def _ids(source: CaseFiles, table: SourceTable[str], result: ReadCases) -> list[
         return [str(number) for number in range(1, len(table) + 1)]
     table.lacking([source.id], result.mistakes)
     ids = table.columns[source.id].cells()
-    repeated = [name for name, n in table.counts(source.id).items() if n > 1 and name]
+    repeated = [name for name, n in table.counts(source.id) if n > 1 and name]
     if not repeated:
         return ids
     # UCI's Zoo has two frogs.

@@ -40,6 +40,7 @@ __all__ = [
     "Experiment",
     "Finished",
     "NamedStrategy",
+    "evaluated_on",
     "fingerprint",
     "join",
     "made_of",
@@ -419,6 +420,35 @@ def made_of(experiment: Experiment) -> str:
         [questions.rule, list(questions.order)],
         [getattr(function, "fingerprint", "") for function in functions],
     )
+
+
+# What the strategies are made of, rather than what they are measured by.
+_OF_STRATEGIES = ("neighbors", "neighbor_ties", "regions", "region_size")
+
+
+def evaluated_on(experiment: Experiment) -> tuple[str, dict[str, str]]:
+    """Say what strategies are measured by: a digest of the case base, and the settings."""
+    cases, questions = experiment.cases, experiment.questions
+    digest = fingerprint(
+        list(cases.ids),
+        list(cases.attributes),
+        cases.values,
+        cases.weights,
+        [None if names is None else list(names) for names in cases.categories],
+        [cases.labels[at] for at in cases.classes.tolist()],
+    )
+    settings = {
+        name: str(value)
+        for name, value in experiment.settings.to_dict().items()
+        if name not in _OF_STRATEGIES
+    }
+    functions = {user.name: getattr(user.function, "fingerprint", "") for user in experiment.users}
+    asked = [questions.rule, list(questions.order), getattr(questions.function, "fingerprint", "")]
+    settings["users"] = fingerprint(
+        [[user.name, user.rule, user.top, user.b] for user in experiment.users], functions
+    )
+    settings["questions"] = fingerprint(asked)
+    return digest, settings
 
 
 # What the file is called in the folder of a report.

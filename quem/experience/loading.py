@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from quem.errors import Mistake
     from quem.panels.package import ReferencePanel
-    from quem.sealing.seal import Seal
+    from quem.sealing.deviations import Seal
     from quem.store.drawing import ProblemDraw
     from quem.study import Declared, ExperienceSpec
     from quem.study.document import Loc

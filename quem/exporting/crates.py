@@ -7,6 +7,7 @@ import hashlib
 import json
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from quem import __version__
 
@@ -19,12 +20,23 @@ __all__ = ["CRATE", "crate"]
 
 CRATE = "ro-crate-metadata.json"
 _SPECIFICATION = "https://w3id.org/ro/crate/1.1"
+# Version 1.1 has no term for digests, and readers drop what the context does not define.
+_CONTEXT = [f"{_SPECIFICATION}/context", {"sha256": "http://schema.org/sha256"}]
+# The same on every system, as archives are compared byte for byte.
 _TYPES = {
     ".csv": "text/csv",
+    ".eval": "application/zip",
+    ".html": "text/html",
+    ".jpg": "image/jpeg",
     ".json": "application/json",
     ".jsonl": "application/jsonl",
+    ".md": "text/markdown",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
     ".toc": "text/plain",
-    ".eval": "application/zip",
+    ".txt": "text/plain",
+    ".yaml": "application/yaml",
+    ".zip": "application/zip",
 }
 
 
@@ -59,8 +71,8 @@ def crate(
         "description": f"Rankings of solutions by expert judges, of the QUEM study {title}",
         "datePublished": published or dt.datetime.now(dt.UTC).date().isoformat(),
         # The profile demands one, and a study file says nothing of it.
-        "license": "None is given; ask the organizer of the study before you use it",
-        "hasPart": [{"@id": name} for name in files],
+        "license": {"@id": "#license"},
+        "hasPart": [{"@id": quote(name)} for name in files],
     }
     graph: list[dict[str, Any]] = [
         {
@@ -71,25 +83,31 @@ def crate(
         },
         folder,
         *(_file(name, content) for name, content in files.items()),
+        {
+            "@id": "#license",
+            "@type": "CreativeWork",
+            "name": "No license is given",
+            "description": "Ask the organizer of the study before you use it.",
+        },
         {"@id": "#quem", "@type": "SoftwareApplication", "name": "quem", "version": version},
         {
             "@id": "#export",
             "@type": "CreateAction",
             "name": "quem export",
             "instrument": {"@id": "#quem"},
-            "result": [{"@id": name} for name in files],
+            "result": [{"@id": quote(name)} for name in files],
         },
     ]
     if spec.organizer.name:
         graph.append({"@id": "#organizer", "@type": "Person", "name": spec.organizer.name})
         folder["author"] = {"@id": "#organizer"}
-    content = {"@context": f"{_SPECIFICATION}/context", "@graph": graph}
+    content = {"@context": _CONTEXT, "@graph": graph}
     return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
 
 
 def _file(name: str, content: bytes) -> dict[str, Any]:
     return {
-        "@id": name,
+        "@id": quote(name),
         "@type": "File",
         "name": name,
         "contentSize": str(len(content)),

@@ -100,12 +100,13 @@ def redacted(
         raise FileError(draft.path, message)
     now = contents(draft)
     records = _records(draft)
+    of_store = _named_in(store)
     judges = {one for record in records for one in record["contents"]["judges"]}
-    judges |= {*now["judges"], *getattr(data, "judges", ())}
+    judges |= {*now["judges"], *getattr(data, "judges", ()), *of_store["judge"]}
     ordered = [*now["judges"], *sorted(judges - {*now["judges"]})]
     people = {
         **_numbered(ordered, "judge", now),
-        **_solvers(records, now, has_panel=bool(spec.panel)),
+        **_solvers(records, now, of_store["solver"], has_panel=bool(spec.panel)),
     }
 
     def new(name: str) -> str:
@@ -130,7 +131,7 @@ def redacted(
         files[record_file(draft.path, number).name] = canonical(made)
     files[log_file(draft.path).name] = log_file(draft.path).read_bytes()
     if store:
-        solvers = {one: new(one) for one in (*now["solvers"], *_former(store))}
+        solvers = {one: new(one) for one in (*now["solvers"], *of_store["solver"])}
         store = redacted_archive(
             store, draft.name, spec.id, {one: new(one) for one in judges}, solvers
         )
@@ -147,11 +148,15 @@ def _records(draft: StudyFile) -> list[dict[str, Any]]:
     return records
 
 
-def _former(store: str) -> set[str]:
-    """Name the solvers of whom a store says something, also those that were taken out."""
+def _named_in(store: str) -> dict[str, list[str]]:
+    """Name the judges and solvers of a store, also those that were taken out of the study."""
     rows = [json.loads(line) for line in store.splitlines()[1:]]
+    solvers = [one for row in rows if row["table"] == "ballot" for one in row["solvers"] or ()]
     items = [item for row in rows if row["table"] == "layout" for item in row["items"]]
-    return {solver for _, solver, *_ in items}
+    return {
+        "judge": [row["id"] for row in rows if row["table"] == "judge"],
+        "solver": [*dict.fromkeys([*solvers, *(solver for _, solver, *_ in items)])],
+    }
 
 
 def _numbered(names: Iterable[str], noun: str, now: Mapping[str, Any]) -> dict[str, str]:
@@ -164,9 +169,15 @@ def _numbered(names: Iterable[str], noun: str, now: Mapping[str, Any]) -> dict[s
 
 
 def _solvers(
-    records: list[dict[str, Any]], now: Mapping[str, Any], *, has_panel: bool
+    records: list[dict[str, Any]],
+    now: Mapping[str, Any],
+    of_store: Iterable[str],
+    *,
+    has_panel: bool,
 ) -> dict[str, str]:
-    every: dict[str, str] = {}
+    known = {one for parts in (now, *(r["contents"] for r in records)) for one in parts["solvers"]}
+    # Who came after the seal and went again may have been anybody.
+    every = {one: "subjects" for one in of_store if one not in known}
     for parts in (now, *(record["contents"] for record in records)):
         for name in ids_in(parts) & {*parts["solvers"]}:
             every.setdefault(name, parts["solvers"][name]["is"])

@@ -13,6 +13,7 @@ from io import BytesIO
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 from quem import __version__
@@ -23,6 +24,7 @@ from quem.sealing.log import log_file, read_log, record_file
 from quem.sealing.record import canonical, hash_of, plan_file
 from quem.sealing.seal import ranking_files
 from quem.solutions import find_solutions
+from quem.study.kept_digests import digests_file, kept_digests
 from quem.study.reading import draft_study
 from quem.study.runs import FOLDER
 
@@ -46,6 +48,7 @@ FORMAT = 1
 _MANIFEST, _ANALYSIS, _STORE, _STUDY = "archive.json", "analysis.json", "store.jsonl", "study"
 _AGAIN = "take another copy of the archive"
 _LIBRARIES = ("numpy", "scipy")
+_KEYS = {"format", "study", "exported_on", "versions", "files"}
 
 
 @dataclass(frozen=True)
@@ -81,33 +84,42 @@ class Verified:
         What the study's seal says, where it could be analyzed, and its hash.
     notes : tuple of str
         What a reader should know besides.
+    deviations : tuple of str
+        What the study's seal says is not as it was sealed.
     """
 
     differences: tuple[Difference, ...]
     headline: str = ""
     hash: str = ""
     notes: tuple[str, ...] = ()
+    deviations: tuple[str, ...] = ()
 
 
 def study_files(draft: StudyFile) -> dict[str, Path]:
     """Name every file that a sealed study is made of, by its path inside the study's folder.
+
+    A copy without names has no files of solutions and texts, and their digests instead.
 
     Raises
     ------
     QuemError
         A solution cannot be read, or a file is outside the folder.
     """
-    solutions, mistakes, _ = find_solutions(draft, complete=False)
-    if mistakes:
-        raise QuemError(mistakes)
     study = draft.path
+    shown: list[Path] = [digests_file(study)]
+    if kept_digests(study) is None:
+        solutions, mistakes, _ = find_solutions(draft, complete=False)
+        if mistakes:
+            raise QuemError(mistakes)
+        shown = [plan_file(study)]
+        shown += [file.path for solution in solutions for file in solution.files]
+        shown += [file.path for sheet in solutions.sheets() for file in sheet.files]
     subjects = _table_of_subjects(study)
     lines, _ = read_log(study)
-    paths = [study, *ranking_files(draft), *subjects, log_file(study), plan_file(study)]
+    paths = [study, *ranking_files(draft), *subjects, log_file(study)]
     paths += [draft.beside(draft.spec.panel.file)[0]] if draft.spec and draft.spec.panel else []
     paths += [record_file(study, n) for n in range(1, sum(x.what == "sealed" for x in lines) + 2)]
-    paths += [file.path for solution in solutions for file in solution.files]
-    paths += [file.path for sheet in solutions.sheets() for file in sheet.files]
+    paths += shown
     paths += sorted(path for path in (study.parent / FOLDER).rglob("*") if path.is_file())
     folder = study.parent.resolve()
     files = {}
@@ -234,6 +246,9 @@ def _unzipped(raw: bytes) -> dict[str, bytes]:
         if any(info.compress_type != ZIP_STORED for info in infos):
             message = "its files are compressed, as quem does not write them"
             raise ValueError(message)
+        if sum(info.file_size for info in infos) > len(raw):
+            message = "its files overlap"
+            raise ValueError(message)
         return {info.filename: archive.read(info) for info in infos}
 
 
@@ -252,7 +267,8 @@ def _differences(files: Mapping[str, bytes], folder: Path) -> Iterator[Differenc
     try:
         manifest = json.loads(files[_MANIFEST])
         digests = dict(manifest["files"])
-        is_one = manifest["format"] == FORMAT and f"{_STUDY}/{manifest['study']}" in digests
+        is_one = manifest["format"] == FORMAT and manifest.keys() == _KEYS
+        is_one = is_one and f"{_STUDY}/{manifest['study']}" in digests
         canonical(manifest)
         published, writer = str(manifest["exported_on"]), str(manifest["versions"]["quem"])
     except (KeyError, ValueError, TypeError, AttributeError, RecursionError):
@@ -300,7 +316,7 @@ def _of_crate(
 def _described(raw: bytes) -> dict[str, str]:
     try:
         graph = json.loads(raw)["@graph"]
-        return {one["@id"]: one["sha256"] for one in graph if "sha256" in one}
+        return {unquote(one["@id"]): one["sha256"] for one in graph if "sha256" in one}
     except (ValueError, KeyError, TypeError, RecursionError):
         return {}
 
@@ -317,7 +333,7 @@ def _analyzed(
     if _STORE in files:
         restore_store(files[_STORE].decode(), database, draft_study(study))
     content, seal = analyze(study, database)
-    found, notes = [], []
+    found, notes = [*_unknown(study, files)], []
     if expected and not seal.hash.startswith(expected.lower()):
         kind = f"the hash of the seal is {seal.hash}, and {expected} was expected"
         name = f"{_STUDY}/{record_file(study, 1).name}"
@@ -336,7 +352,18 @@ def _analyzed(
             kind = f"is not what the analysis gives here ({', '.join(other)})"
             found.append(Difference(_ANALYSIS, kind, "verify it with the versions it names"))
     notes += [seal.note] if seal.note else []
-    return Verified(tuple(found), seal.headline, seal.hash, tuple(notes))
+    return Verified(tuple(found), seal.headline, seal.hash, tuple(notes), tuple(seal.texts))
+
+
+def _unknown(study: Path, files: Mapping[str, bytes]) -> Iterator[Difference]:
+    """Name what quem did not write into an archive, and what it would have written."""
+    own = study_files(draft_study(study))
+    known = {_MANIFEST, CRATE, _ANALYSIS, _STORE, *(f"{_STUDY}/{name}" for name in own)}
+    for name in sorted(files.keys() - known):
+        yield Difference(name, "is not a part of this study", "remove it, or " + _AGAIN)
+    if not any(line.what == "analyzed" for line in read_log(study)[0]):
+        name = f"{_STUDY}/{log_file(study).name}"
+        yield Difference(name, "does not have the first analysis, which each archive notes")
 
 
 _CLOSE = 1e-6
@@ -344,8 +371,7 @@ _CLOSE = 1e-6
 
 def _is_close(one: Any, other: Any) -> bool:  # noqa: ANN401  JSON holds anything
     if isinstance(one, dict) and isinstance(other, dict):
-        keys = {*one, *other} - {"quem_version", "version"}
-        return all(k in one and k in other and _is_close(one[k], other[k]) for k in keys)
+        return one.keys() == other.keys() and all(_is_close(one[k], other[k]) for k in one)
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(_is_close, one, other))
     if isinstance(one, float) and isinstance(other, int | float):

@@ -83,7 +83,7 @@ def columns_of_frame(
     meaning = {alias: own for own, aliases in fields.items() for alias in aliases}
     found: dict[str, list[Any]] = {}
     for at, title in enumerate(frame.columns):
-        own = meaning.get(str(title).casefold().replace(" ", "_"))
+        own = meaning.get(str(title).casefold().replace(" ", "_").replace("-", "_"))
         if own in found:
             raise QuemError([Mistake(name, key=str(title), message=f"is a second column {own}")])
         if own is not None:

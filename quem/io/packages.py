@@ -95,6 +95,11 @@ class Package:
         """The names of all parts in their order, folders left out."""
         return [one.filename for one in self._entries.values() if not one.is_dir()]
 
+    @property
+    def all_names(self) -> list[str]:
+        """The names of all parts, as often as they are in it."""
+        return [one.filename for one in self._zip.infolist() if not one.is_dir()]
+
     def read(self, name: str) -> bytes:
         """Give the content of a part.
 

@@ -11,12 +11,12 @@ from quem.io.columns import column_of
 from quem.io.text import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator
+    from collections.abc import Callable, Hashable, Iterator
     from pathlib import Path
 
     from quem.io.columns import CodedColumn
 
-__all__ = ["Records", "is_json", "is_json_lines", "read_records", "text_of"]
+__all__ = ["Record", "Records", "is_json", "is_json_lines", "read_records", "text_of"]
 
 Record = dict[str, object]
 
@@ -56,7 +56,15 @@ def is_json(path: Path) -> bool:
     return path.suffix.casefold() == ".json" or is_json_lines(path)
 
 
-def read_records(path: Path, name: str, *, what: str, example: str, key: str = "id") -> Records:
+def read_records(
+    path: Path,
+    name: str,
+    *,
+    what: str,
+    example: str,
+    key: str = "id",
+    unfold: Callable[[object], list[object] | None] | None = None,
+) -> Records:
     """Read a file of records: JSON Lines by its ending, else JSON.
 
     JSON holds a list of records, or an object of them by id.
@@ -71,6 +79,8 @@ def read_records(path: Path, name: str, *, what: str, example: str, key: str = "
         A record, for messages.
     key : str
         What the id is called that an object of records gives each of them.
+    unfold : callable, optional
+        Gives the records of JSON that holds something else; None where it does not.
 
     Raises
     ------
@@ -85,7 +95,9 @@ def read_records(path: Path, name: str, *, what: str, example: str, key: str = "
         entries = [_parsed(line, name, at) for at, line in numbered]
         lines = [at for at, _ in numbered]
     else:
-        entries, lines = _entries(_parsed(text, name, 0), key), None
+        content, lines = _parsed(text, name, 0), None
+        unfolded = unfold(content) if unfold else None
+        entries = _entries(content, key) if unfolded is None else unfolded
     records = Records(name, [e for e in entries if isinstance(e, dict)], text, lines)
     if len(records.entries) < len(entries):
         at = next(at for at, entry in enumerate(entries) if not isinstance(entry, dict))

@@ -7,6 +7,7 @@ more lines it is.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic
@@ -24,7 +25,7 @@ from quem.io.records import is_json, read_records
 from quem.io.text import nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -35,6 +36,7 @@ __all__ = [
     "MOST_NAMED",
     "SourceTable",
     "all_columns",
+    "field_name",
     "named_columns",
     "read_table",
     "repeats",
@@ -97,11 +99,11 @@ class SourceTable(Generic[Cell_co]):
             blank &= column.lookup([cell in ("", None) for cell in column.values], np.bool_)
         return self.only(np.flatnonzero(~blank))
 
-    def counts(self, name: str) -> dict[Cell_co, int]:
-        """Count the cells of each distinct value of a column."""
+    def counts(self, name: str) -> list[tuple[Cell_co, int]]:
+        """Count the cells of each distinct value of a column; values of JSON may be lists."""
         column = self.columns[name]
         numbers = np.bincount(column.codes, minlength=len(column.values)).tolist()
-        return {cell: n for cell, n in zip(column.values, numbers, strict=True) if n}
+        return [(cell, n) for cell, n in zip(column.values, numbers, strict=True) if n]
 
     def mistake(self, row: int, name: str, message: str) -> Mistake:
         """Describe what is wrong with one cell."""
@@ -231,6 +233,7 @@ def read_table(
     fields: Mapping[str, Sequence[str]] | Sequence[str],
     required: Sequence[str],
     otherwise: str = "",
+    strict: bool = True,
 ) -> SourceTable[str]:
     """Read the columns of a table that mean something: JSON, Parquet by its ending, else CSV.
 
@@ -242,6 +245,8 @@ def read_table(
         What the file is meant to be, for messages.
     fields, required, otherwise
         As `named_columns` takes them.
+    strict : bool
+        Whether an unknown key of JSON is refused; otherwise there is a warning, as in CSV.
 
     Raises
     ------
@@ -255,9 +260,9 @@ def read_table(
         whole = read_large(path, name) or read_delimited(path, name, what=what)
         return named_columns(whole, fields, required, otherwise)
     names = _names(fields)
-    spelled = [names[field][0] for field in required]
-    example = "{" + ", ".join(f'"{key}": ...' for key in spelled) + "}"
-    records = read_records(path, name, what=what, example=example, key=spelled[0])
+    first = [names[field][0] for field in required]
+    example = "{" + ", ".join(f'"{key}": ...' for key in first) + "}"
+    records = read_records(path, name, what=what, example=example, key=first[0])
     meaning = {alias: own for own, aliases in names.items() for alias in aliases}
     lines: list[int] = []
 
@@ -265,21 +270,40 @@ def read_table(
         lines.extend(() if lines else records.lines())
         return Mistake(name, lines[row], key=key)
 
-    mistakes = []
+    mistakes, unread = [], []
     columns = dict.fromkeys(required, column_of([""] * len(records.entries)))
     for key, column in records.columns().items():
+        if not strict and field_name(key) not in meaning:
+            unread.append(key)
+            continue
         texts = [_text(value) for value in column.values]
-        columns[meaning.get(key, key)] = CodedColumn(column.codes, [text or "" for text in texts])
+        columns[meaning.get(field_name(key), key)] = CodedColumn(
+            column.codes, [text or "" for text in texts]
+        )
         message = "must be a text or a number"
         wrong = column.lookup((text is None for text in texts), np.bool_)
-        if key not in meaning:
+        if field_name(key) not in meaning:
             message = f"unknown key{nearest(key, meaning)}; known here: {', '.join(meaning)}"
             wrong = np.array([key in entry for entry in records.entries])
         if wrong.any():
             mistakes.append(replace(place(int(np.argmax(wrong)), key), message=message))
     if mistakes:
         raise QuemError(mistakes[:MOST_NAMED])
-    return SourceTable(name, columns, place)
+    return SourceTable(name, columns, place, _unread(name, unread, meaning))
+
+
+def _unread(name: str, columns: list[str], known: Iterable[str]) -> tuple[StudyWarning, ...]:
+    return tuple(
+        StudyWarning(
+            "ignored-column", f"{name}: the column {shown(cell)} is not read{nearest(cell, known)}"
+        )
+        for cell in columns
+    )
+
+
+def field_name(header: str) -> str:
+    """Spell the name of a column as fields are named: in small letters, with ``_`` for blanks."""
+    return re.sub("[ -]", "_", header.casefold())
 
 
 def _text(value: object) -> str | None:
@@ -324,7 +348,7 @@ def named_columns(
     at: dict[str, int] = {}
     mistakes, unknown = [], []
     for index, cell in enumerate(header):
-        field = meaning.get(cell.casefold().replace(" ", "_"), "")
+        field = meaning.get(field_name(cell), "")
         if field in at:
             message = f"duplicate column: column {at[field] + 1} is the {field} too; keep one"
             mistakes.append(Mistake(table.name, line, index + 1, cell, message))
@@ -342,13 +366,7 @@ def named_columns(
         mistakes.append(Mistake(table.name, line, key=missing[0], message=message))
     if mistakes:
         raise QuemError(mistakes)
-    warnings = tuple(
-        StudyWarning(
-            "ignored-column",
-            f"{table.name}: the column {shown(cell)} is not read{nearest(cell, meaning)}",
-        )
-        for cell in unknown
-    )
+    warnings = _unread(table.name, unknown, meaning)
     columns = {field: table.columns[index] for field, index in at.items()}
     titles = {field: header[index] for field, index in at.items()}
     return SourceTable(table.name, columns, _places(table, at, titles), warnings)

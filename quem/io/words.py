@@ -11,18 +11,24 @@ import pandas as pd
 
 from quem.errors import Mistake, QuemError
 from quem.io.columns import CodedColumn
-from quem.io.tables import MOST_NAMED, SourceTable
+from quem.io.tables import MOST_NAMED, SourceTable, field_name
 from quem.io.text import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
 __all__ = ["read_words"]
 
 
 def read_words(
-    path: Path, name: str, *, what: str, fields: Sequence[str], least: int = 0
+    path: Path,
+    name: str,
+    *,
+    what: str,
+    fields: Sequence[str],
+    headers: Collection[Collection[str]],
+    least: int = 0,
 ) -> SourceTable[str] | None:
     """Read lines of words between spaces, as TREC writes them, without a header.
 
@@ -34,6 +40,8 @@ def read_words(
         What the file is meant to be, for messages.
     fields : sequence of str
         What the words of a line are.
+    headers : collection of collections of str
+        What the columns of a header are called; it has a name of each of them.
     least : int
         How many of them a line must have, where not all; then it may have more too.
 
@@ -56,7 +64,8 @@ def read_words(
     words = first.split()
     if any(mark in first for mark in ",;|") or len(words) < len(fields) - 1:
         return None
-    if {word.casefold() for word in words} & {"query", "case", "qid", "docno"}:
+    named = {field_name(word) for word in words}
+    if all(named.intersection(names) for names in headers):
         return None
     lengths = np.fromiter((len(line.split()) for line in lines), dtype=np.int64, count=len(lines))
     wrong = (lengths > 0) & ((lengths < least) if least else (lengths != len(fields)))

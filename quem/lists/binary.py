@@ -18,6 +18,7 @@ from quem.lists.measure import (
     TOP,
     TRUTH_TIES_BY_ORDER,
     UNJUDGED,
+    UNJUDGED_ITEMS,
     Definition,
 )
 
@@ -195,8 +196,8 @@ def _definition(
         unknown=UNJUDGED,
         undefined="Where no item is relevant.",
         citation=citation,
-        parameters=(GRADE, TOP) if name in _ANY_LIST else (GRADE,),
-        shown_with=("", "@2") if name in _ANY_LIST else ("",),
+        parameters=(GRADE, UNJUDGED_ITEMS, TOP) if name in _ANY_LIST else (GRADE,),
+        shown_with=("", "(unjudged=skip)", "@2") if name in _ANY_LIST else ("",),
     )
 
 
@@ -313,7 +314,7 @@ RECIPROCAL_RANK = (
         unknown=UNJUDGED,
         undefined="Where no item is relevant.",
         citation="Kantor & Voorhees (2000), The TREC-5 Confusion Track, Information Retrieval",
-        parameters=(GRADE, TOP),
-        shown_with=("", "@1"),
+        parameters=(GRADE, UNJUDGED_ITEMS, TOP),
+        shown_with=("", "(unjudged=skip)", "@1"),
     ),
 )

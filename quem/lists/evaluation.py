@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.errors import Mistake
-    from quem.lists.lists import Ties
+    from quem.lists.lists import Likeness, Ties
     from quem.lists.measure import Outcome
     from quem.lists.registry import Chosen, Items
 
@@ -137,6 +137,7 @@ def evaluate(
     measures: Iterable[Chosen],
     *,
     ties: Ties = "given",
+    likeness: Likeness | None = None,
 ) -> Scores:
     """Score a run.
 
@@ -155,6 +156,9 @@ def evaluate(
         The order of items of equal score, in the lists and in the ground truth: as they
         are given; the last id first, as trec_eval has them; or in all orders, each as likely, over
         which each score is the mean.
+    likeness : callable, optional
+        From a list of n items to how similar each two of them are, from 0 to 1: an array of shape
+        (n, n). ILD needs it.
 
     Returns
     -------
@@ -173,7 +177,7 @@ def evaluate(
     known: dict[str, int] = {"": 0}
     values = np.full((len(queries), len(chosen)), np.nan)
     codes = np.zeros(values.shape, dtype=np.intp)
-    for part, lists in _parts(run, truth, queries, ties):
+    for part, lists in _parts(run, truth, queries, ties, likeness):
         for column, wanted in enumerate(chosen):
             with np.errstate(over="ignore", invalid="ignore"):
                 scores, undefined = _computed(wanted, lists)
@@ -189,7 +193,14 @@ def evaluate(
 
 
 def score(
-    listed: Items, truth: Items, by: Chosen, /, *, ties: Ties = "given", **values: object
+    listed: Items,
+    truth: Items,
+    by: Chosen,
+    /,
+    *,
+    ties: Ties = "given",
+    likeness: Likeness | None = None,
+    **values: object,
 ) -> Score:
     """Score one list.
 
@@ -199,7 +210,7 @@ def score(
         Item to score, pairs of item and score, or items alone, best first.
     truth : mapping or sequence
         Item to grade or similarity, pairs of these, or the relevant items.
-    ties : {"given", "id", "expected"}
+    ties, likeness
         See `evaluate`.
     **values
         Parameters of the measure.
@@ -213,12 +224,13 @@ def score(
     QuemError
         As `evaluate` does.
     """
-    scores = evaluate({"": listed}, {"": truth}, [measure(by, **values)], ties=ties)
+    wanted = [measure(by, **values)]
+    scores = evaluate({"": listed}, {"": truth}, wanted, ties=ties, likeness=likeness)
     return Score(float(scores.values[0, 0]), scores.reasons[int(scores.reason_codes[0, 0])])
 
 
 def _computed(wanted: Measure, lists: Lists) -> Outcome:
-    """Score lists; errors in a measure of the user name it."""
+    """Score lists; what is wrong with a measure of the user is said with its name."""
     if not is_own(wanted.definition):
         return wanted.compute(lists)
     try:
@@ -280,7 +292,11 @@ def _check(run: object, truth: object, ties: str) -> None:
 
 
 def _parts(
-    run: Mapping[Any, Items], truth: Mapping[Any, Items], queries: list[Hashable], ties: Ties
+    run: Mapping[Any, Items],
+    truth: Mapping[Any, Items],
+    queries: list[Hashable],
+    ties: Ties,
+    likeness: Likeness | None,
 ) -> Iterator[tuple[slice, Lists]]:
     """Read the queries part by part; each part has about as many items as are read at once."""
     runs, scored = _read(run, queries, best_first=True)
@@ -293,7 +309,12 @@ def _parts(
         part = slice(start, end)
         try:
             lists = Lists(
-                runs[part], truths[part], queries=queries[part], ties=ties, scored=has_scores[part]
+                runs[part],
+                truths[part],
+                queries=queries[part],
+                ties=ties,
+                scored=has_scores[part],
+                likeness=likeness,
             )
             if not mistakes:
                 yield part, lists

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from quem.lists.binary import common
+from quem.lists.diversity import similarities_of
 from quem.lists.evaluation import score
 from quem.lists.lists import Lists
 from quem.lists.pairs import count_pairs
@@ -18,6 +19,8 @@ from quem.lists.relevance import gains_of_a_cascade, nonrelevant_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
+
+    from numpy.typing import NDArray
 
     from quem.lists.lists import Hits
     from quem.lists.measure import Definition, Measure
@@ -32,6 +35,7 @@ _EXAMPLES: dict[str, tuple[_Items, _Items]] = {
     # That of ProCAKE's page.
     "retrieval": ({"G2": 0.5, "G4": 0.3, "G3": 0.2}, {"G2": 0.5, "G3": 0.3, "G4": 0.2}),
     "options": ({"w1": 3, "c": 2, "w2": 1}, {"c": 1}),
+    "diversity": ({"a": 3, "b": 2, "c": 1}, {"a": 1}),
     "relevance": ({"d": 4, "a": 3, "x": 2, "b": 1}, {"a": 3, "b": 1, "c": 2, "d": 0}),
     # Nobody knows yet which of b, c and d is nearer, and k = 3 cuts between them.
     "dialogue": (
@@ -40,7 +44,16 @@ _EXAMPLES: dict[str, tuple[_Items, _Items]] = {
     ),
 }
 
-_ONLY_ORDER = ("options", "relevance", "own")
+# How similar the items of the example of diversity are.
+_SIMILAR = {("a", "b"): 0.5, ("a", "c"): 0.25, ("b", "c"): 0.75}
+
+
+def _likeness(items: list[Hashable]) -> NDArray[np.float64]:
+    known = {frozenset(pair): value for pair, value in _SIMILAR.items()}
+    return np.array([[known.get(frozenset(map(str, (a, b))), 1.0) for b in items] for a in items])
+
+
+_ONLY_ORDER = ("options", "relevance", "diversity", "own")
 
 
 def describe(definition: Definition) -> dict[str, Any]:
@@ -109,6 +122,8 @@ def explain(by: Chosen) -> dict[str, Any]:
         "ground_truth": truth,
         "scores": [_worked(measure(name, own), listed, truth) for name in shown],
     }
+    if kind == "diversity":
+        description["example"]["likeness"] = {" ".join(pair): s for pair, s in _SIMILAR.items()}
     if kind == "options":
         description["properties"] = [
             {
@@ -123,14 +138,15 @@ def explain(by: Chosen) -> dict[str, Any]:
 
 
 def _worked(chosen: Measure, listed: _Items, truth: _Items) -> dict[str, str | float | None]:
-    result = score(listed, truth, chosen)
+    result = score(listed, truth, chosen, likeness=_likeness)
     if result.reason:
         return {"measure": chosen.name, "score": None, "undefined": result.reason}
-    lists = Lists([listed], [truth])
+    lists = Lists([listed], [truth], likeness=_likeness)
     if is_own(chosen.definition):
         calculation = f"{chosen.definition.name}(items, truth)"
     else:
-        calculation = WORKED[chosen.definition.name](lists, **dict(chosen.values))
+        lists, values = chosen.applied(lists)
+        calculation = WORKED[chosen.definition.name](lists, **values)
     return {"measure": chosen.name, "calculation": calculation, "score": result.value}
 
 
@@ -237,9 +253,10 @@ def _counts(lists: Lists, rel: float) -> tuple[Hits, int, int, int]:
     return hits, int(hits.found[0]), int(hits.relevant[0]), lists.run.total
 
 
-def _f1(lists: Lists, rel: float) -> str:
-    _, n_hits, relevant, n = _counts(lists, rel)
-    return f"2 × {n_hits} / ({n} + {relevant})"
+def _f1(lists: Lists, rel: float, k: int | None) -> str:
+    hits, _, relevant, n = _counts(lists, rel)
+    n_hits = int((hits.position <= (k or np.inf)).sum())
+    return f"2 × {n_hits} / ({k or n} + {relevant})"
 
 
 def _f1s(lists: Lists, rel: float) -> str:
@@ -360,6 +377,12 @@ def _rbpl(lists: Lists, p: float, rel: float) -> str:
     return f"{_rbp(lists, p, rel, None, None)} + {n_hits}/{relevant} × {_n(p)}^{n}"
 
 
+def _ild(lists: Lists, k: int | None) -> str:
+    items = lists.of_query(0)[0][:k]
+    apart = _all(similarities_of(lists, items)[np.triu_indices(len(items), 1)].tolist())
+    return f"({_sum(f'(1 - {value})' for value in apart)}) / {len(apart)}"
+
+
 def _rank_quality(lists: Lists, k: int, lam: float, low: float, high: float) -> str:
     n = lists.run.total
     k = min(k, n)
@@ -411,5 +434,6 @@ WORKED: dict[str, Callable[..., str]] = {
     "nDCGL": _ndcgl,
     "RBP": _rbp,
     "RBPL": _rbpl,
+    "ILD": _ild,
     "rank_quality": _rank_quality,
 }

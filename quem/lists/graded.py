@@ -14,6 +14,7 @@ from quem.lists.measure import (
     TIES_BY_ORDER,
     TOP,
     UNJUDGED,
+    UNJUDGED_ITEMS,
     Definition,
     Parameter,
 )
@@ -98,8 +99,8 @@ GAIN = (
         undefined="Where no item has a gain.",
         citation="Järvelin & Kekäläinen (2002), Cumulated Gain-Based Evaluation of IR Techniques, "
         "ACM TOIS",
-        parameters=(_GAIN, TOP),
-        shown_with=("", "(gain=exponential)", "@2"),
+        parameters=(_GAIN, UNJUDGED_ITEMS, TOP),
+        shown_with=("", "(gain=exponential)", "(unjudged=skip)", "@2"),
     ),
     Definition(
         name="nDCGL",
@@ -175,7 +176,7 @@ RANK_BIASED = (
         undefined="Never; 0 where no item is relevant.",
         citation="Moffat & Zobel (2008), Rank-Biased Precision for Measurement of Retrieval "
         "Effectiveness, ACM TOIS",
-        parameters=(_PATIENCE, GRADE, _HIGHEST, TOP),
+        parameters=(_PATIENCE, GRADE, _HIGHEST, UNJUDGED_ITEMS, TOP),
         shown_with=("", "(p=0.8)", "(top=3)"),
     ),
     Definition(

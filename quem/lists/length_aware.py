@@ -13,7 +13,9 @@ from quem.lists.measure import (
     GRADE,
     NOTHING_RELEVANT,
     TIES_BY_ORDER,
+    TOP,
     UNJUDGED,
+    UNJUDGED_ITEMS,
     Definition,
     Parameter,
 )
@@ -29,9 +31,13 @@ __all__ = ["LENGTH_AWARE"]
 _SEVERAL = "several items are relevant, and the measure is defined for one"
 
 
-def _f1(lists: Lists, rel: float) -> Outcome:
+def _f1(lists: Lists, rel: float, k: int | None) -> Outcome:
     hits = lists.hits(rel)
-    score = 2 * hits.found / np.maximum(lists.run.sizes + hits.relevant, 1)
+    held = hits.found if k is None else hits.sum(hits.places.within(k))
+    # By precision and recall as trec_eval computes it, to the last bit.
+    precision = held / (np.maximum(lists.run.sizes, 1) if k is None else k)
+    recall = held / np.maximum(hits.relevant, 1)
+    score = 2 * precision * recall / np.where(held > 0, recall + precision, 1)
     return score, ((hits.relevant == 0, NOTHING_RELEVANT),)
 
 
@@ -74,18 +80,20 @@ LENGTH_AWARE = (
         name="F1",
         family="options",
         summary="The harmonic mean of precision and recall.",
-        formula="2 f / (n + R), with f of the R relevant items among the n of the list",
+        formula="2 f / (n + R), with f of the R relevant items among the n of the list; "
+        "2 f / (k + R), with f among its k best",
         compute=_f1,
         low=0,
         high=1,
         better="higher",
         truth="grades",
-        ties=_UNORDERED,
+        ties=f"{_UNORDERED} With k it does: {TIES_BY_ORDER[0].lower()}{TIES_BY_ORDER[1:]}",
         short="An empty list has 0, as has any without relevant items.",
         unknown=UNJUDGED,
         undefined=_NO_RELEVANT,
         citation=f"Van Rijsbergen (1979), Information Retrieval; {ATANASOVA}",
-        parameters=(GRADE,),
+        parameters=(GRADE, UNJUDGED_ITEMS, TOP),
+        shown_with=("", "@2"),
     ),
     Definition(
         name="F1s",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain, repeat
@@ -15,13 +16,15 @@ from quem.errors import QuemError
 from quem.lists.ragged import Places, Ragged, sum_by, tied_places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
-__all__ = ["Hits", "Lists", "Ties"]
+__all__ = ["Hits", "Likeness", "Lists", "Ties"]
 
 Ties = Literal["given", "id", "expected"]
+# From n items to how similar each two of them are, shape (n, n).
+Likeness = Callable[[list[Hashable]], "NDArray[np.float64]"]
 _Value = TypeVar("_Value")
 # No similarity and no grade: stands for an item that the ground truth does not have.
 _ABSENT = float(np.finfo(np.float64).min)
@@ -89,6 +92,8 @@ class Lists:
         trec_eval has them; or in all orders, over which measures give their mean.
     scored : array of bool, shape (q,), optional
         Whether the scores of a list mean anything; else only the order does. True by default.
+    likeness : callable, optional
+        From a list of n items to how similar each two of them are, an array of shape (n, n).
 
     Raises
     ------
@@ -104,10 +109,12 @@ class Lists:
         queries: list[Hashable] | None = None,
         ties: Ties = "given",
         scored: NDArray[np.bool_] | None = None,
+        likeness: Likeness | None = None,
     ) -> None:
+        self.likeness = likeness
         self._run, self._truth, self._by_id = run, truth, ties == "id"
         self.all_orders = ties == "expected"
-        self.queries = list(range(len(truth))) if queries is None else queries
+        self.queries: list[Hashable] = [*range(len(truth))] if queries is None else queries
         self.scored = np.ones(len(truth), dtype=bool) if scored is None else scored
         self.run = Ragged(np.fromiter(map(len, run), dtype=np.intp, count=len(run)))
         self.truth = Ragged(np.fromiter(map(len, truth), dtype=np.intp, count=len(truth)))
@@ -210,6 +217,25 @@ class Lists:
         if key not in self._cache:
             self._cache[key] = make()
         return cast("_Value", self._cache[key])
+
+    def judged(self) -> Lists:
+        """Give the lists without the items that nobody judged: unknown, or of a grade below 0."""
+        return self.once("judged", self._without_unjudged)
+
+    def _without_unjudged(self) -> Lists:
+        run = [
+            {item: score for item, score in items.items() if truth.get(item, -1) >= 0}
+            for items, truth in zip(self._run, self._truth, strict=True)
+        ]
+        ties: Ties = "id" if self._by_id else "expected" if self.all_orders else "given"
+        return Lists(
+            run,
+            self._truth,
+            queries=self.queries,
+            ties=ties,
+            scored=self.scored,
+            likeness=self.likeness,
+        )
 
     def of_query(
         self, query: int

@@ -32,6 +32,7 @@ __all__ = [
     "TRUTH_TIED",
     "TRUTH_TIES_BY_ORDER",
     "UNJUDGED",
+    "UNJUDGED_ITEMS",
     "Definition",
     "Measure",
     "Outcome",
@@ -269,9 +270,23 @@ class Measure:
         cut = dict(self.values).get("k") is not None
         return self.definition.truth == "order" or (self.definition.truth == "both" and cut)
 
+    @property
+    def depth(self) -> int | None:
+        """How many of the best items of a list it looks at; None for all of them."""
+        values = dict(self.values)
+        k = values.get("k")
+        return k if isinstance(k, int) and values.get(UNJUDGED_ITEMS.name) != _SKIP else None
+
+    def applied(self, lists: Lists) -> tuple[Lists, dict[str, Value]]:
+        """Give the lists that are scored, and the values that `Definition.compute` takes."""
+        values = dict(self.values)
+        unjudged = values.pop(UNJUDGED_ITEMS.name, None)
+        return lists.judged() if unjudged == _SKIP else lists, values
+
     def compute(self, lists: Lists) -> Outcome:
         """Score all lists; see `Definition`."""
-        return self.definition.compute(lists, **dict(self.values))
+        lists, values = self.applied(lists)
+        return self.definition.compute(lists, **values)
 
 
 def split_spelling(text: str) -> tuple[str, dict[str, str]] | None:
@@ -325,4 +340,12 @@ LIST_TIED = "all common items are tied in the list"
 NO_SIMILARITIES = "the list has no similarities, only an order"
 TRUTH_TIED = "all common items are tied in the ground truth"
 TOP = Parameter("k", None, "how many of the best items are looked at; all by default", least=1)
+_SKIP = "skip"
+UNJUDGED_ITEMS = Parameter(
+    "unjudged",
+    "count",
+    "whether items that nobody judged hold their positions, or are taken out of the list first",
+    kind=str,
+    choices=("count", _SKIP),
+)
 GRADE = Parameter("rel", 1.0, "from which grade on an item is relevant", kind=float)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from quem.errors import Mistake, QuemError
 from quem.io.text import nearest
 from quem.lists.binary import HITS, PRECISION, RECIPROCAL_RANK
+from quem.lists.diversity import DIVERSITY
 from quem.lists.error import ERROR, RANKS
 from quem.lists.graded import GAIN, RANK_BIASED
 from quem.lists.length_aware import LENGTH_AWARE
@@ -50,6 +51,7 @@ _FAMILIES = (
     RELEVANCE,
     GAIN,
     RANK_BIASED,
+    DIVERSITY,
     RANK_QUALITY,
 )
 

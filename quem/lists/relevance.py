@@ -14,6 +14,7 @@ from quem.lists.measure import (
     TIES_BY_ORDER,
     TOP,
     UNJUDGED,
+    UNJUDGED_ITEMS,
     Definition,
     Parameter,
 )
@@ -141,7 +142,9 @@ def _judged(lists: Lists, k: int | None) -> Outcome:
     return held / looked, ((sizes == 0, EMPTY_LIST),)
 
 
-_HIGHEST = Parameter("top", 4.0, "the highest grade that there can be", float, 1e-9, 60)
+_HIGHEST = Parameter(
+    "top", 4.0, "the highest grade that there can be; a higher one counts as it", float, 1e-9, 60
+)
 _NOTHING = "Where no item is relevant."
 
 
@@ -186,6 +189,7 @@ RELEVANCE = (
         "What the list lacks counts 0.",
         "Van Rijsbergen (1979), Information Retrieval",
         GRADE,
+        UNJUDGED_ITEMS,
         TOP,
     ),
     _definition(
@@ -196,6 +200,7 @@ RELEVANCE = (
         "0 where the list has no relevant item.",
         "Craswell & Hawking (2004), Overview of the TREC 2004 Web Track, TREC",
         GRADE,
+        UNJUDGED_ITEMS,
         TOP,
         shown_with=("", "@1"),
     ),
@@ -207,6 +212,7 @@ RELEVANCE = (
         "It is divided by R, also where the list is shorter.",
         "Buckley & Voorhees (2000), Evaluating Evaluation Measure Stability, SIGIR",
         GRADE,
+        UNJUDGED_ITEMS,
         shown_with=("",),
     ),
     _definition(
@@ -218,6 +224,7 @@ RELEVANCE = (
         "Chapelle, Metzler, Zhang & Grinspan (2009), Expected Reciprocal Rank for Graded "
         "Relevance, CIKM",
         _HIGHEST,
+        UNJUDGED_ITEMS,
         TOP,
         unknown="An item that the ground truth does not have satisfies nobody, and holds its "
         "position; so does one of a grade below 0.",

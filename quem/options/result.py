@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from quem.lists.inference import fewest_of
+from quem.lists.score_table import Entry, Inference, ScoredBy, ScoreTable, content_digest
 from quem.report.result import BaseResult, Presentation
 
 if TYPE_CHECKING:
@@ -153,6 +154,38 @@ class OptionsResult(BaseResult["OptionsFindings"]):
     def inputs(self) -> tuple[Path, ...]:
         """The files that the result was made of: the study file, questions and lists."""
         return self.findings.data.files
+
+    def score_table(self) -> ScoreTable:
+        """Give the score of each system on each question, to be compared."""
+        findings, spec, used = self.findings, self.findings.data.spec, self.findings.settings
+        key = findings.data.key
+        settings: dict[str, str] = {"missing": used.missing}
+        scorer = findings.scorer
+        if any("max_length" in dict(one.values) for one in scorer.measures):
+            settings["max_length"] = str(scorer.max_length)
+        return ScoreTable(
+            kind="options",
+            title=spec.title,
+            study=spec.id,
+            source=findings.data.name,
+            entries=tuple(
+                Entry(system, findings.name_of(at), spec.id)
+                for at, system in enumerate(findings.data.systems)
+            ),
+            queries=key.ids,
+            measures=tuple(
+                ScoredBy(name, one.definition.better)
+                for name, one in zip(scorer.names, scorer.measures, strict=True)
+            ),
+            headline=scorer.headline,
+            values=findings.scores,
+            truth=content_digest(
+                part for pair in sorted(zip(key.ids, key.correct, strict=True)) for part in pair
+            ),
+            settings=settings,
+            inference=Inference(used.level, used.bootstrap, used.permutations, used.seed),
+            nouns=("system", "question"),
+        )
 
     @property
     def scores(self) -> pd.DataFrame:

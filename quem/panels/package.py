@@ -11,10 +11,11 @@ import csv
 import hashlib
 import io
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import yaml
 
@@ -47,7 +48,8 @@ FEWEST_PEOPLE, FEWEST_JUDGES, FEWEST_PROBLEMS = 8, 2, 3
 _SPEC, _RANKINGS, _SUMS = "panel.yaml", "rankings.csv", "SHA256SUMS"
 _COLUMNS = ["judge", "problem", "person", "rank"]
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
-_MOST_BYTES, _MOST_PARTS = 2_000_000_000, 100_000
+# Panels are written uncompressed. One that somebody packed anew is compressed, but never this much.
+_MOST_BYTES, _MOST_TIMES, _LEAST_BYTES, _MOST_PARTS = 2_000_000_000, 50, 50_000_000, 100_000
 _AGAIN = "take another copy of the panel"
 
 
@@ -185,6 +187,10 @@ def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+class _PanelFile(Package):
+    broken: ClassVar = f"is not a panel, or a damaged one; {_AGAIN}"
+
+
 def read_panel(path: Path) -> ReferencePanel:
     """Read a panel, and check every digest.
 
@@ -193,7 +199,11 @@ def read_panel(path: Path) -> ReferencePanel:
     QuemError
         It cannot be read, with every file that is not as it was written.
     """
-    with Package(path, most_bytes=_MOST_BYTES, most_parts=_MOST_PARTS) as package:
+    size = path.stat().st_size if path.is_file() else 0
+    most = min(_MOST_BYTES, max(_LEAST_BYTES, _MOST_TIMES * size))
+    with _PanelFile(path, most_bytes=most, most_parts=_MOST_PARTS) as package:
+        if twice := _twice(package.all_names):
+            raise FileError(path, f"has {twice} twice; {_AGAIN}")
         files = {name: package.read(name) for name in package.names}
     if mistakes := [Mistake(f"{path}/{name}", message=why) for name, why in _changed(files)]:
         raise QuemError(mistakes)
@@ -212,6 +222,13 @@ def read_panel(path: Path) -> ReferencePanel:
     if mistakes := [*_unfit(panel, document)]:
         raise QuemError(mistakes)
     return panel
+
+
+def _twice(names: list[str]) -> str:
+    """Name what an archive has twice, as a file or as a folder too; nothing if there is none."""
+    counts = Counter(names)
+    folders = {str(folder) for name in counts for folder in PurePosixPath(name).parents}
+    return min((one for one in counts if counts[one] > 1 or one in folders), default="")
 
 
 def _text(files: Mapping[str, bytes], name: str, path: Path) -> str:
@@ -251,7 +268,10 @@ def _leaves(name: str) -> bool:
 
 
 def _read_ranks(text: str, name: str, spec: PanelSpec) -> dict[tuple[str, str], dict[str, float]]:
-    rows = list(csv.reader(io.StringIO(text)))
+    try:
+        rows = list(csv.reader(io.StringIO(text)))
+    except csv.Error as error:
+        raise QuemError([Mistake(name, message=f"is damaged: {error}; {_AGAIN}")]) from None
     people = {person.id for person in spec.people}
     ranks: dict[tuple[str, str], dict[str, float]] = {
         (judge, problem.id): {} for judge in spec.judges for problem in spec.problems

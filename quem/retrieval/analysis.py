@@ -11,7 +11,12 @@ from quem.errors import QuemError
 from quem.lists.inference import Means, compare_systems, fewest_of, query_means
 from quem.lists.registry import named
 from quem.parallel import silent
-from quem.retrieval.build_retrievers import make_retrievers, run_phases, run_retrievers
+from quem.retrieval.build_retrievers import (
+    likeness_of,
+    make_retrievers,
+    run_phases,
+    run_retrievers,
+)
 from quem.retrieval.checks import entry_warnings, find_warnings
 from quem.retrieval.choosing import depth_of, mac_fac_measures, measures_of, truth_depth_of
 from quem.retrieval.lists import QueryScores, score_lists
@@ -44,6 +49,7 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.lists import Measure
     from quem.lists.inference import PairDifference
+    from quem.lists.lists import Likeness
     from quem.parallel import Progress
     from quem.retrieval.build_retrievers import Phases
     from quem.retrieval.lists import CaseLists
@@ -83,6 +89,7 @@ def analyze_retrieval(
     retrievers, warnings = make_retrievers(study)
     require_truth(study, retrievers)
     measures, headline = measures_of(study, used)
+    likeness = likeness_of(study, measures)
     n = study.data.task.n_candidates
     depth = depth_of(measures, n)
     times = Times(used.warm_up, used.repeats)
@@ -92,7 +99,7 @@ def analyze_retrieval(
     lists = [*(run.lists for run in runs.values()), *(run.lists for run in phases.pairs)]
     need = Need(max(truth_depth_of(measures, n), phases.depth), lists)
     truth = find_truth(study, retrievers, keep, need, progress)
-    work = _Work(study, used, truth, measures, depth)
+    work = _Work(study, used, truth, measures, depth, likeness)
     evaluated = [work.evaluated(name, run) for name, run in runs.items()]
     scored = [one for one in evaluated if one.scores is not None]
     if not scored and study.spec.mac_fac is None:
@@ -125,7 +132,8 @@ def check_retrieval(study: RetrievalStudy) -> tuple[StudyWarning, ...]:
         A retriever cannot be made.
     """
     _, warnings = make_retrievers(study)
-    measures_of(study, study.spec.analysis)
+    measures, _ = measures_of(study, study.spec.analysis)
+    likeness_of(study, measures)
     return (*study.data.warnings, *warnings, *entry_warnings(study))
 
 
@@ -146,6 +154,7 @@ class _Work:
     truth: Truth
     measures: tuple[Measure, ...]
     depth: int
+    likeness: Likeness | None = None
 
     def __post_init__(self) -> None:
         self.task: Task = self.study.data.task
@@ -173,7 +182,7 @@ class _Work:
 
     def scores(self, lists: CaseLists, truth: CaseLists) -> QueryScores:
         """Hold lists against a ground truth, with ties as the settings say."""
-        return score_lists(lists, truth, self.measures, self.settings.ties)
+        return score_lists(lists, truth, self.measures, self.settings.ties, self.likeness)
 
     def means(self, run: Run, scores: QueryScores) -> Means:
         """The means over queries, with intervals; of judges too, where they are the truth."""

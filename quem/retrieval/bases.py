@@ -15,6 +15,7 @@ from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import column_of
 from quem.io.delimited import read_delimited
 from quem.io.numbers import BLANKS, nearly_numeric, not_finite, numeric_looks, parse_number
+from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json, read_records, text_of
 from quem.io.tables import MOST_NAMED, SourceTable, all_columns, repeats
 from quem.io.text import nearest, shown
@@ -126,6 +127,8 @@ def named_only(ids: Iterable[str]) -> CaseBase:
 
 
 _MISSING = BLANKS | {"?"}
+# The column of the ids, if the study names none; and as the files of BEIR have it.
+_ID, _BEIR_ID = "id", "_id"
 _LEAVE = "leave the cell empty if the value is missing"
 
 
@@ -151,7 +154,7 @@ class Roles:
 def read_bases(
     files: list[tuple[Path, str, str, str]], roles: Roles | None = None
 ) -> tuple[list[CaseBase], list[StudyWarning]]:
-    """Read files of cases, CSV or JSON; an attribute has one type in all of them.
+    """Read files of cases: CSV, JSON, or Parquet; an attribute has one type in all of them.
 
     An attribute is numeric where each of its values in all files is a number, or missing; else it
     is text, with a warning where a few values make the difference.
@@ -222,38 +225,16 @@ def make_bases(
 def _read_base(
     path: Path, name: str, what: str, id_name: str
 ) -> tuple[tuple[str, ...], SourceTable[object]]:
-    """The ids of one file and its attributes: JSON by its ending, else CSV."""
-    table: SourceTable[object]
-    if is_json(path):
-        example = f'{{"{id_name}": "c1", "price": 7}}'
-        records = read_records(path, name, what=what, example=example, key=id_name)
-        columns = records.columns()
-        lines: list[int] = []
-
-        def place(row: int, key: str) -> Mistake:
-            lines.extend(() if lines else records.lines())
-            return Mistake(name, lines[row], key=key)
-
-        table = SourceTable(name, columns, place)
-        column = columns.get(id_name)
-        texts = [] if column is None else [text_of(value) or "" for value in column.values]
-        if column is not None:
-            columns[id_name] = column_of(texts[code] for code in column.codes.tolist())
-    else:
-        csv = read_delimited(path, name, what=what)
-        table = all_columns(csv, unnamed=True)
-        if not len(table):
-            message = f"holds no line below the header; add the {what}"
-            raise QuemError([Mistake(name, message=message)])
-    known = [column for column in table.columns if column.casefold() == id_name.casefold()]
-    if not known:
+    """The ids of one file and its attributes: JSON or Parquet by its ending, else CSV."""
+    table = (_from_json if is_json(path) else _from_columns)(path, name, what, id_name)
+    own = _id_column(table.columns, id_name)
+    if not own:
         message = (
             f"column {shown(id_name)} with the ids of the {what} not found"
             f"{nearest(id_name, table.columns)}; name it, as in {{file: ..., id: NAME}}; the "
             f"columns are {', '.join(list(table.columns)[:MOST_NAMED])}"
         )
         raise QuemError([Mistake(name, 1, message=message)])
-    own = id_name if id_name in known else known[0]
     ids = table.columns[own]
     mistakes: list[Mistake] = []
     if not table.lacking([own], mistakes).any():
@@ -267,6 +248,40 @@ def _read_base(
     return tuple(map(str, ids.cells())), replace(table, columns=others)
 
 
+def _id_column(columns: Collection[str], id_name: str) -> str:
+    """Find the column of the ids, in whatever case; empty where there is none."""
+    wanted = [id_name, _BEIR_ID] if id_name == _ID else [id_name]
+    folded = {column.casefold(): column for column in reversed(list(columns))}
+    return next(
+        (w if w in columns else folded[w.casefold()] for w in wanted if w.casefold() in folded), ""
+    )
+
+
+def _from_json(path: Path, name: str, what: str, id_name: str) -> SourceTable[object]:
+    example = f'{{"{id_name}": "c1", "price": 7}}'
+    records = read_records(path, name, what=what, example=example, key=id_name)
+    columns = records.columns()
+    lines: list[int] = []
+
+    def place(row: int, key: str) -> Mistake:
+        lines.extend(() if lines else records.lines())
+        return Mistake(name, lines[row], key=key)
+
+    if own := _id_column(columns, id_name):
+        texts = [text_of(value) or "" for value in columns[own].values]
+        columns[own] = column_of(texts[code] for code in columns[own].codes.tolist())
+    return SourceTable(name, columns, place)
+
+
+def _from_columns(path: Path, name: str, what: str, _id_name: str) -> SourceTable[object]:
+    read = read_parquet if is_parquet(path) else read_delimited
+    table = all_columns(read(path, name, what=what), unnamed=True)
+    if not len(table):
+        message = f"holds no line below the header; add the {what}"
+        raise QuemError([Mistake(name, message=message)])
+    return table
+
+
 def _is_numeric(
     name: str,
     tables: list[SourceTable[object]],
@@ -278,7 +293,7 @@ def _is_numeric(
     cells: Counter[str] = Counter()
     values: dict[str, float | None] = {}
     for table in tables:
-        for value, count in table.counts(name).items():
+        for value, count in table.counts(name):
             if text := _text(value):
                 cells[text] += count
                 values[text] = _number(value)
@@ -312,7 +327,7 @@ def _rows(table: SourceTable[object], name: str, texts: Collection[str]) -> NDAr
 def _text(value: object) -> str:
     """A cell as text, nothing for a missing one."""
     if isinstance(value, list | dict):
-        return json.dumps(value, sort_keys=True)
+        return json.dumps(value, sort_keys=True) if value else ""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     text = str(value).strip()
@@ -336,10 +351,10 @@ def _typed(column: CodedColumn[object], *, numeric: bool) -> list[Any]:
 
 
 def _one(value: object, *, numeric: bool) -> object:
-    if isinstance(value, list | dict):
-        return value
     if not _text(value):
         return None
+    if isinstance(value, list | dict):
+        return value
     if numeric:
         return _number(value)
     if isinstance(value, bool):

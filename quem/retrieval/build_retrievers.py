@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from quem.errors import QuemError, StudyWarning
 from quem.io.custom_functions import BrokenEntry, Entry, raised
@@ -19,20 +21,32 @@ from quem.retrieval.retrievers import (
     make_linear,
 )
 from quem.retrieval.running import Run, ask_all, n_calls, run_rounds
+from quem.study.retrieval import Linear, Retriever
 from quem.wording import join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Hashable, Iterable, Iterator
+
+    from numpy.typing import NDArray
 
     from quem.errors import Mistake
+    from quem.lists import Measure
+    from quem.lists.lists import Likeness
     from quem.parallel import Progress
     from quem.retrieval.bases import Case
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.retrievers import Local, Runs
     from quem.retrieval.running import Times
-    from quem.study.retrieval import Attribute, Retriever
+    from quem.study.retrieval import Attribute
 
-__all__ = ["Phases", "make_built_in", "make_retrievers", "run_phases", "run_retrievers"]
+__all__ = [
+    "Phases",
+    "likeness_of",
+    "make_built_in",
+    "make_retrievers",
+    "run_phases",
+    "run_retrievers",
+]
 
 # Columns that hold what is to be found out, where the study file names no solution.
 _OUTCOMES = {"class", "label", "outcome", "solution", "target"}
@@ -97,6 +111,48 @@ def make_built_in(study: RetrievalStudy) -> dict[str, Runs]:
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
     return retrievers
+
+
+def likeness_of(study: RetrievalStudy, measures: Iterable[Measure]) -> Likeness | None:
+    """Say how similar cases are to each other, where a measure asks for it.
+
+    Returns
+    -------
+    callable or None
+        From ids of cases to their similarities, shape (n, n); None where no measure asks.
+
+    Raises
+    ------
+    QuemError
+        The cases have no attributes, or the study names no linear retriever.
+    """
+    if not any(one.definition.family == "diversity" for one in measures):
+        return None
+    linear = {one.id: at for at, one in enumerate(study.spec.retrievers) if one.linear is not None}
+    named = study.spec.likeness
+    if named and named not in linear:
+        message = f"there is no linear retriever {shown(named)}{nearest(named, linear)}"
+        raise QuemError([study.mistake(("likeness",), message)])
+    task = study.data.task
+    if not task.cases.problem:
+        message = (
+            "ILD compares the cases of a list with each other, which needs their attributes; name "
+            "the file of the cases"
+        )
+        raise QuemError([study.mistake(("cases",), message)])
+    at = linear[named] if named else next(iter(linear.values()), 0)
+    spec = study.spec.retrievers[at] if linear else Retriever(id="likeness", linear=Linear())
+    among = replace(study, data=replace(study.data, task=replace(task, queries=task.cases)))
+    mistakes: list[Mistake] = []
+    retriever = _linear(among, at, spec, mistakes)
+    if retriever is None:
+        raise QuemError(mistakes)
+
+    def likeness(ids: list[Hashable]) -> NDArray[np.float64]:
+        places = np.array([task.cases.index[str(name)] for name in ids], dtype=np.int32)
+        return retriever.similarities(places, places)
+
+    return likeness
 
 
 def _outcomes(study: RetrievalStudy, retrievers: dict[str, Runs]) -> Iterator[StudyWarning]:

@@ -203,10 +203,8 @@ def _takes_k(one: Measure) -> bool:
 
 def depth_of(measures: Iterable[Measure], n_candidates: int) -> int:
     """Say how many cases have to be retrieved: all, unless each measure looks at the k best."""
-    depths = [dict(one.values).get("k") for one in measures]
-    if all(isinstance(depth, int) for depth in depths):
-        return min(n_candidates, max(int(depth or 0) for depth in depths))
-    return n_candidates
+    depths = [one.depth for one in measures]
+    return n_candidates if None in depths else min(n_candidates, max(filter(None, depths)))
 
 
 def truth_depth_of(measures: Iterable[Measure], n_candidates: int) -> int:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.lists import Measure
+    from quem.lists.lists import Likeness
 
 __all__ = ["CaseLists", "QueryScores", "Ties", "lists_of", "score_lists"]
 
@@ -195,6 +196,7 @@ def score_lists(
     truth: CaseLists,
     measures: Sequence[Measure],
     ties: Ties = "expected",
+    likeness: Likeness | None = None,
 ) -> QueryScores:
     """Hold the lists of a retriever against the ground truth.
 
@@ -206,6 +208,8 @@ def score_lists(
         Of the same queries.
     ties : {"expected", "id", "input"}
         The order of cases of equal similarity; see `RetrievalAnalysis`.
+    likeness : callable, optional
+        How similar cases are to each other; see `quem.lists.evaluate`.
     """
     n = len(truth.queries)
     values = np.full((n, len(measures)), np.nan)
@@ -221,7 +225,8 @@ def score_lists(
         ids = [(query, truth.queries[query]) for query in part.tolist()]
         run = {name: lists.items(query, names) for query, name in ids}
         true = {name: truth.items(query, true_names) for query, name in ids}
-        scores = evaluate(run, true, measures, ties="given" if ties == "input" else ties)
+        order = "given" if ties == "input" else ties
+        scores = evaluate(run, true, measures, ties=order, likeness=likeness)
         values[part] = scores.values
         place = np.array([known.setdefault(why, len(known)) for why in scores.reasons])
         reason[part] = place[scores.reason_codes]

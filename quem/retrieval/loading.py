@@ -195,7 +195,10 @@ def wrong_ids(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
         if name in ids[:at]:
             message = f"the id {shown(name)} is already used; give each retriever its own"
             yield source.mistake(("retrievers", at, "id"), message)
-    references = [(("ground_truth", "retriever"), spec.ground_truth.retriever)]
+    references: list[tuple[Loc, str]] = [
+        (("ground_truth", "retriever"), spec.ground_truth.retriever),
+        (("likeness",), spec.likeness),
+    ]
     if spec.mac_fac is not None:
         references += [
             (("mac_fac", "mac"), spec.mac_fac.mac),

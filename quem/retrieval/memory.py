@@ -28,7 +28,7 @@ from quem.retrieval.loading import (
     wrong_columns,
     wrong_ids,
 )
-from quem.retrieval.stored import stored_of
+from quem.retrieval.stored import FIELDS, stored_of
 from quem.study.memory import IN_MEMORY, draft_in_memory
 from quem.study.retrieval import LEAVE_ONE_OUT, Linear, RetrievalSpec
 
@@ -48,13 +48,7 @@ Run: TypeAlias = "Mapping[Any, Any] | pd.DataFrame | Callable[..., Any] | Linear
 # Id to attributes, or rows of both.
 Base: TypeAlias = "Mapping[Any, Mapping[str, Any]] | pd.DataFrame | Sequence[Any]"
 
-_FIELDS = {
-    "query": ("query", "query_id", "qid", "question", "topic"),
-    "case": ("case", "case_id", "docno", "docid", "doc_id", "document", "item"),
-    "similarity": ("similarity", "sim", "score"),
-    "rank": ("rank", "position"),
-}
-_GRADE = {"grade": ("grade", "relevance", "rel")}
+_RUN_FIELDS = {key: FIELDS[key] for key in ("query", "case", "similarity", "rank")}
 _ID = "id"
 _MEMORY = "in memory"
 _TRUTH = "the ground truth"
@@ -202,7 +196,7 @@ class _Given:
                 file = _MEMORY
             self.entries[name] = Entry(spelled, run, (), file)
             return {"id": name, "python": spelled}
-        stored = _attempt(self.mistakes, _stored, run, f"run {shown(name)}", _FIELDS)
+        stored = _attempt(self.mistakes, _stored, run, f"run {shown(name)}", _RUN_FIELDS)
         if stored is not None:
             self.stored[name] = stored
         return {"id": name, "run": _MEMORY}
@@ -283,13 +277,14 @@ def _truth(truth: object, kind: str | None) -> tuple[Stored, str]:
     if isinstance(truth, pd.DataFrame):
         titles = {str(title).casefold() for title in truth.columns}
         if kind is None:
-            kind = "grades" if titles & {*_GRADE["grade"]} else "similarities"
+            # As in files, a score is a grade.
+            kind = "similarities" if titles & {"similarity", "sim"} else "grades"
     if kind not in (None, "grades", "similarities"):
         message = f"truth_kind: should be grades or similarities, and not {kind!r}"
         raise QuemError([message])
     kind = kind or "grades"
-    fields = {"query": _FIELDS["query"], "case": _FIELDS["case"]}
-    every = (*_GRADE["grade"], *_FIELDS["similarity"])
+    fields = {"query": FIELDS["query"], "case": FIELDS["case"]}
+    every = (*FIELDS["grade"], *FIELDS["similarity"])
     value = "grade" if kind == "grades" else "similarity"
     return _stored(truth, _TRUTH, {**fields, value: every}, value), kind
 

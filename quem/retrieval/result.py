@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from quem.errors import QuemError
 from quem.lists.inference import fewest_of, median_interval
+from quem.lists.score_table import Entry, Inference, ScoredBy, ScoreTable
 from quem.report.result import BaseResult, Presentation
 from quem.retrieval.running import Asked, ask, ask_all
 
@@ -337,6 +339,42 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
     def times(self) -> pd.DataFrame:
         """One row per retriever that ran and query: the median time in seconds."""
         return self.table("times")
+
+    def score_table(self) -> ScoreTable:
+        """Give the scores of each retriever on each query with a ground truth, to be compared.
+
+        Raises
+        ------
+        QuemError
+            No retriever has scores.
+        """
+        from quem.retrieval.truth import likeness_digest, truth_digest
+
+        findings, spec = self.findings, self.study.spec
+        scores = [one.scores.values for one in findings.scored if one.scores is not None]
+        if not scores:
+            message = f"{self.study.name}: no retriever has scores that could be compared"
+            raise QuemError([message])
+        known = np.flatnonzero(findings.truth.lists.sizes > 0)
+        used = findings.settings
+        settings: dict[str, str] = {"ties": used.ties}
+        if any(measure.definition.family == "diversity" for measure in findings.measures):
+            settings["likeness"] = likeness_digest(self.study)
+        return ScoreTable(
+            kind="retrieval",
+            title=spec.title,
+            study=spec.id,
+            source=self.study.name,
+            entries=tuple(Entry(one.id, one.name, spec.id) for one in findings.scored),
+            queries=tuple(findings.truth.lists.queries[at] for at in known.tolist()),
+            measures=tuple(ScoredBy(m.name, m.definition.better) for m in findings.measures),
+            headline=findings.headline,
+            values=np.stack(scores)[:, known],
+            truth=truth_digest(findings.truth, findings.measures, findings.task.n_candidates),
+            settings=settings,
+            inference=Inference(used.level, used.bootstrap, used.permutations, used.seed),
+            nouns=("retriever", "query"),
+        )
 
     def attachments(self) -> dict[str, Iterable[bytes]]:
         """Give TREC runs and qrels, and the kept ground truth, by name."""

@@ -302,9 +302,9 @@ class LinearRetriever:
         return [(self.ids[place], value) for place, value in pairs]
 
     def similarities(
-        self, queries: slice, among: NDArray[np.int32] | None = None
+        self, queries: slice | NDArray[np.int32], among: NDArray[np.int32] | None = None
     ) -> NDArray[np.float64]:
-        """Compare queries with cases, shape (queries, cases)."""
+        """Compare queries with cases, all or those at some places, shape (queries, cases)."""
         total: Any = 0.0
         weights: Any = 0.0
         for local, cases, values in zip(self.locals, self.cases, self.queries, strict=True):

@@ -12,9 +12,11 @@ from quem.errors import Mistake, QuemError
 from quem.io.columns import CodedColumn
 from quem.io.delimited import read_delimited
 from quem.io.numbers import BLANKS, finite_number, not_finite
+from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json
-from quem.io.tables import MOST_NAMED, SourceTable, named_columns, read_table
+from quem.io.tables import MOST_NAMED, SourceTable, field_name, named_columns, read_table
 from quem.io.words import read_words
+from quem.retrieval.nested import read_nested
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from quem.retrieval.lists import CaseLists, Ties
 
 __all__ = [
+    "FIELDS",
     "Stored",
     "file_stems",
     "qrels_parts",
@@ -39,14 +42,17 @@ __all__ = [
 
 _MISSING = BLANKS | {"-", "–", "—"}
 _QUERY = {
-    "query": ("query", "query_id", "qid", "question", "topic"),
-    "case": ("case", "case_id", "docno", "docid", "doc_id", "document", "item"),
+    "query": ("query", "query_id", "qid", "q_id", "question", "topic"),
+    "case": ("case", "case_id", "docno", "docid", "doc_id", "document", "item", "corpus_id"),
 }
 _VALUE = {
     "similarity": ("similarity", "sim", "score"),
     "rank": ("rank", "position"),
-    "grade": ("grade", "relevance", "rel"),
+    "grade": ("grade", "relevance", "rel", "label"),
 }
+# In judgments, a score is a grade, as in the files of BEIR: query-id, corpus-id, score.
+_JUDGED = _QUERY | {"grade": (*_VALUE["grade"], "score")}
+FIELDS = _QUERY | _VALUE
 _LONG = ("query", "case", "similarity")
 _RUN = ("query", "Q0", "case", "rank", "score", "tag")
 _QRELS = ("query", "iteration", "case", "grade")
@@ -105,9 +111,11 @@ def read_similarities(path: Path, name: str) -> Stored:
     """
     what = "similarity table"
     if is_json(path):
-        table = read_table(path, name, what=what, fields=_QUERY | _VALUE, required=_LONG)
-        return stored_of(table, "similarity")
-    csv = read_delimited(path, name, what=what, header_rows=_header_rows)
+        return _read(path, name, what, _QUERY | _VALUE, _LONG)
+    if is_parquet(path):
+        csv = read_parquet(path, name, what=what)
+    else:
+        csv = read_delimited(path, name, what=what, header_rows=_header_rows)
     if len(csv.header) > 1 and any(cell.startswith("cut to ") for cell in csv.header[0]):
         message = (
             "holds only what one evaluation needed of a ground truth; name the retriever as the "
@@ -115,7 +123,7 @@ def read_similarities(path: Path, name: str) -> Stored:
         )
         raise QuemError([Mistake(name, csv.header_lines[0], message=message)])
     known = {alias: field for field in _LONG for alias in (_QUERY | _VALUE)[field]}
-    fields = [known.get(cell.casefold().replace(" ", "_")) for cell in csv.header[-1]]
+    fields = [known.get(field_name(cell)) for cell in csv.header[-1]]
     # One such column is a square table, whose first column may be called query.
     if len({*fields} - {None}) <= 1:
         return _square(csv)
@@ -124,41 +132,66 @@ def read_similarities(path: Path, name: str) -> Stored:
 
 
 def read_run(path: Path, name: str) -> Stored:
-    """Read result lists: a table with query, case, and similarity or rank or both; or a TREC run.
+    """Read result lists: a TREC run, or query, case, and similarity or rank in a table or JSON.
 
     Raises
     ------
     QuemError
         The file is neither, or a number in it is not one.
     """
-    # The tag at the end of a run may hold spaces, or be left out.
-    table = read_words(path, name, what="result list", fields=_RUN, least=len(_RUN) - 1)
-    if table is not None:
-        return stored_of(table, "score")
-    otherwise = "; a result list is a TREC run or such a table"
-    return _read(path, name, "result list", ("query", "case"), otherwise, "similarity")
+    what, otherwise = "result list", "; a result list is a TREC run or such a table"
+    if _has_words(path):
+        # The tag at the end of a run may hold spaces, or be left out.
+        table = read_words(
+            path, name, what=what, fields=_RUN, headers=_QUERY.values(), least=len(_RUN) - 1
+        )
+        if table is not None:
+            return stored_of(table, "score")
+    return _read(path, name, what, _QUERY | _VALUE, ("query", "case"), otherwise)
 
 
 def read_qrels(path: Path, name: str) -> Stored:
-    """Read relevance judgments: TREC qrels, or a table with query, case and grade.
+    """Read relevance judgments: TREC qrels, or query, case and grade in a table or JSON.
 
     Raises
     ------
     QuemError
         The file is neither, or a grade is not a number.
     """
-    table = read_words(path, name, what="relevance judgments", fields=_QRELS)
-    if table is not None:
-        return stored_of(table, "grade")
-    otherwise = "; relevance judgments are TREC qrels or such a table"
-    return _read(path, name, "relevance judgments", ("query", "case", "grade"), otherwise, "grade")
+    what, otherwise = "relevance judgments", "; relevance judgments are TREC qrels or such a table"
+    if _has_words(path):
+        table = read_words(path, name, what=what, fields=_QRELS, headers=_QUERY.values())
+        if table is not None:
+            return stored_of(table, "grade")
+    return _read(path, name, what, _JUDGED, tuple(_JUDGED), otherwise)
+
+
+def _has_words(path: Path) -> bool:
+    return not (is_json(path) or is_parquet(path))
 
 
 def _read(
-    path: Path, name: str, what: str, required: tuple[str, ...], otherwise: str, value: str
+    path: Path,
+    name: str,
+    what: str,
+    fields: dict[str, tuple[str, ...]],
+    required: tuple[str, ...],
+    otherwise: str = "",
 ) -> Stored:
-    fields = _QUERY | _VALUE
-    table = read_table(path, name, what=what, fields=fields, required=required, otherwise=otherwise)
+    value = "grade" if "grade" in required else "similarity"
+    table = (
+        read_nested(path, name, what=what, fields=fields, value=value) if is_json(path) else None
+    )
+    if table is None:
+        table = read_table(
+            path,
+            name,
+            what=what,
+            fields=fields,
+            required=required,
+            otherwise=otherwise,
+            strict=False,
+        )
     return stored_of(table, value)
 
 

@@ -26,7 +26,8 @@ from quem.errors import QuemError
 from quem.io.custom_functions import Entry
 from quem.io.text import shown
 from quem.lists.inference import resample_means
-from quem.retrieval.choosing import truth_kind
+from quem.lists.score_table import content_digest
+from quem.retrieval.choosing import truth_depth_of, truth_kind
 from quem.retrieval.lists import CaseLists, lists_of
 from quem.retrieval.result import Truth
 from quem.retrieval.retrievers import LinearRetriever, StoredRetriever
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from quem.lists import Measure
     from quem.parallel import Progress
     from quem.retrieval.bases import CaseBase
     from quem.retrieval.loading import RetrievalStudy
@@ -56,11 +58,13 @@ __all__ = [
     "find_truth",
     "fingerprint",
     "judge_lists",
+    "likeness_digest",
     "panel_means",
     "panels_of",
     "read_cache",
     "require_truth",
     "similarities_parts",
+    "truth_digest",
 ]
 
 # Panels that are scored at most; more than that are a sample of them.
@@ -403,6 +407,47 @@ class GroundTruthCache:
 
     lists: CaseLists
     depth: int | None
+
+
+def truth_digest(truth: Truth, measures: Sequence[Measure], n_candidates: int) -> str:
+    """Make a short text that changes with the ground truth, and not with the order of queries.
+
+    Of similarities that a retriever computed, only what the measures look at counts, because no
+    more may have been kept.
+    """
+    lists = truth.lists
+    if truth.mark:
+        depth = truth_depth_of(measures, n_candidates)
+        lists = lists if depth >= n_candidates else lists.top(depth)
+    names = np.array(
+        [
+            int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
+            for name in lists.cases
+        ],
+        dtype=np.uint64,
+    )
+
+    def parts() -> Iterator[bytes | str]:
+        for query in sorted(range(len(lists.queries)), key=lists.queries.__getitem__):
+            case, similarity = lists.of(query)
+            if not len(case):
+                continue
+            # Without similarities the order says all; with them, it says nothing more.
+            order = np.argsort(names[case]) if lists.scored else np.arange(len(case))
+            yield lists.queries[query]
+            yield names[case][order].astype("<u8").tobytes()
+            yield similarity[order].astype("<f8").tobytes() if lists.scored else b""
+
+    return content_digest(parts())
+
+
+def likeness_digest(study: RetrievalStudy) -> str:
+    """Make a short text that changes with how similar cases are to each other, for ILD."""
+    linear = [one for one in study.spec.retrievers if one.linear is not None]
+    named = [one for one in linear if one.id == study.spec.likeness]
+    how = next((one.linear for one in (named or linear)), None)
+    among = replace(study.data.task, queries=study.data.task.cases)
+    return fingerprint(among, {} if how is None else how.model_dump(mode="json"))
 
 
 def similarities_parts(lists: CaseLists, mark: str, depth: int | None) -> Iterator[bytes]:

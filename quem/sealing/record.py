@@ -294,11 +294,21 @@ def token_of(record: Mapping[str, Any], name: str, path: str = "") -> str:
 
 
 def hash_of_record(record: Mapping[str, Any]) -> str:
-    """Give the hash of a seal: of its record with tokens for names, without the secret."""
+    """Give the hash of a seal: of its record with tokens for names, without the secret.
+
+    Raises
+    ------
+    ValueError
+        Two names have one token, so that one of them could be anybody.
+    """
     apart = ("secret", "tokens", "contents", "reason")
     whole = {key: value for key, value in record.items() if key not in apart}
     whole["reason"] = record["reason"] and token_of(record, record["reason"], "reason")
-    return hash_of(canonical({**whole, "contents": tokenized(record["contents"], record)}))
+    parts = tokenized(record["contents"], record)
+    if any(len(parts[part]) < len(named) for part, named in record["contents"].items()):
+        message = "two names have one token"
+        raise ValueError(message)
+    return hash_of(canonical({**whole, "contents": parts}))
 
 
 def flat(parts: dict[str, dict[str, Any]]) -> dict[tuple[str, str], str]:

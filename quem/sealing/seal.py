@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import FileError, QuemError
 from quem.rankings import Decisions, PrintedAverages, Rankings, Session, read_rankings
 from quem.rankings.stored import session_of_study
+from quem.sealing.deviations import Deviation, Seal
 from quem.sealing.log import Line, append, log_file, read_log, record_file
 from quem.sealing.record import (
     canonical,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from quem.store.engine import Store
     from quem.study.reading import StudyFile
 
-__all__ = ["Deviation", "Seal", "compare_with_seal", "note_analysis", "seal_study"]
+__all__ = ["compare_with_seal", "note_analysis", "seal_study"]
 
 EVENT = "study-sealed"
 _NOUNS = {
@@ -48,122 +49,6 @@ _NOUNS = {
     "texts": "text",
     "draw": "draw",
 }
-# Which names of the record name people.
-_PERSONAL = {"solver", "judge", "solution", "ranking", "seal", "log"}
-
-
-@dataclass(frozen=True)
-class Deviation:
-    """Something that is not as it was sealed.
-
-    Parameters
-    ----------
-    kind : str
-        Such as "setting" or "solution"; "seal", "log", and "ranking" for what was tampered with.
-    name : str
-        Of what differs; may be empty.
-    message : str
-        What differs.
-    when : {"before", "after"}
-        Whether it is known to be from before rankings were revealed.
-    reason : str
-        As given when the study was sealed again; may be empty.
-    """
-
-    kind: str
-    name: str
-    message: str
-    when: str
-    reason: str = ""
-
-    @property
-    def text(self) -> str:
-        """One sentence without its period."""
-        name = f" {self.name}" if self.name else ""
-        why = f" (reason given: {self.reason})" if self.reason else ""
-        return f"{self.kind}{name}: {self.message}, {self.when} rankings were revealed{why}"
-
-    def without_name(self) -> Deviation:
-        """Give it without the ids of people."""
-        if self.kind not in _PERSONAL:
-            return self
-        message = self.message if self.kind in ("solver", "judge", "solution") else "was changed"
-        return replace(self, name="", message=message, reason="")
-
-
-@dataclass(frozen=True)
-class Seal:
-    """The seal of a study, and what is not as it was sealed.
-
-    Parameters
-    ----------
-    sealed_at : str
-        In UTC, such as ``2027-03-02T09:00:00.000000Z``; empty where the record is gone.
-    hash : str
-        Of the first record.
-    settings : dict
-        Of the analysis, as sealed.
-    revealed_at : str
-        When rankings could first be seen; empty where they could not.
-    is_redacted : bool
-        Whether the study is a copy without names, which has digests for solutions and texts.
-    """
-
-    sealed_at: str
-    hash: str
-    settings: dict[str, Any]
-    revealed_at: str
-    deviations: tuple[Deviation, ...]
-    is_redacted: bool = False
-
-    @property
-    def headline(self) -> str:
-        """What a report opens with."""
-        on = f"Sealed on {self.sealed_at[:10]}" if self.sealed_at else "Sealed, record missing"
-        count = len(self.deviations)
-        if not count:
-            return f"{on}; no deviations"
-        return f"{on}; {count} deviation{'' if count == 1 else 's'}"
-
-    @property
-    def note(self) -> str:
-        """What a reader has to know of a copy; empty otherwise."""
-        if not self.is_redacted:
-            return ""
-        return "This is a copy without names; it has digests for solutions and texts."
-
-    @property
-    def texts(self) -> list[str]:
-        """A sentence for each deviation."""
-        return [one.text for one in self.deviations]
-
-    def with_asked(self, settings: Mapping[str, Any], *, without_machines: bool) -> Seal:
-        """Add what an analysis was asked for other than sealed.
-
-        Parameters
-        ----------
-        settings : mapping
-            As JSON has them, with those of the command line.
-        """
-        known = {(one.kind, one.name) for one in self.deviations}
-        when = "after" if self.revealed_at else "before"
-        more = [
-            Deviation("setting", name, f"{self.settings.get(name)!r} is now {value!r}", when)
-            for name, value in settings.items()
-            if self.settings and not self._has(name, value)
-            if ("setting", name) not in known
-        ]
-        if without_machines:
-            more.append(Deviation("judge", "", "machine judges were left out", when))
-        return replace(self, deviations=(*self.deviations, *more))
-
-    def _has(self, name: str, value: Any) -> bool:  # noqa: ANN401  of any setting
-        sealed = flat({"settings": self.settings}).get(("settings", name))
-        return is_same(("settings", name), sealed, json.dumps(value, ensure_ascii=False))
-
-    def without_names(self) -> Seal:
-        """Give it without the ids of people, for output with pseudonyms."""
-        return replace(self, deviations=tuple(one.without_name() for one in self.deviations))
 
 
 def _now() -> str:
@@ -325,7 +210,11 @@ def note_analysis(draft: StudyFile) -> bool:
     now = contents(draft)
     detail = {
         "contents": tokenized(now, first),
-        "rankings": _digests(draft),
+        # Keyed: of a table whose ranks are known, names could be tried out.
+        "rankings": {
+            token_of(first, name): token_of(first, digest)
+            for name, digest in _digests(draft).items()
+        },
         "ranks": digest_of_ranks(draft, first, ids_in(now)),
     }
     append(draft.path, Line("analyzed", _now(), detail))
@@ -583,17 +472,22 @@ class _Comparison:
 
     def _of_tables(self) -> Iterator[Deviation]:
         """Say which tables of rankings are not those of the first analysis."""
-        if not self._analyzed:
+        if not (self._analyzed and self.first):
             return
-        then, now = self._analyzed.detail.get("rankings", {}), _digests(self._draft)
+        names = {}
         if "tokens" in self.first:
             # A copy without names has another table, with the same ranks.
             then = {"": self._analyzed.detail.get("ranks", "")}
             now = {"": digest_of_ranks(self._draft, self.first, ids_in(self._now))}
-        for name in sorted({*then, *now}):
-            if then.get(name) != now.get(name):
+        else:
+            files = _digests(self._draft)
+            names = {token_of(self.first, name): name for name in files}
+            then = self._analyzed.detail.get("rankings", {})
+            now = {token: token_of(self.first, files[name]) for token, name in names.items()}
+        for token in sorted({*then, *now}):
+            if then.get(token) != now.get(token):
                 message = "the rankings are not those of the first analysis"
-                yield Deviation("ranking", name, message, "after")
+                yield Deviation("ranking", names.get(token, ""), message, "after")
 
     def of_rankings(self, ranked: Mapping[str, Iterable[str]]) -> Iterator[Deviation]:
         """Say who ranked or was ranked other than sealed, and which rankings were changed."""

@@ -24,6 +24,14 @@ __all__ = ["redacted_archive"]
 
 # Seals name links, which are others; who was erased has no salt, and is a judge like others here.
 _LEFT_OUT = ("sealed", "judge-forgotten")
+# What quem itself writes into events. All else is what somebody wrote, or may quote it: a reason,
+# words that were looked for, sentences of what changed, names of files.
+_OWN_TEXTS = frozenset(
+    {
+        *("before", "until", "state", "kind", "role", "part", "sha256", "hash", "digest"),
+        *("problem", "problems", "where", "ballots"),
+    }
+)
 
 
 def redacted_archive(
@@ -36,7 +44,7 @@ def redacted_archive(
     text, name, study_id : str
         As of `quem.store.archive.read_archive`.
     judges, solvers : mapping of str to str
-        New names; of systems the old ones.
+        New names of all whom the archive names; of systems the old ones.
     """
     rows = read_archive(text, name, study_id)
     study = {**rows["study"][0], "secret": secrets.token_hex(32)}
@@ -76,7 +84,7 @@ def redacted_archive(
     link = ""
     for row in rows["event"]:
         if row["what"] not in _LEFT_OUT:
-            new = {**row, "detail": _renamed(row["detail"], people)}
+            new = {**row, "detail": _detail(row["detail"], people)}
             link = new["link"] = event_link(link, new, digests.get(row["judge_key"]))
             events.append(new)
     return _written(
@@ -103,7 +111,7 @@ def _judge(row: Row, judges: Mapping[str, str], salt: str, solvers: Mapping[str,
         "id_digest": judge_digest(salt, judges[row["id"]]),
         "name": "",
         "session_hash": None,
-        "closing": _renamed(closing, solvers),
+        "closing": _renamed(closing, solvers, keep=True),
         "forgotten_at": None,
     }
 
@@ -131,16 +139,20 @@ def _revision(row: Row, solvers: Mapping[str, str], layout: str) -> Row:
     }
 
 
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401  JSON holds anything
-    """Replace whole texts and keys that are names; a reason that somebody gave goes."""
+def _detail(detail: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Give what an event says with other names, without what somebody wrote."""
+    return {key: _renamed(value, names, keep=key in _OWN_TEXTS) for key, value in detail.items()}
+
+
+def _renamed(value: Any, names: Mapping[str, str], *, keep: bool) -> Any:  # noqa: ANN401  JSON
+    """Replace texts and keys that are names; other texts go unless they are kept."""
     if isinstance(value, dict):
-        return {
-            names.get(key, key): "" if key == "reason" else _renamed(one, names)
-            for key, one in value.items()
-        }
+        return {names.get(key, key): _renamed(one, names, keep=keep) for key, one in value.items()}
     if isinstance(value, list):
-        return [_renamed(one, names) for one in value]
-    return names.get(value, value) if isinstance(value, str) else value
+        return [_renamed(one, names, keep=keep) for one in value]
+    if not isinstance(value, str):
+        return value
+    return names.get(value, value if keep else "")
 
 
 def _written(header: str, rows: Mapping[str, list[Row]]) -> str:

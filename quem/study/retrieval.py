@@ -66,8 +66,8 @@ class Cases(StudyPart):
 
     text_key = "file"
 
-    file: FileName = Field("", description="CSV, or JSON by its ending.")
-    id: Line = Field("id", description="The column with the ids.")
+    file: FileName = Field("", description="CSV, or JSON, JSON Lines, or Parquet by its ending.")
+    id: Line = Field("id", description="The column with the ids; `_id` if there is no `id`.")
     solution: Annotated[tuple[ColumnName, ...], OneOrMore] = Field(
         (),
         description="The column, or columns, of the outcome, which are not compared unless a "
@@ -170,7 +170,7 @@ class Retriever(StudyPart):
     )
     python: Line = Field("", description="`module:callable`, see below.")
     similarities: FileName = Field("", description="A table of similarities.")
-    run: FileName = Field("", description="A result list: a TREC run or CSV.")
+    run: FileName = Field("", description="A result list: a TREC run, a table, or JSON.")
 
     @model_validator(mode="after")
     def _one_source(self) -> Retriever:
@@ -187,7 +187,7 @@ class GroundTruth(StudyPart):
         "", description="The similarities of one of the retrievers."
     )
     similarities: FileName = Field("", description="A table of similarities.")
-    qrels: FileName = Field("", description="Relevance judgments: TREC qrels or CSV.")
+    qrels: FileName = Field("", description="Relevance judgments: TREC qrels, a table, or JSON.")
     study: FileName = Field("", description="The study file whose judges are the experts.")
 
     @model_validator(mode="after")
@@ -290,6 +290,11 @@ class RetrievalSpec(StudySpec):
     )
     ground_truth: GroundTruth = Field(
         description="One of the four below; a bare name is a retriever."
+    )
+    likeness: Annotated[Line, allowed("id of a linear retriever")] = Field(
+        "",
+        description="How similar two cases are, for the measure ILD: as this retriever compares "
+        "them; by default as the first linear one does, or by all attributes alike.",
     )
     mac_fac: Annotated[MacFac | None, Field()] = Field(None, description="Two phases, see below.")
     analysis: Annotated[RetrievalSettings, Part] = Field(

@@ -173,6 +173,18 @@ def test_words_of_drawings_are_redacted(tmp_path: Path) -> None:
         assert one.tobytes() != other.tobytes()
 
 
+@pytest.mark.parametrize("family", ["", "No Such Font", "serif", "sans-serif", "monospace"])
+def test_texts_of_drawings_are_drawn(tmp_path: Path, family: str) -> None:
+    """Whatever fonts the drawing asks for and the machine has."""
+    path = tmp_path / "a.svg"
+    path.write_text(drawing(secret, f'<text y="30" x="2" font-family="{family}">Hello</text>'))
+    with Image.open(io.BytesIO(clean_file(path)[0])) as picture:
+        drawn = picture.convert("L").crop((0, 0, 160, 80)).tobytes()
+    path.write_text(drawing(secret, '<text y="30" x="2"> </text>'))
+    with Image.open(io.BytesIO(clean_file(path)[0])) as picture:
+        assert drawn != picture.convert("L").crop((0, 0, 160, 80)).tobytes()
+
+
 def test_drawings_fetch_nothing(tmp_path: Path) -> None:
     """Neither an address nor a file of the machine is read."""
     local = tmp_path / "secret.png"

@@ -109,10 +109,9 @@ def test_options_of_other_kinds(words: tuple[object, ...], message: str) -> None
 
 
 def test_what_is_not_there_for_dialogues() -> None:
-    """Comparing and planning are refused in one sentence."""
-    for command in ("compare", "serve"):
-        result = run(command, FOLDER / "bikes.yaml")
-        assert "this is a dialogue study" in str(result.exception) + result.output
+    """A session is refused in one sentence."""
+    result = run("serve", FOLDER / "bikes.yaml")
+    assert "this is a dialogue study" in str(result.exception) + result.output
 
 
 def test_check(study: Path) -> None:

@@ -40,9 +40,7 @@ def test_a_study_of_each_kind_can_be_started(
     assert quem_command("init", "--kind", kind, tmp_path / "new")[0] == 1
 
 
-@pytest.mark.parametrize(
-    "command", ["serve", "judges", "compare", "plan --from", "export", "import"]
-)
+@pytest.mark.parametrize("command", ["serve", "judges", "plan --from", "export", "import"])
 def test_commands_of_another_kind_refuse(
     command: str, quem_command: Callable[..., Outcome], tmp_path: Path
 ) -> None:
@@ -104,14 +102,13 @@ def test_check_counts_what_was_read(quem_command: Callable[..., Outcome], tmp_pa
 
 
 def test_python_refuses_what_a_kind_has_not(tmp_path: Path) -> None:
-    """Sources, comparing and planning of another kind are told by name."""
+    """Sources and planning of another kind are told by name."""
     path = study_in(tmp_path)
     with pytest.raises(TypeError, match="a study of kind options has no database"):
         quem.load_study(path, database="x.db")
     study = quem.load_study(path, kind="options")
-    for function in (quem.compare, quem.plan):
-        with pytest.raises(TypeError, match="takes an experience study, and this is of kind opt"):
-            function(study)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="takes an experience study, and this is of kind opt"):
+        quem.plan(study)  # type: ignore[arg-type]
     with pytest.raises(quem.QuemError, match="is there for the kind experience"):
         quem.load_study(path, kind="experience")
     with pytest.raises(quem.QuemError, match="form: unknown setting"):

@@ -58,7 +58,7 @@ def test_json(quem_command: Callable[..., Outcome]) -> None:
     [
         ("nDGC", "there is no measure 'nDGC'; did you mean nDCG? `quem measures` lists them"),
         ("zebra", "there is no measure 'zebra'; `quem measures` lists them"),
-        ("AP(p=1)", "AP: there is no parameter 'p'; it takes rel, k"),
+        ("AP(p=1)", "AP: there is no parameter 'p'; it takes rel, unjudged, k"),
         ("hits@0", "hits: k: should be a whole number of at least 1, and not '0'"),
         ("AP@@", "'AP@@' is not a measure; write it like AP, AP@10, RBP(p=0.8) or AP(rel=2)@10"),
     ],

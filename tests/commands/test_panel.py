@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 from typing import TYPE_CHECKING, Any
-from zipfile import ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import pytest
 from hypothesis import given
@@ -230,6 +231,64 @@ def test_every_changed_bit_of_a_panel_is_named(quem_command: Command, tmp_path: 
         code, _, err = quem_command("panel", "verify", changed)
         assert code == 1
         assert said in err
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("cut", "is not a panel, or a damaged one; take another copy of the panel"),
+        ("twice", "has solutions/P1/p1.md twice"),
+        ("file and folder", "has problems/P1 twice"),
+        ("bomb", "unpacks to more than 50 MB"),
+        ("leads out", "has a name that leads out of the archive"),
+        ("long cell", "rankings.csv: is damaged"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Duplicate name:UserWarning")
+def test_a_panel_that_somebody_made_up_is_refused(
+    quem_command: Command, tmp_path: Path, how: str, said: str
+) -> None:
+    """Its digests may be right, and still nothing is unpacked of it, and no study written."""
+    panel, files = panel_of(tmp_path), {}
+    if how == "file and folder":
+        files = {"problems/P1": b"A text.\n", "problems/P1/p1.md": b"A text.\n"}
+    elif how == "leads out":
+        files = {"problems/../../evil.md": b"A text.\n"}
+    elif how == "long cell":
+        files = {"rankings.csv": b'"' + b"x" * 200_000}
+    whole = {**panel.files, **files}
+    del whole["SHA256SUMS"]
+    digests = {name: hashlib.sha256(whole[name]).hexdigest() for name in sorted(whole)}
+    whole["SHA256SUMS"] = "".join(f"{one}  {name}\n" for name, one in digests.items()).encode()
+    made = tmp_path / "made-up.zip"
+    with ZipFile(made, "w", ZIP_DEFLATED) as archive:
+        for name, content in whole.items():
+            archive.writestr(name, content)
+        if how == "twice":
+            archive.writestr("solutions/P1/p1.md", "Another plan.\n")
+        if how == "bomb":
+            archive.writestr("solutions/P1/p9.md", bytes(60_000_000))
+    if how == "cut":
+        made.write_bytes(made.read_bytes()[:1000])
+    bot = f"bot={system_folder(tmp_path / 'bot')}"
+    for words in (("verify", made), ("place", made, "--system", bot, "--out", tmp_path / "out")):
+        code, _, err = quem_command("panel", *words)
+        assert code == 1
+        assert said in err
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "evil.md").exists()
+
+
+def test_a_panel_is_never_overwritten(quem_command: Command, tmp_path: Path) -> None:
+    """Its ids are random, so that a lost one cannot be made again; nor is any other file."""
+    study = people_study(tmp_path)
+    assert quem_command("panel", "make", study)[0] == 0
+    for there in (tmp_path / "study-panel.zip", study):
+        before = there.read_bytes()
+        code, _, err = quem_command("panel", "make", study, "--out", there)
+        assert code == 1
+        assert f"{there}: is there already" in err
+        assert there.read_bytes() == before
 
 
 def test_another_panel_is_told_by_its_digest(quem_command: Command, tmp_path: Path) -> None:

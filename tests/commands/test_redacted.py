@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from dataclasses import replace
@@ -11,9 +12,13 @@ from zipfile import ZipFile
 
 import pytest
 
-from quem.sealing.record import record_of
+from quem.errors import FileError
+from quem.sealing.record import canonical, hash_of_record, hidden, parsed, record_of, token
+from quem.store.events import record
+from quem.store.judges import add_judge, erase_judge, judges_of
+from quem.store.reviewing import note_decisions
 from quem.store.state import State
-from quem.study.reading import draft_study
+from quem.study.reading import draft_study, read_study
 from tests.commands.sessions import close, hold_session
 
 if TYPE_CHECKING:
@@ -177,6 +182,81 @@ def test_deviations_are_in_the_copy_too(quem_command: Command, tmp_path: Path) -
     assert {name for kind, name, _ in of[1] if kind == "plan"} == {"description", "judging"}
     reasons = {d["reason"] for d in seals[1]["deviations"]} - {""}
     assert reasons == {"redacted"}
+
+
+def test_events_and_latecomers_name_nobody(quem_command: Command, tmp_path: Path) -> None:
+    """What happened in the session is there without words, also of those whom no seal names."""
+    study = named_study(tmp_path)
+    assert quem_command("seal", study)[0] == 0
+    ranked = State(ranked=tuple((solver,) for solver in reversed(SOLVERS)))
+    store = hold_session(study, solvers=SOLVERS, states=[ranked] * 3)
+    reviewed = read_study(study).judging.reviewed
+    with store.write() as c:
+        note_decisions(c, "named", "organizer:Secretly", reviewed)
+        changed = ["hopper on P0 is new for Émilie, says Amazing Grace"]
+        record(c, "named", "server", "study-changed", effects=changed)
+        record(c, "named", "organizer:Secretly-gone", "backup", file="Northgate.sqlite3", rows=3)
+        record(c, "named", "shell", "organizer-removed", whom="Secretly-gone")
+        add_judge(c, "named", "Marquise-late", "Marquise", None, "organizer:Secretly")
+        (pascal,) = (one for one in judges_of(c, "named") if one.id == "b.pascal")
+        erase_judge(c, pascal, "shell")
+    store.close()
+    close(study)
+    whole, redacted = archives(quem_command, study)
+    assert {"Northgate", "Amazing Grace", "Marquise", "Secretly"} <= {*names_in(whole)}
+    assert names_in(redacted) == []
+    with ZipFile(BytesIO(redacted)) as archive:
+        rows = [json.loads(line) for line in archive.read("store.jsonl").splitlines()]
+    events = [row for row in rows if row.get("table") == "event"]
+    assert {"words-redacted", "study-changed", "backup", "judge-added"} <= {
+        one["what"] for one in events
+    }
+    assert [one["detail"]["rows"] for one in events if one["what"] == "backup"] == [3]
+    for kind in ("archive", "redacted"):
+        code, _, err = quem_command("verify", study.with_name(f"study-{kind}.zip"))
+        assert code == 0, err
+
+
+def test_names_cannot_be_tried_out_on_the_log(quem_command: Command, tmp_path: Path) -> None:
+    """The log has no plain digest of the table, whose ranks a copy shows."""
+    study = named_study(tmp_path, rankings="rankings: by-Countess.csv")
+    assert quem_command("seal", study)[0] == 0
+    table = tmp_path / "by-Countess.csv"
+    rows = [f"{j},{p},{s},{n}" for j in JUDGES for p in ("P0", "P1") for n, s in enumerate(SOLVERS)]
+    table.write_text(
+        "\n".join(["judge,problem,solver,rank", *rows]).replace(",0\n", ",5\n"), "utf-8"
+    )
+    _, redacted = archives(quem_command, study)
+    with ZipFile(BytesIO(redacted)) as archive:
+        log = archive.read("study/study.seal.log").decode()
+    assert '"analyzed"' in log
+    assert "Countess" not in log
+    assert hashlib.sha256(table.read_bytes()).hexdigest() not in log
+    table.write_text(table.read_text("utf-8").replace("Zuse,5", "Zuse,4"), "utf-8")
+    code, out, _ = quem_command("analyze", study, "--json")
+    assert code == 0
+    (deviation,) = json.loads(out)["seal"]["deviations"]
+    assert (deviation["kind"], deviation["name"]) == ("ranking", "by-Countess.csv")
+
+
+def test_nobody_is_slipped_into_the_record_of_a_copy(tmp_path: Path) -> None:
+    """Somebody who has the token of another person would change no hash, and is refused."""
+    made = record_of(draft_study(named_study(tmp_path)), "2027-03-02T09:00:00Z")
+    secret = made.pop("secret")
+    solvers = made["contents"]["solvers"]
+    copy = {**made, "tokens": {one: token(secret, one) for one in (*JUDGES, *PEOPLE)}}
+    texts = {
+        f"{'.'.join(path)} {json.dumps(value, ensure_ascii=False, sort_keys=True)}"
+        for path, value in hidden(made["contents"]["plan"])
+    }
+    copy["tokens"] |= {text: token(secret, text) for text in texts}
+    assert hash_of_record(copy) == hash_of_record({**made, "secret": secret})
+    assert parsed(canonical(copy), tmp_path)["study"] == "named"
+    copy["tokens"]["Aiken"] = copy["tokens"]["Zuse"]
+    guest = {**solvers["Zuse"], "id": "Aiken", "experience": 12.0}
+    copy["contents"] = {**made["contents"], "solvers": {"Aiken": guest, **solvers}}
+    with pytest.raises(FileError, match="damaged or edited"):
+        parsed(canonical(copy), tmp_path)
 
 
 def test_a_copy_is_told_from_a_study(quem_command: Command, tmp_path: Path) -> None:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import random
+import re
+from io import BytesIO
 from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
 from zipfile import ZipFile
 
 import pytest
 
 import quem
+from quem.commands.verify import analysis_of
 from quem.errors import FileError
-from quem.sealing.record import canonical
+from quem.exporting.crates import crate
+from quem.io.packages import zipped
+from quem.sealing.record import canonical, hash_of
 from quem.sealing.seal import compare_with_seal
 from quem.study.reading import draft_study
 from tests.commands.sessions import close, hold_session
@@ -173,6 +179,96 @@ def test_an_archive_proves_itself(
     assert "was expected" in err
 
 
+def repacked(files: dict[str, bytes], study: Path, **versions: str) -> bytes:
+    """Pack files of an archive as somebody would who edits them and recomputes all digests."""
+    manifest = json.loads(files.pop("archive.json"))
+    del files["ro-crate-metadata.json"]
+    manifest["versions"] |= versions
+    manifest["files"] = {name: hash_of(content) for name, content in files.items()}
+    files["archive.json"] = canonical(manifest)
+    spec = draft_study(study).spec
+    assert spec is not None
+    about = crate(
+        dict(sorted(files.items())), spec, manifest["exported_on"], manifest["versions"]["quem"]
+    )
+    return zipped({**files, "ro-crate-metadata.json": about.encode()})
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("nothing", ""),
+        ("file added", "study/extra.txt: is not a part of this study"),
+        ("twin", "study/STUDY.yaml: is not a part of this study"),
+        ("no first analysis", "study/study.seal.log: does not have the first analysis"),
+        ("key of the manifest", "archive.json: is missing, damaged, or of another version"),
+        ("numbers, other version", "is not what the analysis gives here (numpy 1.0"),
+        ("version of the system, other version", "is not what the analysis gives here"),
+        ("last digit, other version", "agrees to 1e-6, not to the byte: numpy 1.0"),
+        ("solution", "  - solution S1 on P0: changed, after rankings were revealed"),
+    ],
+)
+def test_recomputed_digests_hide_nothing(
+    tmp_path: Path, quem_command: Callable[..., Outcome], how: str, said: str
+) -> None:
+    """Whoever edits an archive and recomputes its digests is found out, or leaves a deviation."""
+    study = seals.sealed_study(tmp_path / "own", in_store=False)
+    with ZipFile(BytesIO(seals.archive(in_store=False))) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    analysis, log = files["analysis.json"].decode(), "study/study.seal.log"
+    versions = {"numpy": "1.0"} if how.endswith("other version") else {}
+    number = re.search(r'"experience": (\d+\.\d{6,})', analysis)
+    assert number is not None
+    if how == "file added":
+        files["study/extra.txt"] = b"More.\n"
+    elif how == "twin":
+        files["study/STUDY.yaml"] = files["study/study.yaml"]
+    elif how == "no first analysis":
+        files[log] = files[log].splitlines(keepends=True)[0]
+        files["analysis.json"] = analysis_after(files, tmp_path)
+    elif how == "key of the manifest":
+        manifest = json.loads(files["archive.json"])
+        files["archive.json"] = canonical({**manifest, "note": "trust me"})
+    elif how == "numbers, other version":
+        files["analysis.json"] = analysis.replace(number[1], f"{float(number[1]) + 1e-4}").encode()
+    elif how == "last digit, other version":
+        files["analysis.json"] = analysis.replace(number[1], f"{float(number[1]) + 1e-9}").encode()
+    elif how == "version of the system, other version":
+        assert '"version": "9.9"' in analysis
+        files["analysis.json"] = analysis.replace('"version": "9.9"', '"version": "9.8"').encode()
+    elif how == "solution":
+        files["study/solutions/P0/S1.md"] += b"And more.\n"
+        files["analysis.json"] = analysis_after(files, tmp_path)
+    place = tmp_path / "made-up.zip"
+    place.write_bytes(repacked(files, study, **versions))
+    code, out, err = quem_command("verify", place)
+    named = bool(said) and not said.startswith((" ", "agrees"))
+    assert code == named, err
+    assert said in out + err
+
+
+def analysis_after(files: dict[str, bytes], folder: Path) -> bytes:
+    """Analyze the edited study of an archive, as whoever edited it would."""
+    for name, content in files.items():
+        (folder / "edited" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "edited" / name).write_bytes(content)
+    return analysis_of(folder / "edited/study/study.yaml", folder / "none.sqlite3")[0]
+
+
+def test_files_that_overlap_are_not_unpacked(
+    tmp_path: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """An archive that says to hold more than itself could fill the disk."""
+    raw = seals.archive(in_store=False)
+    at = raw.rindex(b"PK\x01\x02")
+    size = (len(raw) * 2).to_bytes(4, "little")
+    place = tmp_path / "overlap.zip"
+    place.write_bytes(raw[: at + 20] + size * 2 + raw[at + 28 :])
+    code, _, err = quem_command("verify", place)
+    assert code == 1
+    assert "cannot be read as an archive (its files overlap)" in err
+
+
 def test_a_later_version_may_know_more(tmp_path: Path) -> None:
     """A key that an older quem did not know is no deviation while it has its default."""
     study = seals.sealed_study(tmp_path, in_store=False)
@@ -212,11 +308,16 @@ def test_another_draw_is_named(tmp_path: Path, quem_command: Callable[..., Outco
 def test_an_archive_is_a_crate(tmp_path: Path, quem_command: Callable[..., Outcome]) -> None:
     """The description keeps the rules of RO-Crate 1.1: descriptor, root, and a part per file."""
     study = seals.sealed_study(tmp_path, in_store=True)
+    statement = "Das Prüfen 100%.md"
+    (tmp_path / "p1.md").rename(tmp_path / statement)
+    study.write_text(study.read_text("utf-8").replace("p1.md", statement), "utf-8")
     assert quem_command("export", study, "--archive")[0] == 0
+    assert quem_command("verify", tmp_path / "study-archive.zip")[0] == 0
     with ZipFile(tmp_path / "study-archive.zip") as archive:
         names = {*archive.namelist()}
         described = json.loads(archive.read("ro-crate-metadata.json"))
-    assert described["@context"] == "https://w3id.org/ro/crate/1.1/context"
+    assert described["@context"][0] == "https://w3id.org/ro/crate/1.1/context"
+    assert "sha256" in described["@context"][1]
     entities = {one["@id"]: one for one in described["@graph"]}
     assert len(entities) == len(described["@graph"])
     descriptor, root = entities["ro-crate-metadata.json"], entities["./"]
@@ -226,8 +327,10 @@ def test_an_archive_is_a_crate(tmp_path: Path, quem_command: Callable[..., Outco
     assert root["@type"] == "Dataset"
     assert all(root[key] for key in ("name", "description", "datePublished", "license"))
     parts = {one["@id"] for one in root["hasPart"]}
-    assert parts == names - {"ro-crate-metadata.json"}
     assert {one["@id"] for one in described["@graph"] if one["@type"] == "File"} == parts
+    assert f"study/{quote(statement)}" in parts
+    parts = {unquote(one) for one in parts}
+    assert parts == names - {"ro-crate-metadata.json"}
     assert {"store.jsonl", "analysis.json", "study/study.yaml", "study/study.seal.json"} < parts
 
 

@@ -96,7 +96,7 @@ def test_sentence_says_what_the_chosen_test_generalises_to() -> None:
         "twoway": "and other judges.",
         "signflip": "no normality assumption.",
     }.items():
-        assert sentence in quem.compare(study, test=test, systems=["Fitter"]).summary()  # type: ignore[arg-type]
+        assert sentence in quem.compare(study, test=test, systems=["Fitter"]).summary()
 
 
 def test_many_systems_are_offered_another_reference() -> None:
@@ -113,7 +113,7 @@ def test_what_is_no_study_is_told() -> None:
     """A path, nothing at all, and a setting that a comparison has not are told as such."""
     study = quem.load_study(STUDIES / "study.yaml", kind="experience")
     with pytest.raises(TypeError, match=r"quem\.compare\(quem\.load_study\(path\)\)"):
-        quem.compare(study, "next-year.yaml")  # type: ignore[arg-type]
+        quem.compare(study, "next-year.yaml")  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="compare takes one study at least"):
         quem.compare()
     with pytest.raises(TypeError, match="compare takes no bootstrap; its settings are systems"):

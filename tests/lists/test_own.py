@@ -67,7 +67,7 @@ FOUND = lists.Definition(
     summary="How many relevant items the list holds.",
     compute=_found,
     low=0,
-    parameters=(lists.measure("AP").definition.parameters[1],),
+    parameters=(lists.measure("AP").definition.parameters[-1],),
 )
 
 _LISTS = st.dictionaries(st.sampled_from("abcdefg"), st.sampled_from([0.0, 0.5, 1.0]), max_size=5)

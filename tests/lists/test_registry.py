@@ -15,6 +15,7 @@ from quem.errors import QuemError
 from quem.lists.explanation import WORKED, describe, explain
 from quem.lists.lists import Lists
 from tests.docs.pages import ROOT
+from tests.lists.test_laws import alike
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -60,7 +61,7 @@ def test_values_by_name() -> None:
         ("AP(k=1)@2", "is not a measure; write it"),
         ("", "'' is not a measure; write it"),
         ("Kendal", "there is no measure 'Kendal'; did you mean kendall?"),
-        ("F1@3", "F1: there is no parameter 'k'; it takes rel"),
+        ("F1s@3", "F1s: there is no parameter 'k'; it takes rel"),
         ("distance@3", "distance: there is no parameter 'k'; it takes none"),
         ("AP@1.5", "AP: k: should be a whole number of at least 1, and not '1.5'"),
         ("AP@many", "AP: k: should be a whole number of at least 1, and not 'many'"),
@@ -137,11 +138,10 @@ def test_calculations_of_any_list(
                 continue
             extra = {"rel": 0.5} if "rel" in [p.name for p in definition.parameters] else {}
             chosen = measures.measure(spelling, **extra)
-            score = measures.score(listed, truth, chosen)
+            score = measures.score(listed, truth, chosen, likeness=alike)
             if not score.reason:
-                calculation = WORKED[definition.name](
-                    Lists([listed], [truth]), **dict(chosen.values)
-                )
+                lists, values = chosen.applied(Lists([listed], [truth], likeness=alike))
+                calculation = WORKED[definition.name](lists, **values)
                 assert calculated(calculation) == pytest.approx(score.value, abs=1e-4), calculation
 
 

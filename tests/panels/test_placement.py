@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from scipy.stats import kendalltau
 
 from quem import load_study
 from quem.experience.estimate import estimate_system
 from quem.experience.skill import FORMS, fit
-from quem.experience.virtual_placement import place_on_panel
+from quem.experience.virtual_placement import drift_of, place_on_panel
 from quem.panels.anchors import score_of
 from quem.rankings import Rankings
 from tests.panels.made import made_panel, placed_study
+from tests.trials.panels import CELLS, simulate
 
 if TYPE_CHECKING:
     from quem.experience.virtual_placement import PanelPlacement
@@ -66,6 +68,8 @@ def test_golden_panel(tmp_path: Path) -> None:
     """The whole panel by hand: virtual places, the judges' term, drift, and the estimate."""
     placed = golden_placement(tmp_path)
     averages = placed.averages
+    for one, ranks in PANEL["consensus"].items():
+        assert [placed.panel.consensus(p)[one] for p in ("P1", "P2", "P3")] == pytest.approx(ranks)
     for one, x in PANEL["virtual_x"].items():
         assert averages.average[averages.solvers.index(one)] == pytest.approx(x, abs=1e-6)
     assert averages.average[-1] == pytest.approx(PANEL["system_x"], abs=1e-6)
@@ -89,3 +93,30 @@ def test_golden_panel(tmp_path: Path) -> None:
     assert estimate.experience == pytest.approx(wanted["estimate"], abs=1e-6)
     assert estimate.prediction == pytest.approx((wanted["low"], wanted["high"]), abs=1e-6)
     assert estimate.df == pytest.approx(wanted["df"], abs=1e-6)
+
+
+def test_agreement_is_kendalls(tmp_path: Path) -> None:
+    """Mean τ-b of new and of old judges over the anchors, as SciPy computes it, ties too."""
+    panel, draw = golden_panel(tmp_path), np.random.default_rng(3)
+    new = {
+        (judge, problem): {one: float(draw.integers(1, 4)) for one in of}
+        for judge in ("N1", "N2")
+        for problem, of in (("P1", ("S1", "S3", "S5", "S8")), ("P2", ("S2", "S4", "S6", "S7")))
+    }
+    of_new, of_old = [], []
+    for (_, problem), ranks in new.items():
+        first, second = ([panel.ranks[old, problem][one] for one in ranks] for old in ("J1", "J2"))
+        of_new.append(kendalltau([*ranks.values()], np.add(first, second)).statistic)
+        of_old.append(kendalltau(first, second).statistic)
+    _, drift = drift_of(panel, new)
+    assert drift.agreement_new == pytest.approx(np.mean(of_new))
+    assert drift.agreement_old == pytest.approx(np.mean(of_old))
+
+
+def test_the_trial_covers() -> None:
+    """Fifty studies of the trial: most intervals cover in each way, and none is endless."""
+    rng = np.random.default_rng(1)
+    ways = [simulate(CELLS["little noise, 2 anchors"], rng) for _ in range(50)]
+    for way in ways[0]:
+        assert sum(one[way][0] <= one[way][1] for one in ways) >= 44
+        assert 2 < np.mean([one[way][1] for one in ways]) < 4

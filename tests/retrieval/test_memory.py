@@ -145,6 +145,16 @@ def test_ids_are_what_they_say() -> None:
     assert result.study.data.task.queries.ids == ("1", "2")
 
 
+def test_judgments_called_scores_are_grades() -> None:
+    """As in files of BEIR, a score of the ground truth is a grade, and a similarity is none."""
+    frame = pd.DataFrame({"query-id": ["q1"], "corpus-id": ["a"], "score": [1]})
+    kinds = [
+        evaluate({"r": RUN}, truth, measures="nDCG", bootstrap=0).findings.truth.kind
+        for truth in (frame, frame.rename(columns={"score": "similarity"}))
+    ]
+    assert kinds == ["grades", "similarities"]
+
+
 def test_an_empty_list_and_a_missing_one_score_zero() -> None:
     """Both are warned of as an empty list."""
     runs = {"empty": {"q1": {"a": 1}, "q2": {}}, "missing": {"q1": ["a"]}}

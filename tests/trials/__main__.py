@@ -13,6 +13,7 @@ from tests.trials import (  # noqa: F401  register their trials
     first_links,
     invitations,
     kills,
+    leaderboards,
     machines,
     offline,
     panels,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
-__all__ = ["ARCHIVE", "IN_STORE", "STUDY", "mutated", "sealed_study", "unnoticed"]
+__all__ = ["ARCHIVE", "IN_STORE", "STUDY", "archive", "mutated", "sealed_study", "unnoticed"]
 
 _SOLVERS = ("S0", "S1", "S2", "S3", "sys")
 _ORDERS = {

@@ -8,7 +8,7 @@ from quem.report.columns import TEXT, Column, Columns, choice, each
 
 if TYPE_CHECKING:
     from quem.experience.result import ExperienceFindings
-    from quem.sealing.seal import Deviation, Seal
+    from quem.sealing.deviations import Deviation, Seal
 
 __all__ = ["SEAL"]
 

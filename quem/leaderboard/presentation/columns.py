@@ -1,0 +1,396 @@
+"""Every value of a leaderboard: analysis.json and CSV files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from quem.leaderboard.settings import LeaderboardSettings
+from quem.lists.score_table import content_digest
+from quem.report.columns import (
+    COUNT,
+    NAME,
+    NUMBER,
+    OPEN_INTERVAL,
+    SHARE,
+    TEXT,
+    WARNINGS,
+    Column,
+    Columns,
+    Table,
+    Type,
+    WholeTable,
+    choice,
+    each,
+    head,
+    null_or,
+    settings,
+)
+from quem.report.delimited import csv_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+
+    from quem.leaderboard.contrasts import Contrast
+    from quem.leaderboard.effects import Conflict, MeasureEffect, PairEffect
+    from quem.leaderboard.result import LeaderboardFindings
+
+__all__ = ["DOCUMENT", "TABLES", "changes_of"]
+
+_POSITIVE = Type({"type": "integer", "minimum": 1})
+_TAU = Type({"type": "number", "minimum": -1, "maximum": 1})
+
+
+class _Place(NamedTuple):
+    """A system by a measure."""
+
+    system: int
+    measure: int
+
+
+def _places(findings: LeaderboardFindings) -> Iterator[_Place]:
+    """The headline first, then the other measures; best first."""
+    count = len(findings.table.measures)
+    for measure in dict.fromkeys([findings.headline, *range(count)]):
+        yield from (_Place(system, measure) for system in findings.order(measure))
+
+
+def _name(row: Any, findings: LeaderboardFindings) -> str:  # noqa: ANN401  a row of any table
+    return findings.names[int(row.system)]
+
+
+def _measure(row: Any, findings: LeaderboardFindings) -> str:  # noqa: ANN401
+    return findings.measure(row.measure)
+
+
+def _interval(row: _Place, findings: LeaderboardFindings) -> tuple[float, float]:
+    at = row.system, row.measure
+    return float(findings.low[at]), float(findings.high[at])
+
+
+_STANDING: tuple[Column[_Place, LeaderboardFindings], ...] = (
+    Column(
+        "place",
+        null_or(_POSITIVE),
+        "from 1, the best; null where it is not ranked",
+        of=lambda row, f: f.place(row.system, row.measure),
+    ),
+    Column(
+        "mean",
+        null_or(NUMBER),
+        "mean score",
+        of=lambda row, f: float(f.mean[row.system, row.measure]),
+    ),
+    Column("interval", OPEN_INTERVAL, "of the mean, at `settings.level`", of=_interval),
+    Column(
+        "n",
+        COUNT,
+        "queries with a score",
+        of=lambda row, f: int(f.defined[row.system, row.measure]),
+    ),
+    Column(
+        "letters",
+        TEXT,
+        "systems that share a letter cannot be distinguished at `settings.level`",
+        of=lambda row, f: f.letters(row.measure)[row.system],
+    ),
+)
+_LEADERBOARD: Columns[_Place, LeaderboardFindings] = Columns(
+    Column("measure", NAME, "name", of=_measure),
+    Column("system", NAME, "name, with its study where that is needed", of=_name),
+    *_STANDING,
+)
+_BY_MEASURE: Columns[_Place, LeaderboardFindings] = Columns(
+    Column("measure", NAME, "name", of=_measure), *_STANDING
+)
+
+
+def _standings(system: int, findings: LeaderboardFindings) -> list[_Place]:
+    return [_Place(system, at) for at in range(len(findings.table.measures))]
+
+
+_SYSTEM: Columns[int, LeaderboardFindings] = Columns(
+    Column("system", NAME, "id", of=lambda at, f: f.table.entries[at].id),
+    Column("own_name", NAME, "name in its study", of=lambda at, f: f.table.entries[at].name),
+    Column("study", TEXT, "id of its study", of=lambda at, f: f.table.entries[at].study),
+    Column("name", NAME, "as in the tables", of=lambda at, f: f.names[at]),
+    Column("by_measure", each(_BY_MEASURE), "one entry per measure", of=_standings),
+)
+
+
+def _first(row: Contrast | PairEffect | Conflict, findings: LeaderboardFindings) -> str:
+    return findings.names[row.first]
+
+
+def _second(row: Contrast | PairEffect | Conflict, findings: LeaderboardFindings) -> str:
+    return findings.names[row.second]
+
+
+_DIFFERENCES: Columns[Contrast, LeaderboardFindings] = Columns(
+    Column("first", NAME, "name", of=_first),
+    Column("second", NAME, "name", of=_second),
+    Column("measure", NAME, "name", of=_measure),
+    Column("n", COUNT, "queries with a score of both"),
+    Column("difference", null_or(NUMBER), "of the means, second minus first"),
+    Column("interval", OPEN_INTERVAL, "of the difference, at `settings.level`"),
+    Column("better", COUNT, "queries on which the second is better"),
+    Column("equal", COUNT, "queries on which they are equal"),
+    Column("worse", COUNT, "queries on which the second is worse"),
+    Column("p", null_or(SHARE), "paired randomization test of this pair alone"),
+    Column("p_joint", null_or(SHARE), "joint test of all pairs by this measure"),
+    Column(
+        "verdict",
+        choice("better", "worse", "", None),
+        "whether the second is significantly better or worse, by the joint test; empty where "
+        "neither, null where there is no test",
+        of=lambda row, _: {1: "better", -1: "worse", 0: ""}[row.verdict] if row.is_tested else None,
+    ),
+)
+_MEASURES: Columns[MeasureEffect, LeaderboardFindings] = Columns(
+    Column("name", NAME, "as the studies spell it", of=_measure),
+    Column(
+        "better",
+        choice("higher", "lower"),
+        "which scores are better",
+        of=lambda row, f: f.table.measures[row.measure].better,
+    ),
+    Column(
+        "best",
+        each(NAME),
+        "systems of the best mean",
+        of=lambda row, f: [f.names[at] for at in row.best],
+        only="json",
+    ),
+    Column(
+        "best",
+        NAME,
+        "systems of the best mean",
+        of=lambda row, f: "; ".join(f.names[at] for at in row.best),
+        only="csv",
+    ),
+    Column("pairs", COUNT, "pairs that were tested"),
+    Column("significant", COUNT, "of these, pairs that differ"),
+    Column("power", null_or(SHARE), "the same as a share: its discriminative power"),
+    Column("groups", COUNT, "groups of systems that cannot be distinguished"),
+    Column("tau", null_or(_TAU), "Kendall's tau-b with the order by the headline"),
+)
+_PAIRS: Columns[PairEffect, LeaderboardFindings] = Columns(
+    Column("first", NAME, "name", of=_first),
+    Column("second", NAME, "name", of=_second),
+    Column("better", COUNT, "measures by which the second is better"),
+    Column("equal", COUNT, "measures by which they are equal"),
+    Column("worse", COUNT, "measures by which the second is worse"),
+    Column("significantly_better", COUNT, "measures by which it is significantly better"),
+    Column("significantly_worse", COUNT, "measures by which it is significantly worse"),
+)
+_CONFLICT: Columns[Conflict, LeaderboardFindings] = Columns(
+    Column("first", NAME, "name", of=_first),
+    Column("second", NAME, "name", of=_second),
+    Column(
+        "for_first",
+        each(NAME, 1),
+        "measures by which the first is significantly better",
+        of=lambda row, f: [f.measure(at) for at in row.for_first],
+    ),
+    Column(
+        "for_second",
+        each(NAME, 1),
+        "measures by which the second is",
+        of=lambda row, f: [f.measure(at) for at in row.for_second],
+    ),
+)
+
+
+class _Tau(NamedTuple):
+    """Two measures."""
+
+    one: int
+    other: int
+
+
+_AGREEMENT: Columns[_Tau, LeaderboardFindings] = Columns(
+    Column("one", NAME, "measure", of=lambda row, f: f.measure(row.one)),
+    Column("other", NAME, "measure", of=lambda row, f: f.measure(row.other)),
+    Column(
+        "tau",
+        null_or(_TAU),
+        "Kendall's tau-b between the orders of the systems by both",
+        of=lambda row, f: float(f.agreement[row.one, row.other]),
+    ),
+)
+
+
+def _taus(findings: LeaderboardFindings, _: LeaderboardFindings) -> list[_Tau]:
+    count = len(findings.table.measures)
+    return [_Tau(one, other) for one in range(count) for other in range(one + 1, count)]
+
+
+_SETTING: Columns[tuple[str, str], LeaderboardFindings] = Columns(
+    Column("key", NAME, "of the study file", of=lambda row, _: row[0]),
+    Column("value", TEXT, "its value, or a digest of it", of=lambda row, _: row[1]),
+)
+
+
+class _Changed(NamedTuple):
+    """What changed from a version to the next."""
+
+    first: int
+    second: int
+    query: int
+
+
+def changes_of(findings: LeaderboardFindings, step: tuple[int, int]) -> list[tuple[int, float]]:
+    """Give each query with the change by the headline, as a gain; the largest change first."""
+    first, second = (findings.table.values[at, :, findings.headline] for at in step)
+    is_higher_better = findings.table.measures[findings.headline].better == "higher"
+    gain = second - first if is_higher_better else first - second
+    known = np.flatnonzero(~np.isnan(gain))
+    order = known[np.argsort(-np.abs(gain[known]), kind="stable")]
+    return [(int(at), float(gain[at])) for at in order.tolist()]
+
+
+def _changed(findings: LeaderboardFindings) -> Iterator[_Changed]:
+    for step in findings.steps:
+        yield from (_Changed(*step, query) for query, _ in changes_of(findings, step))
+
+
+def _score(row: _Changed, findings: LeaderboardFindings, which: int) -> float:
+    return float(findings.table.values[row[which], row.query, findings.headline])
+
+
+def _by_name(findings: LeaderboardFindings) -> list[str]:
+    return [measure.name for measure in findings.table.measures]
+
+
+_CHANGES: Columns[_Changed, LeaderboardFindings] = Columns(
+    Column("first", NAME, "name", of=lambda row, f: f.names[row.first]),
+    Column("second", NAME, "name", of=lambda row, f: f.names[row.second]),
+    Column("query", NAME, "id", of=lambda row, f: f.table.queries[row.query]),
+    Column("first_score", NUMBER, "by the headline", of=lambda row, f: _score(row, f, 0)),
+    Column("second_score", NUMBER, "by the headline", of=lambda row, f: _score(row, f, 1)),
+    Column(
+        "MEASURE",
+        NUMBER,
+        "change by each measure, second minus first",
+        of=lambda row, f: (
+            f.table.values[row.second, row.query] - f.table.values[row.first, row.query]
+        ).tolist(),
+        spread=_by_name,
+    ),
+)
+
+
+def _ids(names: list[str], *, times: int = 1, repeat: int = 1) -> Any:  # noqa: ANN401
+    return np.tile(np.repeat(np.array(names, dtype=object), repeat), times)
+
+
+def _scores(findings: LeaderboardFindings, _: LeaderboardFindings) -> pd.DataFrame:
+    import pandas as pd
+
+    values = findings.table.values
+    return pd.DataFrame(values.reshape(-1, values.shape[2]), columns=_by_name(findings))
+
+
+_SCORES: Columns[LeaderboardFindings, LeaderboardFindings] = Columns(
+    Column(
+        "study",
+        TEXT,
+        "id",
+        of=lambda f, _: _ids([e.study for e in f.table.entries], repeat=len(f.table.queries)),
+    ),
+    Column(
+        "system",
+        NAME,
+        "id",
+        of=lambda f, _: _ids([e.id for e in f.table.entries], repeat=len(f.table.queries)),
+    ),
+    Column(
+        "query",
+        NAME,
+        "id",
+        of=lambda f, _: _ids(list(f.table.queries), times=len(f.table.entries)),
+    ),
+    Column("MEASURE", NUMBER, "score by each measure", of=_scores),
+)
+_SCORES_TABLE: WholeTable[LeaderboardFindings, LeaderboardFindings] = WholeTable(
+    "scores", "one row per system and query", _SCORES, lambda findings: [findings], always=True
+)
+
+
+def _scores_digest(findings: LeaderboardFindings, _: LeaderboardFindings) -> str:
+    return content_digest([csv_bytes(_SCORES_TABLE.frame(findings))])
+
+
+DOCUMENT: Columns[LeaderboardFindings, LeaderboardFindings] = Columns(
+    *head("leaderboard"),
+    Column("kind_of_study", NAME, "`retrieval`, `options`, or `dialogue`", of="table.kind"),
+    Column("title", TEXT, "of the first study", of="table.title"),
+    Column("studies", each(TEXT), "ids of the studies"),
+    settings(LeaderboardSettings),
+    WARNINGS,
+    Column(
+        "nouns",
+        Type({"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}),
+        "what a system and a query are called",
+        of=lambda f, _: list(f.table.nouns),
+    ),
+    Column("n_queries", _POSITIVE, "number of queries", of=lambda f, _: len(f.table.queries)),
+    Column(
+        "additions",
+        COUNT,
+        "how often systems were added to an earlier leaderboard",
+    ),
+    Column("truth_digest", NAME, "changes with the ground truth", of="table.truth"),
+    Column("scores_digest", NAME, "changes with scores.csv", of=_scores_digest),
+    Column(
+        "scored_with",
+        each(_SETTING),
+        "settings of the studies on which scores depend",
+        of=lambda f, _: list(f.table.settings.items()),
+    ),
+    Column("headline", NAME, "the measure of the order", of=lambda f, _: f.measure(f.headline)),
+    Column("measures", each(_MEASURES, 1), "one entry per measure", of="by_measure"),
+    Column(
+        "systems",
+        each(_SYSTEM, 1),
+        "one entry per system, in the order of the studies",
+        of=lambda f, _: list(range(len(f.table.entries))),
+    ),
+    Column("differences", each(_DIFFERENCES), "one entry per pair and measure", of="contrasts"),
+    Column("pairs", each(_PAIRS), "one entry per pair, over all measures", of="by_pair"),
+    Column(
+        "conflicts",
+        each(_CONFLICT),
+        "pairs of which each is significantly better by some measures",
+    ),
+    Column("agreement", each(_AGREEMENT), "one entry per pair of measures", of=_taus),
+    Column(
+        "steps",
+        each(each(NAME)),
+        "successive versions: the earlier and the later one",
+        of=lambda f, _: [[f.names[at] for at in step] for step in f.steps],
+    ),
+)
+
+TABLES: tuple[Table[Any, LeaderboardFindings], ...] = (
+    Table("leaderboard", "one row per measure and system, best first", _LEADERBOARD, _places),
+    Table(
+        "differences",
+        "one row per pair of systems and measure",
+        _DIFFERENCES,
+        lambda f: f.contrasts,
+    ),
+    Table(
+        "changes",
+        "one row per pair of versions and query, the largest change first",
+        _CHANGES,
+        _changed,
+    ),
+    Table("measures", "one row per measure", _MEASURES, lambda f: f.by_measure),
+    Table("pairs", "one row per pair of systems", _PAIRS, lambda f: f.by_pair),
+    Table("agreement", "one row per pair of measures", _AGREEMENT, lambda f: _taus(f, f)),
+    _SCORES_TABLE,
+)

@@ -1,0 +1,175 @@
+"""``quem compare`` for retrievers, option lists, and dialogues: files, boards, and refusals."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from quem.dialogue.simulation import FINISHED, Experiment
+from tests.leaderboard.made import write_retrievers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.commands.conftest import Outcome
+
+    Command = Callable[..., Outcome]
+
+STUDIES = Path(__file__).resolve().parents[2] / "studies"
+
+
+def test_a_report_is_written_beside_the_study(quem_command: Command, tmp_path: Path) -> None:
+    """Summary on stdout, and every file that there is something for; JSON writes nothing."""
+    path = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9, "c": 1.0})
+    code, out, err = quem_command("compare", path)
+    assert (code, out.splitlines()[0]) == (0, "Compared: Study one")
+    folder = tmp_path / "one-compare"
+    assert err.endswith(f"\nReport: {folder / 'report.html'}\n")
+    tables = ("leaderboard", "differences", "measures", "pairs", "agreement", "scores")
+    figures = ("leaderboard", "measures", "agreement")
+    assert {file.name for file in folder.iterdir()} == {
+        "report.html", "analysis.json", *(f"{stem}.csv" for stem in tables),
+        *(f"{stem}.{ending}" for stem in figures for ending in ("svg", "png")),
+    }  # fmt: skip
+    before = sorted(tmp_path.rglob("*"))
+    code, out, _ = quem_command("compare", path, "--json")
+    assert (code, sorted(tmp_path.rglob("*"))) == (0, before)
+    assert out == (folder / "analysis.json").read_text("utf-8")
+
+
+def test_two_versions_have_their_changes(
+    quem_command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of several studies the report is in the current folder, with the queries that changed."""
+    monkeypatch.chdir(tmp_path)
+    one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
+    two = write_retrievers(tmp_path, "two", {"a": 2.0}, seed=1)
+    code, out, _ = quem_command("compare", one, two, "--same-system", "--headline", "rr")
+    assert code == 0
+    assert "a (two) − a (one)\n" in out
+    assert "by RR (95% interval" in out
+    names = {file.name for file in (tmp_path / "one-compare").iterdir()}
+    assert {"changes.csv", "changes.svg", "leaderboard.svg"} <= names
+    assert "agreement.svg" not in names
+
+
+def test_a_board_grows(quem_command: Command, tmp_path: Path) -> None:
+    """A board is made, added to, and read alone; a part of it never replaces it."""
+    one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
+    two = write_retrievers(tmp_path, "two", {"c": 1.5}, seed=1)
+    board = tmp_path / "board"
+    assert quem_command("compare", one, "--board", board)[0] == 0
+    for file in tmp_path.glob("one.*"):
+        file.unlink()
+    code, out, _ = quem_command("compare", two, "--board", board)
+    assert code == 0
+    assert [line.split()[1] for line in out.splitlines()[3:6]] == ["c", "b", "a"]
+    held = json.loads((board / "analysis.json").read_text("utf-8"))
+    assert ([one["system"] for one in held["systems"]], held["additions"]) == (["a", "b", "c"], 1)
+    before = {file.name: file.read_bytes() for file in board.iterdir()}
+    part = ("--systems", "a", "--systems", "c")
+    code, out, _ = quem_command("compare", board, *part, "--out", tmp_path / "part")
+    assert (code, out.splitlines()[7]) == (0, "c − a")
+    for words in (("--board", board), ("--out", board)):
+        code, _, err = quem_command("compare", board, *part, *words)
+        assert code == 2
+        assert "--systems would leave out what" in err
+    other = write_retrievers(tmp_path, "three", {"d": 1.0}, truth=4)
+    code, _, err = quem_command("compare", other, "--board", board)
+    assert code == 1
+    assert "three.yaml: the ground truth is not that of" in err
+    assert {file.name: file.read_bytes() for file in board.iterdir()} == before
+
+
+def test_finished_dialogues_are_used_again(
+    quem_command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `quem analyze` has finished is not simulated again, and the other way around."""
+    shutil.copy(STUDIES / "ccbr" / "bikes.csv", tmp_path)
+    path = tmp_path / "bikes.yaml"
+    path.write_text(
+        "kind: dialogue\ntitle: Bikes\ncases: {file: bikes.csv, class: fault, id: bike}\n"
+        "users: [T5 0.1]\nanalysis: {orders: 1, bootstrap: 50, permutations: 99}\n",
+        encoding="utf-8",
+    )
+    code, first, _ = quem_command("compare", path, "--jobs", 1)
+    assert code == 0
+    assert (tmp_path / "bikes-report" / FINISHED).exists()
+
+    def refuse(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(Experiment, "run", refuse)
+    assert quem_command("compare", path)[1] == first
+    assert quem_command("analyze", path)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--form", "log"), "--form is not for a study of kind retrieval"),
+        (("--test", "twoway"), "--test is not for a study of kind retrieval"),
+        (("--max-length", "3"), "--max-length is not for a study of kind retrieval"),
+        (("--jobs", "2"), "--jobs is not for a study of kind retrieval"),
+        (("--data", "x"), "--data is not for a study of kind retrieval"),
+        (("--reveal",), "--reveal is not for a study of kind retrieval"),
+        (("--board", "x", "--out", "y"), "--board names the folder that is written"),
+        (("--same-system",), "--same-system needs two studies"),
+    ],
+)
+def test_wrong_usage_ends_with_2(
+    quem_command: Command, tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
+    """Options that are for other kinds of study are told with the usage."""
+    path = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9}, queries=2)
+    before = sorted(tmp_path.iterdir())
+    code, out, err = quem_command("compare", path, *words)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_experience_studies_have_no_board(quem_command: Command) -> None:
+    """Years of experience are not scores of queries."""
+    study = STUDIES / "assembly-planners" / "study.yaml"
+    for words in (("--board", "x"), ("--measures", "AP")):
+        code, _, err = quem_command("compare", study, *words)
+        assert code == 2
+        assert f"{words[0]} is not for a study of kind experience" in err
+
+
+def test_kinds_do_not_mix(quem_command: Command, tmp_path: Path) -> None:
+    """Years of experience do not compare with scores of queries, whichever comes first."""
+    path = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
+    study = STUDIES / "assembly-planners" / "study.yaml"
+    code, _, err = quem_command("compare", path, study)
+    assert (code, err) == (
+        1,
+        f"error: {study}: kind: a study of kind experience has no scores of queries, and does not "
+        "compare with others that have; leave it out\n",
+    )
+    code, _, err = quem_command("compare", study, path)
+    assert code == 1
+    assert "this is a retrieval study" in err
+
+
+def test_mistakes_of_all_studies_are_told_at_once(quem_command: Command, tmp_path: Path) -> None:
+    """Each study's mistakes are named; nothing is written."""
+    paths = [write_retrievers(tmp_path, name, {"a": 0.3, "b": 0.9}) for name in ("one", "two")]
+    for path in paths:
+        path.write_text(path.read_text("utf-8").replace("headline", "headlines"), "utf-8")
+    code, out, err = quem_command("compare", *paths)
+    assert (code, out, len(err.splitlines())) == (1, "", 2)
+    assert "one.yaml" in err.splitlines()[0]
+    assert "two.yaml" in err.splitlines()[1]
+
+
+def test_code_can_be_refused(quem_command: Command) -> None:
+    """A study from a stranger that names Python functions is refused with --no-code."""
+    code, _, err = quem_command("compare", STUDIES / "bicycles" / "study.yaml", "--no-code")
+    assert code == 1
+    assert "python" in err.lower()

@@ -1,0 +1,413 @@
+"""Leaderboards of studies: what they are made of, what is refused, and what they say."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+import yaml
+
+import quem
+from quem.leaderboard.compare import compare_scores
+from quem.lists.inference import query_means, sign_flips
+from quem.lists.score_table import ScoreTable, saved_digits
+from quem.report.files import write_report
+from tests.leaderboard.made import FEW, QUERIES, compared, table_of, write_retrievers
+from tests.options.made import drawn, study_in
+
+if TYPE_CHECKING:
+    from quem.leaderboard.result import LeaderboardResult
+
+NAN = float("nan")
+SHIPPED = Path(__file__).resolve().parents[2] / "studies"
+
+
+def _refused(*given: object, **settings: object) -> str:
+    with pytest.raises(quem.QuemError) as error:
+        quem.compare(*given, **settings)  # type: ignore[call-overload]
+    return str(error.value)
+
+
+def test_one_study_gives_the_numbers_of_its_analysis(tmp_path: Path) -> None:
+    """Means, intervals, and the test of two retrievers are those of `quem analyze`."""
+    path = write_retrievers(tmp_path, "one", {"a": 0.4, "b": 1.2})
+    analyzed = quem.analyze(quem.load_study(path, kind="retrieval"))
+    board = compared(path)
+    for at, one in enumerate(analyzed.findings.scored):
+        assert one.means is not None
+        assert board.findings.mean[at] == pytest.approx(one.means.mean)
+        assert board.findings.low[at] == pytest.approx(one.means.low)
+        assert board.findings.high[at] == pytest.approx(one.means.high)
+    for pair in analyzed.findings.differences:
+        other = board.findings.contrast(0, 1, pair.measure)
+        assert other.difference == pytest.approx(-pair.difference)
+        assert other.interval == pytest.approx((-pair.interval[1], -pair.interval[0]))
+        assert (other.p, other.p_joint) == (pair.p, pair.p)
+        assert (other.better, other.equal, other.worse) == (pair.lower, pair.equal, pair.higher)
+    assert board.leaderboard["system"][:2].tolist() == ["b", "a"]
+    assert board.leaderboard["place"][:2].tolist() == [1, 2]
+
+
+def test_versions_of_one_system_are_compared_in_order(tmp_path: Path) -> None:
+    """The same id in two studies is two versions; the queries that changed most come first."""
+    old = write_retrievers(tmp_path, "old", {"a": 0.2, "other": 0.5})
+    new = write_retrievers(tmp_path, "new", {"a": 2.5}, seed=5)
+    result = compared(old, new)
+    assert result.findings.names == ("a (old)", "other", "a (new)")
+    assert result.findings.steps == ((0, 2),)
+    values = result.findings.table.values[:, :, 0]
+    changes = result.tables()["changes"]
+    apart = values[2] - values[0]
+    assert changes["query"].tolist() == [f"q{q}" for q in np.argsort(-abs(apart), kind="stable")]
+    assert changes["AP"].abs().is_monotonic_decreasing
+    assert (changes["second_score"] - changes["first_score"]).tolist() == pytest.approx(
+        changes["AP"].tolist()
+    )
+    text = " ".join(result.summary().split())
+    better, worse = (apart > 0).sum(), (apart < 0).sum()
+    assert f"better on {better}, worse on {worse}, equal on 0 of 24 queries" in text
+    assert "a (new) is better than a (old)" in text
+    only = compared(old, new, same_system=True)
+    assert only.findings.names == ("a (old)", "a (new)")
+    (alone,) = sign_flips(apart[:, np.newaxis], permutations=199, seed=0)
+    assert only.findings.contrast(0, 1, 0).p_joint == alone.p
+    assert "no retriever has the same id in two" in _refused(quem.load_study(old), same_system=True)
+
+
+def test_a_board_grows_without_the_files_of_earlier_systems(tmp_path: Path) -> None:
+    """A board that is read again and added to gives what all studies together give."""
+    first = write_retrievers(tmp_path, "first", {"a": 0.3, "b": 0.9})
+    second = write_retrievers(tmp_path, "second", {"c": 1.5, "b": 1.2}, seed=2)
+    together = compared(first, second)
+    board = str(tmp_path / "board")
+    write_report(compared(first), tmp_path / "board", tables=())
+    assert (tmp_path / "board" / "scores.csv").exists(), "it is there without other tables"
+    for path in tmp_path.glob("first*"):
+        path.unlink()
+    grown = compared(board, second)
+    assert grown.findings.additions == 1
+    shared = together.to_dict() | {"additions": 1, "warnings": []}
+    assert grown.to_dict() | {"warnings": []} == shared
+    # Nothing new is no addition, and neither is what is there already.
+    write_report(grown, tmp_path / "board")
+    again = compared(board, second)
+    assert again.findings.additions == 1
+    assert again.to_dict()["systems"] == grown.to_dict()["systems"]
+    # A result is as good as the folder that it was written to.
+    assert quem.compare(grown).to_dict()["differences"] == grown.to_dict()["differences"]
+
+
+def test_many_additions_are_warned_of(tmp_path: Path) -> None:
+    """Looking at the same queries again and again is a choice after the fact."""
+    result = compared(write_retrievers(tmp_path, "s0", {"a": 0.3, "b": 0.9}))
+    for number in range(1, 4):
+        codes = {warning.code for warning in result.warnings}
+        assert "repeated-looks" not in codes
+        path = write_retrievers(tmp_path, f"s{number}", {f"c{number}": 1.0}, seed=number)
+        result = quem.compare(result, quem.load_study(path, kind="retrieval"))
+    messages = {warning.code: warning.message for warning in result.warnings}
+    assert "added to this leaderboard 3 times, now 5 entries" in messages["repeated-looks"]
+    assert "few-common-queries" in messages, "24 are few"
+
+
+CHANGES: dict[str, tuple[dict[str, Any], str]] = {
+    "truth": ({"truth": 1}, "two.yaml: the ground truth is not that of"),
+    "queries": (
+        {"queries": QUERIES + 2},
+        "two.yaml: 2 queries are only here ('q24' and 'q25'); systems are compared on the same",
+    ),
+    "ties": (
+        {"ties": "id"},
+        "two.yaml: analysis.ties: is id here and expected in",
+    ),
+    "measures": (
+        {"measures": ["AP", "P@5"]},
+        "two.yaml: analysis.measures: P@5 is only here and RR and nDCG@5 are only in",
+    ),
+    "headline": ({"headline": "RR"}, "two.yaml: analysis.headline: is RR here and AP in"),
+    "level": ({"level": 0.9}, "level: the studies ask for different levels: 0.95 ("),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_does_not_fit_is_refused(tmp_path: Path, what: str) -> None:
+    """Another truth, other queries, measures, or settings are named with place and remedy."""
+    changed, message = CHANGES[what]
+    one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
+    two = write_retrievers(tmp_path, "two", {"c": 0.5}, seed=3, **changed)
+    studies = [quem.load_study(path) for path in (one, two)]
+    said = _refused(*studies)
+    assert said.replace(f"{tmp_path}/", "").startswith(message)
+    assert "\n" not in said
+    if what == "level":
+        assert quem.compare(*studies, level=0.8).findings.settings.level == 0.8
+    if what == "measures":
+        assert "--measures 'AP'" in said
+        common = quem.compare(*studies, measures=["AP"]).findings
+        assert [one.name for one in common.table.measures] == ["AP"]
+
+
+def test_other_scores_of_the_same_system_are_refused(tmp_path: Path) -> None:
+    """A new version under the old id of the study is not taken for the old one."""
+    one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
+    first = compared(one)
+    again = quem.load_study(write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9}, seed=4))
+    said = _refused(first, again)
+    assert "'a' of the study 'one' has other scores elsewhere; give the newer" in said
+    assert len(said.splitlines()) == 2
+
+
+def test_the_order_of_queries_and_measures_does_not_matter(tmp_path: Path) -> None:
+    """Queries are matched by their ids, measures by their names."""
+    one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
+    two = write_retrievers(tmp_path, "two", {"c": 0.5}, seed=3, measures=["RR", "AP", "nDCG@5"])
+    straight = compared(one, two)
+    lines = (tmp_path / "two.qrels.txt").read_text("utf-8").splitlines()
+    (tmp_path / "two.qrels.txt").write_text("\n".join(reversed(lines)), "utf-8")
+    turned = compared(one, two)
+    assert turned.findings.table.values.tolist() == straight.findings.table.values.tolist()
+    alone = compared(two, one).findings
+    at = [measure.name for measure in alone.table.measures].index("AP")
+    c = [entry.id for entry in alone.table.entries].index("c")
+    assert alone.mean[c, at] == pytest.approx(straight.findings.mean[2, 0])
+
+
+@pytest.mark.parametrize("name", ["scores.csv", "analysis.json"])
+def test_a_board_that_was_edited_is_refused(tmp_path: Path, name: str) -> None:
+    """Scores that are not those of the comparison, or none at all, are named."""
+    board = tmp_path / "board"
+    write_report(compared(write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})), board)
+    if name == "scores.csv":
+        text = (board / name).read_text("utf-8")
+        (board / name).write_text(text.replace("q1,0", "q1,1", 1), "utf-8")
+        assert f"{board / name}: is not the file that belongs to analysis.json" in _refused(
+            str(board)
+        )
+        (board / name).unlink()
+        assert f"{board / name}: is missing; run the comparison again" in _refused(str(board))
+    else:
+        (board / name).write_text("{}", "utf-8")
+        with pytest.raises(TypeError, match="compare takes a study and not str"):
+            quem.compare(str(board))
+
+
+def test_diversity_needs_the_same_likeness(tmp_path: Path) -> None:
+    """ILD of two studies is compared only where cases are alike in the same way."""
+    cases = "id,x,y\n" + "\n".join(f"d{at},{at % 7},{at % 3}" for at in range(30))
+    (tmp_path / "cases.csv").write_text(cases, "utf-8")
+    studies = []
+    for name, attributes in (("one", ["x"]), ("same", ["x"]), ("other", ["x", "y"])):
+        path = write_retrievers(tmp_path, name, {f"{name}-run": 0.5}, seed=len(name))
+        content = yaml.safe_load(path.read_text("utf-8"))
+        alike = {"attributes": [{"name": key} for key in attributes]}
+        content["retrievers"].append({"id": f"{name}-linear", "linear": alike})
+        content |= {"cases": "cases.csv", "queries": "queries.csv"}
+        content["analysis"] |= {"measures": ["AP", "ILD@5"]}
+        path.write_text(yaml.safe_dump(content), "utf-8")
+        studies.append(path)
+    queries = "id,x,y\n" + "\n".join(f"q{at},{at % 5},1" for at in range(QUERIES))
+    (tmp_path / "queries.csv").write_text(queries, "utf-8")
+    one, same, other = (quem.load_study(path) for path in studies)
+    assert len(quem.compare(one, same).findings.names) == 4
+    said = _refused(one, other)
+    assert f"{studies[2]}: likeness: differs from {studies[0]}; state the same in both" in said
+
+
+def test_settings_that_are_none_are_refused(tmp_path: Path) -> None:
+    """Systems, measures, and settings that there are not are named with what there is."""
+    study = quem.load_study(write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9}))
+    assert "systems: there is no retriever 'c'; there are a and b" in _refused(
+        study, systems=["a", "c"]
+    )
+    assert "a comparison needs two entries, and only a is here" in _refused(study, systems=["a"])
+    result = quem.analyze(study)
+    assert "headline: there is no measure 'P@3'" in _refused(result, headline="P@3")
+    with pytest.raises(TypeError, match="compare takes no form"):
+        quem.compare(study, form="log")
+    with pytest.raises(TypeError, match="test is for experience studies"):
+        quem.compare(study, test="twoway")
+    experience = quem.load_study(SHIPPED / "p3-1997" / "study.yaml")
+    with pytest.raises(TypeError, match="studies of one kind, and not one of kind experience"):
+        quem.compare(study, experience)
+    options = quem.load_study(study_in(tmp_path, name="lists-of-options.csv"))
+    assert "is of kind options, and" in _refused(study, options)
+
+
+def test_option_lists_need_the_same_greatest_length(tmp_path: Path) -> None:
+    """OLAR of two studies is compared only for the same greatest length."""
+    folders = [tmp_path / name for name in ("one", "two")]
+    key, lists = drawn(30)
+    _, longer = drawn(30, options=9, seed=0)
+    for folder, text in zip(folders, (lists, longer), strict=True):
+        folder.mkdir()
+        study_in(folder, text, key, id=folder.name)
+    studies = [quem.load_study(folder / "study.yaml", kind="options") for folder in folders]
+    said = _refused(*studies)
+    assert "analysis.max_length: is 9 here and 6 in" in said
+    result = quem.compare(*studies, max_length=9, **FEW)
+    assert result.findings.names == ("s0 (one)", "s1 (one)", "s0 (two)", "s1 (two)")
+    assert result.findings.steps == ((0, 2), (1, 3))
+    assert result.findings.table.nouns == ("system", "question")
+    analyzed = quem.analyze(studies[1], max_length=9, bootstrap=0, permutations=0)
+    scores = [entry.scores for entry in analyzed.findings.system_scores]
+    assert result.findings.mean[2:] == pytest.approx(np.array(scores), nan_ok=True)
+
+
+def test_strategies_are_compared_with_their_parameters(tmp_path: Path) -> None:
+    """What strategies are made of may differ, and how they are measured may not."""
+    shutil.copy(SHIPPED / "ccbr" / "bikes.csv", tmp_path)
+    head = (
+        "kind: dialogue\ncases: {file: bikes.csv, class: fault, id: bike}\n"
+        "users: [T5 0.1, DL]\nstrategies: [DD, ND]\n"
+    )
+    for name, more in (("near", ""), ("far", "neighbors: 20, "), ("other", "k: 5, ")):
+        (tmp_path / f"{name}.yaml").write_text(
+            f"{head}id: {name}\nanalysis: {{{more}orders: 1, bootstrap: 50, permutations: 99}}\n",
+            encoding="utf-8",
+        )
+    near, far, other = (
+        quem.load_study(tmp_path / f"{name}.yaml", kind="dialogue")
+        for name in ("near", "far", "other")
+    )
+    result = quem.compare(near, far)
+    findings = result.findings
+    assert [measure.name for measure in findings.table.measures] == [
+        "rank quality", "efficiency T5 0.1", "efficiency DL", "precision T5 0.1", "precision DL"
+    ]  # fmt: skip
+    # DD has no neighbors, and is the same with any number of them.
+    assert findings.contrast(0, 2, 0).equal == 64
+    assert findings.contrast(0, 2, 0).p_joint == 1
+    assert findings.contrast(1, 3, 0).equal < 64
+    analyzed = quem.analyze(near).findings
+    assert findings.mean[:2, 0] == pytest.approx(analyzed.whole.mean[:, 0])
+    assert findings.mean[:2, 2] == pytest.approx(analyzed.efficiency.mean[:, 1])
+    assert "analysis.k: is 5 here and 10 in" in _refused(near, other)
+    chosen = quem.compare(near, measures=["precision DL"], headline="efficiency DL").findings
+    assert [m.name for m in chosen.table.measures] == ["precision DL", "efficiency DL"]
+    assert chosen.measure(chosen.headline) == "efficiency DL"
+
+
+def _board(values: Any, *measures: tuple[str, str], **more: Any) -> LeaderboardResult:  # noqa: ANN401
+    table: ScoreTable = table_of(np.array(values, dtype=float), measures or (("AP", "higher"),))
+    return compare_scores([table], **{**FEW, **more})
+
+
+def test_few_scores_are_neither_ranked_nor_tested() -> None:
+    """A system with a score on fewer than half of the queries comes last, without letters."""
+    rng = np.random.default_rng(0)
+    values = rng.random((3, 20, 1))
+    values[1] += 1
+    values[2, 8:] = NAN
+    values[2, :8] += 5
+    result = _board(values)
+    frame = result.leaderboard
+    assert frame["system"].tolist() == ["System 1", "System 0", "System 2"]
+    assert frame["place"].astype(object).where(frame["place"].notna(), None).tolist() == [
+        1,
+        2,
+        None,
+    ]
+    assert frame["letters"].tolist() == ["a", "b", ""]
+    assert [c.is_tested for c in result.findings.contrasts] == [True, False, False]
+    apart = (values[0] - values[1])[:, :1]
+    assert (
+        result.findings.contrast(0, 1, 0).p_joint
+        == sign_flips(apart, permutations=199, seed=0)[0].p
+    )
+    messages = {warning.code: warning.message for warning in result.warnings}
+    assert messages["few-defined"].startswith("System 2 is not ranked by AP")
+
+
+def test_pairs_use_their_common_queries() -> None:
+    """A missing score takes a query out of the pairs with that system, and out of no other."""
+    rng = np.random.default_rng(4)
+    values = rng.random((3, 30, 1))
+    values[0, :10] = NAN
+    values[2, 25:] = NAN
+    findings = _board(values).findings
+    assert [c.n for c in findings.contrasts] == [20, 15, 25]
+    for one in findings.contrasts:
+        apart = values[one.second, :, 0] - values[one.first, :, 0]
+        assert one.difference == pytest.approx(np.nanmean(apart))
+        expected = query_means(apart[:, np.newaxis], level=0.95, replicates=50, seed=0)
+        assert one.interval == pytest.approx((expected.low[0], expected.high[0]))
+        assert one.is_tested == (one.n >= 15)
+    values[2, :] = NAN
+    values[2, :15] = 1.0
+    result = _board(values)
+    messages = {warning.code: warning.message for warning in result.warnings}
+    assert "no test of System 0 and System 2" in messages["not-on-common-queries"]
+
+
+def test_less_can_be_better() -> None:
+    """By an error the system of the least mean is best, and fewer errors are gains."""
+    rng = np.random.default_rng(1)
+    right = rng.random((2, 40, 1)) + np.array([0.0, 1.0]).reshape(2, 1, 1)
+    both = np.concatenate([right, 5 - right], axis=2)
+    findings = _board(both, ("AP", "higher"), ("error", "lower")).findings
+    assert findings.order(0) == findings.order(1) == [1, 0]
+    for at in (0, 1):
+        assert (findings.contrast(0, 1, at).verdict, findings.contrast(0, 1, at).better) == (1, 40)
+    assert findings.contrast(0, 1, 1).difference < 0 < findings.contrast(0, 1, 1).gain
+    assert findings.agreement[0, 1] == 1
+    assert findings.by_pair[0].significantly_better == 2
+
+
+def test_measures_that_disagree_are_named() -> None:
+    """Significant differences in opposite directions are a conflict, in result and summary."""
+    rng = np.random.default_rng(2)
+    base = rng.random((3, 30, 3))
+    base[0, :, 0] += 1
+    base[1, :, 1] += 1
+    result = _board(base, ("AP", "higher"), ("RR", "higher"), ("P", "higher"))
+    findings = result.findings
+    conflict = next(c for c in findings.conflicts if (c.first, c.second) == (0, 1))
+    assert (conflict.for_first, conflict.for_second) == ((0,), (1,))
+    assert [one.best for one in findings.by_measure][:2] == [(0,), (1,)]
+    assert [(one.pairs, one.significant) for one in findings.by_measure] == [(3, 2), (3, 2), (3, 0)]
+    assert findings.letters(0) == ["a", "b", "b"]
+    assert findings.letters(2) == ["a", "a", "a"]
+    text = " ".join(result.summary().split())
+    assert "System 0 is significantly better than System 1 by AP, and significantly worse" in text
+    codes = {warning.code: warning.message for warning in result.warnings}
+    assert "which of System 0 and System 1 is better depends on the" in codes["measures-conflict"]
+    assert result.measures["power"].tolist() == pytest.approx([2 / 3, 2 / 3, 0])
+
+
+def test_equal_means_share_a_place() -> None:
+    """Systems with the same scores share place and letters; nothing has to be drawn or tested."""
+    values = np.tile(np.linspace(0, 1, 30), (3, 1))[:, :, np.newaxis]
+    result = _board(values, bootstrap=0)
+    assert result.leaderboard["place"].tolist() == [1, 1, 1]
+    assert result.leaderboard["letters"].tolist() == ["a", "a", "a"]
+    assert "cannot be distinguished from any of the 2 others" in result.summary()
+    untested = _board(values, permutations=0)
+    assert "has the best mean; there is no test" in untested.summary()
+    assert untested.differences["p_joint"].isna().all()
+
+
+def test_names_are_made_clear() -> None:
+    """Names that several entries share are completed by the study, or replaced by the id."""
+    one = table_of(np.random.default_rng(0).random((2, 30, 1)))
+    entries = tuple(entry._replace(name="BM25") for entry in one.entries)
+    assert compare_scores([replace(one, entries=entries)], **FEW).findings.names == (
+        "s0 (made)", "s1 (made)"
+    )  # fmt: skip
+    other = replace(one, study="next", entries=tuple(e._replace(study="next") for e in one.entries))
+    assert compare_scores([one, other], **FEW).findings.names == (
+        "System 0 (made)", "System 1 (made)", "System 0 (next)", "System 1 (next)"
+    )  # fmt: skip
+
+
+def test_scores_survive_their_file() -> None:
+    """Rounded scores are what 12 digits say, and rounding them again changes nothing."""
+    rng = np.random.default_rng(0)
+    some = [NAN, 0.0, -0.0, 1 / 3, 1e-300]
+    values = np.concatenate([rng.random(50), rng.normal(size=50) * 1e8, some])
+    rounded = saved_digits(values)
+    assert np.array_equal(rounded, [float(f"{value:.12g}") for value in values], equal_nan=True)
+    assert np.array_equal(saved_digits(rounded), rounded, equal_nan=True)

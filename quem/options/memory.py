@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,6 +15,7 @@ from quem.io.text import shown
 from quem.lists.registry import read_items
 from quem.options.analysis import analyze_options
 from quem.options.loading import OptionsStudy
+from quem.options.result import OptionsResult
 from quem.options.rows import assemble, read_key
 from quem.study.memory import IN_MEMORY, draft_in_memory
 from quem.study.options import OptionsSpec
@@ -21,7 +23,6 @@ from quem.study.options import OptionsSpec
 if TYPE_CHECKING:
     from quem.io.tables import SourceTable
     from quem.lists.registry import Chosen
-    from quem.options.result import OptionsResult
 
 __all__ = ["Correct", "Given", "evaluate"]
 
@@ -108,7 +109,10 @@ def evaluate(
     chosen: dict[str, object] = {"measures": measures, "headline": headline, **settings}
     if isinstance(measures, str) or not isinstance(measures, Iterable | NoneType):
         chosen["measures"] = [measures]
-    return analyze_options(study, **chosen)
+    findings = analyze_options(study, **chosen).findings
+    # Who analyzes or compares the study of the result does it with the same settings.
+    spec = findings.data.spec.model_copy(update={"analysis": findings.settings})
+    return OptionsResult(replace(findings, data=replace(findings.data, spec=spec)))
 
 
 def _questions(correct: object) -> list[dict[str, Any]]:

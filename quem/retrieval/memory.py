@@ -28,6 +28,7 @@ from quem.retrieval.loading import (
     wrong_columns,
     wrong_ids,
 )
+from quem.retrieval.result import RetrievalResult
 from quem.retrieval.stored import FIELDS, stored_of
 from quem.study.memory import IN_MEMORY, draft_in_memory
 from quem.study.retrieval import LEAVE_ONE_OUT, Linear, RetrievalSpec
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from quem.lists.registry import Chosen
     from quem.parallel import Progress
     from quem.retrieval.bases import CaseBase
-    from quem.retrieval.result import RetrievalResult
     from quem.retrieval.stored import Stored
     from quem.study.document import Loc
 
@@ -151,7 +151,10 @@ def evaluate(
     chosen: dict[str, Any] = {"measures": measures, "headline": headline, **settings}
     if isinstance(measures, str) or not isinstance(measures, Iterable | NoneType):
         chosen["measures"] = [measures]
-    return analyze_retrieval(study, progress=progress, **chosen)
+    findings = analyze_retrieval(study, progress=progress, **chosen).findings
+    # Who analyzes or compares the study of the result does it with the same settings.
+    spec = findings.study.spec.model_copy(update={"analysis": findings.settings})
+    return RetrievalResult(replace(findings, study=replace(findings.study, spec=spec)))
 
 
 def _queries_key(queries: object) -> object:

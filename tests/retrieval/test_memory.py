@@ -189,6 +189,8 @@ def test_result_is_that_of_a_study(tmp_path: Path) -> None:
     assert "similarities.csv" not in names
     again = quem.analyze(result.study, ties="id")
     assert again.findings.settings.ties == "id"
+    assert [one.name for one in again.findings.measures] == ["length", "nDCG@10"]
+    assert repr(quem.compare(result.study)) == "<LeaderboardResult by nDCG@10: one, two>"
 
 
 def test_retrievers_that_run(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def evaluate(
         stored, kind = _attempt(given.mistakes, _truth, truth, truth_kind) or (None, "grades")
         given.truth = stored
         key = "qrels" if kind == "grades" else "similarities"
-        truth_spec = {key: f"{kind} {_MEMORY}"}
+        truth_spec = {key: f"data {_MEMORY}"}
     content = {
         "title": title,
         "cases": {"file": "cases" if cases is not None else "", "solution": solution}

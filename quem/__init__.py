@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from quem import lists, options, retrieval
     from quem.errors import QuemError
     from quem.experience.loading import Study
     from quem.experience.simulation import simulate_study
@@ -21,8 +22,11 @@ __all__ = [
     "__version__",
     "analyze",
     "compare",
+    "lists",
     "load_study",
+    "options",
     "plan",
+    "retrieval",
     "simulate_study",
 ]
 __version__ = "0.1.0"
@@ -38,12 +42,17 @@ _HOMES = {
 }
 
 
+_PACKAGES = ("lists", "options", "retrieval")
+
+
 def __getattr__(name: str) -> Any:  # noqa: ANN401  any public name
+    from importlib import import_module
+
+    if name in _PACKAGES:
+        return import_module(f"quem.{name}")
     if name not in _HOMES:
         message = f"module 'quem' has no attribute {name!r}"
         raise AttributeError(message)
-    from importlib import import_module
-
     return getattr(import_module(_HOMES[name]), name)
 
 

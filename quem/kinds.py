@@ -183,6 +183,7 @@ class _Options(Kind["OptionsStudy", "OptionsResult"]):
     """Systems that answer with lists of options."""
 
     name = "options"
+    sources = ("code",)
     quick: ClassVar = {"bootstrap": 0, "permutations": 0, "thresholds": 2, "folds": 2}
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> OptionsStudy:

@@ -14,6 +14,7 @@ from quem.experience.loading import Study
 from quem.experience.result import ExperienceResult
 from quem.kinds import AnyStudy
 from quem.leaderboard.result import LeaderboardResult
+from quem.lists import Definition, Scores
 from quem.options.loading import OptionsStudy
 from quem.options.result import OptionsResult
 from quem.planning.result import PlanResult
@@ -39,3 +40,18 @@ def types_by_kind(some: str, one: Literal["experience", "options"]) -> None:
     assert_type(quem.analyze(quem.load_study(some, kind="options")), OptionsResult)
     assert_type(quem.analyze(quem.load_study(some, kind="retrieval")), RetrievalResult)
     assert_type(quem.analyze(quem.load_study(some, kind="dialogue")), DialogueResult)
+
+
+def types_in_memory(frame: pd.DataFrame) -> None:
+    """What is evaluated in memory has the type of a study's result."""
+    found = quem.retrieval.evaluate({"r": frame}, frame, measures=[own_measure, "AP"])
+    assert_type(found, RetrievalResult)
+    assert_type(found.measures, pd.DataFrame)
+    assert_type(quem.options.evaluate(frame, {"Q1": "a"}, headline="OLAR"), OptionsResult)
+    assert_type(quem.lists.define(own_measure), Definition)
+    assert_type(quem.lists.evaluate({"q": ["a"]}, {"q": ["a"]}, [own_measure]), Scores)
+
+
+def own_measure(items: list[str], truth: dict[str, float]) -> float | None:
+    """A measure of the user."""
+    return len(items) / len(truth) if truth else None

@@ -115,13 +115,15 @@ def find_entry(name: str, folder: Path, *, code: bool = True) -> Path:
     return file
 
 
-def load_entry(name: str, folder: Path) -> Entry:
+def load_entry(name: str, folder: Path, *, called: bool = True) -> Entry:
     """Load a Python function that a study file names; this runs the code of its file.
 
     Parameters
     ----------
     name, folder
         See `find_entry`.
+    called : bool
+        Whether it has to be something that can be called.
 
     Raises
     ------
@@ -146,7 +148,7 @@ def load_entry(name: str, folder: Path) -> Entry:
             raise QuemError([f"{file} has no {shown(word)}{hint}{there}"])
         target = getattr(target, word)
         _refuse_foreign(word, target, code, file)
-    if not callable(target):
+    if called and not callable(target):
         message = f"{shown(path)} in {file} is not a function or class that can be called"
         raise QuemError([message])
     return Entry(name, target, tuple(code.files()), file.name)

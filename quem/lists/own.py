@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from quem.lists.lists import Lists
 
-__all__ = ["define", "own_definition"]
+__all__ = ["CALL", "define"]
 
 # Orders of equal items that are scored at most; more than that are a sample of them.
 _MOST_ORDERS = 120
 _NO_VALUE = "the function gives no value"
-_CALL = "function(items, truth)"
+CALL = "function(items, truth)"
 _TIES = (
     "With expected ties the function is asked for every order of equal items, and for "
     f"{_MOST_ORDERS} random ones where there are more."
@@ -98,39 +98,6 @@ def define(
     )
 
 
-def own_definition(
-    target: object,
-    *,
-    name: str = "",
-    better: str | None = None,
-    low: float | None = None,
-    high: float | None = None,
-    citation: str = "",
-) -> Definition:
-    """Make a measure of what a study names: a function, or a definition.
-
-    Parameters
-    ----------
-    target : callable or Definition
-    name, better, low, high, citation
-        Replace those of the definition where they are given.
-
-    Raises
-    ------
-    QuemError
-        It is neither, or the function cannot be called as `define` says.
-    """
-    if isinstance(target, type) or not (callable(target) or isinstance(target, Definition)):
-        message = f"is not a measure; name a {_CALL} or a quem.lists.Definition"
-        raise QuemError([message])
-    found = target if isinstance(target, Definition) else define(target, name=name)
-    changed = {"name": name, "better": better, "low": low, "high": high, "citation": citation}
-    given: dict[str, Any] = {
-        key: value for key, value in changed.items() if value not in (None, "")
-    }
-    return replace(found, **given)
-
-
 def _parameters(
     function: Callable[..., object], name: str
 ) -> tuple[frozenset[str], tuple[Parameter, ...]]:
@@ -142,7 +109,7 @@ def _parameters(
         return frozenset(), (TOP,)
     by_place = [p for p in signature if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if len(by_place) < 2 and not any(p.kind is p.VAR_POSITIONAL for p in signature):  # noqa: PLR2004
-        message = f"{name}: the function should take a list and its ground truth: {_CALL}"
+        message = f"{name}: the function should take a list and its ground truth: {CALL}"
         raise QuemError([message])
     takes: set[str] = set()
     parameters = [TOP]
@@ -160,7 +127,7 @@ def _parameters(
         elif isinstance(default, bool) or not isinstance(default, int | float | str):
             mistakes.append(
                 f"{name}: the parameter {one.name} should have a default that is a number or a "
-                f"text; a function that is a measure is called as {_CALL}"
+                f"text; a function that is a measure is called as {CALL}"
             )
         else:
             kind = next(kind for kind in (str, int, float) if isinstance(default, kind))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,7 +16,7 @@ from quem.lists.graded import GAIN, RANK_BIASED
 from quem.lists.half_life import HALF_LIFE
 from quem.lists.length_aware import LENGTH_AWARE
 from quem.lists.measure import Definition, Measure, split_spelling
-from quem.lists.own import define
+from quem.lists.own import CALL, define
 from quem.lists.pairs import PAIRS
 from quem.lists.rank_quality import QUALITY, RANK_QUALITY
 from quem.lists.relevance import RELEVANCE
@@ -28,9 +29,11 @@ __all__ = [
     "Chosen",
     "Items",
     "definition",
+    "describe_own",
     "is_own",
     "measure",
     "named",
+    "own_definition",
     "read_items",
 ]
 
@@ -94,6 +97,43 @@ def _checked(one: Definition) -> Definition:
         message = f"{one.name} is the name of a measure of quem; give yours another name"
         raise QuemError([message])
     return one
+
+
+def own_definition(
+    target: object,
+    *,
+    name: str,
+    better: str | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    citation: str = "",
+) -> Definition:
+    """Make a measure of what a study names: a function, or a definition.
+
+    Parameters
+    ----------
+    target : callable or Definition
+    name, better, low, high, citation
+        Replace those of the definition where they are given.
+
+    Raises
+    ------
+    QuemError
+        It is neither, it cannot be called as `define` says, or its name is taken.
+    """
+    if isinstance(target, type) or not (callable(target) or isinstance(target, Definition)):
+        message = f"is not a measure; name a {CALL} or a quem.lists.Definition"
+        raise QuemError([message])
+    found = target if isinstance(target, Definition) else define(target, name=name)
+    changed = {"better": better, "low": low, "high": high, "citation": citation or None}
+    given: dict[str, Any] = {key: value for key, value in changed.items() if value is not None}
+    return _checked(replace(found, name=name, **given))
+
+
+def describe_own(measures: Iterable[Measure]) -> list[str]:
+    """Say of each measure that is the user's what it is, and where it is from."""
+    own = dict.fromkeys(one.definition for one in measures if is_own(one.definition))
+    return [f"{one.name}: {one.summary.rstrip('.')} ({one.citation})." for one in own]
 
 
 def measure(

@@ -11,6 +11,7 @@ from quem.errors import Mistake, QuemError
 from quem.lists import Measure, measure, properties
 from quem.lists.inference import compare_systems, fewest_of, query_means
 from quem.lists.measure import split_spelling
+from quem.lists.registry import named
 from quem.options.calibration import are_probabilities, calibration
 from quem.options.checks import find_warnings
 from quem.options.lists import Scorer, by_length, ways_of
@@ -18,15 +19,16 @@ from quem.options.result import OptionsFindings, OptionsResult, SystemScores, Un
 from quem.options.risk import risk_curve
 from quem.options.rules import compare_rules
 from quem.options.thresholds import cut_lists, sweep
+from quem.study.measures import spellings
 from quem.study.schema import changed_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
-    from quem.lists import Measure, Properties
+    from quem.lists import Definition, Measure, Properties
     from quem.options.calibration import Calibration
     from quem.options.lists import Answers
     from quem.options.loading import OptionsStudy
@@ -43,9 +45,9 @@ __all__ = ["analyze_options", "check_options"]
 _LENGTH = "max_length"
 
 
-def _with_length(name: str, max_length: int) -> Measure:
+def _with_length(name: str, max_length: int, own: Mapping[str, Definition]) -> Measure:
     """Find a measure; one that asks for the longest length gets it by default."""
-    chosen = measure(name)
+    chosen = measure(name, own)
     asks = any(parameter.name == _LENGTH for parameter in chosen.definition.parameters)
     spelled = split_spelling(name)
     has_length = spelled is not None and {_LENGTH, "m"} & spelled[1].keys()
@@ -68,11 +70,12 @@ def _make_scorer(data: OptionsStudy, settings: OptionsSettings, longest: int) ->
     max_length = settings.max_length or max(longest, 1)
     names: dict[str, Measure] = {}
     mistakes: list[Mistake] = []
-    for name in (*settings.measures, settings.headline):
+    spelled = spellings(settings.measures)
+    for name in (*spelled, settings.headline):
         try:
-            names.setdefault(name, _with_length(name, max_length))
+            names.setdefault(name, _with_length(name, max_length, data.own_measures))
         except QuemError as error:
-            key = "measures" if name in settings.measures else "headline"
+            key = "measures" if name in spelled else "headline"
             mistakes += [_wrong(data, settings, key, str(m.message)) for m in error.mistakes]
     headline = names.get(settings.headline)
     if headline is not None and headline.definition.better != "higher":
@@ -98,6 +101,8 @@ _LONGEST_CHECKED = 8
 
 def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
     """Analyze a study of kind ``options`` (see `quem.analyze`)."""
+    settings, own = named(settings)
+    study = replace(study, own_measures={**study.own_measures, **own})
     used = changed_settings(study.spec.analysis, settings)
     lengths, places = _lists(study, used)
     scorer = _make_scorer(study, used, int(lengths.max(initial=0)))

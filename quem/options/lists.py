@@ -343,8 +343,9 @@ class Scorer:
         run, truth = {}, {}
         for code in codes.tolist():
             options, way = divmod(code, len(ways))
-            run[code] = _options(options, ways.places[way])
-            truth[code] = range(-1, -1 - ways.n_correct[way], -1)
+            name = _in_words(options, ways.places[way], ways.n_correct[way])
+            run[name] = _options(options, ways.places[way])
+            truth[name] = range(-1, -1 - ways.n_correct[way], -1)
         scores = evaluate(run, truth, self.measures)
         return Scored(
             scores.values, scores.reason_codes, scores.reasons, back.reshape(length.shape)
@@ -371,6 +372,12 @@ class Scored:
     codes: NDArray[np.intp]
     reasons: tuple[str, ...]
     which: Integers
+
+
+def _in_words(length: int, places: Sequence[int], n_correct: int) -> str:
+    """Name a list in an error of a measure."""
+    held = f"number {', '.join(map(str, places))} correct" if places else "none correct"
+    return f"{length} options, {held}" + (f" of {n_correct}" if n_correct > 1 else "")
 
 
 def _options(length: int, places: Sequence[int]) -> list[int]:

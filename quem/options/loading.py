@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.text import shown
+from quem.lists.registry import own_definition
 from quem.options.key import AnswerKey, read_key
 from quem.options.rows import assemble, read_rows
 from quem.study.document import Document
+from quem.study.measures import find_own_measures, load_own_measures
 from quem.study.options import OptionsSpec
 from quem.study.reading import draft_of_kind
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.io.tables import SourceTable
+    from quem.lists import Definition
     from quem.options.lists import Offered
     from quem.study.document import Loc
     from quem.study.reading import Draft
@@ -49,6 +52,8 @@ class OptionsStudy:
         What is doubtful about the data.
     document : Document
         The study file with its lines and columns.
+    own_measures : dict of str to Definition
+        The measures of the study's own, by their names.
     """
 
     path: Path
@@ -60,6 +65,7 @@ class OptionsStudy:
     files: tuple[Path, ...]
     warnings: tuple[StudyWarning, ...] = ()
     document: Document = field(default=Document("", None, {}, {}), compare=False)
+    own_measures: dict[str, Definition] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """One line; the attributes hold the rest."""
@@ -79,13 +85,16 @@ class OptionsStudy:
         return self.document.mistake(loc, message)
 
 
-def load_options(path: str | os.PathLike[str]) -> OptionsStudy:
+def load_options(path: str | os.PathLike[str], *, code: bool = True) -> OptionsStudy:
     """Read a study of kind ``options`` and all of its data.
 
     Parameters
     ----------
     path : path-like
         The study file; see ``docs/reference/study-options.md``.
+    code : bool
+        Whether measures that are Python functions may be loaded; that happens after everything
+        else was found right.
 
     Raises
     ------
@@ -114,8 +123,11 @@ def load_options(path: str | os.PathLike[str]) -> OptionsStudy:
         mistakes.append(draft.document.mistake(("lists",), message))
     if not mistakes:
         assembled, mistakes = assemble(tables, key, [system.id for system in spec.systems])
+    named, folder, mistake = spec.analysis.measures, draft.path.parent, draft.document.mistake
+    mistakes = [*mistakes, *find_own_measures(named, folder, mistake, code=code)]
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
+    own = load_own_measures(named, folder, mistake, own_definition)
     return OptionsStudy(
         draft.path,
         draft.name,
@@ -123,9 +135,10 @@ def load_options(path: str | os.PathLike[str]) -> OptionsStudy:
         key,
         assembled.systems,
         assembled.offered,
-        tuple(dict.fromkeys(files)),
+        tuple(dict.fromkeys([*files, *own.files])),
         (*key.warnings, *assembled.warnings),
         draft.document,
+        own.by_name,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from quem.errors import QuemError
 from quem.lists.inference import Means, compare_systems, fewest_of, query_means
+from quem.lists.registry import named
 from quem.parallel import silent
 from quem.retrieval.build_retrievers import (
     likeness_of,
@@ -85,6 +86,8 @@ def analyze_retrieval(
     **settings
         See `RetrievalSettings`.
     """
+    settings, own = named(settings)
+    study = replace(study, own_measures={**study.own_measures, **own})
     used = changed_settings(study.spec.analysis, settings)
     retrievers, warnings = make_retrievers(study)
     require_truth(study, retrievers)

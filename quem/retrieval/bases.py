@@ -28,7 +28,16 @@ if TYPE_CHECKING:
 
     from quem.io.columns import CodedColumn
 
-__all__ = ["Case", "CaseBase", "Roles", "Value", "is_number", "named_only", "read_bases"]
+__all__ = [
+    "Case",
+    "CaseBase",
+    "Roles",
+    "Value",
+    "is_number",
+    "make_bases",
+    "named_only",
+    "read_bases",
+]
 
 Value = float | str | None
 
@@ -164,7 +173,6 @@ def read_bases(
     roles = roles or Roles()
     raw: list[tuple[tuple[str, ...], SourceTable[object]]] = []
     mistakes: list[Mistake] = []
-    warnings: list[StudyWarning] = []
     for file in files:
         try:
             raw.append(_read_base(*file))
@@ -172,6 +180,21 @@ def read_bases(
             mistakes += error.mistakes
     if mistakes:
         raise QuemError(mistakes)
+    return make_bases(raw, roles)
+
+
+def make_bases(
+    raw: list[tuple[tuple[str, ...], SourceTable[object]]], roles: Roles
+) -> tuple[list[CaseBase], list[StudyWarning]]:
+    """Give each attribute one type in all bases; see `read_bases`.
+
+    Parameters
+    ----------
+    raw : list of (tuple of str, SourceTable)
+        Of each base the ids, and the attributes.
+    """
+    mistakes: list[Mistake] = []
+    warnings: list[StudyWarning] = []
     tables = [table for _, table in raw]
     names = dict.fromkeys(name for table in tables for name in table.columns)
     numeric = {

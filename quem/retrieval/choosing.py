@@ -9,11 +9,13 @@ import numpy as np
 from quem.errors import Mistake, QuemError
 from quem.io.text import shown
 from quem.lists import measure
+from quem.lists.registry import is_own
+from quem.study.measures import spellings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from quem.lists import Measure
+    from quem.lists import Definition, Measure
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.result import TruthKind
@@ -75,6 +77,7 @@ def chosen_measures(
     kind: TruthKind,
     n_candidates: int,
     headline: str = "",
+    own: Mapping[str, Definition] | None = None,
 ) -> tuple[tuple[Measure, ...], int]:
     """Say by which measures lists are scored, and which of them is the headline.
 
@@ -91,6 +94,8 @@ def chosen_measures(
     headline : str
         By default the first that is named, or that of `_HEADLINES`; with the first k where it is
         there with one.
+    own : mapping of str to Definition, optional
+        Measures of the study's own, by their names.
 
     Returns
     -------
@@ -103,13 +108,13 @@ def chosen_measures(
         k_values = [_DEFAULT_K]
     chosen: dict[str, Measure] = {}
     for spelling in named or DEFAULTS[kind]:
-        plain = measure(spelling)
+        plain = measure(spelling, own)
         chosen[plain.name] = plain
         if _takes_k(plain):
             for k in k_values:
                 with_k = measure(plain, k=k)
                 chosen[with_k.name] = with_k
-    best = measure(headline or (named[0] if named else _HEADLINES[kind]))
+    best = measure(headline or (named[0] if named else _HEADLINES[kind]), own)
     if not headline and _takes_k(best) and k_values:
         best = measure(best, k=k_values[0])
     chosen.setdefault(best.name, best)
@@ -143,11 +148,12 @@ def measures_of(
         cases are relevant, and the ground truth are average ranks.
     """
     kind, n = truth_kind(study), study.data.task.n_candidates
+    named, own = spellings(settings.measures), study.own_measures
     chosen: tuple[Measure, ...] = ()
     at = 0
     for key, headline in (("measures", ""), ("headline", settings.headline)):
         try:
-            chosen, at = chosen_measures(settings.measures, settings.k, kind, n, headline)
+            chosen, at = chosen_measures(named, settings.k, kind, n, headline, own)
             messages = list(_unservable(chosen, kind, study.data.truth))
         except QuemError as error:
             messages = [str(mistake.message) for mistake in error.mistakes]
@@ -206,10 +212,11 @@ def depth_of(measures: Iterable[Measure], n_candidates: int) -> int:
 def truth_depth_of(measures: Iterable[Measure], n_candidates: int) -> int:
     """Say how many cases of the ground truth are needed.
 
-    Of relevant cases all are, also where a list is looked at down to k only.
+    Of relevant cases all are, also where a list is looked at down to k only; and nobody knows
+    what a measure of the user looks at.
     """
     measures = list(measures)
-    if any("rel" in dict(one.values) for one in measures):
+    if any("rel" in dict(one.values) or is_own(one.definition) for one in measures):
         return n_candidates
     return depth_of(measures, n_candidates)
 

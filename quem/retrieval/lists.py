@@ -221,8 +221,10 @@ def score_lists(
     good = np.flatnonzero(truth.sizes > 0)
     names, true_names = np.array(lists.cases, dtype=object), np.array(truth.cases, dtype=object)
     for part in _parts(good, lists, truth):
-        run = {query: lists.items(query, names) for query in part.tolist()}
-        true = {query: truth.items(query, true_names) for query in part.tolist()}
+        # By their ids, which the error of a measure of the user names.
+        ids = [(query, truth.queries[query]) for query in part.tolist()]
+        run = {name: lists.items(query, names) for query, name in ids}
+        true = {name: truth.items(query, true_names) for query, name in ids}
         order = "given" if ties == "input" else ties
         scores = evaluate(run, true, measures, ties=order, likeness=likeness)
         values[part] = scores.values

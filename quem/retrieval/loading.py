@@ -11,12 +11,16 @@ from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.custom_functions import BrokenEntry, Entry, find_entry, load_entry
 from quem.io.text import nearest, shown
 from quem.lists import measure
+from quem.lists.measure import split_spelling
+from quem.lists.registry import own_definition
 from quem.retrieval.bases import CaseBase, Roles, named_only, read_bases
 from quem.retrieval.build_retrievers import make_built_in
 from quem.retrieval.judges import JudgeGrades, grades_of
 from quem.retrieval.match_ids import match
 from quem.retrieval.running import Task
 from quem.retrieval.stored import read_judgments, read_qrels, read_run, read_similarities
+from quem.study.measures import OwnMeasure, find_own_measures, load_own_measures
+from quem.study.memory import IN_MEMORY
 from quem.study.reading import draft_of_kind
 from quem.study.retrieval import RetrievalSpec
 
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from quem.errors import Mistake
+    from quem.lists import Definition
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.stored import Stored
     from quem.retrieval.truth import ExpertRanks
@@ -32,7 +37,18 @@ if TYPE_CHECKING:
     from quem.study.reading import Draft
     from quem.study.retrieval import GroundTruth
 
-__all__ = ["RetrievalData", "RetrievalStudy", "StudySource", "load_retrieval", "read_retrieval"]
+__all__ = [
+    "RetrievalData",
+    "RetrievalStudy",
+    "Sources",
+    "StudySource",
+    "load_retrieval",
+    "match_sources",
+    "read_retrieval",
+    "roles_of",
+    "wrong_columns",
+    "wrong_ids",
+]
 
 _FEW = 3
 
@@ -85,8 +101,8 @@ class RetrievalData:
 
 
 @dataclass
-class _Read:
-    """Files that are read, before they are compared with each other."""
+class Sources:
+    """Files that are read, or what stands for them, before they are compared with each other."""
 
     stored: dict[str, Stored] = field(default_factory=dict)
     truth: Stored | None = None
@@ -124,6 +140,14 @@ def read_retrieval(
     mistakes += read.mistakes
     if mistakes:
         return None, mistakes
+    return match_sources(spec, read, source)
+
+
+def match_sources(
+    spec: RetrievalSpec, read: Sources, source: StudySource
+) -> tuple[RetrievalData | None, list[Mistake]]:
+    """Compare what was read, or given in memory, with each other; see `read_retrieval`."""
+    mistakes: list[Mistake] = []
     cases = read.cases or _cases_named(read)
     queries = read.queries or (cases if spec.queries.leave_one_out else _queries_named(read))
     task = Task(queries, cases, spec.queries.leave_one_out)
@@ -165,20 +189,28 @@ def read_retrieval(
     return data, []
 
 
-def _is_of_grades(warning: StudyWarning, read: _Read) -> bool:
+def _is_of_grades(warning: StudyWarning, read: Sources) -> bool:
     names = [one.name for one in (read.truth and read.truth.table, read.machines) if one]
     return warning.code == "no-list" and any(f"({name})" in warning.message for name in names)
 
 
 def _inconsistent(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
     """Mistakes between the keys of the study file."""
-    yield from _wrong_ids(spec, source)
+    yield from wrong_ids(spec, source)
+    chosen = spec.analysis.measures
     named: list[tuple[Loc, str]] = [
-        (("analysis", "measures", at), name) for at, name in enumerate(spec.analysis.measures)
+        (("analysis", "measures", at), name)
+        for at, name in enumerate(chosen)
+        if isinstance(name, str)
     ]
     if spec.analysis.headline:
         named.append((("analysis", "headline"), spec.analysis.headline))
+    own = {one.short_name.casefold() for one in chosen if isinstance(one, OwnMeasure)}
     for loc, name in named:
+        split = split_spelling(name)
+        if split is not None and split[0].casefold() in own:
+            # Its parameters are known when its code is loaded.
+            continue
         try:
             measure(name)
         except QuemError as error:
@@ -187,7 +219,8 @@ def _inconsistent(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]
     yield from _missing_bases(spec, source)
 
 
-def _wrong_ids(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
+def wrong_ids(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
+    """Mistakes in the ids of retrievers, and in what refers to them."""
     ids = [retriever.id for retriever in spec.retrievers]
     if not ids:
         yield source.mistake(("retrievers",), "name one retriever at least")
@@ -237,21 +270,21 @@ def _read_files(
     spec: RetrievalSpec,
     source: StudySource,
     experts: Callable[[Path, str], ExpertRanks | JudgeGrades],
-) -> _Read:
-    read = _Read()
+) -> Sources:
+    read = Sources()
     bases = []
     for part, what in ((spec.cases, "case base"), (spec.queries, "query base")):
         if part.file:
             bases.append((*source.beside(part.file), what, part.id))
     read.files += [path for path, *_ in bases]
     try:
-        case_bases, read.warnings = read_bases(bases, _roles(spec))
+        case_bases, read.warnings = read_bases(bases, roles_of(spec))
         read.cases = case_bases.pop(0) if spec.cases.file else None
         read.queries = case_bases.pop(0) if spec.queries.file else None
     except QuemError as error:
         read.mistakes += error.mistakes
     else:
-        read.mistakes += _wrong_columns(spec, read.cases, source)
+        read.mistakes += wrong_columns(spec, read.cases, source)
     for retriever in spec.retrievers:
         name, reader = retriever.similarities or retriever.run, read_run
         if retriever.similarities:
@@ -262,13 +295,14 @@ def _read_files(
     return read
 
 
-def _roles(spec: RetrievalSpec) -> Roles:
+def roles_of(spec: RetrievalSpec) -> Roles:
+    """Say what the columns of cases and queries are."""
     linear = [one.linear for one in spec.retrievers if one.linear is not None]
     words = {a.name for one in linear for a in one.attributes if a.type == "categorical"}
     return Roles(spec.cases.solution, spec.cases.ignore, words)
 
 
-def _wrong_columns(
+def wrong_columns(
     spec: RetrievalSpec, cases: CaseBase | None, source: StudySource
 ) -> Iterator[Mistake]:
     """Names of columns that the case base lacks."""
@@ -285,7 +319,7 @@ def _wrong_columns(
 
 
 def _read_truth(
-    read: _Read,
+    read: Sources,
     truth: GroundTruth,
     source: StudySource,
     experts: Callable[[Path, str], ExpertRanks | JudgeGrades],
@@ -317,7 +351,7 @@ def _read_truth(
 
 
 def _grades(
-    read: _Read,
+    read: Sources,
     source: StudySource,
     truth: GroundTruth,
     name: str,
@@ -345,7 +379,7 @@ def _no_grades(truth: GroundTruth, source: StudySource) -> Iterator[Mistake]:
 
 
 def _file(
-    read: _Read, source: StudySource, name: str, reader: Callable[[Path, str], Stored]
+    read: Sources, source: StudySource, name: str, reader: Callable[[Path, str], Stored]
 ) -> Stored | None:
     path, shown_name = source.beside(name)
     read.files.append(path)
@@ -356,7 +390,7 @@ def _file(
         return None
 
 
-def _cases_named(read: _Read) -> CaseBase:
+def _cases_named(read: Sources) -> CaseBase:
     """The cases that files name, where the study has no case base."""
     if read.experts is not None:
         return named_only(read.experts.solvers)
@@ -367,7 +401,7 @@ def _cases_named(read: _Read) -> CaseBase:
     return named_only(named)
 
 
-def _queries_named(read: _Read) -> CaseBase:
+def _queries_named(read: Sources) -> CaseBase:
     """The queries that have a ground truth, where the study has no file of them."""
     if read.experts is not None:
         return named_only(read.experts.problems)
@@ -384,7 +418,7 @@ def _matched(
     stored: Stored,
     task: Task,
     what: str,
-    read: _Read,
+    read: Sources,
     mistakes: list[Mistake],
     warnings: list[StudyWarning],
 ) -> CaseLists | None:
@@ -441,6 +475,10 @@ class RetrievalStudy:
         The path as the user wrote it, for messages.
     entries : dict of str to Entry or str
         The Python retrievers by their ids; or why one cannot be loaded.
+    own_measures : dict of str to Definition
+        The measures of the study's own, by their names.
+    code_files : tuple of Path
+        The files with their code.
     """
 
     path: Path
@@ -448,6 +486,8 @@ class RetrievalStudy:
     spec: RetrievalSpec
     data: RetrievalData
     entries: dict[str, Entry | str] = field(default_factory=dict)
+    own_measures: dict[str, Definition] = field(default_factory=dict)
+    code_files: tuple[Path, ...] = ()
     _draft: Draft[RetrievalSpec] | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
@@ -464,7 +504,8 @@ class RetrievalStudy:
             if isinstance(entry, Entry)
             for path in entry.sources
         ]
-        return tuple(dict.fromkeys([self.path, *self.data.files, *sources]))
+        own = [] if self.path == IN_MEMORY else [self.path]
+        return tuple(dict.fromkeys([*own, *self.data.files, *sources, *self.code_files]))
 
     def mistake(self, loc: Loc, message: str) -> Mistake:
         """Describe what is wrong at a place of the study file."""
@@ -511,8 +552,8 @@ def load_retrieval(
     experts : callable
         From an experience study's file and its name for messages to what its judges said.
     code : bool
-        Whether Python retrievers may be loaded; that happens after everything else was found
-        right.
+        Whether Python retrievers and measures may be loaded; that happens after everything else
+        was found right.
 
     Raises
     ------
@@ -531,9 +572,11 @@ def load_retrieval(
             find_entry(retriever.python, folder, code=code)
         except QuemError as error:
             mistakes += _at(source, at, error)
+    chosen = draft.spec.analysis.measures
+    mistakes += find_own_measures(chosen, folder, source.mistake, code=code)
     if mistakes or data is None:
         raise QuemError(dict.fromkeys(mistakes))
-    study = RetrievalStudy(Path(path), draft.name, draft.spec, data, {}, draft)
+    study = RetrievalStudy(Path(path), draft.name, draft.spec, data, _draft=draft)
     make_built_in(study)
     # Only now is the study's own code run.
     entries: dict[str, Entry | str] = {}
@@ -546,7 +589,8 @@ def load_retrieval(
             mistakes += _at(source, at, error)
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
-    return replace(study, entries=entries)
+    own = load_own_measures(chosen, folder, source.mistake, own_definition)
+    return replace(study, entries=entries, own_measures=own.by_name, code_files=own.files)
 
 
 def _at(source: _Source, at: int, error: QuemError) -> list[Mistake]:

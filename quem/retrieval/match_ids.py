@@ -126,10 +126,11 @@ def _twice(
 ) -> Iterator[Mistake]:
     table = stored.table
     for row, first in repeats(query * n_cases + case)[0]:
+        # In memory there are no lines.
         line = table.place(first, "case").line
         message = (
             f"duplicate: the case {shown(stored.case.cell(row))} is already listed for the query "
-            f"{shown(stored.query.cell(row))} on line {line}"
+            f"{shown(stored.query.cell(row))}" + (f" on line {line}" if line else "")
         )
         yield table.mistake(row, "case", message)
 
@@ -155,8 +156,6 @@ def _contradictions(
         return []
     row = int(order[wrong[0] + 1])
     line = stored.table.place(row, "rank").line
-    message = (
-        f"ranks and scores of {what} contradict each other, as on line {line} of "
-        f"{stored.table.name}; the scores count"
-    )
+    where = f"on line {line} of {stored.table.name}" if line else f"for {stored.query.cell(row)}"
+    message = f"ranks and scores of {what} contradict each other, as {where}; the scores count"
     return [StudyWarning("rank-against-score", message)]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from quem.retrieval.lists import CaseLists, Ties
 
 __all__ = [
+    "FIELDS",
     "Stored",
     "file_stems",
     "qrels_parts",
@@ -36,6 +37,7 @@ __all__ = [
     "read_run",
     "read_similarities",
     "run_parts",
+    "stored_of",
     "words_of",
 ]
 
@@ -52,6 +54,7 @@ _VALUE = {
 _JUDGE = {"judge": ("judge", "judge_id", "assessor", "annotator", "rater")}
 # In judgments, a score is a grade, as in the files of BEIR: query-id, corpus-id, score.
 _JUDGED = _QUERY | {"grade": (*_VALUE["grade"], "score")}
+FIELDS = _QUERY | _VALUE
 _LONG = ("query", "case", "similarity")
 _RUN = ("query", "Q0", "case", "rank", "score", "tag")
 _QRELS = ("query", "iteration", "case", "grade")
@@ -127,7 +130,7 @@ def read_similarities(path: Path, name: str) -> Stored:
     if len({*fields} - {None}) <= 1:
         return _square(csv)
     otherwise = "; or have a line for each query and a column for each case"
-    return _long(named_columns(csv, _QUERY | _VALUE, _LONG, otherwise), "similarity")
+    return stored_of(named_columns(csv, _QUERY | _VALUE, _LONG, otherwise), "similarity")
 
 
 def read_run(path: Path, name: str) -> Stored:
@@ -145,7 +148,7 @@ def read_run(path: Path, name: str) -> Stored:
             path, name, what=what, fields=_RUN, headers=_QUERY.values(), least=len(_RUN) - 1
         )
         if table is not None:
-            return _long(table, "score")
+            return stored_of(table, "score")
     return _read(path, name, what, _QUERY | _VALUE, ("query", "case"), otherwise)
 
 
@@ -161,7 +164,7 @@ def read_qrels(path: Path, name: str) -> Stored:
     if _has_words(path):
         table = read_words(path, name, what=what, fields=_QRELS, headers=_QUERY.values())
         if table is not None:
-            return _long(table, "grade")
+            return stored_of(table, "grade")
     return _read(path, name, what, _JUDGED, tuple(_JUDGED), otherwise)
 
 
@@ -213,7 +216,7 @@ def _read(
             otherwise=otherwise,
             strict=False,
         )
-    return _long(table, value)
+    return stored_of(table, value)
 
 
 def _header_rows(first: list[str]) -> int:
@@ -221,7 +224,14 @@ def _header_rows(first: list[str]) -> int:
     return 2 if first and first[0].startswith("# quem similarities") else 1
 
 
-def _long(table: SourceTable[str], value_name: str) -> Stored:
+def stored_of(table: SourceTable[str], value_name: str) -> Stored:
+    """Read rows of query, case, and a number: `value_name` or rank, or both.
+
+    Raises
+    ------
+    QuemError
+        There is no row, one lacks an id, or a number is not one.
+    """
     table = table.without_blank_rows()
     if not len(table):
         raise QuemError([Mistake(table.name, message="holds no line below the header")])

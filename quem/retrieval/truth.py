@@ -32,6 +32,7 @@ from quem.retrieval.lists import CaseLists, lists_of
 from quem.retrieval.result import Truth
 from quem.retrieval.retrievers import LinearRetriever, StoredRetriever
 from quem.retrieval.running import Times, ask_all, run_rounds
+from quem.study.memory import IN_MEMORY
 from quem.wording import format_count
 
 if TYPE_CHECKING:
@@ -303,7 +304,8 @@ def find_truth(
     retriever = retrievers[name]
     if isinstance(retriever, StoredRetriever):
         return Truth(retriever.lists, kind, source)
-    mark = _mark(study, name)
+    # What functions in memory compute cannot be recognized later.
+    mark = "" if study.path == IN_MEMORY else _mark(study, name)
     cache = read_cache(keep, mark, data.task) if keep is not None else None
     if cache is not None and (cache.depth is None or need.is_met_by(cache.lists, cache.depth)):
         return Truth(cache.lists, kind, source, mark, reused=True, depth=cache.depth)

@@ -22,6 +22,7 @@ from quem.study.fields import (
     Weight,
     allowed,
 )
+from quem.study.measures import MeasureNames  # noqa: TC001  pydantic reads it
 
 __all__ = ["MEASURES", "OptionsSettings", "OptionsSpec", "OptionsSystem", "Question", "Utility"]
 
@@ -99,10 +100,10 @@ class Utility(StudyPart):
 class OptionsSettings(StudyPart):
     """The settings of the analysis."""
 
-    measures: Annotated[tuple[Line, ...], OneOrMore] = Field(
+    measures: MeasureNames = Field(
         MEASURES,
         description="Measures to compute, [spelled](measures.md#how-measures-are-spelled) as "
-        "in the list of measures.",
+        "in the list of measures, or [your own](#your-own-measure).",
     )
     headline: Line = Field(
         "OLAR",

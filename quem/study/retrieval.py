@@ -24,6 +24,7 @@ from quem.study.fields import (
     Weight,
     allowed,
 )
+from quem.study.measures import MeasureNames  # noqa: TC001  pydantic reads it
 
 __all__ = [
     "Attribute",
@@ -269,10 +270,10 @@ class MacFac(StudyPart):
 class RetrievalSettings(StudyPart):
     """The settings of the evaluation."""
 
-    measures: Annotated[tuple[Line, ...], OneOrMore] = Field(
+    measures: MeasureNames = Field(
         (),
         description="Measures to compute, [spelled](measures.md#how-measures-are-spelled) as "
-        "in the list of measures; by default those below.",
+        "in the list of measures, or [your own](#your-own-measure); by default those below.",
     )
     k: Annotated[tuple[Size, ...], OneOrMore] = Field(
         (),

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.dialogue.simulation import FINISHED, Experiment
+from quem.dialogue.records import FINISHED
+from quem.dialogue.simulation import Experiment
 from tests.leaderboard.made import write_retrievers
 
 if TYPE_CHECKING:

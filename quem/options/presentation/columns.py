@@ -228,6 +228,7 @@ _PROMISES: Columns[tuple[str, Properties], OptionsFindings] = Columns(
 _MEASURE: Columns[tuple[str, Measure], OptionsFindings] = Columns(
     Column("name", NAME, "as in the settings", of=lambda row, _: row[0]),
     Column("measure", NAME, "the same with its parameters", of=lambda row, _: row[1].name),
+    Column("summary", NAME, "what it is", of=lambda row, _: row[1].definition.summary),
 )
 
 DOCUMENT: Columns[OptionsFindings, OptionsFindings] = Columns(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem import __version__
+from quem.lists.registry import describe_own
 from quem.options.presentation.confidence_sections import (
     CONFIDENCE_REFERENCES,
     confidence_methods,
@@ -326,7 +327,8 @@ def _measures(findings: OptionsFindings) -> Section:
         words = frozenset(range(1, len(heads) - 1))
         title = "Lists without a score, excluded from the means"
         tables.append(TextTable(title, heads, lost, words=words))
-    return Section("measures", "All measures", [], ("scores",), tables)
+    text = describe_own(findings.scorer.measures)
+    return Section("measures", "All measures", text, ("scores",), tables)
 
 
 def _each_list(findings: OptionsFindings) -> Section:

@@ -493,6 +493,7 @@ _CASES: Columns[RetrievalFindings, RetrievalFindings] = Columns(
 _USED: Columns[Measure, RetrievalFindings] = Columns(
     Column("measure", NAME, "name", of="name"),
     Column("better", choice("higher", "lower"), "direction", of="definition.better"),
+    Column("summary", NAME, "what it is", of="definition.summary"),
 )
 
 DOCUMENT: Columns[RetrievalFindings, RetrievalFindings] = Columns(

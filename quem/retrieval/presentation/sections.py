@@ -9,6 +9,7 @@ import numpy as np
 
 from quem import __version__
 from quem.lists.inference import fewest_of
+from quem.lists.registry import describe_own
 from quem.report.files import Section, TextTable
 from quem.retrieval.presentation.figures import drawn_measures
 from quem.retrieval.presentation.judging import (
@@ -171,12 +172,12 @@ def _appendix(findings: RetrievalFindings) -> Section:
         note += f" The first {_MOST_COLUMNS} retrievers; measures.csv has all."
     heads = ("measure", "better", "n", *(one.name for one in columns))
     tables = [_marked(findings, TextTable("All measures", heads, rows, note, frozenset({1})))]
-    text = []
+    text = describe_own(findings.measures)
     if findings.judges is not None:
-        text = [
+        text.append(
             "The last column compares each judge with the consensus of the others: a retriever "
             "that reaches it agrees with the experts as well as they agree with each other."
-        ]
+        )
     others = [pair for pair in findings.differences if pair.measure != findings.headline]
     shown = [pair for pair in others if np.isfinite(pair.difference)][:_MOST_PAIRS]
     if shown:

@@ -1,0 +1,151 @@
+"""Tables that a caller gives in memory, as those that are read from files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from quem.errors import Mistake, QuemError
+from quem.io.columns import column_of
+from quem.io.tables import SourceTable
+from quem.io.text import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = ["columns_of_frame", "id_text", "plain", "rows_table"]
+
+
+def plain(value: object) -> Any:  # noqa: ANN401  a cell
+    """Give a cell as plain data: None where it is missing, and no scalar of NumPy."""
+    if value is None or value is pd.NA or value is pd.NaT:
+        return None
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    return value
+
+
+def id_text(value: object) -> str:
+    """Write an id as text; a whole number that pandas made a float is one again.
+
+    Raises
+    ------
+    QuemError
+        It is no text or number.
+    """
+    value = plain(value)
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, bool) or (isinstance(value, Collection) and not isinstance(value, str)):
+        raise QuemError([f"an id should be a text or a number, and not {value!r}"])
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def columns_of_frame(
+    frame: pd.DataFrame,
+    name: str,
+    fields: Mapping[str, Sequence[str]],
+    required: Sequence[str],
+) -> dict[str, list[Any]]:
+    """Find the columns of a DataFrame that mean something; its index counts where it has a name.
+
+    Parameters
+    ----------
+    name : str
+        What it is, for messages.
+    fields : mapping of str to sequence of str
+        What each column may be called.
+    required : sequence of str
+        Those that have to be there.
+
+    Returns
+    -------
+    dict of str to list
+        The cells of each column that is there.
+
+    Raises
+    ------
+    QuemError
+        A column is missing, or there twice.
+    """
+    if any(level is not None for level in frame.index.names):
+        frame = frame.reset_index()
+    meaning = {alias: own for own, aliases in fields.items() for alias in aliases}
+    found: dict[str, list[Any]] = {}
+    for at, title in enumerate(frame.columns):
+        own = meaning.get(str(title).casefold().replace(" ", "_").replace("-", "_"))
+        if own in found:
+            raise QuemError([Mistake(name, key=str(title), message=f"is a second column {own}")])
+        if own is not None:
+            found[own] = frame.iloc[:, at].astype(object).tolist()
+    if missing := [own for own in required if own not in found]:
+        titles = [str(title) for title in frame.columns]
+        hint = nearest(missing[0], titles).replace("did you mean", "is it")
+        message = (
+            f"column{'s' if missing[1:] else ''} {', '.join(map(repr, missing))} not found; a "
+            f"DataFrame has the columns {', '.join(required)}{hint}"
+        )
+        raise QuemError([Mistake(name, message=message)])
+    return found
+
+
+def rows_table(
+    name: str,
+    columns: Mapping[str, Sequence[Any]],
+    ids: Collection[str],
+    place: Callable[[Mapping[str, str]], str],
+) -> SourceTable[Any]:
+    """Make a table of columns.
+
+    Parameters
+    ----------
+    ids : collection of str
+        The columns that hold ids.
+    place : callable
+        From the ids of a row to how messages name it.
+
+    Raises
+    ------
+    QuemError
+        An id is no text or number.
+    """
+    cells: dict[str, list[Any]] = {}
+    mistakes: list[Mistake] = []
+    for key, column in columns.items():
+        if key not in ids:
+            cells[key] = [plain(value) for value in column]
+            continue
+        try:
+            cells[key] = [value if type(value) is str else id_text(value) for value in column]
+        except QuemError as error:
+            mistakes += [Mistake(name, key=key, message=m.message) for m in error.mistakes]
+    if mistakes:
+        raise QuemError(mistakes)
+
+    def where(row: int, key: str) -> Mistake:
+        of_row = place({own: cells[own][row] for own in ids if own in cells})
+        return Mistake(name, key=of_row if key in ids else f"{of_row}, {key}")
+
+    coded = {
+        key: column_of(column, None if key in ids else _hashable) for key, column in cells.items()
+    }
+    return SourceTable(name, coded, where)
+
+
+def _hashable(value: object) -> Any:  # noqa: ANN401  a key
+    """What makes cells the same: 1 and True are not."""
+    try:
+        hash(value)
+    except TypeError:
+        return repr(value)
+    return type(value), value

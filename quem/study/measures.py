@@ -1,0 +1,212 @@
+"""Measures of a study's own: Python functions that its file names among the measures."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, TypeVar
+
+from pydantic import AfterValidator, Discriminator, Field, PlainSerializer, Tag, model_validator
+
+from quem.errors import Mistake, QuemError
+from quem.io.custom_functions import BrokenEntry, find_entry, load_entry
+from quem.io.text import shown
+from quem.study.fields import FunctionName, Line, Numeral, OneOrMore, StudyPart, allowed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from quem.study.document import Loc
+
+__all__ = [
+    "MeasureNames",
+    "OwnMeasure",
+    "OwnMeasures",
+    "find_own_measures",
+    "load_own_measures",
+    "spellings",
+]
+
+Made = TypeVar("Made")
+
+
+def _spellable(name: str) -> str:
+    if name and not re.fullmatch(r"\w+", name):
+        message = f"{shown(name)} cannot be the name of a measure; use letters, digits, and _"
+        raise ValueError(message)
+    return name
+
+
+def _finite(value: float) -> float:
+    if not math.isfinite(value):
+        message = "should be a finite number; leave it out where there is no bound"
+        raise ValueError(message)
+    return value
+
+
+_Bound = Annotated[float, Numeral, AfterValidator(_finite)]
+
+
+class OwnMeasure(StudyPart):
+    """A measure of the study's own."""
+
+    python: FunctionName = Field(
+        description="The function, or definition, in a file beside the study file."
+    )
+    name: Annotated[
+        Line,
+        AfterValidator(_spellable),
+        allowed("letters, digits, and `_`"),
+    ] = Field("", description="Its name, also as `headline`; by default that of the function.")
+    k: Annotated[int | None, Field(ge=1, le=1_000_000_000), Numeral] = Field(
+        None, description="How many of the best items it gets; all by default."
+    )
+    better: Annotated[
+        Literal["higher", "lower"] | None,
+        allowed("`higher`, `lower`"),
+    ] = Field(
+        None,
+        description="Which scores are better; by default higher ones, or as the definition has it.",
+    )
+    low: Annotated[_Bound | None, allowed("number")] = Field(
+        None, description="The least score; by default there is no bound."
+    )
+    high: Annotated[_Bound | None, allowed("number")] = Field(
+        None, description="The greatest score; by default there is no bound."
+    )
+
+    @model_validator(mode="after")
+    def _bounds_ascend(self) -> OwnMeasure:
+        if self.low is not None and self.high is not None and not self.low < self.high:
+            message = f"low ({self.low:g}) should be less than high ({self.high:g})"
+            raise ValueError(message)
+        return self
+
+    @property
+    def short_name(self) -> str:
+        """Its name without k."""
+        return self.name or re.split("[.:]", self.python)[-1]
+
+    @property
+    def spelling(self) -> str:
+        """Its name as that of another measure is spelled."""
+        return self.short_name + ("" if self.k is None else f"@{self.k}")
+
+
+def spellings(named: Iterable[str | OwnMeasure]) -> tuple[str, ...]:
+    """Spell all measures that settings name."""
+    return tuple(one if isinstance(one, str) else one.spelling for one in named)
+
+
+def _form(value: object) -> str:
+    return "own" if isinstance(value, dict | OwnMeasure) else "spelled"
+
+
+MeasureNames = Annotated[
+    tuple[
+        Annotated[
+            Annotated[Line, Tag("spelled")] | Annotated[OwnMeasure, Tag("own")],
+            Discriminator(_form),
+        ],
+        ...,
+    ],
+    OneOrMore,
+    # In analysis.json each has its name.
+    PlainSerializer(spellings, return_type=tuple[str, ...], when_used="json"),
+    allowed("text, or mapping with `python`; one, or a list"),
+]
+
+
+def _own(named: Iterable[str | OwnMeasure]) -> Iterator[tuple[Loc, OwnMeasure]]:
+    for at, one in enumerate(named):
+        if isinstance(one, OwnMeasure):
+            yield ("analysis", "measures", at), one
+
+
+def find_own_measures(
+    named: Iterable[str | OwnMeasure],
+    folder: Path,
+    mistake: Callable[[Loc, str], Mistake],
+    *,
+    code: bool,
+) -> Iterator[Mistake]:
+    """Say what is wrong with the measures that are Python functions, and run nothing.
+
+    Parameters
+    ----------
+    named : iterable of str or OwnMeasure
+        The measures of the study.
+    folder : Path
+        That of the study file.
+    mistake : callable
+        Describes what is wrong at a place of the study file.
+    code : bool
+        Whether the study may run Python at all.
+    """
+    known: dict[str, OwnMeasure] = {}
+    for loc, one in _own(named):
+        try:
+            find_entry(one.python, folder, code=code)
+        except QuemError as error:
+            for wrong in error.mistakes:
+                yield mistake((*loc, "python"), wrong.message)
+        first = known.setdefault(one.short_name.casefold(), one)
+        if first.model_copy(update={"k": one.k}) != one:
+            message = f"another measure has the name {shown(one.short_name)}; give each its own"
+            yield mistake((*loc, "name"), message)
+
+
+class OwnMeasures(NamedTuple, Generic[Made]):
+    """The measures of a study's own.
+
+    Parameters
+    ----------
+    by_name : dict of str to definition
+    files : tuple of Path
+        Those with their code.
+    """
+
+    by_name: dict[str, Made]
+    files: tuple[Path, ...]
+
+
+def load_own_measures(
+    named: Iterable[str | OwnMeasure],
+    folder: Path,
+    mistake: Callable[[Loc, str], Mistake],
+    make: Callable[..., Made],
+) -> OwnMeasures[Made]:
+    """Load the measures that are Python functions; this runs the code of the study.
+
+    Parameters
+    ----------
+    named, folder, mistake
+        See `find_own_measures`, which has found nothing wrong.
+    make : callable
+        Makes a definition, as `quem.lists.own.own_definition` does.
+
+    Raises
+    ------
+    QuemError
+        Code that is broken, and what is no measure.
+    """
+    made: dict[str, Made] = {}
+    files: dict[Path, None] = {}
+    mistakes: list[Mistake] = []
+    for loc, one in _own(named):
+        given: dict[str, Any] = one.model_dump(include={"better", "low", "high"})
+        try:
+            entry = load_entry(one.python, folder, called=False)
+            files |= dict.fromkeys(entry.sources)
+            citation = f"{one.python} of the study"
+            made[one.short_name] = make(
+                entry.target, name=one.short_name, citation=citation, **given
+            )
+        except BrokenEntry as error:
+            mistakes.append(mistake((*loc, "python"), str(error)))
+        except QuemError as error:
+            mistakes += [mistake((*loc, "python"), wrong.message) for wrong in error.mistakes]
+    if mistakes:
+        raise QuemError(dict.fromkeys(mistakes))
+    return OwnMeasures(made, tuple(files))

@@ -1,0 +1,65 @@
+"""Studies that no file describes: what a caller gives in memory, checked as a study file is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pydantic import ValidationError
+
+from quem.errors import Mistake, QuemError
+from quem.study.document import Document, Loc, dotted
+from quem.study.fields import StudySpec
+from quem.study.reading import Draft
+from quem.study.schema import complaints
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["IN_MEMORY", "draft_in_memory"]
+
+# Stands for the path of the study file, which is not there.
+IN_MEMORY = Path("<memory>")
+
+Spec = TypeVar("Spec", bound=StudySpec)
+
+
+class _NoFile(Document):
+    """Describes what is wrong by keys alone."""
+
+    def mistake(self, loc: Loc, message: str, *, at_key: bool = False) -> Mistake:
+        """Describe what is wrong at `loc`."""
+        del at_key
+        return Mistake("", key=dotted(loc), message=message)
+
+
+def draft_in_memory(model: type[Spec], content: Mapping[str, Any]) -> tuple[Draft[Spec], Spec]:
+    """Make what a study file would give.
+
+    Parameters
+    ----------
+    model : subclass of StudySpec
+        That of the kind.
+    content : mapping
+        The keys of the study file.
+
+    Returns
+    -------
+    draft : Draft
+        Its mistakes have keys, and no file and lines.
+    spec : instance of the model
+
+    Raises
+    ------
+    QuemError
+        A value is wrong.
+    """
+    whole = {"id": "in-memory", "title": "Evaluation in memory", **content}
+    try:
+        spec = model.model_validate(whole)
+    except ValidationError as error:
+        wrong = complaints(error, model, whole)
+    else:
+        document = _NoFile(str(IN_MEMORY), whole, {}, {})
+        return Draft(IN_MEMORY, str(IN_MEMORY), document, spec, []), spec
+    raise QuemError(Mistake("", key=dotted(loc), message=message) for loc, message, _ in wrong)

@@ -1,0 +1,148 @@
+"""Option lists evaluated in memory: as a study of files, and with clear messages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import quem
+from quem.options import evaluate
+from quem.report.files import write_report
+from tests.options.made import analysed, drawn, study_in
+
+STUDIES = Path(__file__).resolve().parents[2] / "studies"
+KEY = {"Q1": "a", "Q2": "b"}
+
+
+def test_the_shipped_study_in_memory() -> None:
+    """The lists of the paper as DataFrames give the tables of the files."""
+    folder = STUDIES / "option-lists"
+    lists, questions = (pd.read_csv(folder / name) for name in ("lists.csv", "questions.csv"))
+    lists["system"] = "table-1"
+    result = evaluate(lists, questions, max_length=5, bootstrap=0)
+    filed = quem.analyze(quem.load_study(folder / "study.yaml", kind="options"))
+    for name, table in filed.tables().items():
+        pd.testing.assert_frame_equal(table, result.table(name))
+
+
+def test_forms_equal_files(tmp_path: Path) -> None:
+    """Systems with confidences: a frame, types of pandas, and dicts give what files do."""
+    key, text = drawn(20, systems=2, seed=3)
+    path = study_in(tmp_path, text, key)
+    filed = analysed(path)
+    lists = pd.read_csv(tmp_path / "lists.csv")
+    correct: dict[str, str] = dict(pd.read_csv(tmp_path / "questions.csv").itertuples(index=False))
+    typed = lists.astype({"question": "string", "system": "category", "confidence": "Float64"})
+    nested: dict[str, dict[str, dict[str, float]]] = {}
+    for question, system, option, confidence in lists.itertuples(index=False):
+        nested.setdefault(system, {}).setdefault(question, {})[option] = confidence
+    alone = {name: [option] for name, option in correct.items()}
+    used: dict[str, Any] = {"bootstrap": 50, "permutations": 99}
+    for form, right in ((lists, correct), (typed, pd.Series(correct)), (nested, alone)):
+        result = evaluate(form, right, **used)
+        for name, table in filed.tables().items():
+            pd.testing.assert_frame_equal(table, result.table(name))
+        assert [w.code for w in result.warnings] == [w.code for w in filed.warnings]
+
+
+def test_lists_of_options(tmp_path: Path) -> None:
+    """Lists without confidences, empty lists, and missing ones; ids that are numbers."""
+    lists = {"x": {1: ["a", "b"], 2: []}, "y": {np.int64(1): ["b"]}}
+
+    def length(items: list[int], _: dict[int, float]) -> float:
+        """How many options the list has."""
+        return float(len(items))
+
+    result = evaluate(
+        lists, {1: "a", 2: "b"}, measures=[length, "RR"], headline="RR", title="Bots", bootstrap=0
+    )
+    scores = result.scores.set_index(["system", "measure"])["mean"]
+    assert scores.to_dict() == {
+        ("x", "length"): 1.0,
+        ("x", "RR"): 0.5,
+        ("y", "length"): 0.5,
+        ("y", "RR"): 0.0,
+    }
+    assert result.summary().startswith("Bots\n")
+    assert result.inputs == ()
+    write_report(result, tmp_path / "report", figures=("svg",))
+    assert "length: How many options the list has" in (tmp_path / "report/report.html").read_text(
+        "utf-8"
+    )
+    empty = pd.DataFrame({"question": ["Q1", "Q2"], "option": ["a", None]})
+    assert evaluate(empty, KEY, bootstrap=0).findings.lengths.tolist() == [[1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("lists", "correct", "message"),
+    [
+        (
+            {"Q1": ["a"]},
+            KEY,
+            "lists: system 'Q1': should be a dict of question to list, and not li",
+        ),
+        ({"s": {"Q1": ["a", "a"]}}, KEY, "lists: question 'Q1', system 's': a: is more than once"),
+        ({"s": {"Q1": ["a"], 1: ["a"], "1": []}}, KEY, "question '1', system 's': is there twice"),
+        (
+            {"s": {"Q9": ["a"]}},
+            KEY,
+            "lists: question 'Q9', system 's', option 'a': unknown questio",
+        ),
+        ({"s": {"Q1": {"a": "x"}}}, KEY, "option 'a', confidence: 'x' is not a finite number"),
+        ({"s": {"Q1": {"a": float("inf")}}}, KEY, "confidence: 'inf' is not a finite number"),
+        ({}, KEY, "lists: holds no list"),
+        (3, KEY, "lists: should be a DataFrame, or a dict of system to lists, not int"),
+        ({"s": {"Q1": ["a"]}}, {}, "questions: there is no question"),
+        ({"s": {"Q1": ["a"]}}, {"Q1": None}, "questions[1].correct[1]: is empty; add a value"),
+        ({"s": {"Q1": ["a"]}}, ["a"], "correct: should be a dict of question to option, and not l"),
+        (
+            {"s": {"Q1": ["a"]}},
+            {("Q", 1): "a"},
+            "correct: question ('Q', 1): an id should be a tex",
+        ),
+        (
+            pd.DataFrame({"question": ["Q1"], "answer": ["a"]}),
+            KEY,
+            "lists: column 'option' not fou",
+        ),
+        (
+            pd.DataFrame({"question": ["Q1"] * 2, "option": ["a", "b"], "position": [1, 1]}),
+            KEY,
+            "lists: question 'Q1', option 'b', position: duplicate: 1 is twice in the list",
+        ),
+    ],
+)
+def test_mistakes(lists: Any, correct: Any, message: str) -> None:  # noqa: ANN401  wrong data
+    """What is wrong is one message, with the question, and without a file."""
+    with pytest.raises(quem.QuemError) as caught:
+        evaluate(lists, correct)
+    assert message in str(caught.value)
+    assert "<memory>" not in str(caught.value)
+
+
+def test_wrong_settings() -> None:
+    """A setting that is wrong is named by its key."""
+    lists = {"s": {"Q1": ["a"]}}
+    with pytest.raises(quem.QuemError, match="headline: of MAE less is better"):
+        evaluate(lists, KEY, headline="MAE")
+    with pytest.raises(quem.QuemError, match="measures: there is no measure 'nope'"):
+        evaluate(lists, KEY, measures="nope")
+
+
+def test_several_correct_options() -> None:
+    """A list or a set of them, or a row for each, is what a file says in lines or lists."""
+    listed = {"s": {"Q1": ["x", "b", "a"], "Q2": ["c"]}}
+    frame = pd.DataFrame({"question": ["Q1", "Q1", "Q2"], "correct": ["a", "b", "c"]})
+    expected = evaluate(
+        listed, {"Q1": ["a", "b"], "Q2": "c"}, measures=["AP", "RR"], headline="AP"
+    ).scores
+    assert expected["mean"].tolist() == pytest.approx([(1 / 2 + 2 / 3) / 4 + 1 / 2, 3 / 4])
+    for correct in ({"Q1": {"b", "a"}, "Q2": ["c"]}, frame):
+        found = evaluate(listed, correct, measures=["AP", "RR"], headline="AP").scores
+        pd.testing.assert_frame_equal(found, expected)
+    with pytest.raises(quem.QuemError, match="question 'Q1': has no correct option; add it"):
+        evaluate(listed, {"Q1": [], "Q2": "c"})

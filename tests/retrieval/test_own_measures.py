@@ -1,0 +1,219 @@
+"""Measures of a study's own, of both kinds that name measures."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import quem
+from quem.cli import main
+from quem.report.files import write_report
+from tests.options.made import analysed, study_in
+from tests.retrieval.made import evaluated, mistakes, write_study
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUN = "query,case,score\nq1,a,3\nq1,b,2\nq1,c,2\nq2,d,1\nq2,b,0.5\nq3,x,1\n"
+QRELS = "query,case,grade\nq1,b,1\nq1,a,0\nq2,b,2\nq3,a,1\n"
+CODE = '''
+import quem.lists
+from helper import known
+
+
+def novelty(items, truth):
+    """The share of the list that nobody has judged.
+
+    More of it.
+    """
+    return 1 - known(items, truth) / len(items) if items else None
+
+
+def _found(run):
+    return run.hits().found, ()
+
+
+found = quem.lists.Definition(
+    name="hits", summary="How many relevant cases are found.", compute=_found
+)
+number = 3
+
+
+class Thing:
+    pass
+
+
+def fails(items, truth):
+    return truth["nobody"]
+'''
+HELPER = "def known(items, truth):\n    return sum(i in truth for i in items)\n"
+
+
+def _study(folder: Path, measures: list[Any], *, code: str = CODE, **analysis: Any) -> Path:  # noqa: ANN401  settings
+    return write_study(
+        folder,
+        [{"id": "r", "run": "run.csv"}],
+        {"qrels": "qrels.csv"},
+        cases=None,
+        queries=None,
+        run_csv=RUN,
+        qrels_csv=QRELS,
+        mine_py=code,
+        helper_py=HELPER,
+        analysis={"measures": measures, **analysis},
+    )
+
+
+NOVELTY = {"python": "mine:novelty", "better": "lower", "low": 0, "high": 1}
+FOUND = {"python": "mine:found", "low": 0}
+
+
+def test_scores_beside_ours(tmp_path: Path) -> None:
+    """A function and a definition of a file have scores, means, and differences like ours."""
+    path = _study(tmp_path, [NOVELTY, {**NOVELTY, "k": 2}, FOUND, "AP"], headline="novelty@2")
+    study = quem.load_study(path, kind="retrieval")
+    assert {file.name for file in study.files} >= {"mine.py", "helper.py"}
+    result = quem.analyze(study)
+    assert [one.name for one in result.findings.measures] == ["novelty", "novelty@2", "found", "AP"]
+    (scores,) = (one.scores for one in result.findings.evaluated)
+    assert scores is not None
+    np.testing.assert_allclose(scores.values[:, 0], [1 / 3, 1 / 2, 1])
+    # One of b and c, which tie, is second: half of the orders have the unknown one there.
+    np.testing.assert_allclose(scores.values[:, 1], [0.25, 0.5, 1])
+    assert scores.values[:, 2].tolist() == [1, 1, 0]
+    document = result.to_dict()
+    assert document["headline"] == "novelty@2"
+    assert document["measures"][0] == {
+        "measure": "novelty",
+        "better": "lower",
+        "summary": "The share of the list that nobody has judged.",
+    }
+    assert document["settings"]["measures"][1] == "novelty@2"
+    assert "novelty: The share of the list that nobody has judged (mine:novelty" in result.to_html()
+    write_report(result, tmp_path / "report", figures=("svg",))
+    table = (tmp_path / "report/measures.csv").read_text("utf-8")
+    assert "r,novelty,lower," in table
+
+
+def test_k_of_the_settings_and_of_the_spelling(tmp_path: Path) -> None:
+    """Settings give k to a function as to others; a measure of k best asks for no more cases."""
+    path = _study(tmp_path, [NOVELTY, "novelty@1", "P@3"], k=[2])
+    names = [one.name for one in evaluated(path).findings.measures]
+    assert names == ["novelty", "novelty@2", "novelty@1", "P@3"]
+    path = _study(tmp_path, [{**NOVELTY, "k": 2}])
+    assert evaluated(path).findings.depth == 2
+    assert evaluated(_study(tmp_path, [NOVELTY])).findings.depth == 5
+
+
+def test_functions_in_settings(tmp_path: Path) -> None:
+    """`analyze` takes functions and definitions among the measures, also as the headline."""
+
+    def length(items: list[str], _: dict[str, float]) -> float:
+        """How long the list is."""
+        return float(len(items))
+
+    study = quem.load_study(_study(tmp_path, ["AP"]), kind="retrieval")
+    result = quem.analyze(study, measures=[length, "P"], headline=length)
+    assert result.findings.scored[0].means is not None
+    np.testing.assert_allclose(result.findings.scored[0].means.mean, [2, (1 / 3 + 1 / 2) / 3])
+    assert result.to_dict()["settings"]["measures"] == ["length", "P"]
+
+
+@pytest.mark.parametrize(
+    ("measures", "message"),
+    [
+        ([{"python": "mine:fails"}], "fails: query 'q1': the function raised KeyError: 'nobody'"),
+        ([{"python": "mine:number"}], "measures[1].python: is not a measure; name a function("),
+        ([{"python": "mine:Thing"}], "measures[1].python: is not a measure; name a function("),
+        ([{"python": "mine:novelti"}], "has no 'novelti'; did you mean novelty?"),
+        ([{"python": "other:novelty"}], "there is no file other.py in the study's folder"),
+        ([{"python": "novelty"}], "'novelty' does not name a Python function"),
+        ([{**NOVELTY, "name": "AP"}], "AP is the name of a measure of quem; give yours another"),
+        ([{**NOVELTY, "name": "a b"}], "measures[1].name: 'a b' cannot be the name of a measure"),
+        ([{**NOVELTY, "low": 2}], "low (2) should be less than high (1)"),
+        ([NOVELTY, {**FOUND, "name": "novelty"}], "measures[2].name: another measure has the name"),
+        ([{**NOVELTY, "best": "low"}], "measures[1].best: unknown key; did you mean better?"),
+        ([{**FOUND, "k": 2}], "found: there is no parameter 'k'; it takes none"),
+        ([NOVELTY, "novelty(p=1)"], "novelty: there is no parameter 'p'; it takes k"),
+        ([NOVELTY, "novelti"], "there is no measure 'novelti'"),
+    ],
+)
+def test_mistakes(tmp_path: Path, measures: list[Any], message: str) -> None:
+    """What is wrong with a measure of the study is named, with its place."""
+    assert message in mistakes(_study(tmp_path, measures))
+
+
+def test_broken_code_stops_the_study(tmp_path: Path) -> None:
+    """Without a measure that the study names there is no result."""
+    path = _study(tmp_path, [NOVELTY], code="raise ValueError('no')\n")
+    message = "mine:novelty cannot be loaded: it raised ValueError: no (mine.py:1)"
+    assert message in mistakes(path)
+
+
+def test_code_can_be_refused(tmp_path: Path) -> None:
+    """With `code=False` and `--no-code` nothing of the study is run."""
+    path = _study(tmp_path, [NOVELTY], code="raise SystemExit\n")
+    with pytest.raises(quem.QuemError, match=r"'mine:novelty' is Python code, which --no-code"):
+        quem.load_study(path, code=False)
+    (tmp_path / "o").mkdir()
+    options = study_in(tmp_path / "o", analysis={"measures": [NOVELTY, "OLAR"]})
+    with pytest.raises(quem.QuemError, match=r"'mine:novelty' is Python code, which --no-code"):
+        quem.load_study(options, code=False)
+    for study in (path, options):
+        found = CliRunner().invoke(main, ["check", str(study), "--no-code"])
+        assert found.exit_code == 1
+        assert "--no-code" in str(found.exception)
+
+
+def test_measures_of_options(tmp_path: Path) -> None:
+    """A function is given numbers for options, and the correct one; thresholds can be by it."""
+    (tmp_path / "mine.py").write_text(
+        "def early(items, truth):\n"
+        '    """One over the place of the correct option."""\n'
+        "    return next((1 / n for n, i in enumerate(items, 1) if i in truth), 0)\n",
+        encoding="utf-8",
+    )
+    own = {"python": "mine:early", "low": 0, "high": 1}
+    result = analysed(study_in(tmp_path, analysis={"measures": [own, "RR"], "headline": "early"}))
+    scores = result.findings.scores
+    np.testing.assert_array_equal(scores[..., 0], scores[..., 1])
+    assert result.findings.headline == "early"
+    assert result.findings.sweeps
+    (_, early), *_ = [pair for pair in result.findings.properties if pair[0] == "early"]
+    assert early.priority.holds
+    assert not early.confidence.holds
+    assert "early: One over the place of the correct option (mine:early" in result.to_html()
+    assert result.to_dict()["measures"][0]["summary"] == "One over the place of the correct option."
+    other = quem.analyze(result.findings.data, measures=["early", short_lists()], headline="early")
+    assert other.findings.scorer.names == ("early", "short")
+
+
+def short_lists() -> quem.lists.Definition:
+    """A measure without a function of a name."""
+    return quem.lists.define(lambda items, _: -len(items), name="short")
+
+
+def test_an_error_in_options_names_the_list(tmp_path: Path) -> None:
+    """Lists have no text in an error: how long they are, and where the correct option is."""
+    (tmp_path / "mine.py").write_text("def bad(items, truth):\n    return items[9]\n", "utf-8")
+    path = study_in(tmp_path, analysis={"measures": [{"python": "mine:bad"}, "OLAR"]})
+    with pytest.raises(quem.QuemError, match=r"bad: query '1 options, none correct': the function"):
+        analysed(path)
+
+
+def test_the_command_lists_those_of_a_study(tmp_path: Path) -> None:
+    """`quem measures` has them where the study is named, and explains each."""
+    path = _study(tmp_path, [NOVELTY, FOUND])
+    listed = CliRunner().invoke(main, ["measures", "--study", str(path)]).output
+    assert listed.startswith("Measures of the study's own\n  novelty  The share of the list")
+    explained = CliRunner().invoke(main, ["measures", "novelty", "--study", str(path), "--json"])
+    assert json.loads(explained.output)["source"] == "mine:novelty of the study"
+    assert "novelty" not in CliRunner().invoke(main, ["measures"]).output
+    refused = CliRunner().invoke(main, ["measures", "--study", str(path), "--no-code"])
+    assert refused.exit_code == 1
+    text = CliRunner().invoke(main, ["measures", "found", "--study", str(path)]).output
+    assert "range   from 0; higher is better" in " ".join(text.split("\n")).replace("      ", " ")

@@ -15,6 +15,7 @@ from quem.lists.measure import split_spelling
 from quem.lists.registry import own_definition
 from quem.retrieval.bases import CaseBase, Roles, named_only, read_bases
 from quem.retrieval.build_retrievers import make_built_in
+from quem.retrieval.datasets import is_dataset
 from quem.retrieval.judges import JudgeGrades, grades_of
 from quem.retrieval.match_ids import match
 from quem.retrieval.running import Task
@@ -182,7 +183,7 @@ def match_sources(
         truth,
         read.experts,
         tuple(warnings),
-        tuple(read.files),
+        tuple(path for path in read.files if not is_dataset(str(path))),
         read.grades,
         read.machines,
     )
@@ -533,7 +534,7 @@ class _Source:
     draft: Draft[RetrievalSpec]
 
     def beside(self, name: str) -> tuple[Path, str]:
-        return self.draft.beside(name)
+        return (Path(name), name) if is_dataset(name) else self.draft.beside(name)
 
     def mistake(self, loc: Loc, message: str) -> Mistake:
         return self.draft.document.mistake(loc, message)

@@ -16,6 +16,7 @@ from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json
 from quem.io.tables import MOST_NAMED, SourceTable, field_name, named_columns, read_table
 from quem.io.words import read_words
+from quem.retrieval.datasets import dataset_judgments, dataset_lists, is_dataset
 from quem.retrieval.nested import read_nested
 
 if TYPE_CHECKING:
@@ -141,6 +142,8 @@ def read_run(path: Path, name: str) -> Stored:
     QuemError
         The file is neither, or a number in it is not one.
     """
+    if is_dataset(name):
+        return stored_of(dataset_lists(name), "score")
     what, otherwise = "result list", "; a result list is a TREC run or such a table"
     if _has_words(path):
         # The tag at the end of a run may hold spaces, or be left out.
@@ -160,6 +163,8 @@ def read_qrels(path: Path, name: str) -> Stored:
     QuemError
         The file is neither, or a grade is not a number.
     """
+    if is_dataset(name):
+        return stored_of(dataset_judgments(name), "grade")
     what, otherwise = "relevance judgments", "; relevance judgments are TREC qrels or such a table"
     if _has_words(path):
         table = read_words(path, name, what=what, fields=_QRELS, headers=_QUERY.values())

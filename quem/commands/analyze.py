@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from quem.parallel import Progress
 
-__all__ = ["analyze"]
+__all__ = ["analyze", "progress_bars"]
 
 
 def _settings() -> dict[type[BaseModel], Iterable[str]]:
@@ -104,7 +104,7 @@ def analyze(
     }
     folder = out if out is not None else study.parent / f"{study.stem}-report"
     if file_name := kinds.KINDS[kind].kept:
-        arguments |= {"keep": None if as_json else folder / file_name, "progress": _progress()}
+        arguments |= {"keep": None if as_json else folder / file_name, "progress": progress_bars()}
     result = kinds.analyze(loaded, **arguments)
     show_result(result, folder, formats, as_json=as_json)
 
@@ -122,7 +122,7 @@ def _is_noted(study: Path) -> bool:
         return False
 
 
-def _progress() -> Progress:
+def progress_bars() -> Progress:
     """Show one bar after the other on stderr."""
     import sys
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from quem.store.engine import Store
     from quem.store.exporting import SubmittedRanking
-    from quem.study.models import ExperienceSpec
     from quem.study.reading import StudyFile
+    from quem.study.relevance import JudgedSpec
 
 __all__ = ["export"]
 
@@ -237,7 +237,7 @@ def _preferences(
 
 def _results(
     study: Path,
-    spec: ExperienceSpec,
+    spec: JudgedSpec,
     rankings: list[SubmittedRanking],
     formats: set[str],
     source: dict[str, Any],

@@ -120,7 +120,7 @@ def truth_kind(study: RetrievalStudy) -> TruthKind:
     """Say what the ground truth is, before it is found."""
     if study.data.experts is not None:
         return "experts"
-    return "grades" if study.spec.ground_truth.qrels else "similarities"
+    return "grades" if study.data.graded else "similarities"
 
 
 def measures_of(

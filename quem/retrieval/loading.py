@@ -14,7 +14,7 @@ from quem.retrieval.bases import CaseBase, Roles, named_only, read_bases
 from quem.retrieval.build_retrievers import make_built_in
 from quem.retrieval.match_ids import match
 from quem.retrieval.running import Task
-from quem.retrieval.stored import read_qrels, read_run, read_similarities
+from quem.retrieval.stored import Stored, read_qrels, read_run, read_similarities
 from quem.study.reading import draft_of_kind
 from quem.study.retrieval import RetrievalSpec
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from quem.errors import Mistake
     from quem.retrieval.lists import CaseLists
-    from quem.retrieval.stored import Stored
     from quem.retrieval.truth import ExpertRanks
     from quem.study.document import Loc
     from quem.study.reading import Draft
@@ -59,6 +58,8 @@ class RetrievalData:
         None where a retriever makes it.
     experts : ExpertRanks or None
         Where experts are the ground truth.
+    graded : bool
+        Whether the ground truth are grades.
     files : tuple of Path
         Everything that was read.
     """
@@ -67,6 +68,7 @@ class RetrievalData:
     stored: dict[str, CaseLists]
     truth: CaseLists | None
     experts: ExpertRanks | None = None
+    graded: bool = False
     warnings: tuple[StudyWarning, ...] = ()
     files: tuple[Path, ...] = field(default=(), compare=False)
 
@@ -78,6 +80,7 @@ class _Read:
     stored: dict[str, Stored] = field(default_factory=dict)
     truth: Stored | None = None
     experts: ExpertRanks | None = None
+    graded: bool = False
     cases: CaseBase | None = None
     queries: CaseBase | None = None
     files: list[Path] = field(default_factory=list)
@@ -88,7 +91,9 @@ class _Read:
 def read_retrieval(
     spec: RetrievalSpec,
     source: StudySource,
-    experts: Callable[[Path, str], ExpertRanks],
+    experts: Callable[[Path, str], ExpertRanks | Stored],
+    *,
+    pooling: bool = False,
 ) -> tuple[RetrievalData | None, list[Mistake]]:
     """Read what a study of retrievers names.
 
@@ -96,6 +101,8 @@ def read_retrieval(
     ----------
     experts : callable
         From a study file and its name for messages to what its judges said.
+    pooling : bool
+        Whether its lists are to be pooled for judges: then it needs no ground truth.
 
     Returns
     -------
@@ -104,7 +111,7 @@ def read_retrieval(
     mistakes : list of Mistake
         All of them.
     """
-    mistakes = list(_inconsistent(spec, source))
+    mistakes = list(_inconsistent(spec, source, pooling=pooling))
     read = _read_files(spec, source, experts)
     mistakes += read.mistakes
     if mistakes:
@@ -124,7 +131,9 @@ def read_retrieval(
     truth = None
     if read.truth is not None:
         what = "the ground truth"
-        closed_truth = _matched(read.truth, task, what, read, mistakes, warnings)
+        # Of what is not judged yet a pool is made.
+        doubts = [] if pooling else warnings
+        closed_truth = _matched(read.truth, task, what, read, mistakes, doubts)
         truth = closed_truth
     elif read.experts is not None:
         from quem.retrieval.truth import consensus
@@ -133,12 +142,23 @@ def read_retrieval(
     if mistakes:
         return None, mistakes
     warnings += _shared_ids(spec, task)
-    data = RetrievalData(task, stored, truth, read.experts, tuple(warnings), tuple(read.files))
+    data = RetrievalData(
+        task, stored, truth, read.experts, read.graded, tuple(warnings), tuple(read.files)
+    )
     return data, []
 
 
-def _inconsistent(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
+def _inconsistent(spec: RetrievalSpec, source: StudySource, *, pooling: bool) -> Iterator[Mistake]:
     """Mistakes between the keys of the study file."""
+    if not (spec.ground_truth.is_named or pooling):
+        message = (
+            "is missing; name a retriever, similarities, qrels, or a study; `quem pool` writes a "
+            "study in which judges make one"
+        )
+        yield source.mistake(("ground_truth",), message)
+    if pooling and not (spec.queries.file or spec.queries.leave_one_out):
+        message = "is missing: name the file of the queries, with the text that judges read"
+        yield source.mistake(("queries",), message)
     yield from _wrong_ids(spec, source)
     named: list[tuple[Loc, str]] = [
         (("analysis", "measures", at), name) for at, name in enumerate(spec.analysis.measures)
@@ -198,7 +218,7 @@ def _missing_bases(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake
 
 
 def _read_files(
-    spec: RetrievalSpec, source: StudySource, experts: Callable[[Path, str], ExpertRanks]
+    spec: RetrievalSpec, source: StudySource, experts: Callable[[Path, str], ExpertRanks | Stored]
 ) -> _Read:
     read = _Read()
     bases = []
@@ -250,19 +270,24 @@ def _read_truth(
     read: _Read,
     truth: GroundTruth,
     source: StudySource,
-    experts: Callable[[Path, str], ExpertRanks],
+    experts: Callable[[Path, str], ExpertRanks | Stored],
 ) -> None:
     if truth.similarities:
         read.truth = _file(read, source, truth.similarities, read_similarities)
     elif truth.qrels:
-        read.truth = _file(read, source, truth.qrels, read_qrels)
+        read.truth, read.graded = _file(read, source, truth.qrels, read_qrels), True
     elif truth.study:
         path, name = source.beside(truth.study)
         read.files.append(path)
         try:
-            read.experts = experts(path, name)
+            judged = experts(path, name)
         except QuemError as error:
             read.mistakes += error.mistakes
+            return
+        if isinstance(judged, Stored):
+            read.truth, read.graded = judged, True
+        else:
+            read.experts = judged
 
 
 def _file(
@@ -419,15 +444,18 @@ class _Source:
 def load_retrieval(
     path: str | os.PathLike[str],
     *,
-    experts: Callable[[Path, str], ExpertRanks],
+    experts: Callable[[Path, str], ExpertRanks | Stored],
     code: bool = True,
+    pooling: bool = False,
 ) -> RetrievalStudy:
     """Read a study file of kind ``retrieval``, and everything that it names.
 
     Parameters
     ----------
     experts : callable
-        From an experience study's file and its name for messages to what its judges said.
+        From another study's file and its name for messages to what its judges said.
+    pooling : bool
+        As of `read_retrieval`.
     code : bool
         Whether Python retrievers may be loaded; that happens after everything else was found
         right.
@@ -441,7 +469,7 @@ def load_retrieval(
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
     source = _Source(draft)
-    data, mistakes = read_retrieval(draft.spec, source, experts)
+    data, mistakes = read_retrieval(draft.spec, source, experts, pooling=pooling)
     named = [(at, one) for at, one in enumerate(draft.spec.retrievers) if one.python]
     folder = draft.path.parent
     for at, retriever in named:

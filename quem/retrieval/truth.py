@@ -290,7 +290,7 @@ def find_truth(
     kind = truth_kind(study)
     if data.truth is not None:
         title = f"the judges of {data.experts.title}" if data.experts else ""
-        return Truth(data.truth, kind, title or spec.qrels or spec.similarities)
+        return Truth(data.truth, kind, title or spec.qrels or spec.similarities or spec.study)
     name = spec.retriever
     source = f"the retriever {name}"
     retriever = retrievers[name]

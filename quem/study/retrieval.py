@@ -177,6 +177,9 @@ class Retriever(StudyPart):
         return self
 
 
+_TRUTHS = ("retriever", "similarities", "qrels", "study")
+
+
 class GroundTruth(StudyPart):
     """What the lists are compared with."""
 
@@ -187,12 +190,23 @@ class GroundTruth(StudyPart):
     )
     similarities: FileName = Field("", description="A table of similarities.")
     qrels: FileName = Field("", description="Relevance judgments: TREC qrels or CSV.")
-    study: FileName = Field("", description="The study file whose judges are the experts.")
+    study: FileName = Field(
+        "",
+        description="The study file whose judges are the experts: of kind `experience`, or of "
+        "kind `relevance`, as `quem pool` writes it.",
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> GroundTruth:
-        _need_one(self, "retriever", "similarities", "qrels", "study")
+        # Before cases are pooled and judged there is none.
+        if self.is_named:
+            _need_one(self, *_TRUTHS)
         return self
+
+    @property
+    def is_named(self) -> bool:
+        """Whether there is one."""
+        return any(getattr(self, key) for key in _TRUTHS)
 
 
 class MacFac(StudyPart):
@@ -287,8 +301,10 @@ class RetrievalSpec(StudySpec):
     retrievers: Annotated[tuple[Retriever, ...], Section] = Field(
         (), description="What is evaluated."
     )
-    ground_truth: GroundTruth = Field(
-        description="One of the four below; a bare name is a retriever."
+    ground_truth: Annotated[GroundTruth, allowed("mapping, or id of a retriever")] = Field(
+        GroundTruth(),
+        description="One of the four below; a bare name is a retriever. Only `quem pool` needs "
+        "none.",
     )
     mac_fac: Annotated[MacFac | None, Field()] = Field(None, description="Two phases, see below.")
     analysis: Annotated[RetrievalSettings, Part] = Field(

@@ -1,4 +1,4 @@
-"""Cases as judges read them: a table of attributes with long texts below it, in Markdown."""
+"""Cases as judges read them: attributes line by line with long texts below, in Markdown."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["case_text", "short_title"]
 
-# A value that is longer, or has several lines, is a text and not a cell.
+# A value that is longer, or has several lines, stands below the others.
 _LONG = 80
 _SPECIAL = re.compile(r"[`*_<>|~&\\\[\]$]")
 # Behind a backslash these begin a formula, and are written as numbers.
@@ -27,7 +27,7 @@ def case_text(case: Mapping[str, object], columns: Sequence[str] = ()) -> str:
     case : mapping of str to object
         Its attributes; missing values are left out.
     columns : sequence of str
-        Those to show, as texts one below the other; all by default, short values in a table.
+        Those to show, as texts one below the other; all by default, with their names.
 
     Returns
     -------
@@ -41,11 +41,11 @@ def case_text(case: Mapping[str, object], columns: Sequence[str] = ()) -> str:
     short = {name: text for name, text in known.items() if not _is_long(text)}
     parts = []
     if short:
-        rows = [f"| {_cell(name)} | {_cell(text)} |" for name, text in short.items()]
-        parts.append("\n".join(["| | |", "|---|---|", *rows]))
+        # Two spaces end a line within a paragraph, whose beginning lists show.
+        parts.append("  \n".join(f"{_name(name)} {_line(text)}" for name, text in short.items()))
     for name, text in known.items():
         if name not in short:
-            heading = f"**{_cell(name)}**\n\n" if len(known) > 1 else ""
+            heading = f"{_name(name)}\n\n" if len(known) > 1 else ""
             parts.append(f"{heading}{_plain(text)}")
     return "\n\n".join(parts)
 
@@ -78,7 +78,11 @@ def _value(value: object) -> str:
     return str(value).strip()
 
 
-def _cell(text: str) -> str:
+def _name(name: str) -> str:
+    return f"**{_line(name)}:**"
+
+
+def _line(text: str) -> str:
     return _escaped(" ".join(text.split()))
 
 
@@ -96,7 +100,6 @@ def _plain(text: str) -> str:
     lines = [line.strip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
     escaped = _escaped("\n".join(lines))
     escaped = _AT_START.sub(_shielded, escaped)
-    # Two spaces keep a line end within a paragraph.
     return re.sub(r"(?<!\n)\n(?!\n)", "  \n", escaped)
 
 

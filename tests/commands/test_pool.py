@@ -48,7 +48,7 @@ def test_pool_writes_a_judging_study(quem_command: Callable[..., Outcome], tmp_p
     assert study["grades"] == ["Not relevant", "Partly relevant", "Relevant", "Highly relevant"]
     assert [one["id"] for one in study["judges"]] == ["J1", "J2", "J3"]
     text = (folder / "solutions/q1/a.md").read_text()
-    assert text == "| | |\n|---|---|\n| x | 1 |\n| kind | p |\n"
+    assert text == "**x:** 1  \n**kind:** p\n"
     code, out, _ = quem_command("check", folder)
     assert code == 0
     assert out.splitlines() == [

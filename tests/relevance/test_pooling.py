@@ -106,9 +106,9 @@ NASTY = (
 
 
 def test_texts_hold_no_markup(tmp_path: Path) -> None:
-    """Whatever a case says is read as it is: in the table, and as a text below it."""
+    """Whatever a case says is read as it is: beside its name, and as a text below."""
     texts = {
-        "table": case_text({"na|me": "a|b *c* <b>d</b>", "n": 3.0, "gone": None, "list": ["x", 2]}),
+        "lines": case_text({"na|me": "a|b *c* <b>d</b>", "n": 3.0, "gone": None, "list": ["x", 2]}),
         "long": case_text({"title": "T", "text": NASTY}),
         "columns": case_text({"title": "T", "text": NASTY, "year": 1999}, ["text"]),
     }
@@ -125,10 +125,10 @@ def test_texts_hold_no_markup(tmp_path: Path) -> None:
         assert not wrong
         parts = render_solution(found.by_problem["P"]["c"], lambda *_: "")
         shown[name] = "".join(str(part.html) for part in parts.parts)
-    assert "a|b *c* &lt;b&gt;d&lt;/b&gt;" in shown["table"]
-    assert "<td>3</td>" in shown["table"]
-    assert "<td>x, 2</td>" in shown["table"]
-    assert "gone" not in shown["table"]
+    assert "<strong>na|me:</strong> a|b *c* &lt;b&gt;d&lt;/b&gt;<br>" in shown["lines"]
+    assert "<strong>n:</strong> 3<br>" in shown["lines"]
+    assert "<strong>list:</strong> x, 2</p>" in shown["lines"]
+    assert "gone" not in shown["lines"]
     for page in (shown["long"], shown["columns"]):
         assert "&lt;script&gt;alert(1)&lt;/script&gt; *x* _y_ [l](http://z) $m$" in page
         for tag in ("<h1", "<h2", "<script", "<ol", "<ul", "<li", "<pre", "<em", "<a "):

@@ -16,6 +16,7 @@ from tests.trials import (  # noqa: F401  register their trials
     machines,
     offline,
     panels,
+    pooling,
     seals,
     solving_kills,
     trouble,

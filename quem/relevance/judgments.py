@@ -14,7 +14,7 @@ from quem.io.text import nearest, shown
 from quem.study.relevance import GRADE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -73,6 +73,11 @@ class Judgments:
     def counts(self) -> NDArray[np.int64]:
         """How many judges each candidate has, shape (pairs,)."""
         return np.asarray((~np.isnan(self.first)).sum(axis=0), dtype=np.int64)
+
+    def rows(self) -> Iterator[tuple[str, str, str, float]]:
+        """Give query, case, judge, and grade of each judgment, without repeats."""
+        for at, judge in np.argwhere(~np.isnan(self.first.T)).tolist():
+            yield (*self.pairs[at], self.judges[judge], float(self.first[judge, at]))
 
     def cube(self) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], Floats]:
         """Give judges, queries, cases, and what was said, shape (judges, queries, cases)."""

@@ -13,7 +13,7 @@ import numpy as np
 from quem.report.result import BaseResult, Presentation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
     import pandas as pd
@@ -138,7 +138,7 @@ class RelevanceResult(BaseResult["RelevanceFindings"]):
 
     def attachments(self) -> dict[str, Iterable[bytes]]:
         """Give each judgment, and the qrels as CSV and as TREC has them."""
-        files: dict[str, Iterable[bytes]] = {"judgments.csv": self._judgments()}
+        files: dict[str, Iterable[bytes]] = {"judgments.csv": [self._judgments()]}
         if qrels := self.findings.qrels():
             rows = [(query, case, str(grade)) for (query, case), grade in qrels.items()]
             files["qrels.csv"] = [_csv(("query", "case", "grade"), rows)]
@@ -148,16 +148,9 @@ class RelevanceResult(BaseResult["RelevanceFindings"]):
                 files["qrels.txt"] = ["".join(lines).encode()]
         return files
 
-    def _judgments(self) -> Iterator[bytes]:
-        judgments = self.findings.judgments
-        place = np.argwhere(~np.isnan(judgments.first.T)).tolist()
-        yield _csv(
-            ("query", "case", "judge", "grade"),
-            [
-                (*judgments.pairs[at], judgments.judges[j], f"{judgments.first[j, at]:g}")
-                for at, j in place
-            ],
-        )
+    def _judgments(self) -> bytes:
+        rows = self.findings.judgments.rows()
+        return _csv(("query", "case", "judge", "grade"), ((*r[:3], f"{r[3]:g}") for r in rows))
 
 
 def _csv(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> bytes:

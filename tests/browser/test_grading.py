@@ -10,8 +10,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.axe import objections
-from tests.browser.judging import Visit, is_saved
-from tests.browser.views import PHONE
+from tests.browser.judging import Visit, accessible, is_ready, is_saved
+from tests.browser.test_languages import NARROW, look
+from tests.browser.views import PHONE, WIDE
+from tests.languages.pseudo import LEFT, PROGRAM
 from tests.served import Served
 from tests.trials.pooling import judged_pool
 
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-LABELS = ["Not relevant", "Partly relevant", "Relevant"]
+# In Greek, so that what is in Latin letters is not the study's.
+LABELS = ["Άσχετο", "Μερικώς", "Σχετικό"]
+LOW, MIDDLE, HIGH = LABELS
 
 
 @pytest.fixture(scope="module")
@@ -31,17 +35,17 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     group = folder / "solutions" / "q1"
     group.mkdir(parents=True)
     for name in range(5):
-        (group / f"case-{name}.md").write_text(f"Something of number {name}.\n")
-    (folder / "q1.md").write_text("What is **asked**?\n")
+        (group / f"case-{name}.md").write_text(f"Κείμενο {name}.\n")
+    (folder / "q1.md").write_text("Τι **ζητείται**;\n")
     candidates = "".join(f"  - {{problem: q1, id: case-{name}}}\n" for name in range(5))
     (folder / "study.yaml").write_text(
-        "kind: relevance\ntitle: Grading\n"
+        "kind: relevance\nid: grading\ntitle: Βαθμοί\n"
         f"grades: [{', '.join(LABELS)}]\n"
         f"candidates:\n{candidates}"
-        "problems: [{id: q1, title: Query one, statement: q1.md}]\n"
-        "judges: [{id: J0}, {id: J1}, {id: J2}]\n"
+        "problems: [{id: q1, title: Ερώτημα, statement: q1.md}]\n"
+        "judges: [{id: J0}, {id: J1}, {id: J2}, {id: J3}, {id: J4}]\n"
     )
-    with Served(folder / "study.yaml") as server:
+    with Served(folder / "study.yaml", program=PROGRAM) as server:
         yield server
 
 
@@ -52,7 +56,7 @@ def come(browser: Browser, served: Served) -> Iterator[Callable[..., Visit]]:
 
     def visit(judge: str, **options: Any) -> Visit:  # noqa: ANN401
         visits.append(Visit(browser, served, judge, **options))
-        visits[-1].enter("Query one")
+        visits[-1].enter("Ερώτημα")
         return visits[-1]
 
     yield visit
@@ -88,37 +92,35 @@ def test_grades_are_given_by_keys_buttons_menu_and_dragging(
     visit = come("J0")
     page = visit.page
     expect(page.locator("#main h2")).to_have_text("Candidate A")
-    expect(page.locator(".query strong")).to_have_text("asked")
+    expect(page.locator(".query strong")).to_have_text("ζητείται")
     assert objections(page) == []
     page.keyboard.press("2")
     expect(page.locator("#main h2")).to_have_text("Candidate B")
-    page.get_by_role("button", name="Partly relevant").click()
+    page.get_by_role("button", name=MIDDLE).click()
     expect(page.locator("#main h2")).to_have_text("Candidate C")
-    expect(page.locator("#announcement")).to_have_text(
-        "B: Partly relevant. Now reading candidate C."
-    )
+    expect(page.locator("#announcement")).to_have_text(f"B: {MIDDLE}. Now reading candidate C.")
     page.keyboard.press("7")  # no such grade
     page.keyboard.press("c")  # nothing to compare
     expect(page.locator("#main h2")).to_have_text("Candidate C")
     # The second press of a double click grades nothing else.
-    page.get_by_role("button", name="Not relevant").dblclick()
+    page.get_by_role("button", name=LOW).dblclick()
     expect(page.locator("#main h2")).to_have_text("Candidate D")
-    assert _shown(page) == {"Relevant": ["A"], "Partly relevant": ["B"], "Not relevant": ["C"]}
+    assert _shown(page) == {HIGH: ["A"], MIDDLE: ["B"], LOW: ["C"]}
     _is_stored(visit)
     page.locator("#ladder [data-more=D]").click()
-    page.get_by_role("menuitemradio", name="Relevant", exact=False).first.click()
+    page.get_by_role("menuitemradio", name=HIGH).click()
     expect(page.locator("#main h2")).to_have_text("Candidate E")
-    assert _shown(page)["Relevant"] == ["A", "D"]
+    assert _shown(page)[HIGH] == ["A", "D"]
     # One grade down and up; above the highest there is none.
     row = page.locator("#ladder [data-open=A]")
     row.focus()
     page.keyboard.press("Alt+ArrowDown")
-    assert _shown(page)["Partly relevant"] == ["B", "A"]
+    assert _shown(page)[MIDDLE] == ["B", "A"]
     page.keyboard.press("Alt+ArrowUp")
     page.keyboard.press("Alt+ArrowUp")
-    assert _shown(page)["Relevant"] == ["D", "A"]
-    _drag(page, "E", "Not relevant")
-    assert _shown(page)["Not relevant"] == ["C", "E"]
+    assert _shown(page)[HIGH] == ["D", "A"]
+    _drag(page, "E", LOW)
+    assert _shown(page)[LOW] == ["C", "E"]
     expect(page.locator("#main h2")).to_have_text("All graded. Are these your grades?")
     _is_stored(visit)
     assert objections(page) == []
@@ -129,13 +131,13 @@ def _take_back(visit: Visit) -> None:
     """Undo and redo, reload, take a grade back, and say that one cannot judge."""
     page = visit.page
     page.keyboard.press("Control+z")
-    assert _shown(page)["Not relevant"] == ["C"]
+    assert _shown(page)[LOW] == ["C"]
     expect(page.locator("#tray .chip")).to_have_count(1)
     page.keyboard.press("Control+Shift+z")
     before = _is_stored(visit)
     page.reload()
     expect(page.locator("body[data-ready]")).to_be_visible()
-    assert _shown(page)["Not relevant"] == ["C", "E"]
+    assert _shown(page)[LOW] == ["C", "E"]
     assert _is_stored(visit) == before
     # Out of the order, a candidate has no grade any more.
     page.locator("#ladder [data-more=E]").click()
@@ -144,10 +146,11 @@ def _take_back(visit: Visit) -> None:
     page.locator("#ladder [data-more=E]").click()
     page.get_by_role("menuitem", name="Cannot judge").click()
     page.get_by_role("button", name="Mark as").click()
+    expect(page.locator("#cannot .chip")).to_have_count(1)
     assert _is_stored(visit)["cannot"] == {"E": "Outside my expertise"}
     page.get_by_role("button", name="Submit grades").click()
     receipt = page.locator("#receipt dl")
-    expect(receipt).to_contain_text("Relevant: D, A; Partly relevant: B; Not relevant: C")
+    expect(receipt).to_contain_text(f"{HIGH}: D, A; {MIDDLE}: B; {LOW}: C")
     assert objections(page) == []
 
 
@@ -178,6 +181,49 @@ def test_grades_on_a_phone(come: Callable[..., Visit]) -> None:
     expect(page.locator("#strip-count")).to_have_text("All graded")
     _is_stored(visit)
     assert objections(page) == []
+
+
+@pytest.mark.parametrize(("judge", "window"), [("J3", WIDE), ("J4", NARROW)])
+def test_grading_is_translated_and_fits(
+    come: Callable[..., Visit], judge: str, window: dict[str, int]
+) -> None:
+    """No state has a word of English, or one that is cut off; in low windows all is in reach."""
+    visit = come(judge, viewport=window, locale="el-GR")
+    page = visit.page
+    page.keyboard.press("?")
+    page.locator(f"#help [name=language][value={LEFT}]").click()
+    expect(page.locator(f"html[lang={LEFT}]")).to_be_visible()
+    is_ready(page)
+    look(page, "first candidate")
+    accessible(page, "first candidate", colors=True)
+    page.keyboard.press("p")
+    look(page, "query")
+    page.keyboard.press("n")
+    for grade in "021":
+        page.keyboard.press(grade)
+    look(page, "graded")
+    for width, height in ((640, 400), (320, 256)):
+        page.set_viewport_size({"width": width, "height": height})
+        accessible(page, f"{width} x {height}", colors=False)
+    page.set_viewport_size(window)  # type: ignore[arg-type]
+    page.keyboard.press(".")
+    look(page, "menu")
+    page.keyboard.press("Escape")
+    page.locator("#ladder [data-do=submit]").dispatch_event("click")
+    look(page, "too early")
+    page.keyboard.press("2")
+    page.keyboard.press("2")
+    look(page, "all graded")
+    page.keyboard.press("?")
+    look(page, "help")
+    page.keyboard.press("Escape")
+    page.locator("[data-do=send]").click()
+    expect(page.locator("#receipt dd").last).to_have_text(re.compile("^[0-9a-f]{10}$"))
+    look(page, "receipt")
+    page.keyboard.press("Escape")
+    look(page, "submitted")
+    page.goto(f"{visit.served.base}/judge/done")
+    look(page, "done")
 
 
 def test_an_order_against_the_grades_is_refused(come: Callable[..., Visit]) -> None:

@@ -115,14 +115,17 @@ def load_relevance(
     draft = draft_relevance(path)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
+    names = names_of(draft.spec)
+    if twice := _twice(names):
+        message = f"{' and '.join(twice)} are the same case of the same query; keep one"
+        raise QuemError([draft.document.mistake(("candidates",), message)])
     judged = _judged(draft, draft.spec, qrels)
     warnings: list[StudyWarning] = []
     if draft.spec.judgments:
         if wrong := draft.not_there(("judgments",), draft.spec.judgments):
             raise QuemError([wrong])
-        known = names_of(draft.spec).values()
         table = draft.beside(draft.spec.judgments)
-        judgments = read_judgments(*table, len(draft.spec.grades), known)
+        judgments = read_judgments(*table, len(draft.spec.grades), names.values())
     else:
         session = Session(locate_database(Path(path), database), reveal)
         judgments, warnings = _of_session(draft, draft.spec, session)
@@ -139,6 +142,16 @@ def names_of(spec: RelevanceSpec) -> dict[Pair, Pair]:
         for one in spec.candidates
         if one.problem != practice
     }
+
+
+def _twice(names: Mapping[Pair, Pair]) -> tuple[str, ...]:
+    """Name two candidates that are one case of a query, if there are such."""
+    first: dict[Pair, str] = {}
+    for (_, candidate), pair in names.items():
+        if pair in first:
+            return first[pair], candidate
+        first[pair] = candidate
+    return ()
 
 
 def _of_session(

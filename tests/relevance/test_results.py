@@ -155,6 +155,17 @@ def test_what_comes_out_fits_the_schema(tmp_path: Path) -> None:
         ),
         (
             "q1,a,J1,1\n",
+            {
+                "problems": [{"id": "q1"}],
+                "candidates": [
+                    {"problem": "q1", "id": "a"},
+                    {"problem": "q1", "id": "b", "case": "a"},
+                ],
+            },
+            "candidates: a and b are the same case of the same query; keep one",
+        ),
+        (
+            "q1,a,J1,1\n",
             {"problems": [{"id": "q1"}], "candidates": [{"problem": "q2", "id": "a"}]},
             "candidates[1].problem: there is no problem 'q2'",
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from quem.store.judges import judges_of
 from tests.commands.test_relevance_session import CASES, write_relevance
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flask.testing import FlaskClient
 
 
-def _write(folder: Path, **keys: object) -> Path:
+def _write(folder: Path, **keys: Any) -> Path:  # noqa: ANN401  any key
     """Write a study whose candidates have ids that nothing else has."""
     path = write_relevance(folder, **keys)
     for problem in ("p1", "p2"):

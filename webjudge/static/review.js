@@ -11,7 +11,9 @@ import { dateTime, listed, number, t } from "./words.js";
 /** A solution in the order; a button, since a look at it may change a mind. */
 const one = (app, label, text) => h(
   "button.open-it", { type: "button", "data-open": label },
-  h("span.unseen", {}, isGrading(app) ? t("Candidate") : t("Solution"), " "), letter(label), text && h("span.snippet", { dir: "auto" }, text),
+  h("span.unseen", {}, isGrading(app) ? t("Candidate") : t("Solution"), " "),
+  letter(label),
+  text && h("span.snippet", { dir: "auto" }, text),
 );
 
 function row(app, group, index) {
@@ -20,7 +22,8 @@ function row(app, group, index) {
   const text = (label) => (isTie ? "" : comments[label] || app.solutions.about(label).snippet);
   const above = app.state.ranked[index - 1]?.[0];
   if (isGrading(app)) {
-    return h("li.of-grade", {}, h("b", { dir: "auto" }, gradeText(app, group[0])), group.map((label) => one(app, label, "")));
+    const name = h("b", { dir: "auto" }, gradeText(app, group[0]));
+    return h("li.of-grade", {}, name, group.map((label) => one(app, label, "")));
   }
   return h(
     "li", {},

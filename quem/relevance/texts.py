@@ -27,7 +27,8 @@ def case_text(case: Mapping[str, object], columns: Sequence[str] = ()) -> str:
     case : mapping of str to object
         Its attributes; missing values are left out.
     columns : sequence of str
-        Those to show, as texts one below the other; all by default, with their names.
+        Those to show, as texts one below the other; all by default, with their names where
+        there are several.
 
     Returns
     -------
@@ -36,8 +37,8 @@ def case_text(case: Mapping[str, object], columns: Sequence[str] = ()) -> str:
     """
     known = {name: _value(value) for name, value in case.items()}
     known = {name: text for name, text in known.items() if text}
-    if columns:
-        return "\n\n".join(_plain(known[name]) for name in columns if name in known)
+    if columns or len(known) == 1:
+        return "\n\n".join(_plain(known[name]) for name in columns or known if name in known)
     short = {name: text for name, text in known.items() if not _is_long(text)}
     parts = []
     if short:
@@ -45,8 +46,7 @@ def case_text(case: Mapping[str, object], columns: Sequence[str] = ()) -> str:
         parts.append("  \n".join(f"{_name(name)} {_line(text)}" for name, text in short.items()))
     for name, text in known.items():
         if name not in short:
-            heading = f"{_name(name)}\n\n" if len(known) > 1 else ""
-            parts.append(f"{heading}{_plain(text)}")
+            parts.append(f"{_name(name)}\n\n{_plain(text)}")
     return "\n\n".join(parts)
 
 

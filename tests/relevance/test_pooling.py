@@ -136,6 +136,7 @@ def test_texts_hold_no_markup(tmp_path: Path) -> None:
         assert "1. a|b<br" in page
     assert "1999" not in shown["columns"]
     assert case_text({"gone": None}) == ""
+    assert case_text({"gone": None, "text": "red *bike*"}) == "red \\*bike\\*"
 
 
 def test_titles_of_queries_are_short() -> None:

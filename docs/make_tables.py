@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from quem.study.dialogue import DialogueSpec
 from quem.study.models import ExperienceSpec
 from quem.study.options import OptionsSpec
+from quem.study.relevance import RelevanceSpec
 from quem.study.retrieval import RetrievalSpec
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ PAGES: dict[str, type[BaseModel]] = {
     "study-options.md": OptionsSpec,
     "study-retrieval.md": RetrievalSpec,
     "study-dialogue.md": DialogueSpec,
+    "study-relevance.md": RelevanceSpec,
 }
 _HEAD = "| key | what it is | default | allowed |\n|---|---|---|---|\n"
 _TABLE = re.compile(re.escape(_HEAD) + r"((?:\|[^\n]*\n)+)")

@@ -28,6 +28,7 @@ from quem.commands.measures import measures
 from quem.commands.organizers import organizers
 from quem.commands.panel import panel
 from quem.commands.plan import plan
+from quem.commands.pool import pool
 from quem.commands.restore import restore
 from quem.commands.schema import schema
 from quem.commands.seal import seal
@@ -84,6 +85,7 @@ for _command in (
         audit,
         track,
         panel,
+        pool,
         seal,
         verify,
     ),

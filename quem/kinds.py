@@ -40,7 +40,10 @@ if TYPE_CHECKING:
     from quem.options.loading import OptionsStudy
     from quem.options.result import OptionsResult
     from quem.planning.result import PlanResult
+    from quem.relevance.loading import RelevanceStudy
+    from quem.relevance.result import RelevanceResult
     from quem.report.result import BaseResult, Presentation
+    from quem.retrieval.judges import JudgeGrades
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.result import RetrievalResult
     from quem.retrieval.truth import ExpertRanks
@@ -66,9 +69,12 @@ __all__ = [
     "analyze",
     "check",
     "compare",
+    "load_pooling",
     "load_study",
     "plan",
     "presentations",
+    "read_grades",
+    "read_pairs",
     "score",
     "settings_of",
 ]
@@ -236,13 +242,104 @@ class _Retrieval(Kind["RetrievalStudy", "RetrievalResult"]):
         return RetrievalResult
 
 
-def _experts(path: Path, name: str) -> ExpertRanks:
-    """Give what the judges of an experience study said."""
-    from quem.experience.loading import judges_panel
+def _experts(path: Path, name: str) -> ExpertRanks | JudgeGrades:
+    """Give what the judges of another study said: ranks, or the grades of a relevance study."""
     from quem.retrieval.truth import ExpertRanks
+
+    if kind_of(path) == "relevance":
+        return _relevance(path, name)
+    from quem.experience.loading import judges_panel
 
     study = KINDS["experience"].load(path)
     return ExpertRanks(name, study.spec.title, *judges_panel(study))
+
+
+def _relevance(path: Path, name: str) -> ExpertRanks | JudgeGrades:
+    from quem.retrieval.judges import grades_of_rows
+    from quem.retrieval.truth import ExpertRanks
+
+    study = KINDS["relevance"].load(path)
+    title = study.spec.title
+    if not study.spec.grades:
+        return ExpertRanks(name, title, *study.judgments.cube())
+    rows = list(study.judgments.rows())
+    new = {row[:2] for row in rows}
+    # What was judged before has no judge, and holds whoever is on a panel.
+    before = [(*pair, "", grade) for pair, grade in study.judged.items() if pair not in new]
+    return grades_of_rows(name, title, [*rows, *before], by=study.spec.analysis.consensus)
+
+
+class _Relevance(Kind["RelevanceStudy", "RelevanceResult"]):
+    """Candidates of queries, graded or ranked by judges."""
+
+    name = "relevance"
+    sources = ("database", "reveal")
+
+    def load(self, path: str | os.PathLike[str], **sources: Any) -> RelevanceStudy:
+        from quem.relevance.loading import load_relevance
+
+        return load_relevance(path, qrels=read_grades, **sources)
+
+    def analyze(self, study: RelevanceStudy, **settings: Any) -> RelevanceResult:
+        from quem.relevance.analysis import analyze_relevance
+
+        return analyze_relevance(study, **settings)
+
+    def check(self, study: RelevanceStudy) -> Iterable[StudyWarning]:
+        from quem.relevance.analysis import check_relevance
+
+        return check_relevance(study)
+
+    def result(self) -> type[RelevanceResult]:
+        from quem.relevance.result import RelevanceResult
+
+        return RelevanceResult
+
+
+def load_pooling(path: str | os.PathLike[str], *, code: bool = True) -> RetrievalStudy:
+    """Read a study of retrievers whose lists are to be pooled; it needs no ground truth yet.
+
+    Parameters
+    ----------
+    code : bool
+        As of `load_study`.
+
+    Raises
+    ------
+    QuemError
+        With every error in the file and in its data, or it is of another kind.
+    """
+    from quem.retrieval.loading import load_retrieval
+
+    return load_retrieval(path, experts=_experts, code=code, pooling=True)
+
+
+def read_grades(path: Path, name: str) -> Iterable[tuple[str, str, float]]:
+    """Read relevance judgments, a row (query, case, grade) for each.
+
+    Raises
+    ------
+    QuemError
+        The file is neither TREC qrels nor such a table.
+    """
+    from quem.retrieval.stored import read_qrels
+
+    stored = read_qrels(path, name)
+    return zip(stored.query.cells(), stored.case.cells(), stored.value.tolist(), strict=True)
+
+
+def read_pairs(path: Path, name: str) -> list[tuple[str, str]]:
+    """Read pairs of query and case, such as ``judge-next.csv``.
+
+    Raises
+    ------
+    QuemError
+        The file is no table with these columns.
+    """
+    from quem.retrieval.stored import read_run
+
+    stored = read_run(path, name)
+    return list(zip(stored.query.cells(), stored.case.cells(), strict=True))
 
 
 class _Dialogue(Kind["DialogueStudy", "DialogueResult"]):
@@ -279,7 +376,8 @@ class _Kinds(Mapping[str, Kind[Any, Any]]):
     """The kinds by name: our own, and those of installed packages."""
 
     _OURS: ClassVar[dict[str, Kind[Any, Any]]] = {
-        kind.name: kind for kind in (_Experience(), _Options(), _Retrieval(), _Dialogue())
+        kind.name: kind
+        for kind in (_Experience(), _Options(), _Retrieval(), _Dialogue(), _Relevance())
     }
 
     def __getitem__(self, name: str) -> Kind[Any, Any]:
@@ -358,6 +456,17 @@ def load_study(
 
 @overload
 def load_study(
+    path: str | os.PathLike[str],
+    *,
+    kind: Literal["relevance"],
+    code: bool = True,
+    database: str | None = None,
+    reveal: bool = False,
+) -> RelevanceStudy: ...
+
+
+@overload
+def load_study(
     path: str | os.PathLike[str], *, kind: str | None = None, code: bool = True, **sources: object
 ) -> AnyStudy: ...
 
@@ -383,8 +492,8 @@ def load_study(
         SQLite file beside the study file); ``reveal``, whether to read the rankings of a
         session that is not closed, which is logged; ``pseudonyms``, whether judges and subjects
         are called J1, S1, and so on in all that follows; and ``without_machines``, whether what
-        machine judges ranked is left out. Of one of kind ``dialogue``:
-        ``data``, the folder of its case base.
+        machine judges ranked is left out. Of one of kind ``relevance``: ``database`` and
+        ``reveal``. Of one of kind ``dialogue``: ``data``, the folder of its case base.
 
     Raises
     ------
@@ -424,6 +533,10 @@ def analyze(study: DialogueStudy, **settings: object) -> DialogueResult: ...
 
 
 @overload
+def analyze(study: RelevanceStudy, **settings: object) -> RelevanceResult: ...
+
+
+@overload
 def analyze(study: AnyStudy, **settings: object) -> BaseResult[Any]: ...
 
 
@@ -441,7 +554,8 @@ def analyze(study: AnyStudy, **settings: object) -> BaseResult[Any]:
     Returns
     -------
     BaseResult
-        `ExperienceResult`, `OptionsResult`, `RetrievalResult`, or `DialogueResult`, by the kind.
+        `ExperienceResult`, `OptionsResult`, `RetrievalResult`, `DialogueResult`, or
+        `RelevanceResult`, by the kind.
 
     Raises
     ------

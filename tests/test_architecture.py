@@ -157,8 +157,9 @@ ARROWS: dict[str, set[str]] = {
     "options": DATA | {"report", "lists"},
     "retrieval": DATA | {"report", "lists", "parallel"},
     "dialogue": DATA | {"report", "lists", "parallel"},
+    "relevance": DATA | {"importing", "rankings", "report", "solutions", "store"},
 }
-KINDS = ("experience", "options", "retrieval", "dialogue")
+KINDS = ("experience", "options", "retrieval", "dialogue", "relevance")
 # What assembles the others: these may import all packages but the judging app.
 ASSEMBLING = {"", "__main__", "cli", "commands", "kinds"}
 

@@ -18,6 +18,8 @@ from quem.lists import Definition, Scores
 from quem.options.loading import OptionsStudy
 from quem.options.result import OptionsResult
 from quem.planning.result import PlanResult
+from quem.relevance.loading import RelevanceStudy
+from quem.relevance.result import RelevanceResult
 from quem.retrieval.loading import RetrievalStudy
 from quem.retrieval.result import RetrievalResult
 
@@ -37,9 +39,11 @@ def types_by_kind(some: str, one: Literal["experience", "options"]) -> None:
     assert_type(quem.load_study(some, kind="options"), OptionsStudy)
     assert_type(quem.load_study(some, kind="retrieval"), RetrievalStudy)
     assert_type(quem.load_study(some, kind="dialogue"), DialogueStudy)
+    assert_type(quem.load_study(some, kind="relevance"), RelevanceStudy)
     assert_type(quem.analyze(quem.load_study(some, kind="options")), OptionsResult)
     assert_type(quem.analyze(quem.load_study(some, kind="retrieval")), RetrievalResult)
     assert_type(quem.analyze(quem.load_study(some, kind="dialogue")), DialogueResult)
+    assert_type(quem.analyze(quem.load_study(some, kind="relevance")), RelevanceResult)
 
 
 def types_in_memory(frame: pd.DataFrame) -> None:

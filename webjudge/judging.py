@@ -66,7 +66,13 @@ from webjudge.pages import (
     next_url,
     solution_alone,
 )
-from webjudge.questions import asked_at_the_end, asked_on_tasks, is_answered, read_answers
+from webjudge.questions import (
+    asked_at_the_end,
+    asked_on_tasks,
+    is_answered,
+    is_by_grades,
+    read_answers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -450,6 +456,8 @@ def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:
             state = State.parse(body["state"], layout.solvers).renamed(layout.solvers)
         except InvalidStateError as error:
             _invalid(str(error))
+        if not is_by_grades(site(), state):
+            _invalid("the order is not that of the grades")
         if kind == "submit" and state.tray:
             _invalid(
                 gettext("Some solutions are not ranked. Rank them or mark them as “cannot judge”.")

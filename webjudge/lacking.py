@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from quem.solutions.sheets import is_unwritten
 from quem.store.judges import has_judges
+from quem.study.models import ExperienceSpec
 from webjudge.wording import counted
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def lacking(site: Site) -> list[str]:
     parts = []
     if spec.awaits_subjects:
         parts.append("There are no subjects yet: close the solving session, or close it again")
-    elif not spec.subjects:
+    elif isinstance(spec, ExperienceSpec) and not spec.subjects:
         parts.append("Nobody is named as a person with years of experience")
     if count := len(unwritten_statements(site)):
         parts.append(f"{counted(count, 'statement')} {'is' if count == 1 else 'are'} not written")

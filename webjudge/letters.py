@@ -110,6 +110,7 @@ def write_to(
             "address": site.address(one.judge),
             "contact": spec.organizer,
             "deadline": due,
+            "grading": bool(spec.labels),
             "invited_on": day(invited_at.astimezone(zone).date()) if invited_at else "",
             "link": link,
             "limit": 60 * ((spec.solving and spec.solving.time_limit) or 0),

@@ -241,6 +241,7 @@ def home_page(
         # Of the last two words, which leaves titles out.
         "initials": "".join(word[0] for word in contact.name.split()[-2:]),
         "n_tasks": len(site.plan.parts) + site.plan.repeat,
+        "grading": bool(site.spec.labels),
         "minutes": site.minutes,
         "deadline": day(site.spec.deadline) if site.spec.deadline else "",
         "briefing": _page_text(site.solutions.briefing),
@@ -314,7 +315,7 @@ def group_page(
             "statement": _statement(site, area, shown.ballot),
         },
         "home_url": area.url("home"),
-        "dialogs": _dialogs(area.notice == "preview", area.url("home"), spoken()),
+        "dialogs": _dialogs(area.notice == "preview", area.url("home"), spoken(), site.spec.labels),
         "items": items,
         "data": {
             "study": site.spec.title,
@@ -327,6 +328,7 @@ def group_page(
             "solutions": {item["label"]: item["about"] for item in items},
             "chance": {i.letter: _chance(site, gid, i.solver) for i in shown.layout.items},
             "questions": asked_on_tasks(site),
+            "grades": site.spec.labels,
             "views": {i.letter: shown.ballot.views.get(i.solver, 0) for i in shown.layout.items},
             "state": shown.state.to_json(),
             "blank": State().to_json(),
@@ -345,10 +347,15 @@ def group_page(
 
 
 @lru_cache(maxsize=64)
-def _dialogs(is_preview: bool, home_url: str, language: str) -> Markup:  # noqa: ARG001, FBT001
+def _dialogs(
+    is_preview: bool,  # noqa: FBT001
+    home_url: str,
+    language: str,  # noqa: ARG001
+    labels: tuple[str, ...],
+) -> Markup:
     """Write the dialogs of the ranking page, which are the same for all tasks of a language."""
     notice = "preview" if is_preview else None
-    page = render_template("judge/dialogs.html", notice=notice, home_url=home_url)
+    page = render_template("judge/dialogs.html", notice=notice, home_url=home_url, labels=labels)
     return Markup(page)  # noqa: S704  our own
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quem.store.state import LONGEST_COMMENT
+from quem.study.relevance import GRADE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from quem.study.models import Question
     from webjudge.site import Site
 
-__all__ = ["asked_at_the_end", "asked_on_tasks", "is_answered", "read_answers"]
+__all__ = ["asked_at_the_end", "asked_on_tasks", "is_answered", "is_by_grades", "read_answers"]
 
 
 def asked_on_tasks(site: Site) -> list[dict[str, Any]]:
@@ -28,9 +29,25 @@ def asked_on_tasks(site: Site) -> list[dict[str, Any]]:
             "ends": question.ends,
             "required": question.required,
         }
+        # The grade has buttons of its own.
         for question in site.spec.judging.questions
         if question.about != "study"
     ]
+
+
+def is_by_grades(site: Site, state: State) -> bool:
+    """Whether each tie group has one grade, the highest first, where judges grade."""
+    if not site.spec.labels:
+        return True
+    given = state.answers.get(GRADE, {})
+    known = {str(grade): grade for grade in range(len(site.spec.labels))}
+    placed = [name for group in state.ranked for name in group]
+    if given.keys() != set(placed) or not known.keys() >= set(given.values()):
+        return False
+    grades = [{known[given[name]] for name in group} for group in state.ranked]
+    order = [min(group) for group in grades]
+    is_one = all(len(group) == 1 for group in grades)
+    return is_one and order == sorted(set(order), reverse=True)
 
 
 def is_answered(site: Site, state: State) -> bool:
@@ -39,7 +56,7 @@ def is_answered(site: Site, state: State) -> bool:
     Questions on solutions and on places are about those that have a place.
     """
     placed = [name for group in state.ranked for name in group]
-    for question in site.spec.judging.questions:
+    for question in site.spec.questions:
         if not question.required or question.about == "study":
             continue
         if question.about == "placement":

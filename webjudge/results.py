@@ -133,7 +133,7 @@ def _remarks(ranking: SubmittedRanking) -> dict[str, Any] | None:
             of_solver[solver].append(("" if field.is_words else field.label, text))
         if field.label and not field.is_per_solution and (text := getattr(state, field.name)):
             on_task.append(("" if field.is_words else field.label, text))
-    asked = {question.id: question for question in site().spec.judging.questions}
+    asked = {question.id: question for question in site().spec.questions}
     for question, given in chain(state.answers.items(), state.written.items()):
         for solver, answer in given.items():
             remarks = of_solver[solver] if solver else on_task
@@ -157,7 +157,7 @@ def _answered(question: Question | None, name: str, answer: str) -> tuple[str, s
 
 def _closing(judge: StoredJudge) -> list[tuple[str, str]]:
     """What a judge answered at the end."""
-    asked = {question.id: question for question in site().spec.judging.questions}
+    asked = {question.id: question for question in site().spec.questions}
     given = [*judge.closing.get("answers", {}).items(), *judge.closing.get("written", {}).items()]
     return [_answered(asked.get(question), question, answer) for question, answer in given]
 

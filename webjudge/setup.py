@@ -17,6 +17,7 @@ from quem.io.text import read_text
 from quem.solutions.sheets import is_unwritten
 from quem.store.judges import judges_of
 from quem.study.editing import ListChange, ValueChange
+from quem.study.models import ExperienceSpec
 from quem.study.reading import draft_study
 from webjudge.access import site
 from webjudge.dashboard_pages import dashboard_page
@@ -222,6 +223,7 @@ def _page(
         contact=shown_contact,
         judges=judges,
         names=names,
+        of_people=isinstance(spec, ExperienceSpec),
         unit=spec.experience_unit,
         own=[one for one in texts if "/" not in one.key],
         statements=[one for one in texts if "/" in one.key],

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from quem.store.layouts import Content
     from quem.store.living import Effect
     from quem.store.subjects import StoredSubject
-    from quem.study.models import ExperienceSpec, Judge, LanguageCode, Person, Problem
+    from quem.study.models import Judge, LanguageCode, Person, Problem
+    from quem.study.relevance import JudgedSpec
 
 __all__ = ["Site", "open_site", "reopened", "with_study"]
 
@@ -75,7 +76,7 @@ class Site:
     """
 
     path: Path
-    spec: ExperienceSpec
+    spec: JudgedSpec
     solutions: Solutions
     store: Store
     plan: JudgingPlan
@@ -268,7 +269,7 @@ def reopened(site: Site) -> Site:
 
 
 def with_study(
-    site: Site, spec: ExperienceSpec, solutions: Solutions, warnings: tuple[StudyWarning, ...]
+    site: Site, spec: JudgedSpec, solutions: Solutions, warnings: tuple[StudyWarning, ...]
 ) -> Site:
     """Give a site whose study file and solutions have become others."""
     with site.store.read() as c:
@@ -286,7 +287,7 @@ def _read(
     *,
     sandboxed: bool,
     tell: Callable[[int, int], object] = lambda _done, _all: None,
-) -> tuple[ExperienceSpec, Solutions, tuple[StudyWarning, ...]]:
+) -> tuple[JudgedSpec, Solutions, tuple[StudyWarning, ...]]:
     draft = draft_study(path)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)

@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.errors import Mistake, StudyWarning
-    from quem.experience.loading import Study
+    from quem.kinds import AnyStudy
     from quem.solutions import Solutions
     from quem.store.exporting import Sight
     from quem.store.verification import Verified
-    from quem.study.declared import Declared
     from quem.study.reading import StudyFile
 
 __all__ = ["check", "check_store"]
@@ -69,7 +68,7 @@ def check(
     what judges were shown, and prints the head of the chain, to be stored elsewhere. It shows no
     rankings.
     """
-    from quem.study.reading import kind_of
+    from quem.study.reading import JUDGED, kind_of
 
     kind = kind_of(study)
     from quem import kinds
@@ -78,23 +77,23 @@ def check(
         message = "--head and --receipt need --store"
         raise click.UsageError(message)
     sources: dict[str, Any] = {"database": database, "data": data}
-    if kind != "experience":
+    if kind not in JUDGED:
         refuse_foreign(kind, {"office_unsandboxed": unsandboxed}, ())
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     if in_store:
-        refuse_foreign(kind, {"store": kind != "experience"}, ())
+        refuse_foreign(kind, {"store": kind not in JUDGED}, ())
 
         check_store(study, database, head=head, receipt=receipt)
         return
-    if kind == "experience":
-        _check_experience(study, database, sandboxed=not unsandboxed)
+    if kind in JUDGED:
+        _check_judged(study, database, sandboxed=not unsandboxed)
         return
     loaded = kinds.load_study(study, code=code, **sources)
     _print(study, list(kinds.check(loaded)), _counted(loaded.counts()))
 
 
-def _check_experience(study: Path, database: str | None, *, sandboxed: bool) -> None:
-    """Check rankings and solutions, of which either may be still to come."""
+def _check_judged(study: Path, database: str | None, *, sandboxed: bool) -> None:
+    """Check judgments and solutions, of which either may be still to come."""
     from quem.errors import QuemError
     from quem.solutions import check_solutions
     from quem.study.reading import draft_study
@@ -111,7 +110,7 @@ def _check_experience(study: Path, database: str | None, *, sandboxed: bool) -> 
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
     warnings += _effects(draft, solutions, database)
-    contents = _contents(draft.declared, loaded, solutions) + _decided(draft)
+    contents = _contents(draft, loaded, solutions) + _decided(draft)
     contents += ["subjects to come from the solving session"] if is_early else []
     contents += _drawn(draft, solutions, database)
     _print(study, warnings, [*contents, waits] if waits else contents)
@@ -129,15 +128,14 @@ def _print(study: Path, warnings: list[StudyWarning], contents: list[str]) -> No
 
 def _analyzed(
     path: Path, database: str | None
-) -> tuple[Study | None, list[StudyWarning], list[Mistake]]:
+) -> tuple[AnyStudy | None, list[StudyWarning], list[Mistake]]:
     """Read the study with its rankings, and give what is doubtful or wrong about the result."""
+    from quem import kinds
     from quem.errors import QuemError
-    from quem.experience.analysis import check_experience
-    from quem.experience.loading import load_study
 
     try:
-        loaded = load_study(path, database=database)
-        return loaded, list(check_experience(loaded)), []
+        loaded = kinds.load_study(path, database=database)
+        return loaded, list(kinds.check(loaded)), []
     except QuemError as error:
         return None, [], list(error.mistakes)
 
@@ -206,8 +204,16 @@ def _drawn(draft: StudyFile, solutions: Solutions, database: str | None) -> list
     return [f"drawn for experts: {', '.join(draw.problems)}"] if draw else []
 
 
-def _contents(declared: Declared, study: Study | None, solutions: Solutions) -> list[str]:
+def _contents(draft: StudyFile, study: AnyStudy | None, solutions: Solutions) -> list[str]:
     """Count what was read."""
+    declared = draft.declared
+    if declared.candidates:
+        counts = {
+            "judge": len(declared.judges),
+            "query": len(declared.problems),
+            "candidate": sum(len(declared.solvers_of(one)) for one in declared.problems),
+        }
+        return _counted({**counts, **(study.counts() if study else {}), "text": len(solutions)})
     kinds = list(declared.solvers.values())
     counts = {
         "subject": kinds.count("subject"),
@@ -242,9 +248,12 @@ def _plural(noun: str) -> str:
     return f"{noun}es" if noun.endswith("s") else f"{noun}s"
 
 
-def _ranked(study: Study) -> dict[str, int]:
+def _ranked(study: AnyStudy) -> dict[str, int]:
+    from quem.experience.loading import Study
     from quem.rankings import Decisions, Rankings
 
+    if not isinstance(study, Study):
+        return {}
     if isinstance(study.data, Decisions):
         return {"judge": len(study.data.judges), "decision": len(study.data)}
     if isinstance(study.data, Rankings):

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from quem.store.engine import Store
     from quem.store.exporting import SubmittedRanking
-    from quem.study.models import ExperienceSpec
     from quem.study.reading import StudyFile
+    from quem.study.relevance import JudgedSpec
 
 __all__ = ["export"]
 
@@ -126,9 +126,10 @@ def export(
     from quem.store.engine import held_store
     from quem.store.exporting import submitted_rankings
     from quem.store.location import locate_database
-    from quem.study.reading import draft_study
+    from quem.study.reading import draft_experience, draft_study
 
-    draft = draft_study(study)
+    is_of_systems = {"every-eval-ever", "inspect"} & {*formats}
+    draft: StudyFile = draft_experience(study) if is_of_systems else draft_study(study)
     if draft.mistakes or draft.spec is None:
         raise QuemError(draft.mistakes)
     place = locate_database(study, database)
@@ -139,7 +140,7 @@ def export(
             rankings = submitted_rankings(c, draft.spec.id)
     if "preferences" in formats:
         files |= _preferences(draft, rankings, half_ties=ties == "half")
-    if {"every-eval-ever", "inspect"} & {*formats}:
+    if is_of_systems:
         source = {"database": database, "reveal": reveal}
         files |= _results(study, draft.spec, rankings, {*formats}, source, logs, epoch)
     if not formats or "archive" in formats:
@@ -237,7 +238,7 @@ def _preferences(
 
 def _results(
     study: Path,
-    spec: ExperienceSpec,
+    spec: JudgedSpec,
     rankings: list[SubmittedRanking],
     formats: set[str],
     source: dict[str, Any],

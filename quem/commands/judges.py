@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.commands.links import Row
-    from quem.study.models import ExperienceSpec, Judge
+    from quem.study.models import Judge
+    from quem.study.relevance import JudgedSpec
 
 __all__ = ["judges"]
 
@@ -75,7 +76,7 @@ def judges(
         click.echo(line, err=True)
 
 
-def _declared(spec: ExperienceSpec, judge_id: str, name: str, experience: float | None) -> Judge:
+def _declared(spec: JudgedSpec, judge_id: str, name: str, experience: float | None) -> Judge:
     """Check a judge who is to be added as one that the study file names."""
     from pydantic import ValidationError
 
@@ -93,7 +94,7 @@ def _declared(spec: ExperienceSpec, judge_id: str, name: str, experience: float 
     return judge
 
 
-def _take_over(c: Connection, spec: ExperienceSpec, added: Judge | None) -> None:
+def _take_over(c: Connection, spec: JudgedSpec, added: Judge | None) -> None:
     from quem.store.judges import add_judge, sync_judges
     from quem.store.studies import register_study
 
@@ -103,7 +104,7 @@ def _take_over(c: Connection, spec: ExperienceSpec, added: Judge | None) -> None
         add_judge(c, spec.id, added.id, added.name, added.experience, "shell")
 
 
-def _erase(c: Connection, spec: ExperienceSpec, study: Path, ids: tuple[str, ...]) -> list[str]:
+def _erase(c: Connection, spec: JudgedSpec, study: Path, ids: tuple[str, ...]) -> list[str]:
     """Erase judges' personal data; gives what to say of it."""
     from quem.store.judges import erase_judge, judge_named
     from quem.study.addresses import PEOPLE, addresses_of
@@ -123,14 +124,14 @@ def _erase(c: Connection, spec: ExperienceSpec, study: Path, ids: tuple[str, ...
     return lines
 
 
-def _revoke(c: Connection, spec: ExperienceSpec, ids: tuple[str, ...]) -> None:
+def _revoke(c: Connection, spec: JudgedSpec, ids: tuple[str, ...]) -> None:
     from quem.store.judges import judge_named, revoke_link
 
     for judge_id in dict.fromkeys(ids):
         revoke_link(c, judge_named(c, spec.id, judge_id), "shell")
 
 
-def _rows(c: Connection, spec: ExperienceSpec, base: str, reissue: tuple[str, ...]) -> list[Row]:
+def _rows(c: Connection, spec: JudgedSpec, base: str, reissue: tuple[str, ...]) -> list[Row]:
     """Give the table of judges, with the links that are made now."""
     from quem.store.judges import issue_links, judge_named, judges_of
 

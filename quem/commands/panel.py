@@ -75,7 +75,7 @@ def make(
     from quem.rankings import Decisions
     from quem.report.files import write_files
     from quem.solutions import check_solutions
-    from quem.study.reading import draft_study
+    from quem.study.reading import draft_experience
 
     path = out if out is not None else study.with_name(f"{study.stem}-panel.zip")
     if path.exists():
@@ -91,7 +91,7 @@ def make(
     given = judges_panel(loaded)
     if changed := [one for one in loaded.data.warnings if one.code == "solutions-changed"]:
         raise FileError(study, f"{changed[0].message}; put back what judges ranked")
-    draft = draft_study(study)
+    draft = draft_experience(study)
     solutions, mistakes, warnings = check_solutions(
         draft, complete=True, sandboxed=not unsandboxed, tell=conversion_progress
     )

@@ -27,7 +27,7 @@ def seal(study: Path, again: str | None, database: str | None, *, text: bool) ->
     differs from the record. Mail or register the hash that is printed: it proves the record.
     """
     from quem.errors import QuemError
-    from quem.study.reading import draft_study
+    from quem.study.reading import draft_experience
 
     if text and again is not None:
         message = "--text seals nothing; leave out --again"
@@ -35,7 +35,7 @@ def seal(study: Path, again: str | None, database: str | None, *, text: bool) ->
     if again is not None and not again.strip():
         message = "--again needs a reason"
         raise click.UsageError(message)
-    draft = draft_study(study)
+    draft = draft_experience(study)
     if draft.mistakes or draft.spec is None:
         raise QuemError(draft.mistakes)
     if text:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.commands.links import Row
-    from quem.study.models import ExperienceSpec
+    from quem.study.relevance import JudgedSpec
 
 __all__ = ["solve"]
 
@@ -80,7 +80,7 @@ def solve(
     _delete(study, files)
 
 
-def _move(study: Path, database: str | None, spec: ExperienceSpec, *, closes: bool) -> None:
+def _move(study: Path, database: str | None, spec: JudgedSpec, *, closes: bool) -> None:
     """Open or close the session."""
     from quem.solving.closing import close_solving
     from quem.store.engine import held_store
@@ -105,7 +105,7 @@ def _delete(study: Path, files: list[tuple[str, str]]) -> None:
     UploadFolder(study).remove(files)
 
 
-def _take_over(c: Connection, spec: ExperienceSpec, add: str | None, name: str) -> None:
+def _take_over(c: Connection, spec: JudgedSpec, add: str | None, name: str) -> None:
     from quem.errors import QuemError
     from quem.store.studies import register_study
     from quem.store.subjects import add_subject, sync_subjects
@@ -120,7 +120,7 @@ def _take_over(c: Connection, spec: ExperienceSpec, add: str | None, name: str) 
         add_subject(c, spec.id, add, name, "shell")
 
 
-def _erase(c: Connection, spec: ExperienceSpec, ids: tuple[str, ...]) -> list[tuple[str, str]]:
+def _erase(c: Connection, spec: JudgedSpec, ids: tuple[str, ...]) -> list[tuple[str, str]]:
     from quem.store.subjects import erase_subject, subject_named
 
     files: list[tuple[str, str]] = []
@@ -135,14 +135,14 @@ def _erase(c: Connection, spec: ExperienceSpec, ids: tuple[str, ...]) -> list[tu
     return files
 
 
-def _revoke(c: Connection, spec: ExperienceSpec, ids: tuple[str, ...]) -> None:
+def _revoke(c: Connection, spec: JudgedSpec, ids: tuple[str, ...]) -> None:
     from quem.store.subjects import revoke_subject_link, subject_named
 
     for one in dict.fromkeys(ids):
         revoke_subject_link(c, subject_named(c, spec.id, one), "shell")
 
 
-def _rows(c: Connection, spec: ExperienceSpec, base: str, reissue: tuple[str, ...]) -> list[Row]:
+def _rows(c: Connection, spec: JudgedSpec, base: str, reissue: tuple[str, ...]) -> list[Row]:
     """Give the table of subjects, with the links that are made now."""
     from quem.store.subjects import issue_subject_link, subject_named, subjects_of
 

@@ -19,7 +19,7 @@ from quem.rankings.stored import session_of_study
 from quem.sealing.seal import compare_with_seal
 from quem.store.location import locate_database
 from quem.study.document import Document
-from quem.study.reading import draft_study
+from quem.study.reading import draft_experience
 from quem.study.runs import read_runs
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from quem.study import Declared, ExperienceSpec
     from quem.study.document import Loc
     from quem.study.models import PanelSource
-    from quem.study.reading import StudyFile
+    from quem.study.reading import ExperienceFile
     from quem.study.runs import Run
 
 __all__ = ["Panel", "Study", "judges_panel", "load_study", "panel_of_study"]
@@ -155,7 +155,7 @@ def load_study(
     QuemError
         With every mistake in the file and in its rankings.
     """
-    draft = draft_study(path)
+    draft = draft_experience(path)
     mistakes = list(draft.mistakes)
     data, panel = None, None
     if draft.source is not None:
@@ -210,7 +210,7 @@ def _draw(session: Session, study_id: str) -> ProblemDraw | None:
         store.close()
 
 
-def _unfit(draft: StudyFile, data: Rankings | PrintedAverages | Decisions) -> list[Mistake]:
+def _unfit(draft: ExperienceFile, data: Rankings | PrintedAverages | Decisions) -> list[Mistake]:
     """Say why no line can be fitted to these subjects, whatever their ranks are."""
     if isinstance(data, Rankings):
         solvers = data.solver[~np.isnan(data.rank) | data.failed]
@@ -240,12 +240,12 @@ def _unfit(draft: StudyFile, data: Rankings | PrintedAverages | Decisions) -> li
     return []
 
 
-def panel_of_study(draft: StudyFile) -> tuple[ReferencePanel | None, list[Mistake]]:
+def panel_of_study(draft: ExperienceFile) -> tuple[ReferencePanel | None, list[Mistake]]:
     """Read the reference panel of a study, and say where the study is not as it was placed.
 
     Parameters
     ----------
-    draft : StudyFile
+    draft : ExperienceFile
         Without mistakes of its own.
     """
     spec = draft.spec
@@ -261,7 +261,7 @@ def panel_of_study(draft: StudyFile) -> tuple[ReferencePanel | None, list[Mistak
 
 
 def _unplaced(
-    draft: StudyFile, spec: ExperienceSpec, source: PanelSource, panel: ReferencePanel
+    draft: ExperienceFile, spec: ExperienceSpec, source: PanelSource, panel: ReferencePanel
 ) -> Iterator[Mistake]:
     """Say what of a study contradicts its panel."""
     at = draft.document.mistake

@@ -14,7 +14,7 @@ from quem import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from quem.study.models import ExperienceSpec
+    from quem.study.relevance import JudgedSpec
 
 __all__ = ["CRATE", "crate"]
 
@@ -42,7 +42,7 @@ _TYPES = {
 
 def crate(
     files: Mapping[str, bytes],
-    spec: ExperienceSpec,
+    spec: JudgedSpec,
     published: str = "",
     version: str = __version__,
 ) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.store.exporting import SubmittedRanking
-    from quem.study.models import ExperienceSpec
+    from quem.study.relevance import JudgedSpec
 
 __all__ = ["SCORER", "scored_logs", "years_metrics"]
 
@@ -34,7 +34,7 @@ Scores = dict[tuple[str, int], Json]
 
 def scored_logs(
     path: Path,
-    spec: ExperienceSpec,
+    spec: JudgedSpec,
     rankings: Iterable[SubmittedRanking],
     estimates: Mapping[str, Mapping[str, Any]],
     *,

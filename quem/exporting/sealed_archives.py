@@ -31,8 +31,8 @@ from quem.study.runs import FOLDER
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from quem.study.models import ExperienceSpec
     from quem.study.reading import StudyFile
+    from quem.study.relevance import JudgedSpec
 
 __all__ = [
     "Difference",
@@ -150,7 +150,7 @@ def require_sealed(draft: StudyFile) -> None:
 
 def pack(
     study: str,
-    spec: ExperienceSpec,
+    spec: JudgedSpec,
     files: Mapping[str, bytes],
     analysis: bytes,
     store: str = "",
@@ -161,7 +161,7 @@ def pack(
     ----------
     study : str
         The name of the study file.
-    spec : ExperienceSpec
+    spec : JudgedSpec
         What it says.
     files : mapping of str to bytes
         Of the study, by name inside its folder.

@@ -21,7 +21,7 @@ from quem.machines.transcripts import Transcripts
 from quem.solutions import check_solutions
 from quem.store.living import plan_of
 from quem.study.blocks import PairCounts
-from quem.study.reading import draft_study
+from quem.study.reading import draft_experience
 from quem.study.runs import Call, Run, read_runs
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def judged_study(path: Path, *, sandboxed: bool = True) -> Judged:
     QuemError
         With all mistakes, or it declares no machine judge.
     """
-    draft = draft_study(path)
+    draft = draft_experience(path)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
     solutions, mistakes, warnings = check_solutions(draft, complete=True, sandboxed=sandboxed)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from quem.solutions import Solutions
     from quem.solutions.model import Sheet
     from quem.study import ExperienceSpec
-    from quem.study.reading import StudyFile
+    from quem.study.reading import ExperienceFile
 
 __all__ = ["MadePanel", "make_panel"]
 
@@ -75,7 +75,7 @@ class MadePanel:
 
 
 def make_panel(
-    draft: StudyFile,
+    draft: ExperienceFile,
     solutions: Solutions,
     ranks: Mapping[tuple[str, str], Mapping[str, float]],
     *,
@@ -88,7 +88,7 @@ def make_panel(
 
     Parameters
     ----------
-    draft : StudyFile
+    draft : ExperienceFile
         Without mistakes.
     solutions : Solutions
         Of the study, complete.
@@ -209,7 +209,7 @@ def _kept_judges(
 
 
 def _refuse_few(
-    draft: StudyFile,
+    draft: ExperienceFile,
     people: list[str],
     judges: list[str],
     problems: list[str],

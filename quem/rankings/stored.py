@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     from quem.store.audit_log import AuditEvent
     from quem.store.engine import Store
     from quem.store.exporting import SubmittedRanking
+    from quem.store.judges import StoredJudge
     from quem.store.location import DatabaseLocation
     from quem.study.declared import Declared
     from quem.study.reading import StudyFile
 
 __all__ = [
     "Session",
+    "Submitted",
     "judging_minutes",
     "read_stored",
+    "read_submitted",
     "removed_warning",
     "session_of_study",
 ]
@@ -75,9 +78,26 @@ def judging_minutes(session: Session, study_id: str) -> float | None:
         store.close()
 
 
-def read_stored(
-    file: StudyFile, store: Store, *, reveal: bool
-) -> tuple[Rankings | None, list[Mistake]]:
+@dataclass(frozen=True)
+class Submitted:
+    """What the judges of a session submitted.
+
+    Parameters
+    ----------
+    rankings : list of SubmittedRanking
+        The last of each ballot, without what was removed from the study since.
+    people : list of StoredJudge
+        Its judges.
+    warnings : list of StudyWarning
+        What bears upon how far the rankings can be trusted.
+    """
+
+    rankings: list[SubmittedRanking]
+    people: list[StoredJudge]
+    warnings: list[StudyWarning]
+
+
+def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
     """Read each ballot's last submitted ranking.
 
     Parameters
@@ -87,18 +107,12 @@ def read_stored(
     store : Store
         That holds the study.
 
-    Returns
-    -------
-    rankings : Rankings or None
-    mistakes : list of Mistake
-
     Raises
     ------
     QuemError
         The study is not closed, or nothing was submitted yet.
     """
     from quem.store import studies
-    from quem.store.answers import answers_to_questions
     from quem.store.audit_log import noteworthy
     from quem.store.exporting import shown_digests, submitted_rankings
     from quem.store.judges import judges_of
@@ -119,14 +133,45 @@ def read_stored(
     with store.read() as c:
         people = judges_of(c, study_id)
         rankings, removed = _still_there(submitted_rankings(c, study_id), file.declared)
-        rows = [
-            (s.judge, s.problem, s.block, s.occasion, cell) for s in rankings for cell in s.cells()
-        ]
         shown = shown_digests(c, study_id)
         noted = noteworthy(c, study_id)
-    if not rows:
+    if not any(one.state.ranks() for one in rankings):
         message = f"no ranking is submitted yet in {store.place.name}; judges have to submit first"
         raise QuemError([Mistake(file.name, message=message)])
+    warnings = [*_changed(file, shown), *removed, *_event_warnings(noted)]
+    if status.state != "closed":
+        message = "the judging session is not closed; its rankings are not final"
+        warnings.append(StudyWarning("session-open", message))
+    return Submitted(rankings, people, warnings)
+
+
+def read_stored(
+    file: StudyFile, store: Store, *, reveal: bool
+) -> tuple[Rankings | None, list[Mistake]]:
+    """Read each ballot's last submitted ranking, as a table.
+
+    Parameters
+    ----------
+    file : StudyFile
+        Without mistakes.
+    store : Store
+        That holds the study.
+
+    Returns
+    -------
+    rankings : Rankings or None
+    mistakes : list of Mistake
+
+    Raises
+    ------
+    QuemError
+        The study is not closed, or nothing was submitted yet.
+    """
+    from quem.store.answers import answers_to_questions
+
+    session = read_submitted(file, store, reveal=reveal)
+    rankings, people = session.rankings, session.people
+    rows = [(s.judge, s.problem, s.block, s.occasion, cell) for s in rankings for cell in s.cells()]
     cells = {
         "judge": [row[0] for row in rows],
         "problem": [row[1] for row in rows],
@@ -138,13 +183,11 @@ def read_stored(
         "recognized": ["1" if row[4].recognized else "" for row in rows],
     }
     columns = {name: column_of(cells[name]) for name in FIELDS}
-    warnings = [*_changed(file, shown), *removed, *_event_warnings(noted)]
-    if status.state != "closed":
-        message = "the judging session is not closed; its rankings are not final"
-        warnings.append(StudyWarning("session-open", message))
     name = store.place.name
     judges = tuple(judge.id for judge in people)
-    table = SourceTable(name, columns, lambda _, key: Mistake(name, key=key), tuple(warnings))
+    table = SourceTable(
+        name, columns, lambda _, key: Mistake(name, key=key), tuple(session.warnings)
+    )
     read, mistakes = assemble([table], replace(file.declared, judges=judges))
     answers = tuple(answers_to_questions(rankings, people))
     return replace(read, placements=_placements(rankings), answers=answers), mistakes

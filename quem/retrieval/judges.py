@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["By", "JudgeGrades", "grades_of", "grades_of_rows"]
 
-By = Literal["median", "mean"]
+By = Literal["median", "mean", "mode"]
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,13 @@ class JudgeGrades:
     judges, queries, cases : tuple of str
         The ids that places stand for.
     query, case, judge : arrays of int, shape (n,)
-        Places of each grade. No judge grades a candidate twice.
+        Places of each grade. No judge grades a candidate twice. The judge -1 is none of them: a
+        grade that holds whoever is on a panel.
     grade : array of float, shape (n,)
         Finite.
-    by : {"median", "mean"}
-        How the consensus is made. With two middle grades the median is the lower one.
+    by : {"median", "mean", "mode"}
+        How the consensus is made. With two middle grades the median is the lower one, and with
+        two that are equally frequent, the mode.
     place : callable, optional
         From a grade and the name of a column to where that is, for messages.
     """
@@ -98,18 +100,36 @@ class JudgeGrades:
             return np.empty(0)
         starts, sizes = self._starts, self.graded_by
         grade, judge = self.grade[self._order], self.judge[self._order]
-        weight = np.ones(len(judge)) if weights is None else weights[judge].astype(float)
+        # The last weight is of no judge.
+        weight = np.ones(len(judge)) if weights is None else np.append(weights, 0.0)[judge]
         # Who has judged a candidate, where none of them is on the panel.
         alone = np.repeat(np.add.reduceat(weight, starts) == 0, sizes)
         weight[alone] = 1
         total = np.add.reduceat(weight, starts)
         if self.by == "mean":
             return np.asarray(np.add.reduceat(weight * grade, starts) / total)
+        if self.by == "mode":
+            return self._most_frequent(grade, weight)
         reached = np.cumsum(weight)
         reached -= np.repeat(reached[starts] - weight[starts], sizes)
         middle = 2 * reached >= np.repeat(total, sizes)
         at = np.where(middle, np.arange(len(grade)), len(grade))
         return np.asarray(grade[np.minimum.reduceat(at, starts)])
+
+    def _most_frequent(
+        self, grade: NDArray[np.float64], weight: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Give the grade of the most weight of each candidate, the lowest of equal ones."""
+        new = np.ones(len(grade), dtype=bool)
+        new[1:] = np.diff(grade) != 0
+        new[self._starts] = True
+        first = np.flatnonzero(new)
+        votes = np.add.reduceat(weight, first)
+        starts = np.searchsorted(first, self._starts)
+        most = np.maximum.reduceat(votes, starts)
+        sizes = np.diff(np.append(starts, len(first)))
+        at = np.where(votes == np.repeat(most, sizes), np.arange(len(first)), len(first))
+        return np.asarray(grade[first[np.minimum.reduceat(at, starts)]])
 
     def lists(
         self, queries: CaseBase, cases: CaseBase, weights: NDArray[np.int64] | None = None
@@ -191,12 +211,14 @@ def grades_of_rows(
     name, title : str
         As in `JudgeGrades`.
     rows : iterable of (str, str, str, float)
-        Query, case, judge, and grade of each; of each judge one for a candidate.
+        Query, case, judge, and grade of each; of each judge one for a candidate. The judge is
+        empty where the grade holds whoever is on a panel.
     """
-    *columns, grades = zip(*rows, strict=True)
-    (query, queries), (case, cases), (judge, judges) = (
-        _compact(column_of(map(str, column))) for column in columns
-    )
+    *columns, said_by, grades = zip(*rows, strict=True)
+    (query, queries), (case, cases) = (_compact(column_of(map(str, column))) for column in columns)
+    judges = tuple(dict.fromkeys(filter(None, said_by)))
+    place = {name: at for at, name in enumerate(judges)}
+    judge = np.array([place.get(name, -1) for name in said_by], dtype=np.int64)
     grade = np.array(grades, dtype=float)
     return JudgeGrades(name, title, judges, queries, cases, query, case, judge, grade, by)
 

@@ -121,6 +121,8 @@ def read_retrieval(
     spec: RetrievalSpec,
     source: StudySource,
     experts: Callable[[Path, str], ExpertRanks | JudgeGrades],
+    *,
+    pooling: bool = False,
 ) -> tuple[RetrievalData | None, list[Mistake]]:
     """Read what a study of retrievers names.
 
@@ -128,6 +130,8 @@ def read_retrieval(
     ----------
     experts : callable
         From a study file and its name for messages to what its judges said.
+    pooling : bool
+        Whether its lists are to be pooled for judges: then it needs no ground truth.
 
     Returns
     -------
@@ -136,16 +140,16 @@ def read_retrieval(
     mistakes : list of Mistake
         All of them.
     """
-    mistakes = list(_inconsistent(spec, source))
+    mistakes = list(_inconsistent(spec, source, pooling=pooling))
     read = _read_files(spec, source, experts)
     mistakes += read.mistakes
     if mistakes:
         return None, mistakes
-    return match_sources(spec, read, source)
+    return match_sources(spec, read, source, pooling=pooling)
 
 
 def match_sources(
-    spec: RetrievalSpec, read: Sources, source: StudySource
+    spec: RetrievalSpec, read: Sources, source: StudySource, *, pooling: bool = False
 ) -> tuple[RetrievalData | None, list[Mistake]]:
     """Compare what was read, or given in memory, with each other; see `read_retrieval`."""
     mistakes: list[Mistake] = []
@@ -164,7 +168,9 @@ def match_sources(
     truth = None
     if read.truth is not None:
         what = "the ground truth"
-        truth = _matched(read.truth, task, what, read, mistakes, warnings)
+        # Of what is not judged yet a pool is made.
+        doubts = [] if pooling else warnings
+        truth = _matched(read.truth, task, what, read, mistakes, doubts)
         if read.machines is not None:
             what = "the machine judges"
             _matched(read.machines.stored(), task, what, read, mistakes, warnings)
@@ -195,8 +201,17 @@ def _is_of_grades(warning: StudyWarning, read: Sources) -> bool:
     return warning.code == "no-list" and any(f"({name})" in warning.message for name in names)
 
 
-def _inconsistent(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
+def _inconsistent(spec: RetrievalSpec, source: StudySource, *, pooling: bool) -> Iterator[Mistake]:
     """Mistakes between the keys of the study file."""
+    if not (spec.ground_truth.is_named or pooling):
+        message = (
+            "is missing; name a retriever, similarities, qrels, judgments, or a study; `quem pool` "
+            "writes a study in which judges make one"
+        )
+        yield source.mistake(("ground_truth",), message)
+    if pooling and not (spec.queries.file or spec.queries.leave_one_out):
+        message = "is missing: name the file of the queries, with the text that judges read"
+        yield source.mistake(("queries",), message)
     yield from wrong_ids(spec, source)
     chosen = spec.analysis.measures
     named: list[tuple[Loc, str]] = [
@@ -332,23 +347,34 @@ def _read_truth(
     elif truth.judgments:
         read.grades = _grades(read, source, truth, truth.judgments, read_judgments)
     elif truth.study:
-        path, name = source.beside(truth.study)
-        read.files.append(path)
-        try:
-            said = experts(path, name)
-        except QuemError as error:
-            read.mistakes += error.mistakes
-        else:
-            if isinstance(said, JudgeGrades):
-                read.grades = replace(said, by=truth.consensus)
-            else:
-                read.experts = said
-                read.mistakes += _no_grades(truth, source)
+        read.files.append(source.beside(truth.study)[0])
+        read.mistakes += _ask_judges(read, truth, source, experts)
     if read.grades is not None:
         read.truth = read.grades.stored()
     if truth.machine_judgments:
         reader = partial(read_judgments, judged=False)
         read.machines = _grades(read, source, truth, truth.machine_judgments, reader)
+
+
+def _ask_judges(
+    read: Sources,
+    truth: GroundTruth,
+    source: StudySource,
+    experts: Callable[[Path, str], ExpertRanks | JudgeGrades],
+) -> Iterator[Mistake]:
+    """Take what the judges of another study said."""
+    try:
+        said = experts(*source.beside(truth.study))
+    except QuemError as error:
+        yield from error.mistakes
+        return
+    if isinstance(said, JudgeGrades):
+        read.grades = said
+        return
+    read.experts = said
+    if truth.machine_judgments:
+        message = f"is about grades, and the judges of {truth.study} gave ranks; leave it out"
+        yield source.mistake(("ground_truth", "machine_judgments"), message)
 
 
 def _grades(
@@ -366,17 +392,6 @@ def _grades(
     except QuemError as error:
         read.mistakes += error.mistakes
         return None
-
-
-def _no_grades(truth: GroundTruth, source: StudySource) -> Iterator[Mistake]:
-    """Refuse what is about grades where the judges of the study gave ranks."""
-    for key, given in (
-        ("consensus", truth.consensus != "median"),
-        ("machine_judgments", truth.machine_judgments),
-    ):
-        if given:
-            message = f"is about grades, and the judges of {truth.study} gave ranks; leave it out"
-            yield source.mistake(("ground_truth", key), message)
 
 
 def _file(
@@ -545,13 +560,16 @@ def load_retrieval(
     *,
     experts: Callable[[Path, str], ExpertRanks | JudgeGrades],
     code: bool = True,
+    pooling: bool = False,
 ) -> RetrievalStudy:
     """Read a study file of kind ``retrieval``, and everything that it names.
 
     Parameters
     ----------
     experts : callable
-        From an experience study's file and its name for messages to what its judges said.
+        From another study's file and its name for messages to what its judges said.
+    pooling : bool
+        As of `read_retrieval`.
     code : bool
         Whether Python retrievers and measures may be loaded; that happens after everything else
         was found right.
@@ -565,7 +583,7 @@ def load_retrieval(
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
     source = _Source(draft)
-    data, mistakes = read_retrieval(draft.spec, source, experts)
+    data, mistakes = read_retrieval(draft.spec, source, experts, pooling=pooling)
     named = [(at, one) for at, one in enumerate(draft.spec.retrievers) if one.python]
     folder = draft.path.parent
     for at, retriever in named:

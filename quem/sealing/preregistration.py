@@ -12,8 +12,8 @@ from quem.sealing.record import contents, hash_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.study.models import ExperienceSpec
     from quem.study.reading import StudyFile
+    from quem.study.relevance import JudgedSpec
 
 __all__ = ["preregistration"]
 
@@ -49,7 +49,7 @@ def preregistration(draft: StudyFile) -> str:
     return "\n".join(lines)
 
 
-def _question(spec: ExperienceSpec) -> Iterator[str]:
+def _question(spec: JudgedSpec) -> Iterator[str]:
     names = ", ".join(one.name or one.id for one in spec.systems) or "no system"
     yield (
         f"How many {spec.experience_unit} of human experience correspond to the quality of the "
@@ -59,7 +59,7 @@ def _question(spec: ExperienceSpec) -> Iterator[str]:
         yield from ("", spec.description.strip())
 
 
-def _people(spec: ExperienceSpec) -> Iterator[str]:
+def _people(spec: JudgedSpec) -> Iterator[str]:
     if not spec.subjects:
         yield "The subjects are not known yet."
         return
@@ -69,7 +69,7 @@ def _people(spec: ExperienceSpec) -> Iterator[str]:
     yield from (f"- {one.id}: {one.person} with the system {one.by}" for one in spec.assisted)
 
 
-def _systems(spec: ExperienceSpec) -> Iterator[str]:
+def _systems(spec: JudgedSpec) -> Iterator[str]:
     if not spec.systems:
         yield "No system is measured."
     for one in spec.systems:
@@ -77,7 +77,7 @@ def _systems(spec: ExperienceSpec) -> Iterator[str]:
         yield f"- {one.id}: {one.name or one.id}{f' ({more})' if more else ''}"
 
 
-def _problems(spec: ExperienceSpec) -> Iterator[str]:
+def _problems(spec: JudgedSpec) -> Iterator[str]:
     for one in spec.problems:
         yield f"- {one.id}{f': {one.title}' if one.title else ''}"
     if not spec.problems:
@@ -93,7 +93,7 @@ def _solutions(digests: dict[str, str]) -> Iterator[str]:
     yield from (f"- {name}: {digest}" for name, digest in digests.items())
 
 
-def _judges(spec: ExperienceSpec) -> Iterator[str]:
+def _judges(spec: JudgedSpec) -> Iterator[str]:
     if not spec.judges:
         yield "The judges are not named yet."
     for one in spec.judges:
@@ -103,7 +103,7 @@ def _judges(spec: ExperienceSpec) -> Iterator[str]:
         yield f"- {machine.id}: a machine judge"
 
 
-def _ranking(spec: ExperienceSpec) -> Iterator[str]:
+def _ranking(spec: JudgedSpec) -> Iterator[str]:
     yield "Judges rank all solutions of a problem together, without knowing who made which."
     if spec.design.block_size:
         yield f"They see {spec.design.block_size} solutions at a time, in balanced blocks."
@@ -117,7 +117,7 @@ def _ranking(spec: ExperienceSpec) -> Iterator[str]:
         )
 
 
-def _analysis(spec: ExperienceSpec) -> Iterator[str]:
+def _analysis(spec: JudgedSpec) -> Iterator[str]:
     yield f"The analysis is that of quem {__version__} with these settings:"
     yield ""
     for key, value in spec.analysis.model_dump(mode="json").items():
@@ -125,7 +125,7 @@ def _analysis(spec: ExperienceSpec) -> Iterator[str]:
         yield f"- {key}: {text or 'as by default'}"
 
 
-def _exclusions(spec: ExperienceSpec) -> Iterator[str]:
+def _exclusions(spec: JudgedSpec) -> Iterator[str]:
     if not (spec.withheld or spec.missing):
         yield "No solver is left out, and no solution is missing."
     for solver in spec.withheld:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.solutions import Solutions
-    from quem.study.models import ExperienceSpec
     from quem.study.reading import StudyFile
+    from quem.study.relevance import JudgedSpec
 
 __all__ = [
     "FORMAT",
@@ -160,7 +160,7 @@ def _solvers(plain: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         yield solver, {"id": solver, "is": "withheld"}
 
 
-def _draw(spec: ExperienceSpec, solutions: Solutions) -> dict[str, Any]:
+def _draw(spec: JudgedSpec, solutions: Solutions) -> dict[str, Any]:
     """Say which problems experts rank; nothing where they rank all."""
     if spec.machine is None or spec.machine.experts_on is None:
         return {}

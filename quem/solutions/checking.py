@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from quem.errors import Mistake
     from quem.solutions.model import Kind, Solution, SolutionFile, Solutions
-    from quem.study.models import ExperienceSpec
     from quem.study.reading import StudyFile
+    from quem.study.relevance import JudgedSpec
 
 __all__ = ["awaits_rankings", "check_solutions", "find_warnings", "lost_images"]
 
@@ -80,12 +80,12 @@ def check_solutions(
     return solutions, mistakes, warnings
 
 
-def find_warnings(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarning]:
+def find_warnings(solutions: Solutions, spec: JudgedSpec) -> list[StudyWarning]:
     """Find what in solutions and texts could reveal a solver.
 
     Parameters
     ----------
-    spec : ExperienceSpec
+    spec : JudgedSpec
         Its names, ids, versions and identity words are looked for.
 
     Returns
@@ -111,7 +111,7 @@ def find_warnings(solutions: Solutions, spec: ExperienceSpec) -> list[StudyWarni
     return [printable(warning) for warning in doubts]
 
 
-def _machines(solutions: Solutions, spec: ExperienceSpec) -> Iterator[StudyWarning]:
+def _machines(solutions: Solutions, spec: JudgedSpec) -> Iterator[StudyWarning]:
     """What solutions say to machine judges, and what consent forms have to say of them."""
     if not spec.machines:
         return
@@ -230,8 +230,11 @@ def _losses(solutions: Solutions) -> Iterator[StudyWarning]:
             yield replace(warnings[0], message=f"and in {more} more files")
 
 
-def _long_lists(solutions: Solutions, spec: ExperienceSpec) -> Iterator[StudyWarning]:
+def _long_lists(solutions: Solutions, spec: JudgedSpec) -> Iterator[StudyWarning]:
     """Problems with more solutions than judges rank well at once."""
+    if spec.labels:
+        # A grade needs no comparison.
+        return
     block_size = spec.design.block_size
     sizes = {problem: len(group) for problem, group in solutions.by_problem.items()}
     longest = max(sizes, key=lambda problem: sizes[problem], default=None)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from quem.solutions.model import Solution, SolutionFile, Solutions
-    from quem.study.models import ExperienceSpec, Reviewed
+    from quem.study.models import Reviewed
+    from quem.study.relevance import JudgedSpec
 
 __all__ = ["accepted_words", "unused_decisions", "with_redactions"]
 
@@ -27,13 +28,13 @@ _TAG = re.compile(r"<[^>]*>|[*~`\\]")
 
 
 def with_redactions(
-    solutions: Solutions, spec: ExperienceSpec, is_exact: Callable[[str], bool]
+    solutions: Solutions, spec: JudgedSpec, is_exact: Callable[[str], bool]
 ) -> Solutions:
     """Give solutions as judges are to receive them.
 
     Parameters
     ----------
-    spec : ExperienceSpec
+    spec : JudgedSpec
         Its decisions count.
     is_exact : callable
         Whether words are looked for as they are written.
@@ -61,7 +62,7 @@ def with_redactions(
     )
 
 
-def accepted_words(spec: ExperienceSpec) -> Callable[[str, str], set[str]]:
+def accepted_words(spec: JudgedSpec) -> Callable[[str, str], set[str]]:
     """Give what says which words may be in a solution or page of text, as `plain` writes them.
 
     It takes a problem and a solver, each empty where the text is of none.
@@ -77,7 +78,7 @@ def accepted_words(spec: ExperienceSpec) -> Callable[[str, str], set[str]]:
     return accepted
 
 
-def unused_decisions(solutions: Solutions, spec: ExperienceSpec) -> Iterator[StudyWarning]:
+def unused_decisions(solutions: Solutions, spec: JudgedSpec) -> Iterator[StudyWarning]:
     """Warn of decisions about words that are no longer where they were."""
     if not spec.judging.reviewed:
         return

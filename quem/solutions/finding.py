@@ -195,7 +195,6 @@ class _Search:
         self.practice = practice if isinstance(practice, str) else ""
         self.keep_headers = bool(file.spec and file.spec.judging.keep_headers)
         self.problems = [name for name in file.declared.problems if name != self.practice]
-        self.solvers = list(file.declared.solvers)
         self.missing = file.declared.failed | file.declared.absent
 
     def run(self) -> Solutions:
@@ -262,7 +261,8 @@ class _Search:
 
     def _problem(self, folder: Folder, problem: str) -> dict[str, Solution]:
         """The solutions of one problem, by solver, in the order of the study file."""
-        ids = {same(solver): solver for solver in self.solvers}
+        solvers = self.file.declared.solvers_of(problem)
+        ids = {same(solver): solver for solver in solvers}
         candidates: defaultdict[str, list[Path]] = defaultdict(list)
         strangers = []
         for path in folder.entries():
@@ -274,9 +274,9 @@ class _Search:
             else:
                 candidates[solver].append(path)
         if "solver" not in self.file.declared.broken:
-            self._warn(folder, strangers, "solver", self.solvers)
+            self._warn(folder, strangers, "solver", solvers)
         solutions = {}
-        for solver in self.solvers:
+        for solver in solvers:
             self._check_presence(folder, problem, solver, candidates[solver])
             if files := self._files(folder, solver, candidates[solver]):
                 solutions[solver] = Solution(problem, solver, files)
@@ -362,7 +362,7 @@ def _is_unusable(name: str) -> bool:
 
 
 def _ids(content: dict[str, Any]) -> Iterator[tuple[Loc, str]]:
-    for section in ("problems", "subjects", "systems", "assisted", "withheld"):
+    for section in ("problems", "subjects", "systems", "assisted", "withheld", "candidates"):
         entries = content.get(section)
         rows = [entries] if isinstance(entries, str) else entries
         for index, entry in enumerate(rows if isinstance(rows, list) else []):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from quem.solutions.model import SolutionFile, Solutions
-    from quem.study.models import ExperienceSpec
+    from quem.study.relevance import JudgedSpec
 
 __all__ = [
     "Hit",
@@ -91,11 +91,11 @@ class NameSearch:
 
     Parameters
     ----------
-    spec : ExperienceSpec
+    spec : JudgedSpec
         Its names, ids, versions and identity words are looked for.
     """
 
-    def __init__(self, spec: ExperienceSpec) -> None:
+    def __init__(self, spec: JudgedSpec) -> None:
         self.known = terms(spec)
         self._key = hash(tuple(term.pattern for term in self.known))
 
@@ -118,7 +118,7 @@ class NameSearch:
         return found
 
 
-def identity_warnings(solutions: Solutions, spec: ExperienceSpec) -> Iterator[StudyWarning]:
+def identity_warnings(solutions: Solutions, spec: JudgedSpec) -> Iterator[StudyWarning]:
     """Warn of each place where something that judges receive names a solver.
 
     Parameters
@@ -127,7 +127,7 @@ def identity_warnings(solutions: Solutions, spec: ExperienceSpec) -> Iterator[St
         What judges receive of them is read, and so is what they receive of statements, briefing
         and consent: texts as they are shown, pages of PDFs and documents, sheets of workbooks,
         and the bytes of images.
-    spec : ExperienceSpec
+    spec : JudgedSpec
         What its organizer has accepted is left out.
     """
     search, accepted = NameSearch(spec), accepted_words(spec)
@@ -158,7 +158,7 @@ def identity_warnings(solutions: Solutions, spec: ExperienceSpec) -> Iterator[St
         yield StudyWarning("identity", f"and {count:,} more in {len(others):,} other files")
 
 
-def terms(spec: ExperienceSpec) -> list[Term]:
+def terms(spec: JudgedSpec) -> list[Term]:
     """List what names a solver of a study: ids, names, versions and identity words.
 
     What is also an ordinary word or number is looked for only where it is used as a name:

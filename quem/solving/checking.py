@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from quem.solutions.model import SolutionFile
     from quem.store.subjects import StoredSubject
-    from quem.study.models import ExperienceSpec
+    from quem.study.relevance import JudgedSpec
 
 __all__ = ["Named", "named_in", "upload_trouble"]
 
@@ -51,7 +51,7 @@ class Named:
 def named_in(
     text: str,
     files: Sequence[tuple[Path, str]],
-    spec: ExperienceSpec,
+    spec: JudgedSpec,
     people: Iterable[StoredSubject],
 ) -> list[Named]:
     """Find names, ids, addresses, and the study's identity words in an answer.
@@ -76,7 +76,7 @@ def named_in(
     return found[:_MOST]
 
 
-def _spec_with(spec: ExperienceSpec, people: Iterable[StoredSubject]) -> ExperienceSpec:
+def _spec_with(spec: JudgedSpec, people: Iterable[StoredSubject]) -> JudgedSpec:
     """Give a study that has these people as its subjects, since closing has not named them yet."""
     subjects = tuple(
         Subject(id=one.id, name=one.name, experience=0.0) for one in people if not one.is_gone

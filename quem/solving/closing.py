@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from quem.store.engine import Store
     from quem.store.solving import Answer, SolvingTask, Spent, Upload
     from quem.store.subjects import StoredSubject
-    from quem.study.models import ExperienceSpec
+    from quem.study.relevance import JudgedSpec
 
 __all__ = ["close_solving", "experience_of", "session_table", "write_solutions"]
 
 _STATES = {"submit": "submitted", "timeout": "timeout", "skip": "skipped"}
 
 
-def close_solving(store: Store, spec: ExperienceSpec, study: Path, actor: str) -> list[Path]:
+def close_solving(store: Store, spec: JudgedSpec, study: Path, actor: str) -> list[Path]:
     """Close a solving session, and write what came of it; closing again writes the same.
 
     Parameters
@@ -80,7 +80,7 @@ def close_solving(store: Store, spec: ExperienceSpec, study: Path, actor: str) -
         return write_solutions(c, spec, study)
 
 
-def _refuse_strangers(c: Connection, spec: ExperienceSpec, study: Path) -> None:
+def _refuse_strangers(c: Connection, spec: JudgedSpec, study: Path) -> None:
     """Refuse to overwrite solutions that somebody else put there before the first closing."""
     root = study.parent / spec.solutions
     begun = [
@@ -95,7 +95,7 @@ def _refuse_strangers(c: Connection, spec: ExperienceSpec, study: Path) -> None:
         raise QuemError([Mistake(str(path), message=message) for path in found])
 
 
-def write_solutions(c: Connection, spec: ExperienceSpec, study: Path) -> list[Path]:
+def write_solutions(c: Connection, spec: JudgedSpec, study: Path) -> list[Path]:
     """Write the solutions of a session and its table of subjects.
 
     Raises

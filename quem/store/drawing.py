@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.solutions import Solutions
-    from quem.study.models import ExperienceSpec
+    from quem.study.relevance import JudgedSpec
 
 __all__ = ["ProblemDraw", "draw_of", "record_draw", "recorded_draw"]
 
@@ -44,7 +44,7 @@ class ProblemDraw:
     drawn_at: str = ""
 
 
-def draw_of(spec: ExperienceSpec, solutions: Solutions) -> ProblemDraw | None:
+def draw_of(spec: JudgedSpec, solutions: Solutions) -> ProblemDraw | None:
     """Draw the problems that experts rank, from the solutions as they are now.
 
     Returns

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from quem.solutions import Solution, Solutions
     from quem.store.ballots import AssignedBallot
     from quem.store.drawing import ProblemDraw
-    from quem.study.models import ExperienceSpec
+    from quem.study.relevance import JudgedSpec
 
 __all__ = [
     "Changes",
@@ -50,9 +50,7 @@ _NOT_YET = 1_000
 _FREE_SECONDS, _REST = 0.1, 9
 
 
-def plan_of(
-    spec: ExperienceSpec, solutions: Solutions, kept: ProblemDraw | None = None
-) -> JudgingPlan:
+def plan_of(spec: JudgedSpec, solutions: Solutions, kept: ProblemDraw | None = None) -> JudgingPlan:
     """Say what every judge of a study is given.
 
     Parameters
@@ -78,12 +76,12 @@ def plan_of(
     return replace(plan, repeat=min(spec.judging.repeat, len(plan.parts)))
 
 
-def contents_of(spec: ExperienceSpec, solutions: Solutions, group: Group) -> Contents:
+def contents_of(spec: JudgedSpec, solutions: Solutions, group: Group) -> Contents:
     """Say what the solutions of a group hold now; None for one that cannot be read.
 
     Parameters
     ----------
-    spec : ExperienceSpec
+    spec : JudgedSpec
         Its corrections count.
     """
     corrections = {(c.problem, c.solver, c.sha256) for c in spec.corrections}

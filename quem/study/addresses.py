@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from quem.study.models import ExperienceSpec
+    from quem.study.relevance import JudgedSpec
 
 __all__ = ["PEOPLE", "Addressee", "addresses_of"]
 
@@ -38,7 +38,7 @@ class Addressee(NamedTuple):
     name: str = ""
 
 
-def addresses_of(spec: ExperienceSpec, study: Path) -> dict[tuple[str, str], Addressee]:
+def addresses_of(spec: JudgedSpec, study: Path) -> dict[tuple[str, str], Addressee]:
     """Give the addresses of a study's people, by role ("judge" or "subject") and id.
 
     Parameters

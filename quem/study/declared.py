@@ -7,7 +7,7 @@ neither hides these mistakes nor makes every rank of a subject unknown.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from quem.io.text import closest, nearest, shown
@@ -26,7 +26,9 @@ SOLVER_KINDS = {
     "assisted": "assisted",
     "withheld": "withheld",
 }
-_KINDS = {"judges": "judge", "problems": "problem"} | dict.fromkeys(SOLVER_KINDS, "solver")
+_KINDS = {"judges": "judge", "problems": "problem"} | dict.fromkeys(
+    (*SOLVER_KINDS, "candidates"), "solver"
+)
 _JUDGES = ("judges", "machines")
 # Mistakes at a section, at one of its entries or at the id of one.
 _AT_ID = re.compile(r"([^.\[]+)(\[\d+\](\.id)?)?")
@@ -41,7 +43,7 @@ class Declared:
     judges, problems : tuple of str
         Without the problem that judges practice on.
     solvers : dict of str to str
-        Solver id to its kind: subject, system, assisted or withheld.
+        Solver id to its kind: subject, system, assisted, withheld, or candidate.
     failed : frozenset of (str, str)
         Problem and solver of each failed solution.
     absent : frozenset of (str, str)
@@ -49,6 +51,8 @@ class Declared:
     broken : frozenset of str
         Of judge, problem and solver those whose ids are not all known, because their
         lists have mistakes; an id that is not among them may still be declared.
+    candidates : dict of str to tuple of str
+        The solvers of each problem, where these differ from problem to problem.
     """
 
     judges: tuple[str, ...]
@@ -57,6 +61,11 @@ class Declared:
     failed: frozenset[tuple[str, str]] = frozenset()
     absent: frozenset[tuple[str, str]] = frozenset()
     broken: frozenset[str] = frozenset()
+    candidates: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def solvers_of(self, problem: str) -> tuple[str, ...]:
+        """Name the solvers of a problem, in the order of the file."""
+        return self.candidates.get(problem, ()) if self.candidates else tuple(self.solvers)
 
 
 def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declared, list[Mistake]]:
@@ -91,6 +100,8 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
     others = {one for one, section in sections.items() if section != "subjects"}
     mistakes += _people(document, content, judges, others)
     solvers = {solver: SOLVER_KINDS[section] for solver, section in sections.items()}
+    candidates = _candidates(document, content, mistakes)
+    solvers |= dict.fromkeys((one for of in candidates.values() for one in of), "candidate")
     mistakes += _judging_subjects(document, content)
     broken = _broken([*known, *mistakes])
     mistakes += _dangling(document, content, solvers, list(problems), broken)
@@ -102,7 +113,29 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
     sessions = (content.get("judging"), content.get("solving"))
     practice = [session.get("practice") for session in sessions if isinstance(session, dict)]
     analyzed = tuple(problem for problem in problems if problem not in practice)
-    return Declared(tuple(judges), analyzed, solvers, failed, absent, broken), mistakes
+    ids = Declared(tuple(judges), analyzed, solvers, failed, absent, broken, candidates)
+    return ids, mistakes
+
+
+def _candidates(
+    document: Document, content: dict[str, Any], mistakes: list[Mistake]
+) -> dict[str, tuple[str, ...]]:
+    """The candidates of each problem; one that is named twice is a mistake."""
+    found: dict[str, dict[str, None]] = {}
+    problems = {name for _, name in _ids(content, "problems")}
+    for loc, entry in _mappings(content, "candidates"):
+        problem, one = entry.get("problem"), entry.get("id")
+        if not (isinstance(problem, str) and isinstance(one, str)):
+            continue
+        if problem not in problems:
+            message = f"there is no problem {shown(problem)}{nearest(problem, list(problems))}"
+            mistakes.append(document.mistake((*loc, "problem"), message))
+        elif one in found.setdefault(problem, {}):
+            message = f"{shown(one)} is there twice for {shown(problem)}; keep one"
+            mistakes.append(document.mistake((*loc, "id"), message))
+        else:
+            found[problem][one] = None
+    return {problem: tuple(of) for problem, of in found.items()}
 
 
 def _people(

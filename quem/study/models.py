@@ -61,6 +61,7 @@ __all__ = [
     "RankingsSource",
     "Reminder",
     "Reviewed",
+    "SessionSpec",
     "Solving",
     "Subject",
     "System",
@@ -623,16 +624,9 @@ class ExperienceSettings(StudyPart):
         return self
 
 
-class ExperienceSpec(StudySpec):
-    """A QUEM study (Hayes & Parzen 1997): systems measured in years of human experience."""
+class SessionSpec(StudySpec):
+    """What a judging session needs, whatever its judges are asked."""
 
-    kind: Literal["experience"] = Field("experience", description="Kind of study.")
-    experience_unit: Line = Field("years", description="What experience is counted in.")
-    verb: Line = Field(
-        "performs",
-        description="What systems do, as the report says it: “P3 plans like someone with about 7 "
-        "years of experience”.",
-    )
     problems: Annotated[tuple[Problem, ...], Section] = Field((), description="What was solved.")
     organizers: Annotated[tuple[Organizer, ...], Section] = Field(
         (),
@@ -663,6 +657,40 @@ class ExperienceSpec(StudySpec):
         "the length of the solutions.",
     )
     judges: Annotated[tuple[Judge, ...], Section] = Field((), description="Who ranked.")
+    corrections: Annotated[tuple[Correction, ...], Section] = Field(
+        (),
+        description="Changed solutions that keep their letter and place; see [Correct a "
+        "solution](../how-to/midway.md#correct-a-solution).",
+    )
+    solutions: FolderName = Field(
+        "solutions", description="Folder of the solutions, for the judging app."
+    )
+    judging: Annotated[Judging, Part] = Field(Judging(), description="How a judging session runs.")
+    design: Annotated[BlockDesign, Part] = Field(
+        BlockDesign(), description="How solutions are assigned to judges."
+    )
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """All that judges are asked besides the order."""
+        return self.judging.questions
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What grades are called, the lowest first; empty where judges rank."""
+        return ()
+
+
+class ExperienceSpec(SessionSpec):
+    """A QUEM study (Hayes & Parzen 1997): systems measured in years of human experience."""
+
+    kind: Literal["experience"] = Field("experience", description="Kind of study.")
+    experience_unit: Line = Field("years", description="What experience is counted in.")
+    verb: Line = Field(
+        "performs",
+        description="What systems do, as the report says it: “P3 plans like someone with about 7 "
+        "years of experience”.",
+    )
     machines: Machines = Field(
         (),
         description="Machine judges, five at most; see [Use machine judges](../how-to/"
@@ -695,26 +723,14 @@ class ExperienceSpec(StudySpec):
     missing: Annotated[tuple[MissingSolution, ...], Section] = Field(
         (), description="Solutions that no judge was given."
     )
-    corrections: Annotated[tuple[Correction, ...], Section] = Field(
-        (),
-        description="Changed solutions that keep their letter and place; see [Correct a "
-        "solution](../how-to/midway.md#correct-a-solution).",
-    )
     rankings: Annotated[
         RankingsSource,
         allowed("mapping, or a file name, or a list of PrefLib files", "required"),
     ] = Field(RankingsSource(), description="Where the ranks are.")
-    solutions: FolderName = Field(
-        "solutions", description="Folder of the solutions, for the judging app."
-    )
-    judging: Annotated[Judging, Part] = Field(Judging(), description="How a judging session runs.")
     solving: Solving | None = Field(
         None,
         description="How a solving session runs; `subjects: subjects.csv` goes with it; see "
         "[Run a solving session](../how-to/solving.md).",
-    )
-    design: Annotated[BlockDesign, Part] = Field(
-        BlockDesign(), description="How solutions are assigned to judges."
     )
     analysis: Annotated[ExperienceSettings, Part] = Field(
         ExperienceSettings(), description="Settings of the analysis."

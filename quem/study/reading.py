@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from quem.errors import Mistake, QuemError
 from quem.io.text import nearest, read_text
+from quem.study.candidates import fill_in_candidates
 from quem.study.declared import Declared, declared
 from quem.study.document import Document, parse_document
 from quem.study.fields import StudyPart
 from quem.study.models import ExperienceSpec, RankingsSource
+from quem.study.relevance import JudgedSpec, RelevanceSpec
 from quem.study.schema import validate
 from quem.study.subjects import fill_in_subjects
 
@@ -20,12 +22,29 @@ if TYPE_CHECKING:
 
     from quem.study.document import Loc
 
-__all__ = ["KINDS", "Draft", "StudyFile", "draft_of_kind", "draft_study", "kind_of", "read_study"]
+__all__ = [
+    "JUDGED",
+    "KINDS",
+    "Draft",
+    "ExperienceFile",
+    "JudgedFile",
+    "RelevanceFile",
+    "StudyFile",
+    "draft_experience",
+    "draft_of_kind",
+    "draft_relevance",
+    "draft_study",
+    "kind_of",
+    "read_study",
+]
 
-KINDS = ("experience", "options", "retrieval", "dialogue")
+KINDS = ("experience", "options", "retrieval", "dialogue", "relevance")
 _DEFAULT = "experience"
+# Those that have judging sessions.
+JUDGED = ("experience", "relevance")
 
 Spec_co = TypeVar("Spec_co", bound=StudyPart, covariant=True)
+Judged = TypeVar("Judged", ExperienceSpec, RelevanceSpec)
 
 
 @dataclass(frozen=True)
@@ -70,8 +89,8 @@ class Draft(Generic[Spec_co]):
 
 
 @dataclass(frozen=True)
-class StudyFile(Draft[ExperienceSpec]):
-    """A study file of kind ``experience``, as far as it could be understood.
+class JudgedFile(Draft[Spec_co]):
+    """A study file that can have a judging session, as far as it could be understood.
 
     Parameters
     ----------
@@ -85,8 +104,13 @@ class StudyFile(Draft[ExperienceSpec]):
     source: RankingsSource | None
 
 
-def read_study(path: str | os.PathLike[str]) -> ExperienceSpec:
-    """Read and check a study file of kind ``experience``, without its rankings.
+StudyFile: TypeAlias = JudgedFile[JudgedSpec]
+ExperienceFile: TypeAlias = JudgedFile[ExperienceSpec]
+RelevanceFile: TypeAlias = JudgedFile[RelevanceSpec]
+
+
+def read_study(path: str | os.PathLike[str]) -> JudgedSpec:
+    """Read and check a study file that can have a judging session, without its rankings.
 
     Parameters
     ----------
@@ -105,6 +129,19 @@ def read_study(path: str | os.PathLike[str]) -> ExperienceSpec:
 
 
 def draft_study(path: str | os.PathLike[str]) -> StudyFile:
+    """Read a study file with judges, keeping its mistakes beside what is understood.
+
+    Raises
+    ------
+    QuemError
+        The file cannot be read, is not a YAML mapping, or of another kind.
+    """
+    if _kind(_document(path), JUDGED) == "relevance":
+        return draft_relevance(path)
+    return draft_experience(path)
+
+
+def draft_experience(path: str | os.PathLike[str]) -> ExperienceFile:
     """Read a study file of kind ``experience``, keeping its mistakes beside what is understood.
 
     Raises
@@ -112,11 +149,26 @@ def draft_study(path: str | os.PathLike[str]) -> StudyFile:
     QuemError
         The file cannot be read, is not a YAML mapping, or of another kind.
     """
-    draft = draft_of_kind(path, ExperienceSpec)
-    ids, more = declared(draft.document, draft.mistakes)
+    return _judged(draft_of_kind(path, ExperienceSpec))
+
+
+def draft_relevance(path: str | os.PathLike[str]) -> RelevanceFile:
+    """Read a study file of kind ``relevance``, keeping its mistakes beside what is understood.
+
+    Raises
+    ------
+    QuemError
+        The file cannot be read, is not a YAML mapping, or of another kind.
+    """
+    return _judged(draft_of_kind(path, RelevanceSpec))
+
+
+def _judged(draft: Draft[Judged]) -> JudgedFile[Judged]:
+    dangling: list[Mistake]
+    ids, dangling = declared(draft.document, draft.mistakes)
     source = draft.spec.rankings if draft.spec else _source_alone(draft.document.content)
-    ordered = sorted([*draft.mistakes, *more], key=lambda m: (m.line, m.column))
-    return StudyFile(draft.path, draft.name, draft.document, draft.spec, ordered, ids, source)
+    ordered = sorted([*draft.mistakes, *dangling], key=lambda m: (m.line, m.column))
+    return JudgedFile(draft.path, draft.name, draft.document, draft.spec, ordered, ids, source)
 
 
 def draft_of_kind(path: str | os.PathLike[str], model: type[Spec_co]) -> Draft[Spec_co]:
@@ -133,9 +185,10 @@ def draft_of_kind(path: str | os.PathLike[str], model: type[Spec_co]) -> Draft[S
         The file cannot be read, is not a YAML mapping, or of another kind.
     """
     document = _document(path)
-    _kind(document, wanted=model.model_fields["kind"].default)
+    _kind(document, (model.model_fields["kind"].default,))
     _fill_in_names(document.content, Path(path))
-    more = fill_in_subjects(document) if model is ExperienceSpec else []
+    more: list[Mistake] = fill_in_subjects(document) if model is ExperienceSpec else []
+    more += fill_in_candidates(document) if model is RelevanceSpec else []
     spec, mistakes = validate(model, document)
     return Draft(Path(path), document.name, document, spec, [*more, *mistakes])
 
@@ -153,7 +206,7 @@ def kind_of(path: str | os.PathLike[str], wanted: str | None = None) -> str:
     QuemError
         The file cannot be read, is not a YAML mapping, or of a kind that is not known or wanted.
     """
-    return _kind(_document(path), wanted)
+    return _kind(_document(path), (wanted,) if wanted else ())
 
 
 def _document(path: str | os.PathLike[str]) -> Document:
@@ -165,7 +218,7 @@ def _document(path: str | os.PathLike[str]) -> Document:
     return document
 
 
-def _kind(document: Document, wanted: str | None = None) -> str:
+def _kind(document: Document, wanted: tuple[str, ...] = ()) -> str:
     kind = document.content.get("kind", _DEFAULT)
     if not isinstance(kind, str) or (kind not in KINDS and kind not in _added_kinds()):
         known = (*KINDS, *_added_kinds())
@@ -175,11 +228,11 @@ def _kind(document: Document, wanted: str | None = None) -> str:
             f"{', '.join(known)}{hint}"
         )
         raise QuemError([document.mistake(("kind",), message)])
-    if wanted is not None and kind != wanted:
+    if wanted and kind not in wanted:
         article = "an" if kind[0] in "aeiou" else "a"
         message = (
             f"this is {article} {kind} study, which `quem analyze` and `quem check` take; what "
-            f"was asked for is there for the kind {wanted}"
+            f"was asked for is there for the kind{'s'[: len(wanted) - 1]} {' and '.join(wanted)}"
         )
         raise QuemError([document.mistake(("kind",), message)])
     return kind

@@ -178,6 +178,9 @@ class Retriever(StudyPart):
         return self
 
 
+_TRUTHS = ("retriever", "similarities", "qrels", "judgments", "study")
+
+
 class GroundTruth(StudyPart):
     """What the lists are compared with."""
 
@@ -191,11 +194,16 @@ class GroundTruth(StudyPart):
     judgments: FileName = Field(
         "", description="Grades of several judges: a table with query, case, judge, and grade."
     )
-    study: FileName = Field("", description="The study file whose judges are the experts.")
-    consensus: Literal["median", "mean"] = Field(
+    study: FileName = Field(
+        "",
+        description="The study file whose judges are the experts: of kind `experience`, or of "
+        "kind `relevance`, as `quem pool` writes it.",
+    )
+    consensus: Literal["median", "mean", "mode"] = Field(
         "median",
-        description="What the judges of `judgments` or `study` agree on, by query and case: the "
-        "median of their grades, the lower of two, or the mean. A study of rankings has its own.",
+        description="What the judges of `judgments` agree on, by query and case: the median of "
+        "their grades or the most frequent one, of two the lower, or the mean. A study has its "
+        "own.",
     )
     machine_judgments: FileName = Field(
         "",
@@ -211,16 +219,17 @@ class GroundTruth(StudyPart):
 
     @model_validator(mode="after")
     def _one_source(self) -> GroundTruth:
-        named = (self.retriever, self.similarities, self.qrels, self.judgments, self.study)
-        if self.machine_judgments and not any(named):
+        if self.machine_judgments and not self.is_named:
             message = (
                 "machine judges are instruments and never the ground truth; name what experts "
                 "judged as judgments or qrels"
             )
             raise ValueError(message)
-        _need_one(self, "retriever", "similarities", "qrels", "judgments", "study")
-        if self.consensus != "median" and not (self.judgments or self.study):
-            message = "consensus is about several judges; name their grades as judgments"
+        # Before cases are pooled and judged there is none.
+        if self.is_named:
+            _need_one(self, *_TRUTHS)
+        if self.consensus != "median" and not self.judgments:
+            message = "consensus is of judgments; leave it out, since a study has its own"
             raise ValueError(message)
         if self.machine_judgments and (self.retriever or self.similarities):
             message = (
@@ -232,6 +241,11 @@ class GroundTruth(StudyPart):
             message = "experts_on says which queries experts judged beside machine_judgments"
             raise ValueError(message)
         return self
+
+    @property
+    def is_named(self) -> bool:
+        """Whether there is one."""
+        return any(getattr(self, key) for key in _TRUTHS)
 
 
 class MacFac(StudyPart):
@@ -336,8 +350,10 @@ class RetrievalSpec(StudySpec):
     retrievers: Annotated[tuple[Retriever, ...], Section] = Field(
         (), description="What is evaluated."
     )
-    ground_truth: GroundTruth = Field(
-        description="One of the five sources below; a bare name is a retriever."
+    ground_truth: Annotated[GroundTruth, allowed("mapping, or id of a retriever")] = Field(
+        GroundTruth(),
+        description="One of the five sources below; a bare name is a retriever. Only `quem pool` "
+        "needs none.",
     )
     likeness: Annotated[Line, allowed("id of a linear retriever")] = Field(
         "",

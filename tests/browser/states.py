@@ -214,6 +214,7 @@ def _submitting(come: Visit) -> Iterator[str]:
     yield "too-early"
     choose_act(page, "E", "cannot")
     page.locator("#cannot-reason [value=own]").click()
+    expect(page.locator("#cannot .chip")).to_have_count(1)
     rank_by_keys(page, "FG")
     yield "review"
     submit(page)

@@ -216,6 +216,8 @@ def walk(page: Page) -> None:
     page.locator("[data-act=with]").click()
     look(page, "with which other")
     page.locator("#with button[value=B]").click()
+    # A dialog says what was chosen only after it has closed.
+    expect(page.locator("body.is-comparing")).to_be_visible()
     look(page, "comparing two")
     page.keyboard.press("Escape")
     row(page, "E")
@@ -224,6 +226,7 @@ def walk(page: Page) -> None:
     page.locator("[data-act=cannot]").click()
     look(page, "reasons")
     page.locator("#cannot-reason [value=own]").click()
+    expect(page.locator("#cannot .chip")).to_have_count(1)
     look(page, "cannot judge")
     for act in ("recognized", "recognized", "comment"):
         choose_act(page, "B", act)

@@ -40,7 +40,12 @@ def test_a_study_of_each_kind_can_be_started(
     assert quem_command("init", "--kind", kind, tmp_path / "new")[0] == 1
 
 
-@pytest.mark.parametrize("command", ["serve", "judges", "plan --from", "export", "import"])
+_FOR = dict.fromkeys(
+    ("serve", "judges", "export", "import"), "the kinds experience and relevance"
+) | {"plan --from": "the kind experience"}
+
+
+@pytest.mark.parametrize("command", _FOR)
 def test_commands_of_another_kind_refuse(
     command: str, quem_command: Callable[..., Outcome], tmp_path: Path
 ) -> None:
@@ -53,7 +58,7 @@ def test_commands_of_another_kind_refuse(
     assert (code, out) == (1, "")
     assert err.splitlines() == [
         f"error: {path}:2:10: kind: this is an options study, which `quem analyze` and "
-        "`quem check` take; what was asked for is there for the kind experience"
+        f"`quem check` take; what was asked for is there for {_FOR[command]}"
     ]
     assert sorted(tmp_path.iterdir()) == before
 

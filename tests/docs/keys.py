@@ -11,6 +11,7 @@ from quem.study.dialogue import DialogueSpec
 from quem.study.document import parse_document
 from quem.study.models import ExperienceSpec
 from quem.study.options import OptionsSpec
+from quem.study.relevance import RelevanceSpec
 from quem.study.retrieval import RetrievalSpec
 from tests.docs.pages import ROOT, table_rows
 
@@ -29,6 +30,7 @@ KINDS: dict[str, tuple[str, type[StudyPart]]] = {
     "options": ("study-options.md", OptionsSpec),
     "retrieval": ("study-retrieval.md", RetrievalSpec),
     "dialogue": ("study-dialogue.md", DialogueSpec),
+    "relevance": ("study-relevance.md", RelevanceSpec),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import statistics
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,17 +72,25 @@ def _study(tmp_path: Path, rows: Rows, truth: Any = None, **more: Any) -> Path: 
 
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=7, unique_by=id),
-    st.sampled_from(["median", "mean"]),
+    st.sampled_from(["median", "mean", "mode"]),
 )
 def test_consensus_counts_each_judge_as_often_as_drawn(each: list[tuple[int, int]], by: By) -> None:
-    """The median, the lower of two, or the mean of as many copies of a grade as its judge has."""
-    grades = _grades([("q", "d", f"J{at}", float(g)) for at, (g, _) in enumerate(each)], by)
+    """The median or mode, the lower of two, or the mean of as many copies as a judge has."""
+    rows = [("q", "d", f"J{at}", float(g)) for at, (g, _) in enumerate(each)]
+    # What was judged before holds whoever is on the panel.
+    others = [("q", "c", "", 2.0), ("q", "e", "", 1.0)]
+    grades = _grades([others[0], *rows, others[1]], by)
     weights = np.array([weight for _, weight in each])
     copies = [grade for grade, weight in each for _ in range(weight)]
     # Without any judge of the case on the panel it keeps its whole consensus.
     copies = copies or [grade for grade, _ in each]
-    wanted = statistics.median_low(copies) if by == "median" else statistics.fmean(copies)
-    assert grades.consensus(weights) == pytest.approx([wanted])
+    wanted: dict[By, float] = {
+        "median": statistics.median_low(copies),
+        "mean": statistics.fmean(copies),
+        "mode": min(statistics.multimode(copies)),
+    }
+    assert grades.judges == tuple(f"J{at}" for at in range(len(each)))
+    assert grades.consensus(weights) == pytest.approx([2, wanted[by], 1])
 
 
 def test_cases_without_a_judge_on_the_panel_stay_judged() -> None:
@@ -172,17 +181,17 @@ def test_grades_can_be_given_in_memory(tmp_path: Path) -> None:
     rows = _made(share=0.6)
     (tmp_path / "other.yaml").write_text("")
     wanted = evaluated(_study(tmp_path, rows, {"judgments": "judgments.csv", "consensus": "mean"}))
-    path = _study(tmp_path, rows, {"study": "other.yaml", "consensus": "mean"})
+    path = _study(tmp_path, rows, {"study": "other.yaml"})
     asked = []
 
     def experts(path: Path, name: str) -> JudgeGrades:
         asked.append((path.name, name))
-        return _grades(rows)
+        return replace(_grades(rows), by="mean")
 
     result = analyze_retrieval(load_retrieval(path, experts=experts))
     assert asked[0][0] == "other.yaml"
     assert result.findings.truth.kind == "grades"
-    assert result.measures.equals(wanted.measures)
+    pd.testing.assert_frame_equal(result.measures, wanted.measures)
     assert result.to_dict()["ground_truth"]["consensus"] == "mean"
     assert "the made-up session" in result.findings.truth.source
 
@@ -227,7 +236,7 @@ def test_wrong_judgments_are_named(tmp_path: Path, text: str, message: str) -> N
 @pytest.mark.parametrize(
     ("truth", "message"),
     [
-        ({"qrels": "a.txt", "consensus": "mean"}, "consensus is about several judges"),
+        ({"qrels": "a.txt", "consensus": "mean"}, "consensus is of judgments; leave it out"),
         ({"machine_judgments": "judgments.csv"}, "machine judges are instruments"),
         (
             {"retriever": "a", "machine_judgments": "judgments.csv"},
@@ -244,10 +253,11 @@ def test_keys_that_do_not_go_together(tmp_path: Path, truth: Any, message: str) 
 
 def test_ranks_have_no_consensus_of_grades(tmp_path: Path) -> None:
     """Where the study's judges ranked, keys about grades are refused."""
-    path = _study(tmp_path, _made(), {"study": "other.yaml", "consensus": "mean"})
+    truth = {"study": "other.yaml", "machine_judgments": "judgments.csv"}
+    path = _study(tmp_path, _made(), truth)
     (tmp_path / "other.yaml").write_text("")
     ranks = ExpertRanks("other.yaml", "", ("J",), ("q0",), ("d0", "d1"), np.ones((1, 1, 2)))
-    with pytest.raises(quem.QuemError, match="consensus: is about grades, and the judges of"):
+    with pytest.raises(quem.QuemError, match="machine_judgments: is about grades, and"):
         load_retrieval(path, experts=lambda *_: ranks)
 
 

@@ -152,3 +152,20 @@ test("answers to the study's questions are by question and solution, and outlive
   assert.deepEqual(moved.written, {});
   assert.deepEqual(model.toTray(state, "A").answers, state.answers, "they are about the solution, not its place");
 });
+
+test("a grade puts a solution into the group of that grade, the highest first", () => {
+  const blank = { ...BLANK, tray: [...LABELS] };
+  // Whatever the order in which grades are given, and whichever were given before.
+  for (const order of ["ABCD", "DCBA", "BDAC"]) {
+    const grades = { A: "1", B: "2", C: "0", D: "1" };
+    let state = blank;
+    for (const label of order) state = model.grade(model.grade(state, label, "2"), label, grades[label]);
+    assert.deepEqual(ranked(state).map((group) => group.toSorted()), [["B"], ["A", "D"], ["C"]]);
+    assert.deepEqual(state.answers, { grade: grades });
+    assert.equal(model.gradeOf(state, "B"), "2");
+  }
+  assert.deepEqual(ranked(model.grade(blank, "A", "9")), [["A"]]);
+  const back = model.ungraded(model.toTray(model.grade(blank, "A", "9"), "A"), "A");
+  assert.ok(model.same(back, { ...blank, tray: ["B", "C", "D", "A"] }));
+  assert.equal(model.gradeOf(back, "A"), "");
+});

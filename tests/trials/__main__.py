@@ -18,6 +18,7 @@ from tests.trials import (  # noqa: F401  register their trials
     machines,
     offline,
     panels,
+    pooling,
     retrieval_judges,
     seals,
     solving_kills,

@@ -4,6 +4,7 @@
 // the pointer; the order changes on release only.
 
 import { $, $$, h, letter } from "./dom.js";
+import { isGrading } from "./grading.js";
 import { listed, t } from "./words.js";
 
 const FAR = 5;
@@ -12,15 +13,16 @@ const [TIE_FROM, TIE_TO] = [0.27, 0.73];
 const EDGE = 36;
 const SPEED = 8;
 const ASIDE = 40;
-const MARKS = { above: "drop-above", below: "drop-below", tie: "drop-tie" };
+const MARKS = { above: "drop-above", below: "drop-below", tie: "drop-tie", grade: "drop-grade" };
 
 const labelsIn = (rung) => $$(".chip", rung).map((chip) => chip.dataset.label);
 
-/** What a release at a point would do: {rung, how, other}, {isFirst}, {isOut}, or null. */
-function aimAt({ clientX: x, clientY: y }, label) {
+/** What a release at a point would do: {rung, how, other}, {grade}, {isFirst}, {isOut}, or null. */
+function aimAt({ clientX: x, clientY: y }, label, app) {
   const box = $("#ladder-scroll").getBoundingClientRect();
   if (x < box.left - ASIDE || x > box.right + ASIDE || y < box.top - ASIDE || y > box.bottom + ASIDE) return null;
   if (y > $("#tray-part").getBoundingClientRect().top) return { isOut: true };
+  if (isGrading(app)) return gradeAt(y, app);
   const rungs = $$("#ranked .rung").filter((rung) => labelsIn(rung).some((other) => other !== label));
   if (!rungs.length) return { isFirst: true };
   const aims = rungs.map((rung) => {
@@ -32,8 +34,20 @@ function aimAt({ clientX: x, clientY: y }, label) {
   return aims.reduce((best, aim) => (aim.away < best.away ? aim : best));
 }
 
+/** The grade whose row is nearest. */
+function gradeAt(y, app) {
+  const away = (rung) => {
+    const { top, bottom } = rung.getBoundingClientRect();
+    return Math.max(top - y, y - bottom, 0);
+  };
+  const rung = $$("#ranked .rung").reduce((best, one) => (away(one) < away(best) ? one : best));
+  const grade = rung.dataset.drop;
+  return { rung, how: "grade", grade, text: app.data.grades[grade] };
+}
+
 function says(aim) {
   if (!aim) return t("Let go to cancel");
+  if (aim.grade) return aim.text;
   if (aim.isFirst) return t("Place here");
   if (aim.isOut) return t("Unrank");
   const others = listed(aim.others);
@@ -100,7 +114,7 @@ class Drag {
   /** Mark what a release would do now, and say it beside the pointer, where it covers nothing. */
   look() {
     unmark();
-    this.aim = aimAt(this.last, this.label);
+    this.aim = aimAt(this.last, this.label, this.app);
     this.aim?.rung?.classList.add(MARKS[this.aim.how]);
     if (this.aim?.isOut) $("#tray-part").classList.add("drop-out");
     this.ghost.lastChild.textContent = says(this.aim);

@@ -3,7 +3,9 @@
 
 import { $ } from "./dom.js";
 
-const MARKS = ["data-open", "data-more", "data-verdict", "data-show", "data-pair", "data-section", "data-do", "id"];
+const MARKS = [
+  "data-open", "data-more", "data-verdict", "data-show", "data-pair", "data-section", "data-do", "data-grade", "id",
+];
 const PARTS = ["#ladder", "#main", ".bar"];
 
 const canHold = (element) => element && !element.disabled && !element.closest("[inert]")

@@ -88,7 +88,8 @@ function otherwise(app, key, event) {
   } else if (key === "Escape" && $("#ladder.is-open")) {
     openSheet(false);
     $("#sheet-toggle").focus();
-  } else if (keysAreOn && !event.repeat && key in SINGLE) SINGLE[key](app);
+  } else if (keysAreOn && !event.repeat && key in app.data.grades) app.grade(labelAt(app), key, "key");
+  else if (keysAreOn && !event.repeat && key in SINGLE) SINGLE[key](app);
   else return false;
   return true;
 }

@@ -1,6 +1,7 @@
 // The ranking, always in sight: a row for each place, ties on one row; below it what is not ranked yet.
 
 import { $, $$, h, letter, reasonText, sign } from "./dom.js";
+import { gradeRows, gradeText, isGrading } from "./grading.js";
 import { answerOf, place, position, whereabouts } from "./model.js";
 import { number, t, tn } from "./words.js";
 
@@ -19,8 +20,10 @@ function chip(app, label) {
   const comment = answerOf(state, "comments", label);
   const isRecognized = answerOf(state, "recognized", label);
   const marks = [comment && "✎", isRecognized && "◉", state.sure[label] === "unsure" && "?"].filter(Boolean);
+  const grades = isGrading(app);
+  const isPlaced = isRanked || label in state.cannot;
   const spoken = [
-    place(state, label),
+    grades && (isRanked || !isPlaced) ? gradeText(app, label) : place(state, label),
     reasonText(state.cannot[label]),
     comment && t("has comment"),
     isRecognized && t("author recognized"),
@@ -34,7 +37,7 @@ function chip(app, label) {
     h(
       "button.open-it",
       { type: "button", "data-open": label, tabindex, "aria-current": isCurrent ? "true" : null },
-      h("span.unseen", {}, t("Solution"), " "),
+      h("span.unseen", {}, grades ? t("Candidate") : t("Solution"), " "),
       letter(label, isRanked),
       h("span.snippet", { dir: "auto" }, comment || snippet),
       !isRanked && h("span.size", {}, app.solutions.shortSize(label)),
@@ -46,7 +49,9 @@ function chip(app, label) {
       "data-more": label,
       tabindex,
       "aria-haspopup": "menu",
-      "aria-label": t("Solution {label}: more actions", { label }),
+      "aria-label": grades
+        ? t("Candidate {label}: more actions", { label })
+        : t("Solution {label}: more actions", { label }),
     }, "…"),
   );
 }
@@ -82,7 +87,9 @@ export function drawLadder(app) {
   const ladder = $("#ladder");
   ladder.classList.toggle("is-dense", app.data.labels.length >= DENSE_FROM);
   const groups = search ? search.groups : state.ranked;
-  const rows = groups.map((group, index) => rung(app, group, index, search));
+  const rows = isGrading(app)
+    ? gradeRows(app, (label) => chip(app, label))
+    : groups.map((group, index) => rung(app, group, index, search));
   const hint = h("li.empty", {}, t("Nothing here yet. Read the first solution and place it."));
   const one = (label) => h("li.waiting", {}, chip(app, label));
   $("#ranked").replaceChildren(...(rows.length ? rows : [hint]));
@@ -113,24 +120,29 @@ function drawFoot(app, waiting) {
 }
 
 function leftText(app, waiting) {
-  if (app.submitted) return t("This ranking is submitted.");
+  if (app.submitted) return isGrading(app) ? t("Submitted") : t("This ranking is submitted.");
   if (app.data.closed) return t("The study is closed.");
   if (app.data.paused) return t("The study is paused.");
+  const grades = isGrading(app);
+  if (waiting && grades) return tn("1 candidate left to grade", "{n} candidates left to grade", waiting);
   if (waiting) return tn("1 solution left to rank", "{n} solutions left to rank", waiting);
-  return app.isWithdrawn ? t("Changed since you submitted. Submit again.") : t("All solutions are ranked.");
+  if (app.isWithdrawn) return t("Changed since you submitted. Submit again.");
+  return grades ? t("All candidates are graded.") : t("All solutions are ranked.");
 }
 
 /** The line of a phone: how many, and the order. */
 function drawStrip(app, placed, waiting) {
   const { state, current } = app;
-  $("#strip-count").textContent = waiting
-    ? t("{placed} ranked, {waiting} to go", { placed: number(placed), waiting: number(waiting) })
-    : t("All ranked");
+  const counts = { placed: number(placed), waiting: number(waiting) };
+  const grades = isGrading(app);
+  if (!waiting) $("#strip-count").textContent = grades ? t("All graded") : t("All ranked");
+  else if (grades) $("#strip-count").textContent = t("{placed} graded, {waiting} to go", counts);
+  else $("#strip-count").textContent = t("{placed} ranked, {waiting} to go", counts);
   $("#strip-order").textContent = state.ranked.map((group) => group.join(" = ")).join(" › ") || t("Nothing here yet");
   const next = $("#place-now");
   next.hidden = !app.canRank;
   if (!waiting) next.textContent = t("Review");
-  else if (current && app.view === "reader" && whereabouts(state, current).area !== "ranked") {
+  else if (!grades && current && app.view === "reader" && whereabouts(state, current).area !== "ranked") {
     next.textContent = t("Place {label}", { label: current });
   } else next.textContent = t("Next");
 }

@@ -1,7 +1,8 @@
 // The "…" menu of a solution; on a phone it is a sheet at the bottom.
 
 import { $, $$, h } from "./dom.js";
-import { whereabouts } from "./model.js";
+import { isGrading, scale } from "./grading.js";
+import { gradeOf, whereabouts } from "./model.js";
 import { LEVELS } from "./questions.js";
 import { t } from "./words.js";
 
@@ -25,7 +26,23 @@ function item(text, action, { keys = "", isOff = false, checked = null } = {}) {
 
 const separator = () => h("hr", { role: "separator" });
 
-function items({ state }, label) {
+/** Choices of which one holds. */
+const radio = (text, action, value, isChosen, keys = "") => h(
+  "button",
+  {
+    type: "button",
+    role: "menuitemradio",
+    "aria-checked": String(isChosen),
+    "data-act": action,
+    "data-value": value,
+    tabindex: "-1",
+  },
+  h("span", {}, text),
+  keys && h("kbd", { "aria-hidden": "true" }, keys),
+);
+
+function items(app, label) {
+  const { state } = app;
   const { area, group, tied } = whereabouts(state, label);
   const last = state.ranked.length - 1;
   const isTied = tied.length > 0;
@@ -33,9 +50,17 @@ function items({ state }, label) {
   const common = [
     separator(),
     item(state.comments[label] ? t("Edit comment") : t("Comment"), "comment"),
-    item(t("I recognize the author"), "recognized", { checked: state.recognized.includes(label) }),
+    !isGrading(app)
+      && item(t("I recognize the author"), "recognized", { checked: state.recognized.includes(label) }),
     item(area === "cannot" ? t("Unrank") : t("Cannot judge"), area === "cannot" ? "tray" : "cannot"),
   ];
+  if (isGrading(app)) {
+    return [
+      scale(app).map(({ grade, text }) => radio(text, "grade", grade, gradeOf(state, label) === grade, grade)),
+      area === "ranked" && item(t("Take the grade back"), "tray"),
+      ...common,
+    ].flat();
+  }
   if (area !== "ranked") {
     return [
       item(others.length ? t("Compare and place") : t("Place as first"), "place", { keys: "C" }),
@@ -57,14 +82,7 @@ function items({ state }, label) {
     separator(),
     h("div.head", { role: "presentation" }, t("How sure are you of its place?")),
     h("div.levels", { role: "group", "aria-label": t("How sure are you of its place?") }, LEVELS.map(
-      ([level, text]) => h("button", {
-        type: "button",
-        role: "menuitemradio",
-        "aria-checked": String(state.sure[label] === level),
-        "data-act": "sure",
-        "data-value": level,
-        tabindex: "-1",
-      }, text),
+      ([level, text]) => radio(text, "sure", level, state.sure[label] === level),
     )),
   ];
 }
@@ -72,7 +90,7 @@ function items({ state }, label) {
 /** Open the menu of a solution under a button, which gets the focus back. */
 export function openMenu(app, label, button) {
   closeMenu();
-  const title = t("Solution {label}", { label });
+  const title = isGrading(app) ? t("Candidate {label}", { label }) : t("Solution {label}", { label });
   const menu = h(
     "div.menu", { role: "menu", "aria-label": title },
     h("div.head", { role: "presentation" }, title), items(app, label),

@@ -185,6 +185,9 @@ export function answer(state, field, label, value) {
   return { ...state, [field]: answers };
 }
 
+// The question that a grade answers, where judges grade; see quem/study/relevance.py.
+const GRADE = { id: "grade", kind: "scale" };
+
 const shelfOf = ({ kind }) => (kind === "text" ? "written" : "answers");
 
 /** The answer to one of the study's own questions; empty where there is none. */
@@ -199,6 +202,23 @@ export function reply(state, question, label, value) {
   if (!Object.keys(given).length) delete all[question.id];
   return { ...state, [shelf]: all };
 }
+
+/** The grade of a solution, a digit as text; empty where it has none. */
+export const gradeOf = (state, label) => replyOf(state, GRADE, label);
+
+/** Give a solution a grade, which puts it into the group of that grade; the highest stand first. */
+export function grade(state, label, value) {
+  const { ranked, ...rest } = without(reply(state, GRADE, label, value), label);
+  const of = (group) => Number(gradeOf(rest, group[0]));
+  const at = ranked.findIndex((group) => of(group) <= Number(value));
+  if (at < 0) return { ...rest, ranked: [...ranked, [label]] };
+  const isThere = of(ranked[at]) === Number(value);
+  const group = isThere ? [...ranked[at], label] : [label];
+  return { ...rest, ranked: ranked.toSpliced(at, Number(isThere), group) };
+}
+
+/** Take a grade back. */
+export const ungraded = (state, label) => reply(state, GRADE, label, "");
 
 /**
  * Note how a solution got its place.

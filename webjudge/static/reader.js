@@ -1,6 +1,7 @@
 // The solution in hand: a title that stays, text of about 70 characters, contents, pictures to enlarge.
 
 import { $, $$, button, h, letter } from "./dom.js";
+import { gradeText, gradingBar, isGrading } from "./grading.js";
 import { place, whereabouts } from "./model.js";
 import { solutionQuestions } from "./questions.js";
 import { finish, headings } from "./solutions.js";
@@ -32,20 +33,26 @@ export function drawReader(app) {
   const name = solutions.ready(label) ? `${label} ${app.data.versions[label]}` : "";
   const old = $("#reader");
   const isShown = name && old?.dataset.text === name;
-  const prose = isShown ? $(".prose", old) : solutions.prose(label);
+  const prose = isShown ? $("article > .prose", old) : solutions.prose(label);
   const sections = prose ? headings(prose) : [];
   const contents = sections.length >= CONTENTS_FROM ? sections : null;
-  const size = [place(app.state, label), solutions.size(label), solutions.reading(label)];
+  const grades = isGrading(app);
+  const named = grades ? t("Candidate {label}", { label }) : t("Solution {label}", { label });
+  const standing = grades ? gradeText(app, label) : place(app.state, label);
+  const size = [standing, solutions.size(label), solutions.reading(label)];
+  const bar = grades && app.canRank && gradingBar(app, label);
   const head = [
     letter(label, whereabouts(app.state, label).area === "ranked"),
-    h("div.who", {}, title(t("Solution {label}", { label })), h("span.meta", {}, size.filter(Boolean).join(" · "))),
+    h("div.who", {}, title(named), h("span.meta", {}, size.filter(Boolean).join(" · "))),
     contents && button("contents", t("Contents"), { kind: ".quiet" }),
-    app.canRank && placeButton(app, label),
+    app.canRank && !grades && placeButton(app, label),
     app.canRank && h("button.btn.quiet.icon", {
       type: "button",
       "data-more": label,
       "aria-haspopup": "menu",
-      "aria-label": t("Solution {label}: more actions", { label }),
+      "aria-label": grades
+        ? t("Candidate {label}: more actions", { label })
+        : t("Solution {label}: more actions", { label }),
     }, "…"),
   ];
   if (isShown) {
@@ -53,18 +60,29 @@ export function drawReader(app) {
     $(".in", old).replaceChildren(...head.filter(Boolean));
     for (const part of $$(".questions, .end-of-text", old)) part.remove();
     $("article", old).append(...below(app, label));
+    $("#main").replaceChildren(...[old, bar].filter(Boolean));
     return;
   }
-  const article = h("article", { "aria-label": t("Solution {label}", { label }) }, prose, prose && below(app, label));
+  const asked = grades && query(app);
+  const article = h("article", { "aria-label": named }, asked, prose, prose && below(app, label));
   const aside = contents && h(
     "nav.contents", { "aria-label": t("Contents") }, h("h3", {}, t("Contents")), links(contents),
   );
   const box = sheet(head, article, { contents: aside });
   box.dataset.text = name;
-  $("#main").replaceChildren(box);
+  $("#main").replaceChildren(...[box, bar].filter(Boolean));
   if (prose) follow(box, contents ?? []);
   else load(app, label, article);
   solutions.load(app.upcoming ?? label).catch(() => {}); // the next one ahead
+}
+
+/** The query above a candidate, which can be folded away. */
+function query(app) {
+  if (!$("#statement")) return null;
+  const box = h("details.query", { open: app.isQueryOpen }, h("summary", {}, t("Query")), statement("query"));
+  for (const table of $$(".table-scroll", box)) table.setAttribute("aria-label", t("Query"));
+  box.addEventListener("toggle", () => { app.isQueryOpen = box.open; });
+  return box;
 }
 
 /** The main action: compare, or place the first one. */
@@ -82,6 +100,13 @@ const below = (app, label) => [solutionQuestions(app, label), end(app, label)].f
 
 function end(app, label) {
   if (!app.canRank) return null;
+  if (isGrading(app)) {
+    const after = app.state.tray.length ? t("Next candidate") : t("Review and submit");
+    return h(
+      "div.end-of-text", {},
+      h("span.muted", {}, t("End of candidate {label}.", { label })), button("next", after),
+    );
+  }
   const isRanked = whereabouts(app.state, label).area === "ranked";
   const next = app.state.tray.length ? t("Next solution") : t("Review and submit");
   const text = app.state.ranked.length
@@ -155,9 +180,9 @@ function follow(box, sections) {
 /** Show the problem. */
 export function drawProblem(app) {
   const isNew = !app.state.ranked.length && !Object.keys(app.state.cannot).length;
-  const go = isNew ? t("Read the first solution") : t("Continue");
+  const go = isNew && !isGrading(app) ? t("Read the first solution") : t("Continue");
   const head = [
-    h("div.who", {}, title(t("Problem")), h("span.meta", {}, app.data.title)),
+    h("div.who", {}, title(isGrading(app) ? t("Query") : t("Problem")), h("span.meta", {}, app.data.title)),
     button("next", go, { kind: ".primary" }),
   ];
   $("#main").replaceChildren(sheet(head, h("article", {}, statement("statement")), { kind: ".is-problem" }));

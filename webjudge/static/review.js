@@ -1,6 +1,7 @@
 // The whole order before it is submitted, and the receipt after.
 
 import { $, $$, button, h, letter, reasonText } from "./dom.js";
+import { gradeText, isGrading } from "./grading.js";
 import { KeptStates } from "./keeping.js";
 import { position } from "./model.js";
 import { drawMissing, taskQuestions } from "./questions.js";
@@ -10,7 +11,9 @@ import { dateTime, listed, number, t } from "./words.js";
 /** A solution in the order; a button, since a look at it may change a mind. */
 const one = (app, label, text) => h(
   "button.open-it", { type: "button", "data-open": label },
-  h("span.unseen", {}, t("Solution"), " "), letter(label), text && h("span.snippet", { dir: "auto" }, text),
+  h("span.unseen", {}, isGrading(app) ? t("Candidate") : t("Solution"), " "),
+  letter(label),
+  text && h("span.snippet", { dir: "auto" }, text),
 );
 
 function row(app, group, index) {
@@ -18,6 +21,10 @@ function row(app, group, index) {
   const isTie = group.length > 1;
   const text = (label) => (isTie ? "" : comments[label] || app.solutions.about(label).snippet);
   const above = app.state.ranked[index - 1]?.[0];
+  if (isGrading(app)) {
+    const name = h("b", { dir: "auto" }, gradeText(app, group[0]));
+    return h("li.of-grade", {}, name, group.map((label) => one(app, label, "")));
+  }
   return h(
     "li", {},
     h("span.position", {}, `${number(position(app.state.ranked, index))}${isTie ? "=" : ""}`),
@@ -37,6 +44,8 @@ export function drawReview(app) {
   const isWhole = state.tray.length === 0;
   const cannot = Object.entries(state.cannot).map(([label, reason]) => `${label} (${reasonText(reason)})`);
   const unopened = app.unopened();
+  const grades = isGrading(app);
+  const send = grades ? t("Submit grades") : t("Submit ranking");
   const content = h(
     "div", {},
     app.saver.isSubmitting && app.saver.failures > 0 && h("p.note", {}, [
@@ -53,10 +62,12 @@ export function drawReview(app) {
     taskQuestions(app),
     app.canRank ? commentField() : state.comment && h("p.prose", {}, state.comment),
     h("div.missing"),
-    h("div.actions", {}, app.canRank && button("send", t("Submit ranking"), { kind: ".primary.big" }), app.canReopen
-      && button("reopen", t("Reopen ranking"))),
+    h("div.actions", {}, app.canRank && button("send", send, { kind: ".primary.big" }), app.canReopen
+      && button("reopen", grades ? t("Reopen") : t("Reopen ranking"))),
   );
-  const title = app.canRank && isWhole ? t("All ranked. Is this your order?") : t("Your ranking");
+  const own = grades ? t("Your grades") : t("Your ranking");
+  const asks = grades ? t("All graded. Are these your grades?") : t("All ranked. Is this your order?");
+  const title = app.canRank && isWhole ? asks : own;
   drawSheet(title, "", content, ".review");
   drawMissing(app);
   if (app.canRank) $("#group-comment").value = state.comment;
@@ -68,6 +79,11 @@ const commentField = () => [
 ];
 
 function note(app) {
+  if (isGrading(app)) {
+    return app.canRank || app.canReopen
+      ? t("To change a grade, open the candidate. You can reopen what you submitted until the study closes.")
+      : "";
+  }
   if (app.canRank) {
     return t("Best at the top. To change the order, drag in the list, compare two, or use the “…” menus. "
       + "You can reopen a submitted ranking until the study closes.");
@@ -84,11 +100,14 @@ const receiptLine = ({ code, at }) => h(
 /** Say that the ranking is stored as submitted, with what shows it. */
 export function showReceipt(app, { code, at, next }) {
   const { data, state } = app;
-  const order = state.ranked.map((group) => group.join(" = ")).join(" > ");
+  const grades = isGrading(app);
+  const order = grades
+    ? state.ranked.map((group) => `${gradeText(app, group[0])}: ${group.join(", ")}`).join("; ")
+    : state.ranked.map((group) => group.join(" = ")).join(" > ");
   const rows = [
     [t("Study"), data.study],
     [t("Task"), data.step ? `${data.step}: ${data.title}` : data.title],
-    [t("Your order"), order],
+    [grades ? t("Your grades") : t("Your order"), order],
     [t("Cannot judge"), Object.keys(state.cannot).join(", ") || t("none")],
     [t("Submitted"), dateTime(new Date(at))],
     code && [t("Receipt"), code],

@@ -6,6 +6,7 @@ import { ask, tell } from "./dialogs.js";
 import { $, $$, announce, h, hideToast, letter, toast } from "./dom.js";
 import { makeDraggable } from "./dragging.js";
 import { holdFocus, title } from "./focus.js";
+import { gradeText, isGrading } from "./grading.js";
 import { History } from "./history.js";
 import { isCopy } from "./keeping.js";
 import { closeWhenLeft, listen, singleKeys, switchKeys } from "./keys.js";
@@ -39,6 +40,7 @@ class Workspace {
     this.current = null; // the solution in hand
     this.search = null; // where it may be placed, while it is compared
     this.pair = null; // two ranked solutions that are compared
+    this.isQueryOpen = true; // above each candidate, where judges grade
     this.together = null; // whether panes scroll together, where the judge has said so
     this.shown = null; // the pane that a phone shows
     this.places = new Map(); // how far each solution is scrolled
@@ -184,7 +186,9 @@ class Workspace {
     const { current } = this;
     const isReading = current && current !== label && model.whereabouts(this.state, current).area === "tray";
     if (!this.take(model.placedBy(state, label, way), { step: { label, search } })) return;
-    const said = model.placement(this.state, label);
+    const said = isGrading(this)
+      ? t("{label}: {grade}", { label, grade: gradeText(this, label) })
+      : model.placement(this.state, label);
     if (wasRanked && !this.search) this.redraw();
     else if (wasRanked) this.open(label, { place: 0 });
     else if (isReading) {
@@ -197,8 +201,12 @@ class Workspace {
   }
 
   whatNext() {
+    const values = { label: this.current };
+    if (isGrading(this)) {
+      return this.view === "review" ? t("All candidates are graded.") : t("Now reading candidate {label}.", values);
+    }
     if (this.view === "review") return t("All solutions are ranked. Review and submit.");
-    return t("Now reading solution {label}.", { label: this.current });
+    return t("Now reading solution {label}.", values);
   }
 
   /** Undo or redo; while two are compared, undoing takes the last answer back. */
@@ -233,7 +241,9 @@ class Workspace {
       best: model.best,
       worst: model.worst,
     }[name];
-    if (change) this.place(label, change(state, label), way);
+    if (isGrading(this) && (change || ["place", "with"].includes(name))) this.regrade(name, label, way);
+    else if (change) this.place(label, change(state, label), way);
+    else if (name === "grade") this.grade(label, value, way);
     else if (name === "place") this.compare(label);
     else if (name === "with") this.chooseOther(label);
     else if (name === "tray") this.unrank(label);
@@ -242,15 +252,37 @@ class Workspace {
     else this.mark(name, label, value);
   }
 
+  /** Give a candidate a grade, and go on to the next one. */
+  grade(label, value, way) {
+    if (!label || !this.canRank || this.data.grades[value] === undefined) return;
+    this.place(label, model.grade(this.state, label, value), way);
+  }
+
+  /** One grade up or down. */
+  regrade(name, label, way) {
+    const step = { better: 1, worse: -1 }[name];
+    const now = model.gradeOf(this.state, label);
+    if (step && now) this.grade(label, String(Number(now) + step), way);
+  }
+
+  /** The state without a grade of what is taken out of the order. */
+  without(state, label) {
+    return isGrading(this) ? model.ungraded(state, label) : state;
+  }
+
   unrank(label) {
-    if (!this.take(model.toTray(this.state, label), { step: { label } })) return;
+    if (!this.take(this.without(model.toTray(this.state, label), label), { step: { label } })) return;
     this.redraw();
-    announce(t("{label} is not ranked any more.", { label }));
+    announce(isGrading(this)
+      ? t("{label} has no grade now.", { label })
+      : t("{label} is not ranked any more.", { label }));
   }
 
   async cannotJudge(label) {
     const reason = await ask("cannot-reason", "", t("Why can't you judge solution {label}?", { label }));
-    if (!reason || !this.take(model.cannotJudge(this.state, label, reason), { step: { label } })) return;
+    if (!reason) return;
+    const state = this.without(model.cannotJudge(this.state, label, reason), label);
+    if (!this.take(state, { step: { label } })) return;
     const said = t("{label} is marked “cannot judge”", { label });
     if (this.current === label) this.next();
     else this.redraw();
@@ -283,9 +315,10 @@ class Workspace {
   }
 
   /** A solution was let go of: `aim` says where. */
-  drop(label, { isFirst, isOut, how, other }) {
+  drop(label, { isFirst, isOut, how, other, grade }) {
     const { state } = this;
     if (isOut) this.unrank(label);
+    else if (grade) this.grade(label, grade, "drag");
     else if (isFirst) this.place(label, model.best(state, label), "drag");
     else {
       const move = { above: model.placeBefore, below: model.placeAfter, tie: model.tieWith }[how];
@@ -429,9 +462,14 @@ class Workspace {
     else if (state.tray.length) {
       const [label] = state.tray;
       this.open(label);
-      const said = tn("1 solution is not ranked yet", "{n} solutions are not ranked yet", state.tray.length);
+      const n = state.tray.length;
+      const said = isGrading(this)
+        ? tn("1 candidate left to grade", "{n} candidates left to grade", n)
+        : tn("1 solution is not ranked yet", "{n} solutions are not ranked yet", n);
       toast(said);
-      announce(t("{n} still to rank. Opening solution {label}.", { n: number(state.tray.length), label }));
+      announce(isGrading(this)
+        ? `${said}. ${this.whatNext()}`
+        : t("{n} still to rank. Opening solution {label}.", { n: number(n), label }));
     } else if (this.view !== "review") this.show("review");
     else this.send();
   }
@@ -451,7 +489,7 @@ class Workspace {
       return;
     }
     const [group, ...others] = state.ranked;
-    if (group?.length > 2 && !others.length) {
+    if (group?.length > 2 && !others.length && !isGrading(this)) {
       const text = t("You tied all {n} solutions. Is that right?", { n: number(group.length) });
       if (await ask("all-tied", text) !== "yes") return;
     }
@@ -761,13 +799,13 @@ class Workspace {
     const { current, state } = this;
     const isWaiting = current && model.whereabouts(state, current).area !== "ranked";
     if (!state.tray.length) this.submit();
-    else if (this.view === "reader" && isWaiting) this.compare(current);
+    else if (this.view === "reader" && isWaiting && !isGrading(this)) this.compare(current);
     else this.next();
   }
 
   showContents() {
     const dialog = $("#contents");
-    $("nav", dialog).replaceChildren(...links(headings($("#reader .prose"))));
+    $("nav", dialog).replaceChildren(...links(headings($("#reader article > .prose"))));
     dialog.showModal();
   }
 
@@ -783,7 +821,7 @@ class Workspace {
     const { state } = this;
     const isNew = !state.ranked.length && !Object.keys(state.cannot).length;
     const [first] = state.tray;
-    if (isNew && $("#statement")) this.show("problem", null, { focus: false });
+    if (isNew && $("#statement") && !isGrading(this)) this.show("problem", null, { focus: false });
     else if (first) this.open(first, { focus: false });
     else this.show("review", null, { focus: false });
   }
@@ -815,14 +853,15 @@ class Workspace {
   clicked(event) {
     const target = event.target.closest(
       "[data-do], [data-open], [data-more], [data-verdict], [data-show], [data-pair], [data-section], [data-sure], "
-      + "[data-answer], .zoom",
+      + "[data-answer], [data-grade], .zoom",
     );
     if (!target) return;
-    const { open, more, verdict, show, pair, section, sure, answer } = target.dataset;
+    const { open, more, verdict, show, pair, section, sure, answer, grade } = target.dataset;
     if (target.dataset.do) this.doing[target.dataset.do]();
     else if (open) this.open(open);
     else if (more) openMenu(this, more, target);
-    else if (verdict) this.pressed(verdict, event);
+    else if (verdict) this.pressed(event, () => this.answer(verdict, true));
+    else if (grade) this.pressed(event, () => this.grade(this.current, grade, "menu"));
     else if (show) this.see(show);
     else if (sure) this.sure(target.dataset.label, sure);
     else if (answer) this.openQuestions(answer);
@@ -835,8 +874,8 @@ class Workspace {
   }
 
   /** The second press of a double click is no answer to the next question; fingers tap once. */
-  pressed(verdict, { detail, pointerType }) {
-    if (detail < 2 || pointerType !== "mouse") this.answer(verdict, true);
+  pressed({ detail, pointerType }, act) {
+    if (detail < 2 || pointerType !== "mouse") act();
   }
 
   /** On a phone: turn to the other solution. */

@@ -29,6 +29,9 @@ __all__ = [
 _MOST_ROWS = 20
 _MOST_FLIPS = 3
 
+# What the consensus is of the grades of judges.
+_CONSENSUS = {"median": "median", "mean": "mean", "mode": "most frequent"}
+
 
 def _percent(share: float) -> str:
     """Write a share so that only all of it is 100%: "97%", "99.6%"; "–" for none."""
@@ -71,9 +74,9 @@ def judges_text(findings: RetrievalFindings) -> str:
         return ""
     each = graded.graded_by
     by = f"{each.min()} to {each.max()}" if each.min() < each.max() else f"{each.min()}"
-    middle = "the mean" if graded.by == "mean" else "the median"
+    judges = format_count(len(graded.judges), "judge")
     return (
-        f"Judges: {middle} of the grades of {format_count(len(graded.judges), 'judge')}, {by} per "
+        f"Judges: the {_CONSENSUS[graded.by]} of the grades of {judges}, {by} per "
         f"case{', resampled for the intervals' if findings.n_panels else ''}"
     )
 
@@ -264,8 +267,8 @@ def judging_methods(findings: RetrievalFindings) -> Iterator[str]:
     """Write the sentences of the methods paragraph about judges."""
     graded, unjudged, machine = findings.graded, findings.unjudged, findings.machine
     if graded is not None:
-        middle = "mean" if graded.by == "mean" else "(lower) median"
-        yield f"The grade of a case is the {middle} of its judges' grades."
+        lower = "" if graded.by == "mean" else "; of two, the lower"
+        yield f"The grade of a case is the {_CONSENSUS[graded.by]} of its judges' grades{lower}."
     if unjudged is not None:
         yield (
             "Cases without a judgment counted as not relevant; bounds of the differences are over "

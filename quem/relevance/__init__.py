@@ -1,0 +1,1 @@
+"""Studies of kind ``relevance``: judges grade or rank the candidates of queries."""

@@ -1,0 +1,173 @@
+"""Agreement of judges on grades or ranks, and of each judge with themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.relevance.judgments import Judgments
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["Alpha", "InCommon", "alphas", "in_common", "pairs_of_judges", "with_themselves"]
+
+# Numbers that replicates take at once.
+_AT_ONCE = 4_000_000
+_FEWEST = 2
+
+
+@dataclass(frozen=True)
+class Alpha:
+    """Krippendorff's alpha, over all queries and of each.
+
+    Parameters
+    ----------
+    overall : float
+        NaN without two judgments that could differ.
+    interval : (float, float)
+        By bootstrap over queries; NaN where there is none.
+    by_query : array of float, shape (queries,)
+    """
+
+    overall: float
+    interval: tuple[float, float]
+    by_query: Floats
+
+
+def alphas(judgments: Judgments, *, level: float, replicates: int, seed: int) -> Alpha:
+    r"""Compute Krippendorff's alpha with the ordinal metric.
+
+    :math:`\alpha = 1 - D_o / D_e` with the distance of two grades
+    :math:`\delta^2_{ck} = (\sum_{g=c}^{k} n_g - (n_c + n_k)/2)^2`, where :math:`n_g` counts the
+    judgments with grade g that can be paired; candidates with one judgment have no part in it.
+
+    Parameters
+    ----------
+    level : float
+        Of the interval, the percentiles of `replicates` samples of the queries.
+
+    References
+    ----------
+    Krippendorff, K. (2013). *Content analysis* (3rd ed.), chapter 12. Sage.
+    """
+    n = len(judgments.queries)
+    coincidences = _coincidences(judgments)
+    by_query = _alpha(coincidences)
+    overall = float(_alpha(coincidences.sum(axis=0)[None])[0])
+    interval = (np.nan, np.nan)
+    paired = (coincidences.sum(axis=(1, 2)) > 0).sum()
+    if replicates and paired >= _FEWEST:
+        rng = np.random.default_rng(seed)
+        step = max(1, _AT_ONCE // coincidences[0].size)
+        drawn = [
+            _alpha(
+                np.tensordot(
+                    rng.multinomial(n, np.full(n, 1 / n), size=min(step, replicates - start)),
+                    coincidences,
+                    axes=1,
+                )
+            )
+            for start in range(0, replicates, step)
+        ]
+        known = np.concatenate(drawn)
+        known = known[~np.isnan(known)]
+        if len(known):
+            low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]).tolist()
+            interval = (low, high)
+    return Alpha(overall, interval, by_query)
+
+
+def _coincidences(judgments: Judgments) -> Floats:
+    """How often two grades met on a candidate, shape (queries, grades, grades)."""
+    values, n = judgments.first, len(judgments.queries)
+    levels, code = np.unique(values[~np.isnan(values)], return_inverse=True)
+    counts = np.zeros((values.shape[1], max(len(levels), 1)))
+    pair = np.nonzero(~np.isnan(values))[1]
+    np.add.at(counts, (pair, code), 1)
+    query = judgments.query
+    total = counts.sum(axis=1)
+    met = np.zeros((n, counts.shape[1], counts.shape[1]))
+    for at in range(n):
+        rows = (query == at) & (total > 1)
+        own, weight = counts[rows], 1 / (total[rows] - 1)
+        scaled = own * weight[:, None]
+        met[at] = scaled.T @ own - np.diag(scaled.sum(axis=0))
+    return met
+
+
+def _alpha(met: Floats) -> Floats:
+    """Alpha of each matrix of coincidences, shape (n,); NaN where nothing could differ."""
+    share = met.sum(axis=2)
+    total = share.sum(axis=1)
+    place = np.cumsum(share, axis=1) - share / 2
+    apart = (place[:, :, None] - place[:, None, :]) ** 2
+    observed = (met * apart).sum(axis=(1, 2))
+    expected = (share[:, :, None] * share[:, None, :] * apart).sum(axis=(1, 2))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        alpha = 1 - (total - 1) * observed / expected
+    return np.where(expected > 0, alpha, np.nan)
+
+
+@dataclass(frozen=True)
+class InCommon:
+    """How far two readings of the same candidates agree.
+
+    Parameters
+    ----------
+    n : int
+        Candidates that both judged.
+    same : float
+        The share on which they are the same; NaN without any.
+    kappa : float
+        Cohen's kappa with quadratic weights; NaN where it is undefined.
+    """
+
+    n: int
+    same: float
+    kappa: float
+
+
+def in_common(one: Floats, other: Floats) -> InCommon:
+    r"""Compare two judges, or a judge with themselves.
+
+    Kappa with weights :math:`(i - j)^2` is one minus the mean squared difference over the one to
+    expect of independent judges with the same grades, which is the sum of both variances and of
+    the squared difference of both means.
+
+    Parameters
+    ----------
+    one, other : array of float, shape (candidates,)
+        NaN for no judgment.
+
+    References
+    ----------
+    Cohen, J. (1968). Weighted kappa. *Psychological Bulletin*, 70(4), 213-220.
+    """
+    both = ~np.isnan(one) & ~np.isnan(other)
+    a, b = one[both], other[both]
+    if not len(a):
+        return InCommon(0, np.nan, np.nan)
+    expected = a.var() + b.var() + (a.mean() - b.mean()) ** 2
+    kappa = 1 - ((a - b) ** 2).mean() / expected if expected > 0 else np.nan
+    return InCommon(len(a), float((a == b).mean()), float(kappa))
+
+
+def pairs_of_judges(judgments: Judgments) -> dict[tuple[int, int], InCommon]:
+    """Compare every two judges who judged a candidate both."""
+    found = {
+        (j, k): in_common(judgments.first[j], judgments.first[k])
+        for j, k in combinations(range(len(judgments.judges)), 2)
+    }
+    return {pair: common for pair, common in found.items() if common.n}
+
+
+def with_themselves(judgments: Judgments) -> tuple[InCommon, ...]:
+    """Compare what each judge said of the queries that came twice."""
+    pairs = zip(judgments.first, judgments.again, strict=True)
+    return tuple(in_common(first, again) for first, again in pairs)

@@ -1,0 +1,108 @@
+"""Cases as judges read them: attributes line by line with long texts below, in Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = ["case_text", "short_title"]
+
+# A value that is longer, or has several lines, stands below the others.
+_LONG = 80
+_SPECIAL = re.compile(r"[`*_<>|~&\\\[\]$]")
+# Behind a backslash these begin a formula, and are written as numbers.
+_OF_FORMULAS = "\\[]$"
+_AT_START = re.compile(r"^(\s*)([#>+=-]|\d+(?=[.)]))", re.MULTILINE)
+_LONGEST_TITLE = 80
+
+
+def case_text(case: Mapping[str, object], columns: Sequence[str] = ()) -> str:
+    """Write a case or a query for a judge, without its id.
+
+    Parameters
+    ----------
+    case : mapping of str to object
+        Its attributes; missing values are left out.
+    columns : sequence of str
+        Those to show, as texts one below the other; all by default, with their names where
+        there are several.
+
+    Returns
+    -------
+    str
+        Markdown in which no value is markup; empty where nothing is known of the case.
+    """
+    known = {name: _value(value) for name, value in case.items()}
+    known = {name: text for name, text in known.items() if text}
+    if columns or len(known) == 1:
+        return "\n\n".join(_plain(known[name]) for name in columns or known if name in known)
+    short = {name: text for name, text in known.items() if not _is_long(text)}
+    parts = []
+    if short:
+        # Two spaces end a line within a paragraph, whose beginning lists show.
+        parts.append("  \n".join(f"{_name(name)} {_line(text)}" for name, text in short.items()))
+    for name, text in known.items():
+        if name not in short:
+            parts.append(f"{_name(name)}\n\n{_plain(text)}")
+    return "\n\n".join(parts)
+
+
+def short_title(case: Mapping[str, object], columns: Sequence[str]) -> str:
+    """Give the text of a query on one line, cut at a word, where it is one text; else nothing."""
+    texts = [_value(case[name]) for name in columns or list(case) if name in case]
+    texts = [text for text in texts if text]
+    if len(texts) != 1:
+        return ""
+    line = "".join(sign if sign.isprintable() else " " for sign in " ".join(texts[0].split()))
+    if len(line) <= _LONGEST_TITLE:
+        return line
+    return f"{line[:_LONGEST_TITLE].rpartition(' ')[0] or line[:_LONGEST_TITLE]}…"
+
+
+def _is_long(text: str) -> bool:
+    return len(text) > _LONG or "\n" in text
+
+
+def _value(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(_value, value)))
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {text}" for key, one in value.items() if (text := _value(one)))
+    return str(value).strip()
+
+
+def _name(name: str) -> str:
+    return f"**{_line(name)}:**"
+
+
+def _line(text: str) -> str:
+    return _escaped(" ".join(text.split()))
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(_literal, text)
+
+
+def _literal(match: re.Match[str]) -> str:
+    sign = match[0]
+    return f"&#{ord(sign)};" if sign in _OF_FORMULAS else f"\\{sign}"
+
+
+def _plain(text: str) -> str:
+    """Keep lines and paragraphs of a text, and nothing of it as markup."""
+    lines = [line.strip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
+    escaped = _escaped("\n".join(lines))
+    escaped = _AT_START.sub(_shielded, escaped)
+    return re.sub(r"(?<!\n)\n(?!\n)", "  \n", escaped)
+
+
+def _shielded(match: re.Match[str]) -> str:
+    space, sign = match.groups()
+    return f"{space}{sign}\\" if sign.isdecimal() else f"{space}\\{sign}"

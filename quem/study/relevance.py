@@ -1,0 +1,180 @@
+"""A study in which judges say how relevant cases are to queries.
+
+Its keys are explained in ``docs/reference/study-relevance.md``.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal, TypeAlias
+
+from pydantic import AfterValidator, Field, model_validator
+
+from quem.study.fields import (
+    Count,
+    FileName,
+    Id,
+    Level,
+    Line,
+    OneOrMore,
+    Part,
+    ProblemId,
+    Section,
+    Seed,
+    StudyPart,
+    allowed,
+)
+from quem.study.machines import Machine, MachineUse  # noqa: TC001  pydantic reads them
+from quem.study.models import (
+    Assisted,
+    ExperienceSpec,
+    MissingSolution,
+    PanelSource,
+    Problem,
+    Question,
+    RankingsSource,
+    SessionSpec,
+    Solving,
+    Subject,
+    System,
+)
+
+__all__ = [
+    "GRADE",
+    "LABELS",
+    "MOST_GRADES",
+    "Candidate",
+    "JudgedSpec",
+    "RelevanceSettings",
+    "RelevanceSpec",
+]
+
+# The question whose answer a grade is, as in the answers.
+GRADE = "grade"
+# Keys that give them: 0 to 9.
+MOST_GRADES = 10
+# What grades are called where nobody says it, by their number.
+LABELS: dict[int, tuple[str, ...]] = {
+    2: ("Not relevant", "Relevant"),
+    3: ("Not relevant", "Partly relevant", "Relevant"),
+    4: ("Not relevant", "Partly relevant", "Relevant", "Highly relevant"),
+}
+
+
+def _differ(values: tuple[str, ...]) -> tuple[str, ...]:
+    if values and not 1 < len(values) <= MOST_GRADES:
+        message = f"needs 2 to {MOST_GRADES} labels, the lowest grade first; or none, to rank"
+        raise ValueError(message)
+    if len({one.casefold() for one in values}) < len(values) or not all(map(str.strip, values)):
+        message = "has a label twice, or an empty one; give each grade its own"
+        raise ValueError(message)
+    return values
+
+
+class Candidate(StudyPart):
+    """A case that judges see for a query."""
+
+    problem: ProblemId = Field(description="The query, as under `problems`.")
+    id: Id = Field(description="Its file is named after it.")
+    query: str = Field("", description="Id of the query where it comes from; else `problem`.")
+    case: str = Field("", description="Id of the case where it comes from; else `id`.")
+
+
+class RelevanceSettings(StudyPart):
+    """The settings of the analysis."""
+
+    consensus: Literal["median", "mode"] = Field(
+        "median",
+        description="Grade of several judges; of two that are in the middle, or equally frequent, "
+        "the lower.",
+    )
+    level: Level = Field(0.95, description="Level of the intervals.")
+    bootstrap: Count = Field(
+        2000, description="Bootstrap samples of the queries; 0 for no intervals."
+    )
+    seed: Seed = Field(0, description="Random seed.")
+
+
+class RelevanceSpec(SessionSpec):
+    """Judges say how relevant the candidates of queries are; `quem pool` writes such studies."""
+
+    kind: Literal["relevance"] = Field("relevance", description="Kind of study.")
+    problems: Annotated[tuple[Problem, ...], Section] = Field((), description="The queries.")
+    candidates: Annotated[tuple[Candidate, ...], Section, allowed("file name, or list")] = Field(
+        (), description="What is judged; a CSV file with these columns, or a list."
+    )
+    grades: Annotated[
+        tuple[Line, ...], OneOrMore, AfterValidator(_differ), allowed("texts, 2 to 10")
+    ] = Field(
+        (),
+        description="What the grades 0, 1, 2, … are called; without them, judges rank the "
+        "candidates of a query.",
+    )
+    judgments: FileName = Field(
+        "",
+        description="A table of judgments with the columns query, case, judge, and grade, instead "
+        "of a judging session.",
+    )
+    judged: FileName = Field(
+        "", description="Relevance judgments made before, which the qrels of the result hold too."
+    )
+    analysis: Annotated[RelevanceSettings, Part] = Field(
+        RelevanceSettings(), description="Settings of the analysis."
+    )
+
+    # What a study of people and systems has besides; sessions of both kinds are run alike.
+    experience_unit: ClassVar[str] = "years"
+    subjects: ClassVar[tuple[Subject, ...]] = ()
+    systems: ClassVar[tuple[System, ...]] = ()
+    assisted: ClassVar[tuple[Assisted, ...]] = ()
+    withheld: ClassVar[tuple[str, ...]] = ()
+    missing: ClassVar[tuple[MissingSolution, ...]] = ()
+    machines: ClassVar[tuple[Machine, ...]] = ()
+    machine: ClassVar[MachineUse | None] = None
+    panel: ClassVar[PanelSource | None] = None
+    solving: ClassVar[Solving | None] = None
+    awaits_subjects: ClassVar[bool] = False
+    taken_ids: ClassVar[frozenset[str]] = frozenset()
+
+    @property
+    def rankings(self) -> RankingsSource:
+        """Where the judgments are: a table, or a judging session."""
+        if self.judgments:
+            return RankingsSource.model_validate(self.judgments)
+        return RankingsSource.model_validate({"from": "store"})
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What grades are called, the lowest first; empty where judges rank."""
+        return self.grades
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The grade, where judges give one, and what they are asked besides."""
+        if not self.grades:
+            return self.judging.questions
+        asked = Question(
+            id=GRADE,
+            about="solution",
+            kind="scale",
+            text="Grade",
+            range=(0, len(self.grades) - 1),
+            required=True,
+        )
+        return (asked, *self.judging.questions)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> RelevanceSpec:
+        if self.grades and any(one.id == GRADE for one in self.judging.questions):
+            message = f"judging.questions has the id {GRADE!r}, which the grades have; rename it"
+            raise ValueError(message)
+        if not self.grades and self.judged:
+            message = "judged are grades, and ranks are none; name the grades, or leave judged out"
+            raise ValueError(message)
+        if not self.grades and self.design.block_size:
+            message = "ranks of blocks cannot be compared; name the grades, or leave design out"
+            raise ValueError(message)
+        return self
+
+
+# What a judging session can be of.
+JudgedSpec: TypeAlias = ExperienceSpec | RelevanceSpec

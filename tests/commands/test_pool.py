@@ -1,0 +1,211 @@
+"""``quem pool``: the judging study that it writes, and what it refuses."""
+
+from __future__ import annotations
+
+import csv
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+from tests.retrieval.made import write_study
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.commands.conftest import Outcome
+
+RUNS = {
+    "one_csv": "query,case,rank\nq1,a,1\nq1,b,2\nq2,c,1\nq3,d,1\n",
+    "two_csv": "query,case,rank\nq1,c,1\nq1,a,2\nq2,c,1\nq2,d,2\nq3,a,1\n",
+}
+RETRIEVERS = [{"id": "one", "run": "one.csv"}, {"id": "two", "run": "two.csv"}]
+
+
+def _candidates(folder: Path) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for row in csv.DictReader((folder / "candidates.csv").read_text().splitlines()):
+        found.setdefault(row["query"], set()).add(row["case"])
+        place = folder / "solutions" / row["problem"]
+        assert (place / f"{row['id']}.md").exists() or (place / f"{row['id']}.txt").exists()
+        assert (folder / "problems" / f"{row['problem']}.md").exists()
+    return found
+
+
+def test_pool_writes_a_judging_study(quem_command: Callable[..., Outcome], tmp_path: Path) -> None:
+    """A study without ground truth is pooled; what is written has no mistakes and hides ids."""
+    path = write_study(tmp_path, RETRIEVERS, None, ground_truth=None, **RUNS)
+    code, out, err = quem_command("pool", path, "--depth", "2", "--judges", "3")
+    assert (code, out) == (0, "")
+    folder = tmp_path / "pool"
+    assert _candidates(folder) == {"q1": {"a", "b", "c"}, "q2": {"c", "d"}, "q3": {"a", "d"}}
+    assert "pool: 7 pairs of query and case by 2 retrievers down to rank 2; 0 judged before" in err
+    assert "taken: 7, for 3 queries\n" in err
+    assert err.endswith(f"Next: quem serve {folder}\n")
+    study = yaml.safe_load((folder / "study.yaml").read_text())
+    assert study["grades"] == ["Not relevant", "Partly relevant", "Relevant", "Highly relevant"]
+    assert [one["id"] for one in study["judges"]] == ["J1", "J2", "J3"]
+    text = (folder / "solutions/q1/a.md").read_text()
+    assert text == "**x:** 1  \n**kind:** p\n"
+    code, out, _ = quem_command("check", folder)
+    assert code == 0
+    assert out.splitlines() == [
+        f"{folder / 'study.yaml'}: no errors, no warnings",
+        "found: 3 judges, 3 queries, 7 candidates, 7 texts, no rankings yet",
+    ]
+    # Nothing is written over, and analyzing says what is next.
+    assert quem_command("pool", path)[0] == 1
+    code, _, err = quem_command("analyze", path)
+    assert (code, "ground_truth: is missing; name" in err, "`quem pool`" in err) == (1, True, True)
+
+
+def test_pool_leaves_out_what_is_judged(
+    quem_command: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    """By qrels of the study and of a file; both are kept for the qrels of the result."""
+    (tmp_path / "qrels.txt").write_text("q1 0 a 2\nq2 0 c 0\n")
+    (tmp_path / "more.csv").write_text("query,case,grade\nq3,d,1\n")
+    path = write_study(tmp_path, RETRIEVERS, {"qrels": "qrels.txt"}, **RUNS)
+    more = ("--judged", tmp_path / "more.csv", "--depth", 2, "--grades", "no,yes")
+    code, _, err = quem_command("pool", path, *more, "--out", tmp_path / "x")
+    assert code == 0
+    assert "; 3 judged before" in err
+    assert _candidates(tmp_path / "x") == {"q1": {"b", "c"}, "q2": {"d"}, "q3": {"a"}}
+    rows = (tmp_path / "x/judged.csv").read_text().splitlines()
+    assert sorted(rows) == ["q1,a,2", "q2,c,0", "q3,d,1", "query,case,grade"]
+    code, _, err = quem_command("pool", path, *more, "--out", tmp_path / "y", "--budget", 2)
+    assert code == 0
+    assert "taken: 2 of 4, complete down to rank " in err
+    assert sum(map(len, _candidates(tmp_path / "y").values())) == 2
+    (tmp_path / "all.csv").write_text(
+        "query,case,grade\n" + "".join(f"q{q},{c},1\n" for q in (1, 2, 3) for c in "abcd")
+    )
+    code, _, err = quem_command("pool", path, "--judged", tmp_path / "all.csv")
+    assert code == 1
+    assert "pairs of query and case down to rank 20 are judged; give a larger --depth" in err
+
+
+def test_documents_are_copied_by_the_ids_of_cases(
+    quem_command: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    """Files named by ids, percent-encoded where these have slashes; safe names in the study."""
+    documents = tmp_path / "documents"
+    documents.mkdir()
+    long = "L" * 150
+    ids = ["http://x/y", long, "a.b"]
+    for name, text in zip_longest(("http%3A%2F%2Fx%2Fy.txt", f"{long}.txt", "a.b.txt"), ids):
+        (documents / name).write_text(f"The text of {text[:3]}\n")
+    run = "".join(f"q1,{one},{rank}\n" for rank, one in enumerate(ids, 1))
+    path = write_study(
+        tmp_path,
+        [{"id": "r", "run": "r.csv"}],
+        None,
+        ground_truth=None,
+        cases=None,
+        r_csv=f"query,case,rank\n{run}",
+        queries_csv="id,text\nq1,red bike\n",
+    )
+    code, _, err = quem_command("pool", path, "--rank")
+    assert code == 1
+    assert "judges would read nothing of 3 cases (http://x/y, " in err
+    assert "--documents FOLDER" in err
+    assert not (tmp_path / "pool").exists()
+    code, _, err = quem_command("pool", path, "--documents", documents, "--rank")
+    assert code == 0, err
+    assert _candidates(tmp_path / "pool") == {"q1": set(ids)}
+    study = yaml.safe_load((tmp_path / "pool/study.yaml").read_text())
+    assert "grades" not in study
+    assert study["problems"] == [{"id": "q1", "title": "red bike", "statement": "problems/q1.md"}]
+    shown = sorted(path.read_text() for path in (tmp_path / "pool/solutions/q1").iterdir())
+    assert shown == sorted(f"The text of {one[:3]}\n" for one in ids)
+    (documents / "a.b.txt").write_bytes(b"\x00\x01\x02")
+    code, _, err = quem_command("pool", path, "--documents", documents, "--out", tmp_path / "z")
+    assert code == 1
+    assert str(documents / "a.b.txt") in err
+    assert not (tmp_path / "z").exists()
+    (documents / "a.b.txt").unlink()
+    code, _, err = quem_command("pool", path, "--documents", documents, "--out", tmp_path / "z")
+    assert (code, "has no file of the case a.b; name files by" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("more", "keys", "message"),
+    [
+        (("--grades", "0-0"), {}, "'0-0' is one grade"),
+        (("--grades", "yes"), {}, "neither a range such as 0-3 nor 2 to 10 different labels"),
+        (("--grades", "a,A"), {}, "neither a range"),
+        (("--text", "color"), {}, "--text: there is no attribute 'color'; there are: x, kind"),
+        (("--rank", "--judged", "one.csv"), {}, "leave one out"),
+        ((), {"queries": None}, "queries: is missing: name the file of the queries"),
+        ((), {"queries_csv": "id\nq1\nq2\nq3\n"}, "judges would read nothing of 3 queries"),
+        (("--depth", "0"), {}, "--depth"),
+    ],
+)
+def test_mistakes_of_a_pool_are_told(
+    more: tuple[str, ...],
+    keys: dict[str, object],
+    message: str,
+    quem_command: Callable[..., Outcome],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One message each, and nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    path = write_study(tmp_path, RETRIEVERS, None, **{"ground_truth": None, **RUNS, **keys})
+    code, out, err = quem_command("pool", path, *more)
+    assert code in (1, 2)
+    assert out == ""
+    assert message in " ".join(err.split())
+    assert not (tmp_path / "pool").exists()
+
+
+def test_leave_one_out_is_pooled_without_the_case_itself(
+    quem_command: Callable[..., Outcome], tmp_path: Path
+) -> None:
+    """Each case is a query without its solution; candidates have theirs, and are others."""
+    path = write_study(
+        tmp_path,
+        [{"id": "linear", "linear": {}}],
+        None,
+        ground_truth=None,
+        queries="leave-one-out",
+        cases={"file": "cases.csv", "solution": "kind"},
+    )
+    assert quem_command("pool", path, "--depth", 2)[0] == 0
+    found = _candidates(tmp_path / "pool")
+    assert all(query not in cases and len(cases) == 2 for query, cases in found.items())
+    assert "kind" not in (tmp_path / "pool/problems/a.md").read_text()
+    assert "kind" in (tmp_path / "pool/solutions/b/a.md").read_text()
+
+
+def test_what_to_judge_next_is_pooled(quem_command: Callable[..., Outcome], tmp_path: Path) -> None:
+    """From grades of a few cases to the list of the next ones, to a study of these alone."""
+    (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq2 0 c 0\nq3 0 b 1\n")
+    analysis = {"measures": "P@2", "judge_next": 3}
+    truth = {"qrels": "qrels.txt"}
+    path = write_study(tmp_path, RETRIEVERS, truth, analysis=analysis, **RUNS)
+    assert quem_command("analyze", path, "--out", tmp_path / "report")[0] == 0
+    table = tmp_path / "report" / "judge-next.csv"
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    wanted: dict[str, set[str]] = {}
+    for row in rows:
+        wanted.setdefault(row["query"], set()).add(row["case"])
+    assert len(rows) == 3
+    code, _, err = quem_command("pool", path, "--only", table, "--out", tmp_path / "next")
+    assert code == 0
+    assert "pool: 3 pairs of query and case, as named; 0 judged before\ntaken: 3, for" in err
+    assert _candidates(tmp_path / "next") == wanted
+    more = ("--only", table, "--out", tmp_path / "more", "--judged", table.with_suffix(".all"))
+    judged = "query,case,grade\n" + "".join(f"{r['query']},{r['case']},1\n" for r in rows)
+    table.with_suffix(".all").write_text(judged)
+    code, _, err = quem_command("pool", path, *more)
+    assert (code, f"{table}: all 3 pairs of query and case are judged" in err) == (1, True)
+    table.write_text("query,case\nq9,a\n")
+    code, _, err = quem_command("pool", path, "--only", table, "--out", tmp_path / "more")
+    assert (code, "has no query 'q9'" in err) == (1, True)
+    table.write_text("query,case\nq1,zzz\n")
+    code, _, err = quem_command("pool", path, "--only", table, "--out", tmp_path / "more")
+    assert (code, "judges would read nothing of the case zzz" in err) == (1, True)
+    assert not (tmp_path / "more").exists()

@@ -1,0 +1,169 @@
+"""A judging session of a relevance study, by all commands that take one."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+import yaml
+
+import quem
+from quem.store.engine import store_of
+from quem.store.exporting import submitted_rankings
+from quem.store.location import locate_database
+from quem.store.state import State
+from tests.commands.sessions import close, hold_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.commands.conftest import Outcome
+
+CASES = ("a", "b", "c")
+
+
+def _graded(**grades: int) -> State:
+    order = sorted(set(grades.values()), reverse=True)
+    ranked = tuple(tuple(x for x, g in grades.items() if g == grade) for grade in order)
+    cannot = {x: "torn" for x in CASES if x not in grades}
+    return State(ranked, cannot=cannot, answers={"grade": {x: str(g) for x, g in grades.items()}})
+
+
+STATES = (_graded(a=2, b=0, c=1), _graded(a=1, b=0), _graded(a=2, b=1, c=1))
+
+
+def write_relevance(folder: Path, *, repeat: int = 1, **keys: object) -> Path:
+    """Write a study of three judges, two queries, and three candidates; gives its study file."""
+    content = {
+        "kind": "relevance",
+        "id": "rel",
+        "title": "Relevance of things",
+        "grades": ["No", "Partly", "Yes"],
+        "candidates": "candidates.csv",
+        "judges": [{"id": f"J{n}"} for n in (1, 2, 3)],
+        "judging": {"repeat": repeat},
+        "problems": [{"id": "p1", "title": "One"}, {"id": "p2", "title": "Two"}],
+        **keys,
+    }
+    rows = ["problem,id,query,case"]
+    for problem in ("p1", "p2"):
+        group = folder / "solutions" / problem
+        group.mkdir(parents=True)
+        for case in CASES:
+            (group / f"{case}.md").write_text(f"Text of {ord(case)} for {problem}.\n")
+            rows.append(f"{problem},{case},http://q/{problem},http://c/{case}")
+    (folder / "candidates.csv").write_text("\n".join(rows) + "\n")
+    path = folder / "study.yaml"
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
+    return path
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    """A study whose judges have submitted everything; its session is open."""
+    path = write_relevance(tmp_path)
+    hold_session(path, solvers=CASES, states=STATES).close()
+    return path
+
+
+def test_a_closed_session_is_analyzed(study: Path, quem_command: Callable[..., Outcome]) -> None:
+    """Open, it is refused; closed, its grades are those of the judges, repeats apart."""
+    close(study, state="open")
+    code, _, err = quem_command("analyze", study)
+    assert code == 1
+    assert "the judging session is still open; close it" in err
+    assert quem_command("check", study)[1].endswith(
+        "rankings hidden until the judging session is closed\n"
+    )
+    close(study)
+    loaded = quem.load_study(study, kind="relevance")
+    result = quem.analyze(loaded, bootstrap=0)
+    judged = result.attachments()["judgments.csv"]
+    rows = list(csv.reader(b"".join(judged).decode().splitlines()))[1:]
+    expected = [
+        [f"http://q/{problem}", f"http://c/{case}", f"J{judge}", grade]
+        for problem in ("p1", "p2")
+        for case in CASES
+        for judge, state in enumerate(STATES, 1)
+        if (grade := state.answers["grade"].get(case))
+    ]
+    assert sorted(rows) == sorted(expected)
+    assert result.consensus["consensus"].tolist() == [2.0, 0.0, 1.0] * 2
+    judges = result.judges.set_index("judge")
+    assert judges["n_cannot"].to_dict() == {"J1": 0, "J2": 2, "J3": 0}
+    assert judges["n_repeated"].to_dict() == {"J1": 3, "J2": 2, "J3": 3}
+    assert (judges["same_again"] == 1).all()
+    code, out, _ = quem_command("check", study)
+    assert code == 0
+    assert "3 judges, 2 queries, 6 candidates" in out
+    assert quem_command("check", study, "--store")[0] == 0
+
+
+def test_a_candidate_that_is_removed_is_left_out(
+    study: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """With a warning, and only where it was removed."""
+    close(study)
+    table = study.with_name("candidates.csv")
+    table.write_text("".join(
+        line for line in table.read_text().splitlines(keepends=True) if not line.startswith("p1,b")
+    ))  # fmt: skip
+    result = quem.analyze(quem.load_study(study, kind="relevance"), bootstrap=0)
+    assert len(result.consensus) == 5
+    (study.parent / "solutions/p1/a.md").write_text("Changed.\n")
+    code, _, err = quem_command("analyze", study, "--json")
+    assert code == 0
+    assert "warning: solutions-changed: a on p1" in err
+
+
+def test_ranks_of_a_session_are_adjusted(tmp_path: Path) -> None:
+    """Without grades the order counts; ties share their mean rank."""
+    path = write_relevance(tmp_path, grades=[])
+    states = [State((("a",), ("b", "c"))), State((("a", "b"), ("c",))), State((("c",),),
+              cannot={"a": "x", "b": "x"})]  # fmt: skip
+    hold_session(path, solvers=CASES, states=states).close()
+    close(path)
+    result = quem.analyze(quem.load_study(path, kind="relevance"), bootstrap=0)
+    assert result.consensus["consensus"].tolist() == [2.75, 2.0, pytest.approx(3.5 / 3)] * 2
+
+
+def test_an_archive_holds_the_grades(study: Path, quem_command: Callable[..., Outcome]) -> None:
+    """What is exported can be imported elsewhere, and gives the same result."""
+    close(study)
+    out = study.parent / "out"
+    assert quem_command("export", study, "--out", out)[0] == 0
+    answers = list(csv.DictReader((out / "answers.csv").read_text().splitlines()))
+    assert {row["question"] for row in answers} == {"grade"}
+    rankings = list(csv.DictReader((out / "rankings.csv").read_text().splitlines()))
+    assert len(rankings) == 3 * 3 * 3
+    other = study.parent / "other.sqlite3"
+    code, _, err = quem_command("import", study, out / "archive.jsonl", "--database", other)
+    assert code == 0, err
+    results = [
+        quem.analyze(quem.load_study(study, kind="relevance", database=str(place)), bootstrap=0)
+        for place in (study.with_suffix(".sqlite3"), other)
+    ]
+    first, second = (json.dumps(result.to_dict(), default=str) for result in results)
+    assert first == second
+    backup = study.parent / "backup"
+    code, _, err = quem_command("backup", study, "--to", backup)
+    assert code == 0, err
+
+
+def test_judges_have_links(study: Path, quem_command: Callable[..., Outcome]) -> None:
+    """As in any session; a judge can be added, and what they wrote erased."""
+    links = study.parent / "links.csv"
+    code, _, err = quem_command("judges", study, "--add", "J9", "--out", links)
+    assert code == 0, err
+    assert "J9" in links.read_text()
+    code, _, err = quem_command("judges", study, "--erase", "J3")
+    assert code == 0, err
+    store = store_of(locate_database(study, None), "rel")
+    assert store
+    with store.read() as c:
+        grades = [one.state.answers["grade"] for one in submitted_rankings(c, "rel")]
+    store.close()
+    assert len(grades) == 3 * 3

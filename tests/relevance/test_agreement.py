@@ -1,0 +1,114 @@
+"""Agreement and consensus, beside other programs and loops."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from statistics import median_low
+
+import krippendorff
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.inter_rater import cohens_kappa
+
+from quem.relevance.agreement import alphas, in_common, pairs_of_judges, with_themselves
+from quem.relevance.consensus import average_rank, consensus_grade
+from tests.relevance.made import drawn
+
+SEEDS = st.integers(0, 10_000)
+
+
+@settings(max_examples=30)
+@given(SEEDS, st.integers(2, 6), st.integers(2, 10))
+def test_alpha_is_that_of_another_program(seed: int, judges: int, grades: int) -> None:
+    """Over all queries, and of each query by itself."""
+    judgments = drawn(seed, judges=judges, grades=grades)
+    found = alphas(judgments, level=0.95, replicates=0, seed=0)
+    for query, alpha in [(None, found.overall), *enumerate(found.by_query.tolist())]:
+        own = judgments.first[:, judgments.query == query] if query is not None else judgments.first
+        kept = own[:, (~np.isnan(own)).sum(axis=0) > 1]
+        if len(np.unique(kept[~np.isnan(kept)])) < 2:
+            assert np.isnan(alpha)
+            continue
+        expected = krippendorff.alpha(own, level_of_measurement="ordinal")
+        assert alpha == pytest.approx(expected, abs=1e-12)
+
+
+def test_alpha_of_krippendorffs_example() -> None:
+    """The data of Krippendorff (2011, section C) have an ordinal alpha of 0.815."""
+    rows = (
+        "1 2 3 3 2 1 4 1 2 . . .",
+        "1 2 3 3 2 2 4 1 2 5 . 3",
+        ". 3 3 3 2 3 4 2 2 5 1 .",
+        "1 2 3 3 2 4 4 1 2 5 1 .",
+    )
+    values = [[np.nan if w == "." else float(w) for w in row.split()] for row in rows]
+    judgments = replace(drawn(0, candidates=12, per_query=12), first=np.array(values))
+    found = alphas(judgments, level=0.95, replicates=0, seed=0)
+    assert found.overall == pytest.approx(0.815, abs=5e-4)
+
+
+def test_interval_is_that_of_resampled_queries() -> None:
+    """Percentiles of alpha over samples of whole queries, each computed from its judgments."""
+    judgments = drawn(5, candidates=48)
+    found = alphas(judgments, level=0.9, replicates=400, seed=7)
+    assert found.interval[0] < found.overall < found.interval[1]
+    rng = np.random.default_rng(7)
+    n = len(judgments.queries)
+    values = []
+    for weights in rng.multinomial(n, np.full(n, 1 / n), size=400):
+        taken = [
+            judgments.first[:, judgments.query == query]
+            for query, times in enumerate(weights)
+            for _ in range(times)
+        ]
+        values.append(krippendorff.alpha(np.hstack(taken), level_of_measurement="ordinal"))
+    assert found.interval == pytest.approx(np.quantile(values, [0.05, 0.95]), abs=1e-9)
+
+
+@settings(max_examples=30)
+@given(SEEDS)
+def test_kappa_is_that_of_another_program(seed: int) -> None:
+    """Of two judges, and of a judge who judged twice."""
+    judgments = drawn(seed, judges=3)
+    for (one, other), common in pairs_of_judges(judgments).items():
+        both = ~np.isnan(judgments.first[[one, other]]).any(axis=0)
+        a, b = judgments.first[[one, other]][:, both].astype(int)
+        counts = np.zeros((3, 3))
+        np.add.at(counts, (a, b), 1)
+        assert (common.n, common.same) == (both.sum(), (a == b).mean())
+        if len({*a.tolist(), *b.tolist()}) > 1:
+            expected = cohens_kappa(counts, wt="quadratic").kappa
+            assert common.kappa == pytest.approx(expected, abs=1e-12)
+    for again, common in zip(judgments.again, with_themselves(judgments), strict=True):
+        assert common.n == (~np.isnan(again)).sum()
+        # Whoever says the same again agrees with themselves.
+        assert common.n == 0 or common.same == 1
+
+
+def test_kappa_is_undefined_without_differences() -> None:
+    """One grade alone, or nothing in common, has no kappa."""
+    same = in_common(np.array([1.0, 1.0]), np.array([1.0, 1.0]))
+    assert (same.n, same.same) == (2, 1.0)
+    assert np.isnan(same.kappa)
+    assert in_common(np.array([1.0, np.nan]), np.array([np.nan, 1.0])).n == 0
+
+
+@settings(max_examples=30)
+@given(SEEDS, st.integers(1, 6))
+def test_consensus_is_that_of_a_loop(seed: int, judges: int) -> None:
+    """The lower median, the lowest of the most frequent grades, and the mean."""
+    judgments = drawn(seed, judges=judges)
+    median, mode = (consensus_grade(judgments, rule) for rule in ("median", "mode"))
+    mean = average_rank(judgments)
+    for at, column in enumerate(judgments.first.T):
+        said = column[~np.isnan(column)].tolist()
+        if not said:
+            assert np.isnan([median[at], mode[at], mean[at]]).all()
+            continue
+        counts = Counter(said)
+        assert median[at] == median_low(said)
+        assert mode[at] == min(g for g, n in counts.items() if n == max(counts.values()))
+        assert mean[at] == pytest.approx(sum(said) / len(said))

@@ -1,0 +1,237 @@
+"""From a table of judgments to a result: consensus, qrels, warnings, files, mistakes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from copy import deepcopy
+from typing import TYPE_CHECKING
+
+import ir_measures
+import pytest
+
+import quem
+from quem.report.files import json_text
+from tests.docs.pages import ROOT
+from tests.docs.schema import fits, mappings, mistakes
+from tests.relevance.made import analysed, drawn, study_in, table
+from tests.retrieval.made import evaluated, write_study
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEAD = "query,case,judge,grade\n"
+FEW = HEAD + "q1,a,J1,2\nq1,a,J2,1\nq1,b,J1,0\nq1,b,J2,0\nq2,a,J1,1\nq2,c,J2,2\n"
+
+
+def _files(path: Path, **settings: object) -> dict[str, str]:
+    attachments = analysed(path, **settings).attachments()
+    return {name: b"".join(parts).decode() for name, parts in attachments.items()}
+
+
+def test_qrels_are_the_consensus_and_what_was_judged_before(tmp_path: Path) -> None:
+    """The lower of two grades; old grades of other cases stay, of the same the new one counts."""
+    (tmp_path / "old.txt").write_text("q1 0 a 0\nq3 0 z 2\n")
+    path = study_in(tmp_path, FEW, judged="old.txt")
+    files = _files(path)
+    assert files["judgments.csv"] == FEW
+    expected = {("q1", "a"): 1, ("q1", "b"): 0, ("q2", "a"): 1, ("q2", "c"): 2, ("q3", "z"): 2}
+    rows = list(csv.DictReader(files["qrels.csv"].splitlines()))
+    assert {(row["query"], row["case"]): int(row["grade"]) for row in rows} == expected
+    (tmp_path / "new.txt").write_text(files["qrels.txt"])
+    read = list(ir_measures.read_trec_qrels(str(tmp_path / "new.txt")))  # type: ignore[no-untyped-call]
+    assert {(one.query_id, one.doc_id): one.relevance for one in read} == expected
+    assert [one.code for one in analysed(path).warnings if one.code == "judged-again"]
+
+
+def test_what_was_judged_can_be_judged_again(tmp_path: Path) -> None:
+    """The table that an analysis writes is one that a study reads."""
+    path = study_in(tmp_path, FEW)
+    (tmp_path / "table.csv").write_text(_files(path)["judgments.csv"])
+    assert _files(path)["judgments.csv"] == FEW
+
+
+def test_ids_with_blanks_have_no_trec_file(tmp_path: Path) -> None:
+    """A blank separates words in TREC's format; CSV holds any id."""
+    files = _files(study_in(tmp_path, HEAD + 'q 1,"a, b",J1,2\n'))
+    assert "qrels.txt" not in files
+    assert files["qrels.csv"] == 'query,case,grade\nq 1,"a, b",2\n'
+
+
+def test_ranks_are_averaged(tmp_path: Path) -> None:
+    """Ranks have a mean and no qrels."""
+    path = study_in(tmp_path, FEW.replace(",0\n", ",1\n"), grades=[])
+    result = analysed(path)
+    assert result.consensus["consensus"].tolist() == [1.5, 1.0, 1.0, 2.0]
+    assert set(result.attachments()) == {"judgments.csv"}
+    assert "ordered by average rank" in result.summary()
+    assert result.figures() == {}
+    assert mistakes(json.loads(json_text(result.to_dict()))) == []
+
+
+def test_warnings_say_what_is_doubtful(tmp_path: Path) -> None:
+    """Candidates without a judge, one judge, judges who disagree; none for those who agree."""
+    candidates = [{"problem": "q", "id": one} for one in "abcd"]
+    keys = {"problems": [{"id": "q"}], "candidates": candidates}
+    path = study_in(tmp_path, HEAD + "q,a,J1,0\nq,b,J1,2\nq,c,J1,1\n", **keys)
+    messages = {one.code: one.message for one in analysed(path).warnings}
+    assert messages["unjudged-candidates"].startswith("1 candidate of 1 query has no judgment")
+    assert "judged-once" in messages
+    path = study_in(tmp_path, HEAD + "q,a,J1,0\nq,b,J1,2\nq,a,J2,2\nq,b,J2,0\n")
+    assert [one.code for one in analysed(path).warnings] == ["low-relevance-agreement"]
+    path = study_in(tmp_path, HEAD + "q,a,J1,0\nq,b,J1,2\nq,a,J2,0\nq,b,J2,2\n")
+    assert analysed(path).warnings == ()
+
+
+def test_report_and_summary_name_the_agreement(tmp_path: Path) -> None:
+    """The page has judges, pairs, queries, and candidates; the summary the grades."""
+    path = study_in(tmp_path, table(drawn(3).first, 8), title="On <b>")
+    result = analysed(path)
+    alpha = result.findings.alpha.overall
+    assert f"alpha {alpha:.2f}" in result.summary()
+    page = result.to_html()
+    assert "On &lt;b&gt;" in page
+    for title in ("Pairs of judges", "What was judged of each query", "Consensus on each"):
+        assert title in page
+    assert set(result.figures()) == {"grades"}
+    assert repr(result) == "<RelevanceResult of made: 40 candidates>"
+    assert "Krippendorff" in result._repr_html_()
+
+
+def test_what_comes_out_fits_the_schema(tmp_path: Path) -> None:
+    """analysis.json is as its schema says, which allows no key more and none fewer."""
+    document = json.loads(json_text(analysed(study_in(tmp_path, FEW)).to_dict()))
+    assert mistakes(document) == []
+    shipped = analysed(ROOT / "templates/init/relevance/study.yaml").to_dict()
+    assert mistakes(json.loads(json_text(shipped))) == []
+    seen = set()
+    for index, mapping in enumerate(mappings(document)):
+        keys = tuple(mapping)
+        if keys in seen:
+            continue
+        seen.add(keys)
+        changed = deepcopy(document)
+        list(mappings(changed))[index]["surplus"] = 1
+        assert not fits(changed), f"a key more beside {sorted(mapping)}"
+        for name in keys:
+            changed = deepcopy(document)
+            del list(mappings(changed))[index][name]
+            assert not fits(changed), f"{name} is missing beside {sorted(keys)}"
+    assert len(seen) == 8
+
+
+@pytest.mark.parametrize(
+    ("rows", "keys", "message"),
+    [
+        ("q1,a,J1,3\n", {}, "table.csv:2:4: grade: '3' is not a whole number from 0 to 2"),
+        ("q1,a,J1,0.5\n", {}, "'0.5' is not a whole number from 0 to 2"),
+        ("q1,a,J1,0\n", {"grades": []}, "'0' is not a rank from 1"),
+        ("q1,a,J1,1\nq1,a,J1,2\n", {}, ":3:2: case: J1 judged it on line 2 already; keep one"),
+        ("", {}, "holds no"),
+        ("q1,a,J1,1\n", {"judgments": "no.csv"}, "there is no file 'no.csv'"),
+        ("q1,a,J1,1\n", {"judged": "no.csv"}, "there is no file 'no.csv'"),
+        ("q1,a,J1,1\n", {"grades": ["One"]}, "needs 2 to 10 labels"),
+        ("q1,a,J1,1\n", {"grades": ["One", "one"]}, "has a label twice"),
+        ("q1,a,J1,1\n", {"grades": [], "judged": "table.csv"}, "judged are grades"),
+        ("q1,a,J1,1\n", {"grades": [], "design": {"block_size": 4}}, "ranks of blocks cannot"),
+        (
+            "q1,a,J1,1\n",
+            {"judging": {"questions": [{"id": "grade", "about": "task", "kind": "text",
+                                        "text": "?"}]}},
+            "judging.questions has the id 'grade'",
+        ),
+        (
+            "q1,x,J1,1\n",
+            {"problems": [{"id": "q1"}], "candidates": [{"problem": "q1", "id": "a"}]},
+            "'x' is not a candidate of 'q1'",
+        ),
+        (
+            "q1,a,J1,1\n",
+            {
+                "problems": [{"id": "q1"}],
+                "candidates": [{"problem": "q1", "id": "a"}, {"problem": "q1", "id": "a"}],
+            },
+            "candidates[2].id: 'a' is there twice for 'q1'; keep one",
+        ),
+        (
+            "q1,a,J1,1\n",
+            {
+                "problems": [{"id": "q1"}],
+                "candidates": [
+                    {"problem": "q1", "id": "a"},
+                    {"problem": "q1", "id": "b", "case": "a"},
+                ],
+            },
+            "candidates: a and b are the same case of the same query; keep one",
+        ),
+        (
+            "q1,a,J1,1\n",
+            {"problems": [{"id": "q1"}], "candidates": [{"problem": "q2", "id": "a"}]},
+            "candidates[1].problem: there is no problem 'q2'",
+        ),
+        ("q1,a,J1,1\n", {"candidates": "none.csv"}, "there is no file 'none.csv'"),
+        ("q1,a,J1,1\n", {"systems": [{"id": "x"}]}, "systems: unknown key"),
+    ],
+)  # fmt: skip
+def test_mistakes_name_place_and_remedy(
+    rows: str, keys: dict[str, object], message: str, tmp_path: Path
+) -> None:
+    """One message for each, and nothing is analyzed."""
+    path = study_in(tmp_path, HEAD + rows, **keys)
+    with pytest.raises(quem.QuemError) as raised:
+        quem.load_study(path, kind="relevance")
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("problem\nq1\n", "candidates.csv:1: has no column id; add it"),
+        ("problem,id\nq1,\n", "candidates.csv:2: id: is empty; add the id"),
+        ("problem,id\nq1,a\nq1,a\n", "candidates.csv:3: id: 'a' is on line 2 already; keep one"),
+        ('problem,id\nq1,"a\n', "is no CSV"),
+    ],
+)
+def test_mistakes_in_the_table_of_candidates_name_their_line(
+    text: str, message: str, tmp_path: Path
+) -> None:
+    """The table that `candidates` names has lines of its own."""
+    (tmp_path / "candidates.csv").write_text(text)
+    keys = {"problems": [{"id": "q1"}], "candidates": "candidates.csv"}
+    with pytest.raises(quem.QuemError) as raised:
+        quem.load_study(study_in(tmp_path, FEW, **keys), kind="relevance")
+    assert message in str(raised.value)
+
+
+def test_retrievers_are_measured_against_graded_judgments(tmp_path: Path) -> None:
+    """A relevance study as ground truth gives what its qrels give."""
+    folder = tmp_path / "pool"
+    folder.mkdir()
+    rows = "q1,a,J1,2\nq1,b,J1,1\nq1,c,J1,0\nq2,b,J1,2\nq2,d,J1,0\nq3,a,J1,1\nq3,c,J1,1\n"
+    pool = study_in(folder, HEAD + rows)
+    (tmp_path / "qrels.txt").write_text(_files(pool)["qrels.txt"])
+    run = "query,case,rank\nq1,b,1\nq1,a,2\nq2,d,1\nq2,b,2\nq3,c,1\nq3,d,2\n"
+    retrievers = [{"id": "r", "run": "run.csv"}]
+    path = write_study(tmp_path, retrievers, {"study": "pool/study.yaml"}, run_csv=run)
+    by_study = evaluated(path)
+    path = write_study(tmp_path, retrievers, {"qrels": "qrels.txt"}, run_csv=run)
+    by_qrels = evaluated(path)
+    assert by_study.measures.equals(by_qrels.measures)
+    assert by_study.findings.truth.kind == "grades"
+
+
+def test_retrievers_are_measured_against_ranks(tmp_path: Path) -> None:
+    """Ranks are a ground truth of experts, with their panel."""
+    folder = tmp_path / "pool"
+    folder.mkdir()
+    rows = [f"q{q},{case},J{j},{rank}\n" for q in (1, 2, 3) for j in (1, 2)
+            for rank, case in enumerate("dcba", 1)]  # fmt: skip
+    study_in(folder, HEAD + "".join(rows), grades=[])
+    run = "query,case,rank\nq1,a,1\nq1,b,2\nq2,d,1\nq2,a,2\nq3,a,1\nq3,b,2\n"
+    retrievers = [{"id": "r", "run": "run.csv"}]
+    path = write_study(tmp_path, retrievers, {"study": "pool/study.yaml"}, run_csv=run)
+    result = evaluated(path)
+    assert result.findings.truth.kind == "experts"
+    scores = result.scores.query("measure == 'hits_norm@5' or measure == 'hits_norm'")
+    assert result.findings.experts is not None
+    assert len(scores)

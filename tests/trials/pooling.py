@@ -1,0 +1,181 @@
+"""From the lists of retrievers to their table: a pool is judged in a browser.
+
+Two made-up retrievers search made-up documents, one well and one badly. `quem pool` writes the
+judging study; it is served, opened in the dashboard, graded by keys, and closed; and its grades
+are the ground truth of the retrievers. What comes out is compared with what the judges pressed.
+"""
+
+from __future__ import annotations
+
+import re
+from statistics import median_low
+from typing import TYPE_CHECKING, Any
+
+import ir_measures
+import pytest
+import yaml
+from click.testing import CliRunner
+from playwright.sync_api import expect, sync_playwright
+
+import quem
+from quem.cli import main
+from tests.browser.conftest import QUIET, find_chromium
+from tests.browser.judging import Visit
+from tests.served import Served
+from tests.trials.runner import registered
+
+if TYPE_CHECKING:
+    import random
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
+
+__all__ = ["judged_pool", "pooling"]
+
+_CASES = 12
+_FOUND = 4
+_DEPTH = 2
+_GRADES = 4
+# What tells a document in its text, and what a judge must not see.
+_TOLD = re.compile(r"Document number (\d+) ")
+
+
+@registered("pooling", count=1)
+def pooling(rng: random.Random, folder: Path) -> dict[str, Any]:
+    """Pools of 30 queries that two judges grade in a browser, up to the table of retrievers."""
+    with sync_playwright() as driver:
+        path = find_chromium(driver)
+        browser = driver.chromium.launch(executable_path=path, args=[*QUIET, "--no-sandbox"])
+        try:
+            return judged_pool(browser, folder, rng, queries=30, judges=2)
+        finally:
+            browser.close()
+
+
+def judged_pool(
+    browser: Browser, folder: Path, rng: random.Random, *, queries: int, judges: int
+) -> dict[str, Any]:
+    """Do all of it once.
+
+    Returns
+    -------
+    dict
+        How many pairs were judged, and nDCG@2 of both retrievers.
+    """
+    names = [f"q{n}" for n in range(queries)]
+    truth = {(q, n): rng.randrange(_GRADES) for q in names for n in range(_CASES)}
+    _write_study(folder, names, truth, rng)
+    made = _quem("pool", folder, "--depth", _DEPTH, "--judges", judges)
+    pool = folder / "pool"
+    given: dict[tuple[str, str], list[int]] = {}
+    with Served(pool / "study.yaml") as served:
+        _set_life(browser, served, "open", "Open the study", "Study open.")
+        for judge in served.links:
+            visit = Visit(browser, served, judge)
+            _grade_all(visit.page, served.links[judge], truth, given, rng)
+            visit.close()
+        _set_life(browser, served, "close", "Close the study", "Study closed.")
+    pairs = int(re.search(r"taken: (\d+)", made)[1])  # type: ignore[index]
+    assert len(given) == pairs
+    assert {len(grades) for grades in given.values()} == {judges}
+    written = quem.analyze(quem.load_study(pool / "study.yaml", kind="relevance")).attachments()
+    (folder / "qrels.txt").write_bytes(b"".join(written["qrels.txt"]))
+    qrels = {
+        (one.query_id, one.doc_id): one.relevance
+        for one in ir_measures.read_trec_qrels(str(folder / "qrels.txt"))  # type: ignore[no-untyped-call]
+    }
+    assert qrels == {pair: median_low(grades) for pair, grades in given.items()}
+    return {"pairs": pairs, **_retrievers(folder, pool, qrels)}
+
+
+def _write_study(
+    folder: Path, names: list[str], truth: dict[tuple[str, int], int], rng: random.Random
+) -> None:
+    cases = "".join(f'd{n},"Document number {n} says this and that."\n' for n in range(_CASES))
+    (folder / "documents.csv").write_text(f"id,text\n{cases}")
+    (folder / "queries.csv").write_text(
+        "id,text\n" + "".join(f"{q},What is known of {q}?\n" for q in names)
+    )
+    for name, sign in (("good", -1), ("bad", 1)):
+        rows = ["query,case,rank"]
+        for q in names:
+            order = sorted(range(_CASES), key=lambda n: (sign * truth[q, n], rng.random()))
+            rows += [f"{q},d{n},{rank}" for rank, n in enumerate(order[:_FOUND], 1)]
+        (folder / f"{name}.csv").write_text("\n".join(rows) + "\n")
+    content = {
+        "kind": "retrieval",
+        "id": "searching",
+        "title": "Searching",
+        "cases": "documents.csv",
+        "queries": "queries.csv",
+        "retrievers": [{"id": one, "run": f"{one}.csv"} for one in ("good", "bad")],
+        "analysis": {"measures": ["nDCG@2"], "bootstrap": 100, "permutations": 0},
+    }
+    (folder / "study.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+
+
+def _quem(*words: object) -> str:
+    done = CliRunner().invoke(main, [*map(str, words)])
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done.output
+
+
+def _set_life(browser: Browser, served: Served, key: str, button: str, said: str) -> None:
+    """Press what opens or closes a study, and what confirms it."""
+    page = browser.new_page()
+    page.goto(served.dashboard)
+    page.goto(f"{served.base}/dashboard")
+    page.locator(f"#{key}").first.click()
+    page.get_by_role("button", name=button).click()
+    expect(page.get_by_text(said)).to_be_visible()
+    page.close()
+
+
+def _grade_all(
+    page: Page,
+    link: str,
+    truth: dict[tuple[str, int], int],
+    given: dict[tuple[str, str], list[int]],
+    rng: random.Random,
+) -> None:
+    """Grade every candidate of every task by keys, mostly rightly, and submit each task."""
+    page.goto(link)
+    page.get_by_role("link", name="Start with task 1").click()
+    while True:
+        ready = page.locator("body[data-ready]")
+        expect(ready).to_be_visible()
+        query = re.search(r"What is known of (q\d+)\?", page.locator(".query").inner_text())
+        assert query
+        n_left = page.locator("#tray .chip").count()
+        for left in range(n_left, 0, -1):
+            expect(page.locator("#tray .chip")).to_have_count(left)
+            number = _TOLD.search(page.locator("article > .prose").inner_text())
+            assert number
+            right = truth[query[1], int(number[1])]
+            grade = min(_GRADES - 1, max(0, right + rng.choice([0, 0, 0, 0, 1, -1])))
+            given.setdefault((query[1], f"d{number[1]}"), []).append(grade)
+            page.keyboard.press(str(grade))
+        page.get_by_role("button", name="Submit grades").click()
+        onward = page.locator("#receipt[open] .next")
+        is_last = onward.inner_text() == "Finish"
+        onward.click()
+        if is_last:
+            expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
+            return
+
+
+def _retrievers(folder: Path, pool: Path, qrels: dict[tuple[str, str], int]) -> dict[str, float]:
+    """Measure both retrievers against the judges, as the study does and as trec_eval does."""
+    path = folder / "study.yaml"
+    truth = yaml.safe_dump({"ground_truth": {"study": f"{pool.name}/study.yaml"}})
+    path.write_text(path.read_text() + truth)
+    table = quem.analyze(quem.load_study(path, kind="retrieval")).measures
+    means = table.set_index("retriever")["mean"]
+    judged = [ir_measures.Qrel(query, case, grade) for (query, case), grade in qrels.items()]
+    for name, mean in means.items():
+        rows = [row.split(",") for row in (folder / f"{name}.csv").read_text().splitlines()[1:]]
+        run = [ir_measures.ScoredDoc(query, case, -float(rank)) for query, case, rank in rows]
+        known = ir_measures.calc_aggregate([ir_measures.nDCG @ 2], judged, run)
+        assert mean == pytest.approx(known[ir_measures.nDCG @ 2], abs=1e-9)
+    assert means["good"] > means["bad"]
+    return {f"nDCG of {name}": round(float(mean), 4) for name, mean in means.items()}

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from quem import lists, options, retrieval
+    from quem.comparing import compare
     from quem.errors import QuemError
     from quem.experience.loading import Study
     from quem.experience.simulation import simulate_study
-    from quem.kinds import analyze, compare, load_study, plan
+    from quem.kinds import analyze, load_study, plan
 
 __all__ = [
     "QuemError",
@@ -35,7 +36,7 @@ _HOMES = {
     "QuemError": "quem.errors",
     "Study": "quem.experience.loading",
     "analyze": "quem.kinds",
-    "compare": "quem.kinds",
+    "compare": "quem.comparing",
     "load_study": "quem.kinds",
     "plan": "quem.kinds",
     "simulate_study": "quem.experience.simulation",

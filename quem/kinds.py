@@ -17,7 +17,6 @@ from typing import (
     Generic,
     Literal,
     Protocol,
-    TypeAlias,
     TypeVar,
     overload,
 )
@@ -26,17 +25,14 @@ from quem.study.reading import kind_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from quem.comparison.result import ComparisonResult
     from quem.dialogue.loading import DialogueStudy
     from quem.dialogue.result import DialogueResult
     from quem.errors import StudyWarning
     from quem.experience.loading import Study
     from quem.experience.result import ExperienceResult
-    from quem.leaderboard.gathering import Scored
-    from quem.leaderboard.result import LeaderboardResult
     from quem.options.loading import OptionsStudy
     from quem.options.result import OptionsResult
     from quem.planning.result import PlanResult
@@ -48,34 +44,20 @@ if TYPE_CHECKING:
     from quem.retrieval.result import RetrievalResult
     from quem.retrieval.truth import ExpertRanks
 
-    # What can be compared query by query.
-    Scores: TypeAlias = (
-        OptionsStudy
-        | RetrievalStudy
-        | DialogueStudy
-        | OptionsResult
-        | RetrievalResult
-        | DialogueResult
-        | LeaderboardResult
-        | Scored
-        | str
-        | os.PathLike[str]
-    )
-
 __all__ = [
     "KINDS",
     "AnyStudy",
     "Kind",
     "analyze",
     "check",
-    "compare",
+    "kind_of_loaded",
     "load_pooling",
     "load_study",
     "plan",
     "presentations",
     "read_grades",
     "read_pairs",
-    "score",
+    "refuse_other_than_study",
     "settings_of",
 ]
 
@@ -564,13 +546,13 @@ def analyze(study: AnyStudy, **settings: object) -> BaseResult[Any]:
     TypeError
         What is given is not a study, such as the path of one.
     """
-    result: BaseResult[Any] = KINDS[_kind_of_loaded("analyze", study)].analyze(study, **settings)
+    result: BaseResult[Any] = KINDS[kind_of_loaded("analyze", study)].analyze(study, **settings)
     return result
 
 
 def check(study: AnyStudy) -> Iterable[StudyWarning]:
     """Say what an analysis of a study would warn of."""
-    return KINDS[_kind_of_loaded("check", study)].check(study)
+    return KINDS[kind_of_loaded("check", study)].check(study)
 
 
 def settings_of(study: AnyStudy) -> tuple[str, ...]:
@@ -579,169 +561,13 @@ def settings_of(study: AnyStudy) -> tuple[str, ...]:
     return (*fields, *KINDS[study.spec.kind].running)
 
 
-def _kind_of_loaded(function: str, study: object) -> str:
+def kind_of_loaded(function: str, study: object) -> str:
+    """Give the kind of what a function was given, and refuse what is not a study."""
     spec = getattr(study, "spec", None)
     kind = getattr(spec, "kind", None)
     if kind not in KINDS:
-        _refuse_other_than_study(function, study)
+        refuse_other_than_study(function, study)
     return str(kind)
-
-
-@overload
-def compare(
-    *studies: Study,
-    systems: Sequence[str] = (),
-    test: Literal["auto", "problem", "twoway", "signflip"] = "auto",
-    same_system: bool = False,
-    **settings: object,
-) -> ComparisonResult: ...
-
-
-@overload
-def compare(
-    *studies: Scores,
-    systems: Sequence[str] = (),
-    same_system: bool = False,
-    **settings: object,
-) -> LeaderboardResult: ...
-
-
-@overload
-def compare(
-    *studies: AnyStudy, systems: Sequence[str] = (), same_system: bool = False, **settings: object
-) -> BaseResult[Any]: ...
-
-
-def compare(
-    *studies: Any,
-    systems: Sequence[str] = (),
-    test: Any = "auto",
-    same_system: bool = False,
-    **settings: Any,
-) -> ComparisonResult | LeaderboardResult:
-    """Compare the systems of a study, or those of several studies.
-
-    Experience studies are independent of each other. Studies of the other kinds are compared
-    query by query, and have to be of one kind, with the same queries and ground truth.
-
-    Parameters
-    ----------
-    *studies : Study
-        As from `quem.load_study`. Of one experience study, its systems are compared and the gain
-        of those who worked with help is measured. Of several, the systems of different studies
-        are compared. In the place of a study of another kind, a result of `quem.analyze` or of
-        `quem.compare`, or the folder of an earlier comparison.
-    systems : sequence of str
-        Ids of the systems to compare, or what their versions share; by default all. With
-        names, no gain of people with help is measured.
-    test : {"auto", "problem", "twoway", "signflip"}
-        How systems of one experience study are tested; ``auto`` chooses between the first two by
-        the judges.
-    same_system : bool
-        Whether the studies measured versions of one system, which are put in order.
-    **settings
-        Settings that replace those of the study files. Of experience studies: ``level``,
-        ``form``, ``score``, ``normalize``, ``reference``, ``permutations``, ``seed``. Of others:
-        ``level``, ``bootstrap``, ``permutations``, ``seed``, ``measures``, ``headline``, and what
-        else the study file has under ``analysis``.
-
-    Returns
-    -------
-    ComparisonResult or LeaderboardResult
-
-    Raises
-    ------
-    QuemError
-        A setting is wrong, the studies do not fit each other, or there is nothing to compare.
-    TypeError
-        What is given is not a study, or not a setting of a comparison.
-    """
-    if not studies:
-        message = "compare takes one study at least: quem.compare(quem.load_study(path))"
-        raise TypeError(message)
-    if any(map(_has_scores, studies)):
-        if test != "auto":
-            message = "test is for experience studies; scores of queries have one test"
-            raise TypeError(message)
-        return _compare_scores(studies, systems=systems, same_system=same_system, **settings)
-    for study in studies:
-        _refuse_other_than_study("compare", study)
-    if unknown := sorted(settings.keys() - _COMPARISON_SETTINGS):
-        known = ", ".join(_COMPARISON_SETTINGS)
-        message = f"compare takes no {unknown[0]}; its settings are systems, test, {known}"
-        raise TypeError(message)
-    from quem.comparison.compare import compare_experience
-
-    return compare_experience(
-        studies, systems=systems, test=test, same_system=same_system, **settings
-    )
-
-
-def _has_scores(given: object) -> bool:
-    """Whether this is a study, a result, or a folder with scores of queries."""
-    kind = str(getattr(getattr(given, "spec", None), "kind", ""))
-    if kind in KINDS:
-        return KINDS[kind].quick is not None
-    from quem.leaderboard.gathering import scored_before
-
-    return scored_before(given) is not None
-
-
-def score(study: AnyStudy, **settings: Any) -> Scored:
-    """Score the systems of a study, to be compared by `compare`.
-
-    Parameters
-    ----------
-    study : Study
-        Of a kind whose results have scores of queries.
-    **settings
-        Settings of the comparison, and what `analyze` takes besides, such as ``keep``.
-    """
-    from quem.leaderboard.gathering import scored_now
-
-    kind = KINDS[_kind_of_loaded("compare", study)]
-    running = {key: settings.pop(key) for key in _RUNNING if key in settings}
-    return scored_now(study, analyze, settings, kind.quick or {}, running)
-
-
-_RUNNING = ("jobs", "cluster", "keep", "progress")
-
-
-def _compare_scores(given: Sequence[Any], **settings: Any) -> LeaderboardResult:
-    from quem.leaderboard.gathering import compare_scored, scored_before
-    from quem.leaderboard.settings import LeaderboardSettings
-
-    settings = {key: value for key, value in settings.items() if value is not None}
-    specs = [one.spec for one in given if hasattr(one, "spec")]
-    known = {*LeaderboardSettings.model_fields}
-    known |= {key for spec in specs for key in type(spec.analysis).model_fields}
-    # Scores of the command were computed with the settings of their kind.
-    if unknown := sorted(settings.keys() - known):
-        message = f"compare takes no {unknown[0]}; its settings are {', '.join(sorted(known))}"
-        raise TypeError(message)
-    scored = []
-    for one in given:
-        before = scored_before(one)
-        if before is None:
-            if not _has_scores(one):
-                _refuse_unlike(one)
-            before = score(one, **settings)
-        scored.append(before)
-    own = {key: value for key, value in settings.items() if key in LeaderboardSettings.model_fields}
-    return compare_scored(scored, **own)
-
-
-def _refuse_unlike(study: object) -> None:
-    """An experience study, or none at all, among others with scores."""
-    kind = getattr(getattr(study, "spec", None), "kind", None)
-    what = f"one of kind {kind}" if kind else type(study).__name__
-    message = f"compare takes studies of one kind, and not {what} among others"
-    raise TypeError(message)
-
-
-_COMPARISON_SETTINGS = dict.fromkeys(
-    ("level", "form", "score", "normalize", "reference", "permutations", "seed")
-)
 
 
 def plan(
@@ -783,7 +609,7 @@ def plan(
 
     minutes = None
     if pilot is not None:
-        _refuse_other_than_study("plan", pilot)
+        refuse_other_than_study("plan", pilot)
         from quem.rankings.stored import Session, judging_minutes
         from quem.store.location import locate_database
 
@@ -794,7 +620,14 @@ def plan(
     return result.simulated(studies, jobs=jobs, cluster=cluster)
 
 
-def _refuse_other_than_study(function: str, study: object) -> None:
+def refuse_other_than_study(function: str, study: object) -> None:
+    """Refuse what is not an experience study.
+
+    Raises
+    ------
+    TypeError
+        With what the function takes.
+    """
     from quem.experience.loading import Study
 
     if isinstance(study, Study):

@@ -161,7 +161,7 @@ ARROWS: dict[str, set[str]] = {
 }
 KINDS = ("experience", "options", "retrieval", "dialogue", "relevance")
 # What assembles the others: these may import all packages but the judging app.
-ASSEMBLING = {"", "__main__", "cli", "commands", "kinds"}
+ASSEMBLING = {"", "__main__", "cli", "commands", "comparing", "kinds"}
 
 
 def _unit(module: str) -> str:

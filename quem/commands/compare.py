@@ -176,7 +176,7 @@ def _compare_estimates(
     reveal: bool,
     pseudonyms: bool,
 ) -> object:
-    from quem.kinds import compare as compare_studies
+    from quem.comparing import compare as compare_studies
 
     loaded = _load(paths, database=database, reveal=reveal)
     if pseudonyms:
@@ -196,7 +196,7 @@ def _compare_scores(
     keeps: bool,
 ) -> object:
     """Compare leaderboards and studies; what an analysis of these has kept is used again."""
-    from quem import kinds
+    from quem import comparing, kinds
     from quem.commands.analyze import show_progress
     from quem.errors import Mistake, QuemError
     from quem.leaderboard.settings import LeaderboardSettings
@@ -233,9 +233,9 @@ def _compare_scores(
         if file_name := kinds.KINDS[study.spec.kind].kept:
             folder = path.parent / f"{path.stem}-report"
             more |= {"keep": folder / file_name if keeps else None, "progress": show_progress()}
-        scored.append(kinds.score(study, **settings, **more))
+        scored.append(comparing.score(study, **settings, **more))
     own = {name: settings[name] for name in LeaderboardSettings.model_fields if name in settings}
-    return kinds.compare(*scored, **own)
+    return comparing.compare(*scored, **own)
 
 
 def _refuse_bare_names(paths: list[Path]) -> None:

@@ -169,8 +169,12 @@ def _retrievers(folder: Path, pool: Path, qrels: dict[tuple[str, str], int]) -> 
     path = folder / "study.yaml"
     truth = yaml.safe_dump({"ground_truth": {"study": f"{pool.name}/study.yaml"}})
     path.write_text(path.read_text() + truth)
-    table = quem.analyze(quem.load_study(path, kind="retrieval")).measures
-    means = table.set_index("retriever")["mean"]
+    result = quem.analyze(quem.load_study(path, kind="retrieval"))
+    table = result.measures.set_index("retriever")
+    # Beside the retrievers there is each judge against the others, of whom the intervals know.
+    assert result.findings.n_panels > 1
+    assert len(table) == 3
+    means = table.loc[["good", "bad"], "mean"]
     judged = [ir_measures.Qrel(query, case, grade) for (query, case), grade in qrels.items()]
     for name, mean in means.items():
         rows = [row.split(",") for row in (folder / f"{name}.csv").read_text().splitlines()[1:]]

@@ -26,6 +26,7 @@ BENCHMARKS = (
     "dialogue",
     "importing",
     "large",
+    "lists",
     "measures",
     "office",
     "pairwise",

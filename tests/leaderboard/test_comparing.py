@@ -264,10 +264,20 @@ def test_strategies_are_compared_with_their_parameters(tmp_path: Path) -> None:
         "kind: dialogue\ncases: {file: bikes.csv, class: fault, id: bike}\n"
         "users: [T5 0.1, DL]\nstrategies: [DD, ND]\n"
     )
-    for name, more in (("near", ""), ("far", "neighbors: 20, "), ("other", "k: 5, ")):
+    lines = (tmp_path / "bikes.csv").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "few.csv").write_text("\n".join(lines[:9]))
+    (tmp_path / "last.csv").write_text("\n".join([lines[0], *lines[9:17]]))
+    for name, more, queries in (
+        ("near", "", ""),
+        ("far", "neighbors: 20, ", ""),
+        ("other", "k: 5, ", ""),
+        ("within", "", "queries: leave-one-in\n"),
+        ("few", "", "queries: few.csv\n"),
+        ("last", "", "queries: last.csv\n"),
+    ):
+        analysis = f"analysis: {{{more}orders: 1, bootstrap: 50, permutations: 99}}\n"
         (tmp_path / f"{name}.yaml").write_text(
-            f"{head}id: {name}\nanalysis: {{{more}orders: 1, bootstrap: 50, permutations: 99}}\n",
-            encoding="utf-8",
+            f"{head}id: {name}\n{queries}{analysis}", encoding="utf-8"
         )
     near, far, other = (
         quem.load_study(tmp_path / f"{name}.yaml", kind="dialogue")
@@ -286,6 +296,13 @@ def test_strategies_are_compared_with_their_parameters(tmp_path: Path) -> None:
     assert findings.mean[:2, 0] == pytest.approx(analyzed.whole.mean[:, 0])
     assert findings.mean[:2, 2] == pytest.approx(analyzed.efficiency.mean[:, 1])
     assert "analysis.k: is 5 here and 10 in" in _refused(near, other)
+    within, few, last = (
+        quem.load_study(tmp_path / f"{name}.yaml", kind="dialogue")
+        for name in ("within", "few", "last")
+    )
+    assert "queries: is leave-one-in here and leave-one-out in" in _refused(near, within)
+    assert "8 targets are only here ('B09', 'B10'" in _refused(few, last)
+    assert len(quem.compare(few).findings.table.queries) == 8
     chosen = quem.compare(near, measures=["precision DL"], headline="efficiency DL").findings
     assert [m.name for m in chosen.table.measures] == ["precision DL", "efficiency DL"]
     assert chosen.measure(chosen.headline) == "efficiency DL"

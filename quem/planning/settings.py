@@ -216,8 +216,6 @@ def plan_settings(values: dict[str, Any]) -> PlanSettings:
         With all that is wrong, each with the name of its setting.
     """
     wanted = {key: value for key, value in values.items() if value is not None}
-    if "cost_judgement" in wanted:  # the name before version 0.1
-        wanted["cost_judgment"] = wanted.pop("cost_judgement")
     try:
         return PlanSettings.model_validate(wanted)
     except ValidationError as error:

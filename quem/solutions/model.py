@@ -31,7 +31,6 @@ __all__ = [
 Kind = Literal["markdown", "text", "code", "html", "image", "pdf", "office", "workbook", "notebook"]
 Signature = tuple[int, int, int]
 _MOST_DIGESTS = 20_000
-_OLDER = "1:"  # what marks the digests of version 0.1
 
 
 def signature(path: Path) -> Signature:
@@ -150,21 +149,6 @@ class Solution:
         """The words that judges do not receive of it."""
         return self.files[0].redactions
 
-    def holds(self, digest: str) -> bool:
-        """Whether a digest is of the contents as they are now; an OSError as for `digest`."""
-        if digest.startswith(_OLDER):
-            # Version 0.1 knew no redactions.
-            return digest == self._older_digest() and not self.redactions
-        return digest == self.digest
-
-    def _older_digest(self) -> str:
-        """What version 0.1 stored for these contents, marked."""
-        total = hashlib.sha256()
-        for file in self.files:
-            inner = file.inner if len(self.files) > 1 else file.kind
-            total.update(f"{len(inner)}:{inner}:{_digests.of(file.path)};".encode())
-        return f"{_OLDER}{total.hexdigest()}"
-
 
 def is_unchanged(solution: Solution | None, digest: str) -> bool:
     """Whether a solution is there, and still what it was.
@@ -175,7 +159,7 @@ def is_unchanged(solution: Solution | None, digest: str) -> bool:
         What it was.
     """
     try:
-        return solution is not None and solution.holds(digest)
+        return solution is not None and solution.digest == digest
     except OSError:
         return False
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+import threading
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from sqlalchemy import event, select
@@ -16,15 +18,14 @@ from quem.store.connecting import (
     PATIENCE,
     THREADS,
     BusyError,
-    Turns,
     UnavailableError,
     busy_timeout,
     engine_of,
     refusal,
 )
 from quem.store.events import append_events, forget_events
-from quem.store.migration import migrate, version_of
 from quem.store.models import StudyRow
+from quem.store.schema import has_tables, make_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,12 +61,12 @@ class Store:
         Transactions of this process that were kept.
     """
 
-    def __init__(self, engine: Engine, place: DatabaseLocation, threads: int = THREADS) -> None:
+    def __init__(self, engine: Engine, place: DatabaseLocation) -> None:
         self.engine = engine
         self.place = place
         self.writes = 0
         self._is_file = engine.dialect.name == "sqlite"
-        self._turns = Turns(max(1, threads - 3), one_by_one=self._is_file)
+        self._lock = threading.Lock()
         self._anchor: PoolProxiedConnection | None = None
         self._watch: Watch | None = None
         if self._is_file and place.file:
@@ -96,41 +97,26 @@ class Store:
                 yield connection
 
     @contextmanager
-    def glance(self) -> Iterator[Connection]:
-        """Give a connection for one statement that reads: one round trip, and no transaction."""
-        if self._is_file:
-            with self.read() as connection:
-                yield connection
-            return
-        with self.engine.connect() as connection:
-            yield connection.execution_options(isolation_level="AUTOCOMMIT")
-
-    @contextmanager
-    def write(self, patience: float = PATIENCE, *, saving: str = "") -> Iterator[Connection]:
+    def write(self, patience: float = PATIENCE) -> Iterator[Connection]:
         """Give a connection whose changes are all kept, durably, or none of them.
 
         Parameters
         ----------
         patience : float
             How long others who write may be waited for, in seconds.
-        saving : str
-            The study whose rankings are saved, which is not closed or paused meanwhile.
 
         Raises
         ------
         BusyError
-            Others write for too long, or too many wait for them.
+            Others of this process write for too long.
         LostError
             The file of an SQLite database is not in its place: nothing may count as saved.
         """
-        with self._turns.take(patience) as left:
+        with self._turn(patience) as left:
             self._refuse_lost()
             with self.engine.connect() as connection:
-                writer = connection.execution_options(
-                    quem_writes=True, quem_patience=left, quem_saving=saving
-                )
+                writer = connection.execution_options(quem_writes=True, quem_patience=left)
                 with writer.begin():
-                    self._turns.begun()
                     forget_events(writer)
                     yield writer
                     append_events(writer)
@@ -139,6 +125,24 @@ class Store:
                 self.writes += 1
                 if writer.info.pop(SCRUB, False) and self._is_file:
                     self._scrub()
+
+    @contextmanager
+    def _turn(self, patience: float) -> Iterator[float]:
+        """Wait until nobody else of this process writes; gives the seconds that are left to wait.
+
+        SQLite lets one connection write at a time, and the others of a process would poll.
+        PostgreSQL locks rows.
+        """
+        if not self._is_file:
+            yield patience
+            return
+        until = monotonic() + patience
+        if not self._lock.acquire(timeout=patience):
+            raise BusyError
+        try:
+            yield max(0.0, until - monotonic())
+        finally:
+            self._lock.release()
 
     def _scrub(self) -> None:
         """Vacuum an SQLite file, which removes deleted data, and empty its write-ahead log."""
@@ -167,7 +171,7 @@ class Store:
             # The first does the work beside readers and writers; for the second little is left.
             cursor.execute("PRAGMA wal_checkpoint(PASSIVE)")
             try:
-                with self._turns.take(patience) as left:
+                with self._turn(patience) as left:
                     cursor.execute(busy_timeout(left))
                     busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
                     cursor.execute(busy_timeout(PATIENCE))
@@ -189,7 +193,7 @@ class Store:
 
 
 def open_store(place: DatabaseLocation, threads: int = THREADS) -> Store:
-    """Open a store, made or brought to the newest version where that is needed.
+    """Open a store, which is made where there is none.
 
     Parameters
     ----------
@@ -199,16 +203,16 @@ def open_store(place: DatabaseLocation, threads: int = THREADS) -> Store:
     Raises
     ------
     QuemError
-        There is no database, it cannot be reached, or a newer quem wrote it.
+        There is no database, it cannot be reached, or it is of another version of quem.
     """
     if place.file and not place.file.parent.is_dir():
         raise refusal(place, "its folder does not exist; make it, or name another place")
     engine = engine_of(place, threads)
     with ExitStack() as unless_opened, clear_refusals(place):
         unless_opened.callback(engine.dispose)
-        migrate(engine, place)
+        make_tables(engine, place.name)
         unless_opened.pop_all()
-    return Store(engine, place, threads)
+    return Store(engine, place)
 
 
 def store_of(place: DatabaseLocation, study_id: str) -> Store | None:
@@ -217,20 +221,19 @@ def store_of(place: DatabaseLocation, study_id: str) -> Store | None:
     Raises
     ------
     QuemError
-        It cannot be reached, or a newer quem wrote it.
+        It cannot be reached, or is of another version of quem.
     """
     if not place.may_hold_something:
         return None
     engine = engine_of(place)
     with ExitStack() as unless_opened, clear_refusals(place):
         unless_opened.callback(engine.dispose)
-        if version_of(engine, place):
-            with engine.connect() as c:
-                known = c.execute(select(StudyRow.id).where(StudyRow.id == study_id)).first()
-            if known:
-                migrate(engine, place)
-                unless_opened.pop_all()
-                return Store(engine, place)
+        mine = select(StudyRow.id).where(StudyRow.id == study_id)
+        with engine.connect() as c:
+            known = has_tables(c, place.name) and c.execute(mine).first()
+        if known:
+            unless_opened.pop_all()
+            return Store(engine, place)
     return None
 
 

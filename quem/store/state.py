@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = [
     "FIELDS",
     "QUESTIONS",
-    "VERSION",
     "WORDS",
     "Comparison",
     "Field",
@@ -110,10 +109,6 @@ class Field:
         What the dashboard calls it; empty for what it does not show.
     longest : int
         Characters of a text.
-    since : int
-        The version of states that has it first.
-    was : str
-        The key in older versions.
     """
 
     name: str
@@ -121,13 +116,12 @@ class Field:
     label: str = ""
     choices: tuple[str, ...] = ()
     longest: int = 0
-    since: int = 1
-    was: str = ""
 
     def read(self, data: Mapping[str, Any]) -> Any:  # noqa: ANN401  of the field's kind
         """Take the value out of what was sent or stored; the default where it is lacking."""
-        key = self.was if self.was in data else self.name
-        return _READERS[self.kind](data[key], self) if key in data else _BLANK[self.kind]()
+        if self.name not in data:
+            return _BLANK[self.kind]()
+        return _READERS[self.kind](data[self.name], self)
 
     def cell(self, state: State, solution: str) -> str:
         """Give the value for a solution as a table shows it: a mark is 1."""
@@ -221,22 +215,16 @@ class State:
     ranked: tuple[tuple[str, ...], ...] = _declared("groups")
     tray: tuple[str, ...] = _declared("solutions")
     cannot: Mapping[str, str] = _declared("texts", longest=LONGEST_REASON)
-    recognized: tuple[str, ...] = _declared(
-        "solutions", label="recognized the author", since=2, was="recognised"
-    )
+    recognized: tuple[str, ...] = _declared("solutions", label="recognized the author")
     comments: Mapping[str, str] = _declared("texts", label="comment", longest=LONGEST_COMMENT)
     comment: str = _declared("text", label="comment", longest=LONGEST_COMMENT)
-    comparisons: tuple[Comparison, ...] = _declared("comparisons", since=3)
-    placed_by: Mapping[str, str] = _declared(
-        "choices", choices=("compare", "drag", "menu", "key"), since=3
-    )
+    comparisons: tuple[Comparison, ...] = _declared("comparisons")
+    placed_by: Mapping[str, str] = _declared("choices", choices=("compare", "drag", "menu", "key"))
     sure: Mapping[str, str] = _declared(
-        "choices", label="how sure", choices=("unsure", "fairly", "sure"), since=3
+        "choices", label="how sure", choices=("unsure", "fairly", "sure")
     )
-    answers: Mapping[str, Mapping[str, str]] = _declared("answers", longest=LONGEST_ANSWER, since=4)
-    written: Mapping[str, Mapping[str, str]] = _declared(
-        "answer texts", longest=LONGEST_COMMENT, since=4
-    )
+    answers: Mapping[str, Mapping[str, str]] = _declared("answers", longest=LONGEST_ANSWER)
+    written: Mapping[str, Mapping[str, str]] = _declared("answer texts", longest=LONGEST_COMMENT)
 
     PLACES: ClassVar = ("ranked", "tray", "cannot")
 
@@ -244,7 +232,7 @@ class State:
     def parse(cls, data: object, block: Iterable[str]) -> State:
         """Read a state as it is sent and stored.
 
-        Fields that an older version lacks have their defaults.
+        Fields that it lacks have their defaults.
 
         Parameters
         ----------
@@ -256,12 +244,11 @@ class State:
         Raises
         ------
         InvalidStateError
-            It is not a state of this block, or is of a newer version.
+            It is not a state of this block.
         """
         if not isinstance(data, dict):
             message = "a state must be an object"
             raise InvalidStateError(message)
-        _refuse_newer(data)
         if unknown := set(data) - _KEYS:
             message = f"{min(unknown)!r} is not part of a state"
             raise InvalidStateError(message)
@@ -276,10 +263,9 @@ class State:
         Raises
         ------
         QuemError
-            A newer quem wrote it, or it is damaged.
+            It is damaged.
         """
         try:
-            _refuse_newer(data)
             return cls(**{field.name: field.read(data) for field in FIELDS})
         except InvalidStateError as error:
             message = f"a ranking in the database cannot be read: {error}"
@@ -301,9 +287,8 @@ class State:
                 raise InvalidStateError(message)
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain data, as `parse` takes it, with the version."""
-        values = {field.name: _plain(getattr(self, field.name)) for field in FIELDS}
-        return {"version": VERSION, **values}
+        """Give plain data, as `parse` takes it."""
+        return {field.name: _plain(getattr(self, field.name)) for field in FIELDS}
 
     def renamed(self, names: Mapping[str, str], new: Iterable[str] = ()) -> State:
         """Call the solutions by other names, such as solvers by labels.
@@ -334,28 +319,13 @@ FIELDS = tuple(Field(field.name, **field.metadata) for field in dataclasses.fiel
 QUESTIONS = tuple(field for field in FIELDS if field.name not in State.PLACES)
 # What a judge wrote: the keys of a state whose texts can be erased.
 WORDS = tuple(field.name for field in FIELDS if field.is_words)
-# Of the states that are written now; version 1 had no number.
-VERSION = max(field.since for field in FIELDS)
-_KEYS = {"version", *(key for field in FIELDS for key in (field.name, field.was) if key)}
+_KEYS = {field.name for field in FIELDS}
 
 
 def without_words(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of a stored state what the judge wrote; reasons are kept as "not told".
-
-    All else stays as it was written, also by an older version: links are computed from it.
-    """
-    blank = {f.name: _BLANK[f.kind]() for f in FIELDS if f.is_words and f.name in data}
+    """Leave out of a stored state what the judge wrote; reasons are kept as "not told"."""
+    blank = {field.name: _BLANK[field.kind]() for field in FIELDS if field.is_words}
     return {**data, **blank, "cannot": dict.fromkeys(data["cannot"], "not told")}
-
-
-def _refuse_newer(data: Mapping[str, Any]) -> None:
-    version = data.get("version", 1)
-    if not isinstance(version, int) or version < 1:
-        message = "version must be a whole number from 1"
-        raise InvalidStateError(message)
-    if version > VERSION:
-        message = f"the state has version {version}, written by a newer quem; update quem"
-        raise InvalidStateError(message)
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of any kind of field

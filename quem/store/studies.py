@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from sqlalchemy import bindparam, delete, func, select, update
 
 from quem.errors import QuemError
-from quem.store.connecting import wait_for_saves
 from quem.store.events import record
 from quem.store.models import (
     BallotRow,
@@ -156,7 +155,6 @@ def set_state(c: Connection, study_id: str, state: Life, actor: str, until: str 
     until : str
         For judges of a paused study: until when. Pausing again replaces it.
     """
-    wait_for_saves(c, study_id)
     before = c.execute(
         select(StudyRow.state).where(StudyRow.id == study_id).with_for_update(key_share=True)
     ).scalar_one()
@@ -203,7 +201,6 @@ def discard_trial(c: Connection, study_id: str, actor: str) -> int:
     actor : str
         As in `quem.store.events.record`.
     """
-    wait_for_saves(c, study_id)
     state = c.execute(
         select(StudyRow.state).where(StudyRow.id == study_id).with_for_update(key_share=True)
     ).scalar_one()

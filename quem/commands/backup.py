@@ -72,11 +72,11 @@ def backup(
     judges' links that worked when it was made work again. PostgreSQL has pg_dump and pg_restore.
     """
     if (folder is None) == (copy is None) or (copy and every):
-        message = "give either --to FOLDER, with --every if you like, or --restore COPY"
-        raise click.UsageError(message)
+        raise click.UsageError(
+            "give either --to FOLDER, with --every if you like, or --restore COPY"
+        )
     if replace and copy is None:
-        message = "--replace belongs to --restore"
-        raise click.UsageError(message)
+        raise click.UsageError("--replace belongs to --restore")
     if copy:
         _restore(study, copy, database, replace=replace)
     elif folder:

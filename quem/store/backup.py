@@ -36,16 +36,6 @@ if TYPE_CHECKING:
     from quem.store.location import DatabaseLocation
     from quem.store.uploads import UploadFolder
 
-__all__ = [
-    "UPLOADS",
-    "BackupState",
-    "back_up",
-    "backup_state",
-    "make_folder",
-    "refuse_server",
-    "stem_of",
-]
-
 # What the folder with the files of a solving session ends in, beside the copies.
 UPLOADS = ".uploads"
 _GOOD, _FAILED = "backup", "backup-failed"
@@ -59,25 +49,14 @@ _LATE = 2
 
 @dataclass(frozen=True)
 class BackupState:
-    """How the copies of a study are.
+    """How the copies of a study are."""
 
-    Parameters
-    ----------
-    at : datetime or None
-        When the last good one was made.
-    rows, size : int
-        Its number of rows and bytes.
-    failure : str
-        Why the last attempt failed; empty where it did not.
-    every : float or None
-        Seconds from one copy to the next, where they are made regularly.
-    """
-
-    at: dt.datetime | None = None
+    at: dt.datetime | None = None  # when the last good one was made
+    # Its number of rows and bytes
     rows: int = 0
     size: int = 0
-    failure: str = ""
-    every: float | None = None
+    failure: str = ""  # why the last attempt failed; empty where it did not
+    every: float | None = None  # seconds from one copy to the next, where they are made regularly
 
     @property
     def is_late(self) -> bool:
@@ -97,26 +76,7 @@ def back_up(
     every: float | None = None,
     uploads: UploadFolder | None = None,
 ) -> Copy:
-    """Make a copy of a store, check it, log it, and remove the study's oldest copies.
-
-    Parameters
-    ----------
-    study_id : str
-        Of a study that the store holds.
-    folder : Path
-        Made where it is missing, but not the folder that it is in.
-    keep : int
-        How many copies of this study to keep, at least 1.
-    every : float, optional
-        Seconds until the next copy, where they are made regularly; a failure is logged then.
-    uploads : UploadFolder, optional
-        Files of a solving session, which are copied beside: all that the copy names are there.
-
-    Raises
-    ------
-    QuemError
-        No copy was made; nothing of it is left, and no other copy was removed.
-    """
+    """Make a copy of a store, check it, log it, and remove the study's oldest copies."""
     stem = stem_of(study_id)
     try:
         make_folder(folder)
@@ -148,18 +108,20 @@ def back_up(
 
 
 def refuse_server(place: DatabaseLocation) -> None:
-    """Refuse a database of PostgreSQL, which has programs of its own for this.
-
-    Raises
-    ------
-    QuemError
-    """
+    """Refuse a database of PostgreSQL, which has programs of its own for this."""
     if place.file is None:
-        message = (
-            "is a PostgreSQL database: back it up with pg_dump, and restore it with pg_restore, as "
-            "docs/how-to/backups.md says"
+        raise QuemError(
+            [
+                Mistake(
+                    place.name,
+                    message=(
+                        "is a PostgreSQL database: back it up with pg_dump, and restore it with "
+                        "pg_restore, as "
+                        "docs/how-to/backups.md says"
+                    ),
+                )
+            ]
         )
-        raise QuemError([Mistake(place.name, message=message)])
 
 
 def _copy_uploads(uploads: UploadFolder | None, target: Path) -> None:
@@ -171,11 +133,6 @@ def make_folder(folder: Path) -> None:
     """Make the folder for backups if it is missing, but not the one that it is in.
 
     A disk that is not mounted would otherwise look like a new folder.
-
-    Raises
-    ------
-    QuemError
-        It cannot be made.
     """
     with clear_failures(folder):
         folder.mkdir(mode=0o700, exist_ok=True)

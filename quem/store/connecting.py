@@ -16,16 +16,6 @@ if TYPE_CHECKING:
 
     from quem.store.location import DatabaseLocation
 
-__all__ = [
-    "PATIENCE",
-    "THREADS",
-    "BusyError",
-    "UnavailableError",
-    "busy_timeout",
-    "engine_of",
-    "refusal",
-]
-
 # Seconds that a writer waits for other writers, of this process and of others.
 PATIENCE = 5.0
 
@@ -60,19 +50,7 @@ _POLL_SECONDS = 0.02
 
 
 def engine_of(place: DatabaseLocation, threads: int = THREADS) -> Engine:
-    """Make an engine, which connects when it is first used.
-
-    Parameters
-    ----------
-    threads : int
-        How many work at once. Each keeps a connection; what is beyond, as where a page is made
-        for the first time and reads and writes at once, is closed again.
-
-    Raises
-    ------
-    QuemError
-        The place is not that of a database, or needs a package that is not there.
-    """
+    """Make an engine, which connects when it is first used."""
     try:
         # A file's name may hold a question mark, which ends the place in a URL.
         file = place.file and URL.create("sqlite", database=str(place.file.absolute()))
@@ -87,8 +65,9 @@ def engine_of(place: DatabaseLocation, threads: int = THREADS) -> Engine:
         advice = "pip install 'quem[postgres]'" if error.name == "psycopg" else "install it"
         raise refusal(place, f"needs the package {error.name}; {advice}") from None
     except (ArgumentError, NoSuchModuleError, ValueError):
-        message = "is not a database URL; use a value such as postgresql://user@host/name"
-        raise refusal(place, message) from None
+        raise refusal(
+            place, "is not a database URL; use a value such as postgresql://user@host/name"
+        ) from None
     is_file = engine.dialect.name == "sqlite"
     event.listen(engine, "connect", _prepare if is_file else _prepare_server)
     event.listen(engine, "begin", _begin if is_file else _begin_on_server)

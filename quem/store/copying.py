@@ -25,41 +25,15 @@ if TYPE_CHECKING:
 
     from quem.store.engine import Store
 
-__all__ = [
-    "PARTIAL",
-    "SIDES",
-    "Copy",
-    "Holdings",
-    "clear_failures",
-    "holdings_of",
-    "holdings_of_file",
-    "reason_of",
-    "save_copy",
-    "stamp",
-    "sync_folder",
-]
-
 
 @dataclass(frozen=True)
 class Holdings:
-    """What is in a database.
+    """What is in a database."""
 
-    Parameters
-    ----------
-    studies : tuple of str
-        Their ids, sorted.
-    rows : dict of str to int
-        Number of rows by table.
-    last_key : int
-        Of the newest revision; 0 where there is none.
-    last_at : datetime or None
-        When that was saved.
-    """
-
-    studies: tuple[str, ...] = ()
-    rows: dict[str, int] = field(default_factory=dict)
-    last_key: int = 0
-    last_at: dt.datetime | None = None
+    studies: tuple[str, ...] = ()  # their ids, sorted
+    rows: dict[str, int] = field(default_factory=dict)  # number of rows by table
+    last_key: int = 0  # of the newest revision; 0 where there is none
+    last_at: dt.datetime | None = None  # when that was saved
 
     @property
     def row_count(self) -> int:
@@ -68,13 +42,7 @@ class Holdings:
 
 
 def holdings_of(c: Connection) -> Holdings:
-    """Count what a database holds.
-
-    Parameters
-    ----------
-    c : Connection
-        That sees one state of the database.
-    """
+    """Count what a database holds."""
     newest = select(RevisionRow.key, RevisionRow.made_at).order_by(RevisionRow.key.desc()).limit(1)
     last = c.execute(newest).first()
     tables = Base.metadata.sorted_tables
@@ -87,20 +55,7 @@ def holdings_of(c: Connection) -> Holdings:
 
 
 def holdings_of_file(file: Path, name: str, *, thorough: bool = False) -> Holdings:
-    """Check the pages of an SQLite file, and count what it holds.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it, for messages.
-    thorough : bool
-        Whether indexes are compared with their tables too, which takes longer.
-
-    Raises
-    ------
-    QuemError
-        It is damaged, not a database of SQLite, or of another version of quem.
-    """
+    """Check the pages of an SQLite file, and count what it holds."""
     engine = create_engine(URL.create("sqlite", database=str(file)), poolclass=NullPool)
     check = "integrity_check" if thorough else "quick_check"
     try:
@@ -120,30 +75,16 @@ SIDES = ("-wal", "-shm", "-journal")
 
 @dataclass(frozen=True)
 class Copy:
-    """A copy that was made and checked.
-
-    Parameters
-    ----------
-    size : int
-        Bytes.
-    note : str
-        What its maker should know; may be empty.
-    """
+    """A copy that was made and checked."""
 
     path: Path
-    size: int
+    size: int  # bytes
     holdings: Holdings
-    note: str = ""
+    note: str = ""  # what its maker should know; may be empty
 
 
 def save_copy(store: Store, folder: Path, stem: str) -> Copy:
-    """Make a copy and check it; it has its name only once it is whole and on the disk.
-
-    Raises
-    ------
-    QuemError
-        No copy was made, and nothing of it is left.
-    """
+    """Make a copy and check it; it has its name only once it is whole and on the disk."""
     target = folder / f"{stem}.sqlite3"
     with clear_failures(folder):
         with _whole(target) as partial:
@@ -170,8 +111,7 @@ def _copy_file(store: Store, partial: Path) -> Holdings:
             source.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")
     if holdings_of_file(partial, f"copy of {store.place.name}") != holdings:
-        message = "the copy does not hold what the database held"
-        raise OSError(message)
+        raise OSError("the copy does not hold what the database held")
     return holdings
 
 
@@ -204,25 +144,18 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def clear_failures(folder: Path) -> Iterator[None]:
-    """Say in clear words why there is no copy.
-
-    Parameters
-    ----------
-    folder : Path
-        Where it was to be.
-
-    Raises
-    ------
-    QuemError
-    """
+    """Say in clear words why there is no copy."""
     try:
         yield
     except (OSError, sqlite3.Error, DatabaseError, UnavailableError) as error:
-        message = (
-            f"no backup was made: {reason_of(error)}; check that the folder can be written to and "
-            "has room, and that the database can be read"
-        )
-        raise FileError(folder, message) from None
+        raise FileError(
+            folder,
+            (
+                f"no backup was made: {reason_of(error)}; check that the folder can be written to "
+                "and "
+                "has room, and that the database can be read"
+            ),
+        ) from None
 
 
 def reason_of(error: BaseException) -> str:

@@ -46,19 +46,7 @@ class Restored:
 def restore_copy(
     place: DatabaseLocation, study_id: str, copy: Path, *, replace: bool = False
 ) -> Restored:
-    """Put a copy that has a study in the place of a database, which is kept beside it.
-
-    Parameters
-    ----------
-    replace : bool
-        Whether a database that holds studies may be replaced.
-
-    Raises
-    ------
-    QuemError
-        The copy is damaged, another study's or another version's; the database holds something or
-        is in use. The database is then as it was.
-    """
+    """Put a copy that has a study in the place of a database, which is kept beside it."""
     refuse_server(place)
     assert place.file is not None  # noqa: S101  else it would be refused
     try:
@@ -118,14 +106,17 @@ def _refuse_used(file: Path) -> None:
     try:
         holdings = holdings_of_file(file, str(file))
     except QuemError:
-        message = f"cannot be read; give --replace to put the copy in its place ({_KEPT})"
-        raise FileError(file, message) from None
+        raise FileError(
+            file, f"cannot be read; give --replace to put the copy in its place ({_KEPT})"
+        ) from None
     if holdings.studies:
-        message = (
-            f"holds {_listed(holdings)} already; name another place with --database, or give "
-            f"--replace to put the copy in its place ({_KEPT})"
+        raise FileError(
+            file,
+            (
+                f"holds {_listed(holdings)} already; name another place with --database, or give "
+                f"--replace to put the copy in its place ({_KEPT})"
+            ),
         )
-        raise FileError(file, message)
 
 
 def _listed(holdings: Holdings) -> str:

@@ -19,13 +19,7 @@ _LOCK = 7_319_044_512
 
 
 def make_tables(engine: Engine, name: str) -> None:
-    """Make the tables of an empty database; of several processes one does, and the others wait.
-
-    Raises
-    ------
-    QuemError
-        It holds other tables than those of this version.
-    """
+    """Make the tables of an empty database; of several processes one does, and the others wait."""
     with engine.connect() as c:
         if has_tables(c, name):
             return
@@ -39,18 +33,7 @@ def make_tables(engine: Engine, name: str) -> None:
 
 
 def has_tables(c: Connection, name: str) -> bool:
-    """Whether a database has the tables of this version, and is not empty.
-
-    Parameters
-    ----------
-    name : str
-        Of the database or the copy, for messages.
-
-    Raises
-    ------
-    QuemError
-        The tables are of another version, or of another program.
-    """
+    """Whether a database has the tables of this version, and is not empty."""
     tables = set(inspect(c).get_table_names())
     if not tables:
         return False

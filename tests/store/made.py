@@ -34,27 +34,6 @@ if TYPE_CHECKING:
     from quem.store.judges import StoredJudge
     from quem.store.verification import Verified
 
-__all__ = [
-    "BEST_FIRST",
-    "JUDGES",
-    "PLAN",
-    "SOLVERS",
-    "STUDY",
-    "at_once",
-    "ballot",
-    "contents",
-    "contents_on_disk",
-    "dealt",
-    "events",
-    "judge",
-    "made_contents",
-    "prepare",
-    "revisions",
-    "save",
-    "states",
-    "verified",
-]
-
 STUDY = "made-up"
 SOLVERS = ("S1", "S2", "S3", "sys")
 BEST_FIRST = State(ranked=(("sys",), ("S3", "S2"), ("S1",)))

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from tests.served import Served
     from tests.trials.kills import Acknowledged
 
-__all__ = ["KINDS", "TroubleTrials"]
-
 _SAVES = 3  # of each client, or refusals, before it goes on
 _LONGEST_LOCK = 8.0  # seconds; saves are refused after 5
 _HOLD = """

@@ -108,7 +108,7 @@ def back_up(
 
 
 def refuse_server(place: DatabaseLocation) -> None:
-    """Refuse a database of PostgreSQL, which has programs of its own for this."""
+    """Refuse a database of PostgreSQL, which pg_dump backs up."""
     if place.file is None:
         raise QuemError(
             [

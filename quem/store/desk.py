@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, bindparam, select
 
@@ -75,6 +75,6 @@ def desk_of_session(c: Connection, study_id: str, session: str, public_id: str) 
     layouts = {one.layout_id: Layout.stored(one.layout_id, one.items) for one in rows if one.items}
     ballot = None
     if row.public_id is not None:
-        columns: list[Any] = [*row[split : split + len(_BALLOT)]]
-        ballot = AssignedBallot(*columns, layouts.get(row.holds), layouts.get(row.last_on))
+        columns = row[split : split + len(_BALLOT)]
+        ballot = AssignedBallot(*[*columns, layouts.get(row.holds), layouts.get(row.last_on)])
     return Desk(judge, row.life, ballot, layouts)

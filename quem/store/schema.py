@@ -1,4 +1,4 @@
-"""The tables of a database, and the version that tells a later quem which they are."""
+"""The tables of a database, and their version, by which a later quem knows them."""
 
 from __future__ import annotations
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from webjudge.site import Site
 
-__all__ = ["LARGEST", "create_app"]
-
 # The key of the configuration that says how many bytes a request may have.
 LARGEST = "QUEM_LARGEST"
 
@@ -48,21 +46,7 @@ def create_app(
     prefix: str = "",
     templates: Environment | None = None,
 ) -> Flask:
-    """Make the app for a site.
-
-    Parameters
-    ----------
-    behind_proxy : bool
-        Whether a proxy that ends TLS is in front, whose ``X-Forwarded-*`` count.
-    url : str, optional
-        What judges' links begin with, where it is not the address of the dashboard.
-    listens : str
-        The address that the server listens on; by default this may be any of the machine.
-    prefix : str
-        The path under which the study is, of several on a server.
-    templates : Environment, optional
-        That of an app for another study, so that each template is compiled once.
-    """
+    """Make the app for a site."""
     app = Flask("webjudge", template_folder=str(resource("templates")), static_folder=None)
     folder = Path(__file__).with_name("static")
     app.static_folder = str(folder)

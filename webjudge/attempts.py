@@ -15,8 +15,6 @@ from quem.store.events import record
 if TYPE_CHECKING:
     from quem.store.engine import Store
 
-__all__ = ["Attempts"]
-
 # However many attempts there are, they bring about no more than one event in that time, beside
 # the one that housekeeping writes.
 SECONDS = 60.0
@@ -36,13 +34,7 @@ class Attempts:
         self._noted = float("-inf")
 
     def add(self, whose: str) -> None:
-        """Count one, and note it if that is due.
-
-        Parameters
-        ----------
-        whose : {"judges", "organizers"}
-            Whose link it would have been.
-        """
+        """Count one, and note it if that is due."""
         with self._lock:
             self._counts[whose] += 1
             is_due = monotonic() - self._noted >= SECONDS

@@ -19,8 +19,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.wrappers import Response
 
 from quem.errors import Mistake, QuemError
-from quem.store.connecting import UnavailableError
-from quem.store.engine import THREADS, open_store
+from quem.store.connecting import THREADS, UnavailableError
+from quem.store.engine import open_store
 from quem.store.location import locate_database
 from quem.study.reading import read_study
 from webjudge.app import create_app
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from quem.store.engine import Store
     from webjudge.site import Site
-
-__all__ = ["PREFIX", "StudiesFolder", "study_files"]
 
 _log = logging.getLogger("webjudge")
 
@@ -60,21 +58,13 @@ def study_files(folder: Path) -> list[Path]:
 
 @dataclass
 class _Open:
-    """A study that is served now.
-
-    Parameters
-    ----------
-    shares_store : bool
-        Whether other studies use its store, too.
-    busy : int
-        Requests that are being answered.
-    """
+    """A study that is served now."""
 
     site: Site
     app: Flask
     housekeeping: Housekeeping
-    shares_store: bool
-    busy: int = 0
+    shares_store: bool  # whether other studies use its store, too
+    busy: int = 0  # requests that are being answered
 
     def close(self) -> None:
         """Let go of it; everything is kept in its store."""
@@ -86,44 +76,20 @@ class _Open:
 
 @dataclass
 class StudiesFolder:
-    """A WSGI app for all studies of a folder.
+    """A WSGI app for all studies of a folder."""
 
-    Parameters
-    ----------
-    folder : Path
-        Each of its folders with a ``study.yaml`` is a study.
-    database : str, optional
-        A URL that all studies share; otherwise each has a file beside it.
-    behind_proxy, url, listens
-        As of `webjudge.app.create_app`.
-    most_open : int
-        How many studies are open at once, at least.
-    prepare : callable
-        Takes a site and its housekeeping before it starts, to add jobs such as backups.
-
-    Attributes
-    ----------
-    paths : dict of str to Path
-        The study files by key.
-    broken : dict of Path to str
-        Those that have mistakes now, with the first of them.
-
-    Raises
-    ------
-    QuemError
-        The folder has no study, or two with one id.
-    """
-
-    folder: Path
-    database: str | None = None
+    folder: Path  # each of its folders with a ``study.yaml`` is a study
+    database: str | None = None  # a URL that all studies share; otherwise each has a file beside it
     behind_proxy: bool = False
     url: str | None = None
     listens: str = ""
     sandboxed: bool = True
     threads: int = THREADS
-    most_open: int = MOST_OPEN
+    most_open: int = MOST_OPEN  # how many studies are open at once, at least
+    # Takes a site and its housekeeping before it starts, to add jobs such as backups.
     prepare: Callable[[Site, Housekeeping], object] = lambda _site, _housekeeping: None
-    paths: dict[str, Path] = field(default_factory=dict)
+    paths: dict[str, Path] = field(default_factory=dict)  # the study files by key
+    # Those that have mistakes now, with the first of them.
     broken: dict[Path, str] = field(default_factory=dict)
     _templates: Environment | None = field(default=None, repr=False)
     _shared: Store | None = field(default=None, repr=False)
@@ -135,8 +101,14 @@ class StudiesFolder:
         """Find the studies."""
         files = study_files(self.folder)
         if not files:
-            message = "holds no folder with a study.yaml; `quem init` writes one"
-            raise QuemError([Mistake(str(self.folder), message=message)])
+            raise QuemError(
+                [
+                    Mistake(
+                        str(self.folder),
+                        message="holds no folder with a study.yaml; `quem init` writes one",
+                    )
+                ]
+            )
         mistakes = []
         for path in files:
             try:
@@ -197,7 +169,6 @@ class StudiesFolder:
                 self._leave(study)
 
     def close(self) -> None:
-        """Close all studies."""
         while self._open:
             self._open.popitem()[1].close()
         if self._shared:

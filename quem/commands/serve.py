@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from webjudge.housekeeping import Housekeeping
     from webjudge.running import Server
 
-__all__ = ["serve"]
-
 _NOT_INVITED = "not invited yet: quem invite, or the dashboard"
 
 
@@ -115,8 +113,9 @@ def serve(
     copies = _Copies(backup, every, keep)
     if study.is_dir():
         if links:
-            message = "--links names one file, and each study has its links; leave it out"
-            raise click.UsageError(message)
+            raise click.UsageError(
+                "--links names one file, and each study has its links; leave it out"
+            )
         number = _serve_folder(study, database, place, copies, open_browser=open_browser)
     else:
         number = _serve_study(study, database, place, copies, links, open_browser=open_browser)
@@ -135,13 +134,7 @@ class _Place:
     sandboxed: bool
 
     def listen(self, app: WSGIApplication, largest: int) -> Server:
-        """Give a server that listens there.
-
-        Raises
-        ------
-        QuemError
-            It cannot listen there.
-        """
+        """Give a server that listens there."""
         import gc
 
         from quem.errors import QuemError
@@ -152,8 +145,9 @@ class _Place:
         except (OSError, OverflowError, UnicodeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             where = f"{self.host}:{self.port}"
-            message = f"cannot listen on {where}: {reason}; name another --port or --host"
-            raise QuemError([message]) from None
+            raise QuemError(
+                [f"cannot listen on {where}: {reason}; name another --port or --host"]
+            ) from None
         gc.collect()
         gc.freeze()
         return server

@@ -40,7 +40,6 @@ _ENDED_DASHBOARD = (
     "This link is invalid or has been replaced. The person who runs the server can create a new "
     "one with quem organizers --new-link."
 )
-_PROGRESS_ONLY = "You are an observer of this study: you can see the judges' progress only."
 
 
 def site() -> Site:
@@ -89,14 +88,12 @@ def had_link() -> bool:
     return _cookie(_JUDGE) in request.cookies
 
 
-def admit(*, observers: bool) -> None:
-    """Let an organizer pass, as `flask.g.organizer`; answer 401 or 403 to everybody else."""
+def admit() -> None:
+    """Let an organizer pass, as `flask.g.organizer`; answer 401 to everybody else."""
     with site().store.read() as c:
         organizer = _current_organizer(c)
     if organizer is None:
         abort(401, _NO_DASHBOARD_SESSION)
-    if not (organizer.is_manager or observers):
-        abort(403, _PROGRESS_ONLY)
     g.organizer = organizer
 
 
@@ -136,7 +133,7 @@ def dashboard_link(token: str) -> Response:
         is_new = status_of(c, site().id).state == "trial"
     if organizer is None:
         _refuse("organizers", _ENDED_DASHBOARD)
-    page = "setup.steps" if is_new and organizer.is_manager and lacking(site()) else "overview"
+    page = "setup.steps" if is_new and lacking(site()) else "overview"
     return _exchange(_DASHBOARD, session, url_for(f"dashboard.{page}"))
 
 

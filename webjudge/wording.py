@@ -25,7 +25,7 @@ _EVENTS = {
     "mail": "{kind} to {judge}: {state}",
     "link-withdrawn": "New link of {judge} withdrawn: the letter was not accepted",
     "judge-forgotten": "Personal data erased; the judge is now {judge}",
-    "organizer-added": "{whom} added as an organizer ({role})",
+    "organizer-added": "{whom} added as an organizer",
     "organizer-removed": "{whom} is no longer an organizer: removed from the study file",
     "organizer-link-made": "Link created for organizer {whom}",
     "organizer-link-replaced": "Link of organizer {whom} replaced",

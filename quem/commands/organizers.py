@@ -27,12 +27,6 @@ _ACTOR = "shell"
 @click.option("--revoke", multiple=True, metavar="ID", help="End this organizer's link.")
 @click.option("--add", metavar="ID", help="Add an organizer whom the study file does not name.")
 @click.option("--name", default="", help="With --add: the organizer's name.")
-@click.option(
-    "--role",
-    type=click.Choice(["manager", "observer"]),
-    help="With --add: a manager may do everything, an observer sees progress only.  "
-    "[default: manager]",
-)
 def organizers(
     study: Path,
     database: str | None,
@@ -41,7 +35,6 @@ def organizers(
     revoke: tuple[str, ...],
     add: str | None,
     name: str,
-    role: str | None,
     out: Path | None,
 ) -> None:
     """Make the dashboard links of STUDY's organizers, as CSV.
@@ -51,8 +44,8 @@ def organizers(
     the study, or to --out. It works until it is replaced or revoked. Options that name an ID can
     be repeated.
     """
-    if add is None and (name or role):
-        raise click.UsageError("--name and --role belong to --add ID")
+    if add is None and name:
+        raise click.UsageError("--name belongs to --add ID")
     for organizer in {*new_link} & {*revoke}:
         raise click.UsageError(f"{organizer} can be named by one of --new-link and --revoke only")
     from quem.store.organizers import add_organizer, revoke_organizer_link, sync_organizers
@@ -60,7 +53,7 @@ def organizers(
     from quem.study.reading import read_study
 
     spec = read_study(study)
-    added = None if add is None else _declared(add, name, role or "manager")
+    added = None if add is None else _declared(add, name)
     with links_session(study, database, out) as (c, file):
         register_study(c, spec.id)
         sync_organizers(c, spec.id, spec.organizers)
@@ -71,14 +64,14 @@ def organizers(
         hand_over(_rows(c, spec.id, url, new_link), file, is_asked=out is not None)
 
 
-def _declared(organizer_id: str, name: str, role: str) -> Organizer:
+def _declared(organizer_id: str, name: str) -> Organizer:
     """Check an organizer who is to be added as one that the study file names."""
     from pydantic import ValidationError
 
     from quem.study.models import Organizer
 
     try:
-        return Organizer.model_validate({"id": organizer_id, "name": name, "role": role})
+        return Organizer.model_validate({"id": organizer_id, "name": name})
     except ValidationError as error:
         raise mistaken_options(error) from None
 
@@ -88,11 +81,11 @@ def _rows(c: Connection, study_id: str, base: str, again: tuple[str, ...]) -> li
     from quem.store.organizers import issue_organizer_link, organizer_named, organizers_of
 
     replaced = {organizer_named(c, study_id, organizer).id for organizer in again}
-    rows: list[Row] = [("organizer", "name", "role", "link", "state")]
+    rows: list[Row] = [("organizer", "name", "link", "state")]
     for one in organizers_of(c, study_id):
         link, state = "", "has a link" if one.has_link else "revoked"
         if one.id in replaced or not (one.linked_at or one.revoked_at):
             link = f"{base}/d/{issue_organizer_link(c, study_id, one.id, _ACTOR)}"
             state = "new link"
-        rows.append((one.id, one.name, one.role, link, state))
+        rows.append((one.id, one.name, link, state))
     return rows

@@ -287,8 +287,8 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
             file.write(rows)
     click.echo(f"{site.spec.title}: {status.state}, {site.store.place.name}")
     file.tell()
-    for role, one, _, link, state in organizers:
-        who = "Dashboard" if len(organizers) == 1 else f"Dashboard of {one} ({role})"
+    for _, one, _, link, state in organizers:
+        who = "Dashboard" if len(organizers) == 1 else f"Dashboard of {one}"
         text = f"{base}/dashboard  {state}" if file.is_made or not link else link
         again = "" if link else f" (quem organizers {site.path} --new-link {one})"
         click.echo(f"{who}: {text}{again}")
@@ -316,7 +316,7 @@ def _organizers(c: Connection, study_id: str, base: str) -> list[Row]:
         link, state = "", "has a link" if one.has_link else "link revoked"
         if not (one.linked_at or one.revoked_at):
             link, state = f"{base}/d/{issue_organizer_link(c, study_id, one.id)}", "new link"
-        rows.append((one.role, one.id, one.name, link, state))
+        rows.append(("organizer", one.id, one.name, link, state))
     return rows
 
 

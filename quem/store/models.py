@@ -100,7 +100,6 @@ class Organizer(Base):
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
     id: Mapped[str]
     name: Mapped[str] = mapped_column(default="")
-    role: Mapped[str] = mapped_column(default="manager")  # manager | observer
     added: Mapped[bool] = mapped_column(default=False)
     session_hash: Mapped[str | None] = mapped_column(unique=True)
     linked_at: Mapped[dt.datetime | None]

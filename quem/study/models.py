@@ -145,13 +145,10 @@ class Judge(StudyPart):
 
 
 class Organizer(StudyPart):
-    """Somebody who runs the study, or watches how far it is."""
+    """Somebody who runs the study."""
 
     id: Id = Field(description="As in the activity log.")
     name: Line = Field("", description="For people.")
-    role: Literal["manager", "observer"] = Field(
-        "manager", description="A manager may do everything, an observer sees progress only."
-    )
 
 
 class Contact(StudyPart):
@@ -595,7 +592,7 @@ class SessionSpec(StudySpec):
     problems: Annotated[tuple[Problem, ...], Section] = Field((), description="What was solved.")
     organizers: Annotated[tuple[Organizer, ...], Section] = Field(
         (),
-        description="Who runs the study; nobody named: one manager with the id `organizer`; see "
+        description="Who runs the study; nobody named: one with the id `organizer`; see "
         "[Organizers](../how-to/judging.md#organizers).",
     )
     organizer: Annotated[Contact, Part] = Field(

@@ -33,12 +33,12 @@ _SECONDS = {_DASHBOARD: 13 * _WEEK, _JUDGE: 26 * _WEEK, _SUBJECT: 26 * _WEEK}
 NO_LINK = marked("To open this page, use the private link the organizer sent you.")
 _NO_DASHBOARD_SESSION = (
     "Open your private dashboard link again. If it is lost or was replaced, create a new one with "
-    "quem organizers --new-link."
+    "quem links organizers --reissue."
 )
 _ENDED_JUDGE = marked("This link is invalid or has been replaced. Ask the organizer for a new one.")
 _ENDED_DASHBOARD = (
     "This link is invalid or has been replaced. The person who runs the server can create a new "
-    "one with quem organizers --new-link."
+    "one with quem links organizers --reissue."
 )
 
 

@@ -56,7 +56,7 @@ _EVENTS = {
     "subject-erased": "Personal data erased; the subject is now {subject}",
     "answer-names": "{subject} submitted {problem} with words that may show who wrote it",
 }
-_LETTERS = {"invite": "Invitation", "remind": "Reminder", "thanks": "Thanks"}
+_LETTERS = {"invite": "Invitation", "remind": "Reminder"}
 _LETTER_STATES = {
     "sent": "sent",
     "retry": "not accepted yet",

@@ -239,7 +239,7 @@ class MailRow(Base):
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
     role: Mapped[str]  # judge | subject
     person_key: Mapped[int]  # of the judge or the subject
-    kind: Mapped[str]  # invite | remind | thanks
+    kind: Mapped[str]  # invite | remind
     round: Mapped[int]
     state: Mapped[str]  # queued | sending | sent | retry | failed | unknown
     tries: Mapped[int] = mapped_column(default=0)

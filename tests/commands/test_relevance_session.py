@@ -156,10 +156,10 @@ def test_an_archive_holds_the_grades(study: Path, quem_command: Callable[..., Ou
 def test_judges_have_links(study: Path, quem_command: Callable[..., Outcome]) -> None:
     """As in any session; a judge can be added, and what they wrote erased."""
     links = study.parent / "links.csv"
-    code, _, err = quem_command("judges", study, "--add", "J9", "--out", links)
+    code, _, err = quem_command("links", "judges", study, "--add", "J9", "--out", links)
     assert code == 0, err
     assert "J9" in links.read_text()
-    code, _, err = quem_command("judges", study, "--erase", "J3")
+    code, _, err = quem_command("links", "judges", study, "--erase", "J3")
     assert code == 0, err
     store = store_of(locate_database(study, None), "rel")
     assert store

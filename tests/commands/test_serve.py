@@ -56,7 +56,7 @@ def test_links_are_made_once(study: Path) -> None:
         assert served.links == {}
         assert served.printed[1] == (
             f"Dashboard: {served.base}/dashboard  has a link "
-            f"(quem organizers {study} --new-link organizer)"
+            f"(quem links organizers {study} --reissue organizer)"
         )
         # Somebody without a link learns that the server works, and no more.
         with urlopen(f"{served.base}/healthz", timeout=SECONDS) as answer:  # noqa: S310
@@ -289,7 +289,7 @@ def test_a_folder_of_studies(tmp_path: Path) -> None:
         links = []
         for path in sorted(tmp_path.glob("*/study-links-*.csv")):
             with path.open(newline="") as file:
-                links += [row["link"] for row in csv.DictReader(file) if row["role"] == "judge"]
+                links += [row["link"] for row in csv.DictReader(file) if row["role"] == "judges"]
         pages = [Browserless(link.partition("/s/")[0]).get(link) for link in links]
         server.terminate()
         server.wait(SECONDS)

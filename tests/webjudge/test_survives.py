@@ -140,7 +140,7 @@ def gunicorn(study: Path, database: str, workers: int) -> Iterator[tuple[str, li
 
 def make_links(study: Path, url: str, out: Path, environment: dict[str, str]) -> None:
     """Write the judges' links to a file."""
-    words = ["judges", str(study), "--url", url, "--out", str(out)]
+    words = ["links", "judges", str(study), "--url", url, "--out", str(out)]
     subprocess.run(
         [sys.executable, "-m", "quem", *words],
         env={**os.environ, **environment},

@@ -243,7 +243,7 @@ def _clean(root: _Element, part: _Part, cleaned: Cleaned, *, keep_headers: bool)
 
 
 def _unseen_of_fields(root: _Element) -> list[_Element]:
-    """What of a document's fields is no result: all between begin and separator."""
+    """The codes of a document's fields: all between begin and separator."""
     inside, states = [], list[str]()
     for element in root.iter():
         name = local(element)

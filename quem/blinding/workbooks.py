@@ -114,7 +114,7 @@ def sheets_of(package: Package) -> Iterator[tuple[str, str, bool]]:
 
 
 def _grid(root: _Element, left: int) -> _Grid:
-    """Find the rows and columns with values that are not hidden, up to so many cells."""
+    """Find the rows and columns with values that are not hidden, up to a number of cells."""
     from openpyxl.utils import column_index_from_string, range_boundaries
 
     gone, hidden, lacking = set[int](), set[int](), set[tuple[int, int]]()

@@ -23,7 +23,6 @@ from quem.store.reviewing import note_decisions
 from quem.store.studies import register_study, secret_of
 from quem.store.subjects import sync_subjects
 from quem.study.reading import draft_study
-from webjudge.attempts import Attempts
 from webjudge.languages import ENGLISH
 
 if TYPE_CHECKING:
@@ -92,11 +91,6 @@ class Site:
         default_factory=dict, repr=False
     )
     _changes: Changes = field(default_factory=Changes, repr=False, compare=False)
-
-    @cached_property
-    def attempts(self) -> Attempts:
-        """The attempts to open links that do not work."""
-        return Attempts(self.store, self.id)
 
     @property
     def id(self) -> str:
@@ -274,12 +268,9 @@ def with_study(
     """Give a site whose study file and solutions have become others."""
     with site.store.read() as c:
         plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
-    new = replace(
+    return replace(
         site, spec=spec, solutions=solutions, plan=plan, warnings=warnings, counted={}, _known={}
     )
-    # Attempts that are counted but not logged yet are not to be lost.
-    new.__dict__["attempts"] = site.attempts
-    return new
 
 
 def _read(

@@ -25,8 +25,6 @@ from webjudge.solving import LARGEST_UPLOAD, solve
 from webjudge.study_edits import follow_edits
 
 if TYPE_CHECKING:
-    from flask.templating import Environment
-
     from webjudge.site import Site
 
 __all__ = ["LARGEST", "create_app"]
@@ -45,8 +43,6 @@ def create_app(
     behind_proxy: bool = False,
     url: str | None = None,
     listens: str = "",
-    prefix: str = "",
-    templates: Environment | None = None,
 ) -> Flask:
     """Make the app for a site.
 
@@ -58,10 +54,6 @@ def create_app(
         What judges' links begin with, where it is not the address of the dashboard.
     listens : str
         The address that the server listens on; by default this may be any of the machine.
-    prefix : str
-        The path under which the study is, of several on a server.
-    templates : Environment, optional
-        That of an app for another study, so that each template is compiled once.
     """
     app = Flask("webjudge", template_folder=str(resource("templates")), static_folder=None)
     folder = Path(__file__).with_name("static")
@@ -69,8 +61,9 @@ def create_app(
     # A page and its scripts are of one version, whatever the browser kept of an earlier one.
     version = _digest(folder)
     app.add_url_rule(f"/static/{version}/<path:filename>", "static", app.send_static_file)
+    url = url.rstrip("/") if url else None
     app.config.update(
-        QUEM_URL=url.rstrip("/") if url else None,
+        QUEM_URL=url,
         MAX_CONTENT_LENGTH=_LARGEST_BODY,
         SEND_FILE_MAX_AGE_DEFAULT=_STATIC_SECONDS,
     )
@@ -78,12 +71,9 @@ def create_app(
     app.config[LARGEST] = LARGEST_UPLOAD if served.spec.solving else _LARGEST_BODY
     app.json = StrictJson(app)
     app.extensions["quem"] = served
-    app.extensions[POST] = Post(lambda: app.extensions["quem"], _linked(url, prefix))
+    app.extensions[POST] = Post(lambda: app.extensions["quem"], url or "")
     follow_edits(app, served)
-    if templates:
-        app.jinja_env = templates
-    else:
-        _prepare_templates(app)
+    _prepare_templates(app)
     app.before_request(lambda: choose_language(site()))
     app.context_processor(language_values)
     for blueprint in (access, judge, solve, offline, dashboard, preview):
@@ -94,11 +84,6 @@ def create_app(
     if behind_proxy:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)  # type: ignore[method-assign]
     return app
-
-
-def _linked(url: str | None, prefix: str) -> str:
-    """What links in letters begin with; nothing where the address is not known."""
-    return f"{url.rstrip('/')}{prefix}" if url else ""
 
 
 def _prepare_templates(app: Flask) -> None:

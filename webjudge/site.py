@@ -204,7 +204,6 @@ def open_site(
     *,
     sandboxed: bool = True,
     threads: int = THREADS,
-    shared: Store | None = None,
     tell: Callable[[int, int], object] = lambda _done, _all: None,
 ) -> Site:
     """Open a study for judging: read it, find its solutions, open its store.
@@ -219,8 +218,6 @@ def open_site(
         Whether LibreOffice, which converts documents, has to run without network.
     threads : int
         How many requests are worked on at once.
-    shared : Store, optional
-        An open store, which other studies use too; instead of `database` and `threads`.
     tell : callable
         Takes how many documents are converted so far, and how many there are.
 
@@ -230,7 +227,7 @@ def open_site(
         With every mistake in the study file and its solutions, or in the database.
     """
     spec, solutions, warnings = _read(Path(path), sandboxed=sandboxed, tell=tell)
-    store = shared or open_store(locate_database(Path(path), database), threads)
+    store = open_store(locate_database(Path(path), database), threads)
     try:
         with store.write() as c:
             register_study(c, spec.id)
@@ -239,8 +236,7 @@ def open_site(
         site = Site(Path(path), spec, solutions, store, plan, secret, warnings, sandboxed=sandboxed)
         _prepare(site)
     except BaseException:
-        if shared is None:
-            store.close()
+        store.close()
         raise
     return site
 

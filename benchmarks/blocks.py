@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.experience.batch import fit_batch
+from quem.experience.choices import weak_orders
 from quem.experience.expected_ranks import expected_ranks
-from quem.experience.plackett_luce import fit_plackett_luce, weak_orders
+from quem.experience.plackett_luce import fit_plackett_luce
 from quem.experience.simulation import NOISES, Scenario, simulate
 from quem.experience.skill import FORMS
 from quem.study.blocks import PairCounts, deal_blocks

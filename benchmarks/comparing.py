@@ -205,20 +205,7 @@ def assisted_study(
     judges: int = 3,
     problems: int = 8,
 ) -> tuple[Rankings, Declared, list[Assisted], dict[str, float]]:
-    """Simulate people of whom some have help on half of the problems.
-
-    Parameters
-    ----------
-    rng : Generator
-    noise : Noise
-    gain : float
-        What help is worth, in years.
-    people : tuple of int
-        Who is helped, in the order of experience.
-    crossed : bool
-        Whether every other person has help on the first half instead of the second.
-    subjects, judges, problems : int
-    """
+    """Simulate people of whom some have help on half of the problems."""
     years = np.sort(rng.uniform(1, 12, subjects))
     quality = years + rng.normal(0, noise.person, subjects)
     quality = quality + rng.normal(0, noise.solution, (problems, subjects))

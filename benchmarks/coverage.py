@@ -50,30 +50,20 @@ _BOOTSTRAPPED, _REPLICATES = 20, 400
 
 @dataclass(frozen=True)
 class Case:
-    """A cell of the coverage study.
+    """A cell of the coverage study."""
 
-    Parameters
-    ----------
-    truth : {"peer", "typical", "outside", "missing", "few problems", ...}
-        What the intervals are to cover: the experience of a person who is not among the
-        subjects (peer); a system that is as good as people of 6.5 or, outside their range, of
-        14 years; a peer where a fifth of the solutions is absent, and one who solved only a
-        third of the problems; a peer, judged in blocks of 8; the difference of the peers of two
-        independent studies; the difference of two systems of one study.
-    noise : {"low", "high"}
-    subjects, judges, problems : int
-    difference : float
-        In years, around 6.5.
-    taste : {"none", "all", "systems"}
-        Whether judges have a persistent taste for nobody, for all solvers, or for systems.
-    """
-
+    # What the intervals are to cover: the experience of a person who is not among the subjects
+    # (peer); a system that is as good as people of 6.5 or, outside their range, of 14 years; a peer
+    # where a fifth of the solutions is absent, and one who solved only a third of the problems; a
+    # peer, judged in blocks of 8; the difference of the peers of two independent studies; the
+    # difference of two systems of one study.
     truth: Truth
     noise: str
     subjects: int
     judges: int
     problems: int
-    difference: float = 0.0
+    difference: float = 0.0  # in years, around 6.5
+    # Whether judges have a persistent taste for nobody, for all solvers, or for systems.
     taste: Taste = "all"
 
     @property
@@ -108,38 +98,22 @@ class Case:
 
 @dataclass(frozen=True)
 class Covered:
-    """How one interval did in some studies of a case.
-
-    Parameters
-    ----------
-    interval : str
-    studies, defined, covered : int
-        How many there were, in how many the interval has ends, and in how many of these the
-        truth lies between them.
-    width : float
-        The median of the defined ones; infinite where one-sided, NaN where none is defined.
-    error : float
-        The median error of the estimate that goes with the interval; NaN where there is none.
-    """
+    """How one interval did in some studies of a case."""
 
     interval: str
+    # How many there were, in how many the interval has ends, and in how many of these the truth
+    # lies between them
     studies: int
     defined: int
     covered: int
+    # The median of the defined ones; infinite where one-sided, NaN where none is defined.
     width: float
+    # The median error of the estimate that goes with the interval; NaN where there is none.
     error: float
 
 
 def cover(case: Case, studies: int, *, seed: int = 0, part: int = 0) -> list[Covered]:
-    """Simulate studies of a case and count what each interval covers.
-
-    Parameters
-    ----------
-    case : Case
-    studies : int
-    seed, part : int
-        Each part of a case has random numbers of its own, whatever else is simulated.
-    """
+    """Simulate studies of a case and count what each interval covers."""
     key = (crc32(case.name.encode()), part)
     simulated = simulate(case.scenario, studies, np.random.SeedSequence(seed, spawn_key=key))
     if case.truth == "difference":
@@ -336,8 +310,16 @@ def read_done(path: Path, seed: int) -> list[dict[str, object]]:
     path.write_text(whole + newline, encoding="utf-8")
     header, *done = [json.loads(line) for line in whole.splitlines()] or [{}]
     if header != {"format": FORMAT, "seed": seed, "studies": STUDIES_A_PART}:
-        message = "holds results of another seed or format; name another file, or remove it"
-        raise QuemError([Mistake(str(path), message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    str(path),
+                    message=(
+                        "holds results of another seed or format; name another file, or remove it"
+                    ),
+                )
+            ]
+        )
     return done
 
 

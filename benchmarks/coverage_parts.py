@@ -36,38 +36,23 @@ if TYPE_CHECKING:
 
     from quem.experience.simulation import Simulated
 
-__all__ = ["PARTS", "Part", "PartCase"]
-
 _LEVEL = 0.95
 _NOISES = {"low": LOW, "high": HIGH, "taste": Noise(person=0.5, judge=3.0, taste=2.0)}
 
 
 @dataclass(frozen=True)
 class PartCase:
-    """Studies of one design.
-
-    Parameters
-    ----------
-    cell : str
-        What is pooled with other designs, as the table names it.
-    noise : {"low", "high", "taste"}
-    system : float or None
-        The years of a typical system; None for a peer.
-    more : dict
-        Other fields of the scenario.
-    studies : int
-        In each part.
-    """
+    """Studies of one design."""
 
     part: str
-    cell: str
+    cell: str  # what is pooled with other designs, as the table names it
     noise: str
     subjects: int
     judges: int
     problems: int
-    system: float | None
-    studies: int
-    more: dict[str, Any] = field(default_factory=dict)
+    system: float | None  # the years of a typical system; None for a peer
+    studies: int  # in each part
+    more: dict[str, Any] = field(default_factory=dict)  # other fields of the scenario
 
     def rows(self, seed: int, part: int) -> list[dict[str, Any]]:
         """Simulate a part, and count; each part of a case has random numbers of its own."""
@@ -96,24 +81,17 @@ Counts = tuple[str, "NDArray[np.bool_]", "NDArray[np.bool_]", dict[str, Any]]
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the study.
-
-    Parameters
-    ----------
-    counts : callable
-        From simulated studies: what is counted, in which studies it is so, in which it is
-        defined, and other figures: ``width`` and the ``line``'s, of which the median over the
-        designs is shown, sums of ``squares`` and the line's ``line_squares``, or another ``cell``.
-    bars : callable
-        From a cell and what is counted: the lowest and highest percentage, or None.
-    most : callable, optional
-        From the same: the most that the width or error may be of the line's, or None.
-    """
+    """A part of the study."""
 
     cases: tuple[PartCase, ...] | tuple[WorthCase, ...]
     parts: int
+    # From simulated studies: what is counted, in which studies it is so, in which it is defined,
+    # and other figures: ``width`` and the ``line``'s, of which the median over the designs is
+    # shown, sums of ``squares`` and the line's ``line_squares``, or another ``cell``.
     counts: Callable[[Simulated], Iterable[Counts]]
+    # From a cell and what is counted: the lowest and highest percentage, or None.
     bars: Callable[[str, str], tuple[float, float] | None]
+    # From the same: the most that the width or error may be of the line's, or None.
     most: Callable[[str, str], float | None] = lambda *_: None
 
 

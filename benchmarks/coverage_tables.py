@@ -97,8 +97,7 @@ def between(page: str, name: str, table: str) -> str:
     before, begin, rest = page.partition(_BEGIN.format(name))
     _, end, after = rest.partition(_END.format(name))
     if not begin or not end:
-        message = f"the page has no marks for the table {name!r}"
-        raise ValueError(message)
+        raise ValueError(f"the page has no marks for the table {name!r}")
     return f"{before}{begin}\n{table}\n{end}{after}"
 
 

@@ -11,8 +11,8 @@ from zlib import crc32
 
 import numpy as np
 
+from quem.experience.choices import weak_orders
 from quem.experience.expected_ranks import pool_rankings
-from quem.experience.plackett_luce import weak_orders
 from quem.experience.pooled_rankings import ListedRankings
 from quem.experience.standard_errors import standard_errors
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from quem.experience.standard_errors import WorthErrors
 
-__all__ = ["WORTHS_CASES", "WorthCase"]
-
 _LEVEL = 0.95
 # Of log worths: those of a panel of people and systems that differ clearly.
 _SPREAD = 1.5
@@ -30,27 +28,16 @@ _SPREAD = 1.5
 
 @dataclass(frozen=True)
 class WorthCase:
-    """Studies of one design.
-
-    Parameters
-    ----------
-    cell : str
-        As the table names it.
-    solvers, rankings, length : int
-        How many solvers, and how many rankings of how many of them.
-    close : float
-        How near the mean reliability is to be to the squared correlation with the truth.
-    studies : int
-        In each part.
-    """
+    """Studies of one design."""
 
     part: str
-    cell: str
+    cell: str  # as the table names it
+    # How many solvers, and how many rankings of how many of them
     solvers: int
     rankings: int
     length: int
-    close: float
-    studies: int = 60
+    close: float  # how near the mean reliability is to be to the squared correlation with the truth
+    studies: int = 60  # in each part
 
     def rows(self, seed: int, part: int) -> list[dict[str, Any]]:
         """Simulate a part, and count; each part of a case has random numbers of its own."""

@@ -86,13 +86,7 @@ def measure(judges: int) -> list[Row]:
 
 
 class Crowd(Quem):
-    """`quem serve` on the same study in a PostgreSQL database.
-
-    Parameters
-    ----------
-    url : str
-        Of the database.
-    """
+    """`quem serve` on the same study in a PostgreSQL database."""
 
     def __init__(self, url: str) -> None:
         self.url = url

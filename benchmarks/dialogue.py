@@ -44,16 +44,7 @@ LARGE = (5000, 30, 15)
 
 
 def made_up(n: int, m: int, numeric: int, seed: int = 1) -> EncodedCases:
-    """Make up a case base of some size, with five classes that its attributes tell of.
-
-    Parameters
-    ----------
-    n, m : int
-        Cases and attributes.
-    numeric : int
-        How many of these are numeric; the others have four categories.
-    seed : int
-    """
+    """Make up a case base of some size, with five classes that its attributes tell of."""
     random = np.random.default_rng(seed)
     classes = random.integers(5, size=n)
     values = random.integers(4, size=(n, m)).astype(float)
@@ -72,14 +63,7 @@ def made_up(n: int, m: int, numeric: int, seed: int = 1) -> EncodedCases:
 
 
 def timed(name: str, cases: EncodedCases, orders: int, jobs: int) -> float:
-    """Simulate all dialogues of a case base, and print how long that takes.
-
-    Parameters
-    ----------
-    name : str
-    cases : EncodedCases
-    orders, jobs : int
-    """
+    """Simulate all dialogues of a case base, and print how long that takes."""
     start = time.perf_counter()
     experiment = prepare(
         cases, SimulationSettings(orders=orders), strategies=STRATEGIES, users=USERS

@@ -119,8 +119,7 @@ def cost(command: list[str]) -> tuple[float, float]:
     os.close(quiet)
     _, status, used = os.wait4(child, 0)
     if status:
-        message = f"{' '.join(command[-3:])} failed"
-        raise RuntimeError(message)
+        raise RuntimeError(f"{' '.join(command[-3:])} failed")
     return used.ru_utime + used.ru_stime, used.ru_maxrss / 1024
 
 

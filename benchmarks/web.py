@@ -231,8 +231,7 @@ class Running:
                     return
             connection.close()
             time.sleep(0.005)
-        message = f"the server did not start:\n{self.output()}"
-        raise RuntimeError(message)
+        raise RuntimeError(f"the server did not start:\n{self.output()}")
 
     def output(self) -> str:
         """What it has printed."""

@@ -19,8 +19,6 @@ from urllib.parse import urlencode
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["PROBLEMS", "Client", "Peer", "Quem", "Server"]
-
 PEER = "potato-annotation==2.12.*"
 PROBLEMS, SOLVERS = 20, 8
 LABELS = "ABCDEFGH"
@@ -59,8 +57,7 @@ class Client:
         if answer.status in (302, 303) and target:
             return self.send("GET", target)
         if not 200 <= answer.status < 300:  # noqa: PLR2004  success
-            message = f"{method} {path}: {answer.status} {content[:300]!r}"
-            raise RuntimeError(message)
+            raise RuntimeError(f"{method} {path}: {answer.status} {content[:300]!r}")
         return content
 
     def send_json(self, method: str, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401
@@ -148,8 +145,7 @@ class _QuemJudge:
         home = self._client.send("GET", link).decode()
         self._groups = list(dict.fromkeys(re.findall(r"/judge/g/[\w-]+", home)))
         if len(self._groups) != PROBLEMS:
-            message = f"{len(self._groups)} groups in place of {PROBLEMS}"
-            raise RuntimeError(message)
+            raise RuntimeError(f"{len(self._groups)} groups in place of {PROBLEMS}")
         self._revisions = dict.fromkeys(self._groups, 0)
         self._layouts = {group: self._layout(group) for group in self._groups}
         self._tab = f"tab-{id(self):012x}"
@@ -185,13 +181,7 @@ class _QuemJudge:
 
 
 class Peer:
-    """Potato, in an environment of its own, with its own kind of ranking.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the environment is made.
-    """
+    """Potato, in an environment of its own, with its own kind of ranking."""
 
     health = "/health"
 

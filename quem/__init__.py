@@ -52,8 +52,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  any public name
     if name in _PACKAGES:
         return import_module(f"quem.{name}")
     if name not in _HOMES:
-        message = f"module 'quem' has no attribute {name!r}"
-        raise AttributeError(message)
+        raise AttributeError(f"module 'quem' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
 
 

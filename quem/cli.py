@@ -38,8 +38,6 @@ from quem.commands.track import track
 from quem.commands.verify import verify
 from quem.errors import QuemError
 
-__all__ = ["main", "run"]
-
 # What stands for characters that an encoding such as Windows-1252 or ASCII lacks.
 _PLAIN = {
     "−": "-",

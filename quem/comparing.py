@@ -37,8 +37,6 @@ if TYPE_CHECKING:
         | os.PathLike[str]
     )
 
-__all__ = ["compare", "score"]
-
 
 @overload
 def compare(
@@ -110,19 +108,16 @@ def compare(
         What is given is not a study, or not a setting of a comparison.
     """
     if not studies:
-        message = "compare takes one study at least: quem.compare(quem.load_study(path))"
-        raise TypeError(message)
+        raise TypeError("compare takes one study at least: quem.compare(quem.load_study(path))")
     if any(map(_has_scores, studies)):
         if test != "auto":
-            message = "test is for experience studies; scores of queries have one test"
-            raise TypeError(message)
+            raise TypeError("test is for experience studies; scores of queries have one test")
         return _compare_scores(studies, systems=systems, same_system=same_system, **settings)
     for study in studies:
         refuse_other_than_study("compare", study)
     if unknown := sorted(settings.keys() - _COMPARISON_SETTINGS):
         known = ", ".join(_COMPARISON_SETTINGS)
-        message = f"compare takes no {unknown[0]}; its settings are systems, test, {known}"
-        raise TypeError(message)
+        raise TypeError(f"compare takes no {unknown[0]}; its settings are systems, test, {known}")
     from quem.comparison.compare import compare_experience
 
     return compare_experience(
@@ -141,15 +136,7 @@ def _has_scores(given: object) -> bool:
 
 
 def score(study: AnyStudy, **settings: Any) -> Scored:
-    """Score the systems of a study, to be compared by `compare`.
-
-    Parameters
-    ----------
-    study : Study
-        Of a kind whose results have scores of queries.
-    **settings
-        Settings of the comparison, and what `analyze` takes besides, such as ``keep``.
-    """
+    """Score the systems of a study, to be compared by `compare`."""
     from quem.leaderboard.gathering import scored_now
 
     kind = KINDS[kind_of_loaded("compare", study)]
@@ -170,8 +157,9 @@ def _compare_scores(given: Sequence[Any], **settings: Any) -> LeaderboardResult:
     known |= {key for spec in specs for key in type(spec.analysis).model_fields}
     # Scores of the command were computed with the settings of their kind.
     if unknown := sorted(settings.keys() - known):
-        message = f"compare takes no {unknown[0]}; its settings are {', '.join(sorted(known))}"
-        raise TypeError(message)
+        raise TypeError(
+            f"compare takes no {unknown[0]}; its settings are {', '.join(sorted(known))}"
+        )
     scored = []
     for one in given:
         before = scored_before(one)
@@ -188,8 +176,7 @@ def _refuse_unlike(study: object) -> None:
     """An experience study, or none at all, among others with scores."""
     kind = getattr(getattr(study, "spec", None), "kind", None)
     what = f"one of kind {kind}" if kind else type(study).__name__
-    message = f"compare takes studies of one kind, and not {what} among others"
-    raise TypeError(message)
+    raise TypeError(f"compare takes studies of one kind, and not {what} among others")
 
 
 _COMPARISON_SETTINGS = dict.fromkeys(

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["FileError", "Mistake", "QuemError", "StudyWarning", "WarningRules"]
-
 Findings = ParamSpec("Findings")
 
 
@@ -71,13 +69,7 @@ class QuemError(Exception):
 
 
 class FileError(QuemError):
-    """A file that cannot be used, or not be shown.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong and how to mend it.
-    """
+    """A file that cannot be used, or not be shown."""
 
     def __init__(self, path: Path, message: str) -> None:
         self.path, self.message = path, message
@@ -90,18 +82,10 @@ class FileError(QuemError):
 
 @dataclass(frozen=True)
 class StudyWarning:
-    """A caution attached to a result, which remains valid.
+    """A caution attached to a result, which remains valid."""
 
-    Parameters
-    ----------
-    code : str
-        Short and stable, such as ``few-subjects``; listed in ``docs/reference/warnings``.
-    message : str
-        One sentence: what was observed; what it does to the result; what to do.
-    """
-
-    code: str
-    message: str
+    code: str  # short and stable, such as ``few-subjects``; listed in ``docs/reference/warnings``
+    message: str  # one sentence: what was observed; what it does to the result; what to do
 
 
 class WarningRules(Generic[Findings]):

@@ -44,23 +44,6 @@ if TYPE_CHECKING:
     from quem.retrieval.result import RetrievalResult
     from quem.retrieval.truth import ExpertRanks
 
-__all__ = [
-    "KINDS",
-    "AnyStudy",
-    "Kind",
-    "analyze",
-    "check",
-    "kind_of_loaded",
-    "load_pooling",
-    "load_study",
-    "plan",
-    "presentations",
-    "read_grades",
-    "read_pairs",
-    "refuse_other_than_study",
-    "settings_of",
-]
-
 
 class AnyStudy(Protocol):
     """A study of whatever kind, with all its data."""
@@ -93,27 +76,18 @@ class Kind(ABC, Generic[LoadedStudy, Result]):
     """A kind of study.
 
     Its methods import what they need when they are called, so that knowing a kind costs nothing.
-
-    Attributes
-    ----------
-    name : str
-        As study files have it.
-    sources : tuple of str
-        What `load` takes besides the path; "code" where a study can name Python functions.
-    running : tuple of str
-        What `analyze` takes besides the settings of the study file, such as ``jobs``.
-    quick : dict of str to object
-        For a kind whose results have scores to compare: settings with which `analyze` gives these
-        and spares what else takes time.
-    kept : str
-        For a kind whose analysis takes long: the file in the folder of the report in which it
-        keeps what is finished. `analyze` then takes ``keep``, its path, and ``progress``.
     """
 
-    name: ClassVar[str]
+    name: ClassVar[str]  # as study files have it
+    # What `load` takes besides the path; "code" where a study can name Python functions.
     sources: ClassVar[tuple[str, ...]] = ()
+    # What `analyze` takes besides the settings of the study file, such as ``jobs``.
     running: ClassVar[tuple[str, ...]] = ()
+    # For a kind whose results have scores to compare: settings with which `analyze` gives these and
+    # spares what else takes time.
     quick: ClassVar[dict[str, object] | None] = None
+    # For a kind whose analysis takes long: the file in the folder of the report in which it keeps
+    # what is finished. `analyze` then takes ``keep``, its path, and ``progress``.
     kept: ClassVar[str] = ""
 
     @abstractmethod
@@ -279,31 +253,14 @@ class _Relevance(Kind["RelevanceStudy", "RelevanceResult"]):
 
 
 def load_pooling(path: str | os.PathLike[str], *, code: bool = True) -> RetrievalStudy:
-    """Read a study of retrievers whose lists are to be pooled; it needs no ground truth yet.
-
-    Parameters
-    ----------
-    code : bool
-        As of `load_study`.
-
-    Raises
-    ------
-    QuemError
-        With every error in the file and in its data, or it is of another kind.
-    """
+    """Read a study of retrievers whose lists are to be pooled; it needs no ground truth yet."""
     from quem.retrieval.loading import load_retrieval
 
     return load_retrieval(path, experts=_experts, code=code, pooling=True)
 
 
 def read_grades(path: Path, name: str) -> Iterable[tuple[str, str, float]]:
-    """Read relevance judgments, a row (query, case, grade) for each.
-
-    Raises
-    ------
-    QuemError
-        The file is neither TREC qrels nor such a table.
-    """
+    """Read relevance judgments, a row (query, case, grade) for each."""
     from quem.retrieval.stored import read_qrels
 
     stored = read_qrels(path, name)
@@ -311,13 +268,7 @@ def read_grades(path: Path, name: str) -> Iterable[tuple[str, str, float]]:
 
 
 def read_pairs(path: Path, name: str) -> list[tuple[str, str]]:
-    """Read pairs of query and case, such as ``judge-next.csv``.
-
-    Raises
-    ------
-    QuemError
-        The file is no table with these columns.
-    """
+    """Read pairs of query and case, such as ``judge-next.csv``."""
     from quem.retrieval.stored import read_run
 
     stored = read_run(path, name)
@@ -371,8 +322,9 @@ class _Kinds(Mapping[str, Kind[Any, Any]]):
             raise KeyError(name)
         kind = entry_point.load()
         if not isinstance(kind, Kind):
-            message = f"the entry point {name} of quem.kinds is {kind!r}, not an object of Kind"
-            raise TypeError(message)
+            raise TypeError(
+                f"the entry point {name} of quem.kinds is {kind!r}, not an object of Kind"
+            )
         return kind
 
     def __iter__(self) -> Iterator[str]:
@@ -490,8 +442,7 @@ def load_study(
         key: value for key, value in sources.items() if value not in (None, False)
     }
     if unknown := sorted(arguments.keys() - set(known)):
-        message = f"a study of kind {own} has no {unknown[0]}"
-        raise TypeError(message)
+        raise TypeError(f"a study of kind {own} has no {unknown[0]}")
     if "code" in known:
         arguments["code"] = code
     study: AnyStudy = KINDS[own].load(path, **arguments)
@@ -621,13 +572,7 @@ def plan(
 
 
 def refuse_other_than_study(function: str, study: object) -> None:
-    """Refuse what is not an experience study.
-
-    Raises
-    ------
-    TypeError
-        With what the function takes.
-    """
+    """Refuse what is not an experience study."""
     from quem.experience.loading import Study
 
     if isinstance(study, Study):

@@ -11,8 +11,6 @@ from quem.errors import Mistake, QuemError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = ["ALONE", "Progress", "Workers", "silent"]
-
 # Takes what is done and its number of steps, and gives what is called with the steps done.
 Progress: TypeAlias = "Callable[[str, int], Callable[[int], object]]"
 
@@ -26,33 +24,15 @@ def silent(_: str, __: int) -> Callable[[int], object]:
 
 @dataclass(frozen=True)
 class Workers:
-    """Who does the work.
+    """Who does the work."""
 
-    Parameters
-    ----------
-    jobs : int, default 1
-        Processes on this machine; -1 for as many as it has processors.
-    cluster : str, optional
-        Address of a Dask scheduler, such as ``tcp://host:8786``, whose workers do the work.
-        They need the same version of quem.
-    """
-
-    jobs: int = 1
+    jobs: int = 1  # processes on this machine; -1 for as many as it has processors
+    # Address of a Dask scheduler, such as ``tcp://host:8786``, whose workers do the work. They need
+    # the same version of quem.
     cluster: str | None = None
 
     def each(self, work: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
-        """Do every task, and give the results in the order of the tasks, each when it is there.
-
-        Parameters
-        ----------
-        tasks : iterable of tuple
-            The arguments of each call.
-
-        Raises
-        ------
-        QuemError
-            There is no such cluster, or the extra ``dask`` is not installed.
-        """
+        """Do every task, and give the results in the order of the tasks, each when it is there."""
         if self.jobs == 1 and self.cluster is None:
             yield from (work(*task) for task in tasks)
             return
@@ -78,15 +58,22 @@ def _connected(cluster: str | None) -> Iterator[None]:
     try:
         from distributed import Client
     except ImportError:
-        message = "a cluster needs the extra dask: pip install 'quem[dask]'"
-        raise QuemError([Mistake("", message=message)]) from None
+        raise QuemError(
+            [Mistake("", message="a cluster needs the extra dask: pip install 'quem[dask]'")]
+        ) from None
     from joblib import parallel_config
 
     try:
         client = Client(cluster, timeout=5)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        message = f"there is no cluster ({reason}); start one with: dask scheduler"
-        raise QuemError([Mistake(cluster, message=message)]) from None
+        raise QuemError(
+            [
+                Mistake(
+                    cluster,
+                    message=f"there is no cluster ({reason}); start one with: dask scheduler",
+                )
+            ]
+        ) from None
     with client, parallel_config(backend="dask"):
         yield

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["resource"]
-
 
 def resource(name: str) -> Path:
     """Find a folder that ships with the package."""

@@ -13,26 +13,6 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
 
-__all__ = [
-    "WIDTH",
-    "align_columns",
-    "count_letters",
-    "format_bare_p",
-    "format_count",
-    "format_interval",
-    "format_number",
-    "format_p",
-    "format_percent",
-    "format_probability",
-    "format_signed",
-    "join_words",
-    "measured",
-    "plural",
-    "short",
-    "warnings_text",
-    "wrap",
-]
-
 # Of text on a terminal.
 WIDTH = 96
 
@@ -69,13 +49,6 @@ def measured(value: float, digits: int = 3, *, sign: bool = False) -> str:
 
     Counts have no decimals, numbers from 100 on have one at most, and numbers that the decimals
     would make 0 have two significant digits; "–" for none.
-
-    Parameters
-    ----------
-    digits : int
-        Decimals of a number that is neither large nor small.
-    sign : bool
-        Whether a number above 0 has a plus.
     """
     size = abs(value)
     if not np.isfinite(value):
@@ -154,13 +127,7 @@ def wrap(text: str) -> list[str]:
 
 
 def align_columns(rows: Sequence[Sequence[str]], words: Collection[int] = (0,)) -> list[str]:
-    """Lay rows out in columns: words to the left, all others to the right.
-
-    Parameters
-    ----------
-    words : collection of int
-        Which columns hold words.
-    """
+    """Lay rows out in columns: words to the left, all others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["JUDGES", "PROBLEMS", "RANKS", "SOLVERS", "long_csv", "study_with", "write_study"]
-
 JUDGES = ("J1", "J2")
 PROBLEMS = ("P1", "P2")
 SOLVERS = ("S1", "S2", "S3", "S4", "S5", "S6", "sys")
@@ -56,15 +54,7 @@ def long_csv(ranks: Mapping[Cell, object] | None = None, separator: str = ",") -
 
 
 def write_study(folder: Path, study: object, **files: str | bytes) -> Path:
-    """Write a study and its files to a folder.
-
-    Parameters
-    ----------
-    folder : Path
-    study : str, bytes or anything that JSON, and so YAML, can say
-    **files : str or bytes
-        By name, in which ``__`` stands for the dot; ``rankings.csv`` is written in any case.
-    """
+    """Write a study and its files to a folder."""
     if not isinstance(study, str | bytes):
         study = json.dumps(study, indent=1)
     content = {"rankings__csv": long_csv(), **files, "study__yaml": study}

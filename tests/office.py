@@ -11,8 +11,6 @@ from pathlib import Path
 
 from quem.blinding.libreoffice import find_office, is_sandboxed
 
-__all__ = ["lacking_office"]
-
 _PACKAGES = (
     *("writer", "calc", "impress", "math"),
     *("carlito", "caladea", "fonts-liberation", "fonts-noto-cjk"),

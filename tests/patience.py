@@ -10,8 +10,6 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["SECONDS", "until"]
-
 # No test waits so long where all is well.
 SECONDS = 120
 

@@ -19,8 +19,6 @@ from tests.patience import SECONDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["VARIABLE", "Postgres", "running_postgres"]
-
 VARIABLE = "QUEM_TEST_POSTGRES_URL"
 _NOBODY = "nobody"
 _ADVICE = (
@@ -32,13 +30,7 @@ _SETTINGS = "-c listen_addresses= -c fsync=off -c full_page_writes=off -c max_co
 
 
 class Postgres:
-    """A server on which databases can be made.
-
-    Parameters
-    ----------
-    url : str
-        Of a database of it.
-    """
+    """A server on which databases can be made."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -64,13 +56,7 @@ class Postgres:
 
 
 def running_postgres(settings: str = _SETTINGS) -> Iterator[Postgres]:
-    """Give the server that the environment names, or one that runs as long as it is needed.
-
-    Parameters
-    ----------
-    settings : str
-        Options of a server that is started.
-    """
+    """Give the server that the environment names, or one that runs as long as it is needed."""
     if url := os.environ.get(VARIABLE):
         server = Postgres(url)
         yield server

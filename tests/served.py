@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from quem.store.ballots import AssignedBallot
 
-__all__ = ["Browserless", "Served", "waitress_serving", "write_judging_study"]
-
 _LINK = re.compile(r"https?://\S+/(?:j|d)/\S+")
 
 
@@ -67,22 +65,12 @@ def write_judging_study(
 
 @dataclass
 class Served:
-    """``quem serve`` on a study, on a free port that stays the same over restarts.
-
-    Parameters
-    ----------
-    study : Path
-    database : str, optional
-    arguments : tuple of str
-        More of them for ``quem serve``.
-    program : str
-        What runs ``quem``.
-    """
+    """``quem serve`` on a study, on a free port that stays the same over restarts."""
 
     study: Path
     database: str | None = None
-    arguments: tuple[str, ...] = ()
-    program: str = "from quem.cli import run; run()"
+    arguments: tuple[str, ...] = ()  # more of them for ``quem serve``
+    program: str = "from quem.cli import run; run()"  # what runs ``quem``
     port: int = 0
     links: dict[str, str] = field(default_factory=dict)
     dashboard: str = ""

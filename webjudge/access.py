@@ -24,19 +24,6 @@ if TYPE_CHECKING:
     from quem.store.subjects import StoredSubject
     from webjudge.site import Site
 
-__all__ = [
-    "NO_LINK",
-    "access",
-    "acting",
-    "admit",
-    "current_judge",
-    "current_subject",
-    "find_desk",
-    "had_link",
-    "log_out",
-    "site",
-]
-
 access = Blueprint("access", __name__)
 
 _DASHBOARD, _JUDGE, _SUBJECT = "dashboard", "judge", "subject"
@@ -103,13 +90,7 @@ def had_link() -> bool:
 
 
 def admit(*, observers: bool) -> None:
-    """Let an organizer pass, as `flask.g.organizer`; answer 401 or 403 to everybody else.
-
-    Parameters
-    ----------
-    observers : bool
-        Whether observers may pass, too.
-    """
+    """Let an organizer pass, as `flask.g.organizer`; answer 401 or 403 to everybody else."""
     with site().store.read() as c:
         organizer = _current_organizer(c)
     if organizer is None:
@@ -180,12 +161,7 @@ def old_dashboard(page: str = "") -> Response:
 
 
 def log_out(response: Response, who: str = _DASHBOARD) -> None:
-    """Take a cookie away from this browser; the link still works.
-
-    Parameters
-    ----------
-    who : {"dashboard", "judge", "subject"}
-    """
+    """Take a cookie away from this browser; the link still works."""
     response.delete_cookie(
         _cookie(who),
         path=request.script_root or "/",

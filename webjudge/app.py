@@ -27,8 +27,6 @@ from webjudge.study_edits import follow_edits
 if TYPE_CHECKING:
     from webjudge.site import Site
 
-__all__ = ["LARGEST", "create_app"]
-
 # The key of the configuration that says how many bytes a request may have.
 LARGEST = "QUEM_LARGEST"
 
@@ -44,17 +42,7 @@ def create_app(
     url: str | None = None,
     listens: str = "",
 ) -> Flask:
-    """Make the app for a site.
-
-    Parameters
-    ----------
-    behind_proxy : bool
-        Whether a proxy that ends TLS is in front, whose ``X-Forwarded-*`` count.
-    url : str, optional
-        What judges' links begin with, where it is not the address of the dashboard.
-    listens : str
-        The address that the server listens on; by default this may be any of the machine.
-    """
+    """Make the app for a site."""
     app = Flask("webjudge", template_folder=str(resource("templates")), static_folder=None)
     folder = Path(__file__).with_name("static")
     app.static_folder = str(folder)

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from quem.store.judges import StoredJudge
     from quem.store.standing import JudgeStanding
 
-__all__ = ["SAID", "Confirmation", "about_judge", "about_study", "unfinished"]
-
 SAID = {
     "opened": "Study open.",
     "reopened": "Study reopened.",
@@ -32,48 +30,24 @@ _FROM_NOW_ON = "From now on, rankings count. Judges can rank until you close the
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What is asked on a separate page, so that it works without scripts.
-
-    Parameters
-    ----------
-    paragraphs : tuple of str
-        What it means.
-    action : str
-        Where the answer goes.
-    button : str
-        Its text.
-    is_grave : bool
-        Whether it ends or deletes something.
-    word : str
-        What has to be typed where it cannot be undone; otherwise the button is enough, and sends
-        ``sure``.
-    extra : tuple of (str, str)
-        Names and values that the answer sends, too.
-    notice : str or None
-        What the notice to judges says now, where there is one to be written.
-    other : tuple of (str, str)
-        Text and address of another question that could be meant.
-    """
+    """What is asked on a separate page, so that it works without scripts."""
 
     title: str
-    paragraphs: tuple[str, ...]
-    action: str
-    button: str
-    is_grave: bool = False
+    paragraphs: tuple[str, ...]  # what it means
+    action: str  # where the answer goes
+    button: str  # its text
+    is_grave: bool = False  # whether it ends or deletes something
+    # What has to be typed where it cannot be undone; otherwise the button is enough, and sends
+    # ``sure``.
     word: str = ""
-    extra: tuple[tuple[str, str], ...] = ()
+    extra: tuple[tuple[str, str], ...] = ()  # names and values that the answer sends, too
+    # What the notice to judges says now, where there is one to be written.
     notice: str | None = None
-    other: tuple[str, str] = ("", "")
+    other: tuple[str, str] = ("", "")  # text and address of another question that could be meant
 
 
 def about_study(what: str, page: dict[str, Any]) -> Confirmation:
-    """Ask before a study gets another state.
-
-    Parameters
-    ----------
-    page : dict
-        As from `webjudge.overview.overview_page`.
-    """
+    """Ask before a study gets another state."""
     questions = {
         "open": _open,
         "pause": _pause,

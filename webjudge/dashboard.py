@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     from webjudge.confirmations import Confirmation
 
-__all__ = ["dashboard"]
-
 dashboard = Blueprint("dashboard", __name__, url_prefix="/dashboard")
 dashboard.register_blueprint(people)
 dashboard.register_blueprint(mail)
@@ -163,7 +161,6 @@ def pause_study() -> AnyResponse:
 
 @dashboard.post("/close")
 def close_study() -> AnyResponse:
-    """Close the study."""
     require_sure(_question("close"))
     with site().store.write() as c:
         _require(c, "open", "paused", "closed")

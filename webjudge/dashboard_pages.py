@@ -17,18 +17,6 @@ if TYPE_CHECKING:
 
     from webjudge.confirmations import Confirmation
 
-__all__ = [
-    "UnsureError",
-    "ask",
-    "asked_span",
-    "back",
-    "dashboard_page",
-    "message",
-    "problem_titles",
-    "require_sure",
-]
-
-
 # Rankings submitted by the last judge before, and that judge's key.
 _PLACE = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})")
 _LONGEST_SEARCH = 100
@@ -69,12 +57,7 @@ def ask(question: Confirmation, refusal: str = "") -> str:
 
 
 def require_sure(question: Confirmation) -> None:
-    """Refuse what was not asked and confirmed on the question's page.
-
-    Raises
-    ------
-    UnsureError
-    """
+    """Refuse what was not asked and confirmed on the question's page."""
     form = request.form
     if question.word:
         is_sure = form.get("word", "").strip().casefold() == question.word.casefold()
@@ -90,13 +73,7 @@ def message(title: str, *paragraphs: str) -> str:
 
 
 def back(key: str) -> Response:
-    """Lead back to the first page, which says what was done.
-
-    Parameters
-    ----------
-    key : str
-        One of `webjudge.confirmations.SAID`.
-    """
+    """Lead back to the first page, which says what was done."""
     return redirect(url_for("dashboard.overview", said=key), code=303)
 
 

@@ -10,19 +10,11 @@ from quem.blinding.office import await_conversion, prepare
 if TYPE_CHECKING:
     from webjudge.site import Site
 
-__all__ = ["Documents"]
-
 _KEY = "documents"
 
 
 class Documents:
-    """Converts what is new; until then judges read that a part cannot be displayed.
-
-    Parameters
-    ----------
-    site : Site
-        Its troubles say what cannot be converted.
-    """
+    """Converts what is new; until then judges read that a part cannot be displayed."""
 
     def __init__(self, site: Site) -> None:
         self._site = site

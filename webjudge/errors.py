@@ -18,8 +18,6 @@ from webjudge.languages import gettext, marked
 if TYPE_CHECKING:
     from flask import Flask, Response
 
-__all__ = ["answer_errors", "refusal"]
-
 _log = logging.getLogger("webjudge")
 _TEXTS = {
     400: ("invalid", marked("Invalid request.")),
@@ -56,19 +54,7 @@ def answer_errors(app: Flask) -> None:
 
 
 def refusal(code: int, error: str, message: str, **more: object) -> Response:
-    """Refuse what a page asked for, as JSON.
-
-    Parameters
-    ----------
-    code : int
-        The HTTP status.
-    error : str
-        A stable word for the page's script.
-    message : str
-        For people.
-    **more
-        Further keys.
-    """
+    """Refuse what a page asked for, as JSON."""
     response = jsonify({"error": error, "message": message, **more})
     response.status_code = code
     return response

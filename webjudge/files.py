@@ -22,19 +22,12 @@ if TYPE_CHECKING:
     from quem.store.ballots import AssignedBallot
     from webjudge.site import Site
 
-__all__ = ["file_token", "send_file", "send_one"]
-
 
 def file_token(site: Site, gid: str, file: SolutionFile) -> str:
     """Give what names a file in a judge's addresses: a keyed hash of its bytes.
 
     So an address never leads to other bytes, and a picture that a browser kept can never appear
     under another letter. It is another one for each judge and group.
-
-    Parameters
-    ----------
-    gid : str
-        Of the judge's ballot.
     """
     try:
         return keyed(site.secret, "file", __version__, gid, file.digest)
@@ -43,15 +36,7 @@ def file_token(site: Site, gid: str, file: SolutionFile) -> str:
 
 
 def send_file(site: Site, ballot: AssignedBallot, token: str, page: int | None = None) -> Response:
-    """Send an image of a ballot's solutions or statement, or a page of a document.
-
-    Parameters
-    ----------
-    token : str
-        As from `file_token`.
-    page : int, optional
-        From 1; only for what has pages.
-    """
+    """Send an image of a ballot's solutions or statement, or a page of a document."""
     return send_one(site, ballot.public_id, _files(site, ballot), token, page)
 
 
@@ -62,17 +47,7 @@ def send_one(
     token: str,
     page: int | None = None,
 ) -> Response:
-    """Send one of some files.
-
-    Parameters
-    ----------
-    gid : str
-        As for `file_token`.
-    files : iterable of (str, SolutionFile)
-        Each with what it is called when it is saved.
-    token, page
-        As of `send_file`.
-    """
+    """Send one of some files."""
     kinds = ("image",) if page is None else PAGED
     matches = (
         (name, file)

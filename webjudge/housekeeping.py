@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from webjudge.site import Site
 
-__all__ = ["Housekeeping", "Job"]
-
 _log = logging.getLogger("webjudge")
 _SEAL_SECONDS = 60
 _CHECKPOINT_SECONDS = 60
@@ -32,32 +30,16 @@ _STOP_SECONDS = 30  # for a job that is running when the server stops
 
 @dataclass(frozen=True)
 class Job:
-    """Something that is done again and again.
+    """Something that is done again and again."""
 
-    Parameters
-    ----------
-    name : str
-        For the log, and the key of its failure in `Site.troubles`.
-    seconds : float
-        Between the end of one run and the next.
-    work : callable
-        Takes nothing. What it raises is logged and shown on the dashboard until a later
-        run succeeds.
-    """
-
-    name: str
-    seconds: float
+    name: str  # for the log, and the key of its failure in `Site.troubles`
+    seconds: float  # between the end of one run and the next
+    # Takes nothing. What it raises is logged and shown on the dashboard until a later run succeeds.
     work: Callable[[], object]
 
 
 class Housekeeping:
-    """A thread that does the jobs of one server: each at the start, every so often, at the stop.
-
-    Parameters
-    ----------
-    site : Site
-        Its store must stay open until the housekeeping has stopped.
-    """
+    """A thread that does the jobs of one server: each at the start, every so often, at the stop."""
 
     def __init__(self, site: Site) -> None:
         self._site = site

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from quem.store.judges import StoredJudge
     from webjudge.letters import Text
 
-__all__ = ["people"]
-
 people = Blueprint("people", __name__, url_prefix="/judges")
 
 _MOST_YEARS = 150
@@ -185,8 +183,7 @@ def _judge(c: Connection, key: int) -> StoredJudge:
     if judge is None:
         abort(404)
     if judge.forgotten_at:
-        message = f"{judge.id}'s personal data has been erased; no link can be created"
-        raise QuemError([message])
+        raise QuemError([f"{judge.id}'s personal data has been erased; no link can be created"])
     return judge
 
 
@@ -257,16 +254,7 @@ def _one(key: int) -> dict[str, Any]:
 
 
 def _message(kind: Text, one: dict[str, Any], link: str = "") -> dict[str, Any]:
-    """Write a message to a judge, in the language that the study file names.
-
-    Parameters
-    ----------
-    kind : {"invitation", "reminder"}
-    one : dict
-        As from `webjudge.overview.shown`; of a judge who is new, `judge` and `total`.
-    link : str
-        Known only when it is made.
-    """
+    """Write a message to a judge, in the language that the study file names."""
     submitted, started = one.get("submitted", 0), one.get("started", False)
     standing = Standing(one["judge"], one["total"], submitted, started=started, declined=False)
     written = write_to(site(), standing, kind, g.organizer.name, link=link)

@@ -85,8 +85,6 @@ if TYPE_CHECKING:
     from quem.store.layouts import Content, Layout
     from quem.store.saving import Desk
 
-__all__ = ["judge"]
-
 judge = Blueprint("judge", __name__, url_prefix="/judge")
 judge.after_request(mark)
 
@@ -415,13 +413,7 @@ def _seal() -> None:
 def _up_to_date(
     ballot: AssignedBallot, contents: Mapping[str, Content | None], state: str
 ) -> AssignedBallot:
-    """Give a ballot with the letters of what is there now, unless the study is closed.
-
-    Raises
-    ------
-    MissingSolutionError
-        A new solution cannot be read.
-    """
+    """Give a ballot with the letters of what is there now, unless the study is closed."""
     if (state == "closed" and ballot.layout) or not needs_labels(ballot, contents):
         return ballot
     with site().store.write() as c:

@@ -12,8 +12,6 @@ from webjudge.wording import counted
 if TYPE_CHECKING:
     from webjudge.site import Site
 
-__all__ = ["lacking", "unwritten_statements"]
-
 
 def unwritten_statements(site: Site) -> list[str]:
     """Name the problems whose statements still have to be written."""

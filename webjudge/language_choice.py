@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from quem.store.subjects import StoredSubject
     from webjudge.site import Site
 
-__all__ = ["LanguageChoice", "choose_language", "keep_language", "language_values"]
-
 _SECONDS = 60 * 60 * 24 * 7 * 26
 _PREVIEW = "/dashboard/preview"
 # Their pages are in English.
@@ -25,13 +23,7 @@ _OF_ORGANIZERS = ("/dashboard", "/desk", "/d/")
 
 
 def choose_language(site: Site, person: StoredJudge | StoredSubject | None = None) -> None:
-    """Choose the language of a request.
-
-    Parameters
-    ----------
-    person : StoredJudge or StoredSubject, optional
-        As soon as it is known whose request it is.
-    """
+    """Choose the language of a request."""
     speak(_chosen(site, person))
 
 
@@ -71,19 +63,11 @@ def _cookie(site: Site) -> str:
 
 @dataclass(frozen=True)
 class LanguageChoice:
-    """An entry of the menu of languages.
-
-    Parameters
-    ----------
-    code, name : str
-    is_read : bool
-        Whether a native reader has read all texts.
-    is_current : bool
-    """
+    """An entry of the menu of languages."""
 
     code: str
     name: str
-    is_read: bool
+    is_read: bool  # whether a native reader has read all texts
     is_current: bool
 
 

@@ -21,48 +21,19 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Callable, Iterable, Iterator
 
-__all__ = [
-    "ENGLISH",
-    "LANGUAGES",
-    "Catalog",
-    "Language",
-    "accepted",
-    "catalog",
-    "day",
-    "gettext",
-    "marked",
-    "moment",
-    "ngettext",
-    "read_catalog",
-    "speak",
-    "speaking",
-    "spoken",
-]
-
 ENGLISH: Final = "en"
 FOLDER = Path(__file__).with_name("locales")
 
 
 @dataclass(frozen=True)
 class Language:
-    """A language that judges can choose.
+    """A language that judges can choose."""
 
-    Parameters
-    ----------
-    name : str
-        In the language.
-    plurals : tuple of str
-        The categories of CLDR that its plural forms belong to, in the order of its catalog.
-    is_read : bool
-        Whether a native reader has read all texts.
-    direction : {"ltr", "rtl"}
-        In which it is written.
-    """
-
-    name: str
+    name: str  # in the language
+    # The categories of CLDR that its plural forms belong to, in the order of its catalog.
     plurals: tuple[str, ...] = ("one", "other")
-    is_read: bool = False
-    direction: str = "ltr"
+    is_read: bool = False  # whether a native reader has read all texts
+    direction: str = "ltr"  # in which it is written
 
 
 # By what `lang` in HTML and `quem.study.models.LanguageCode` call it.
@@ -102,13 +73,7 @@ def spoken() -> str:
 
 
 def gettext(text: str, **values: object) -> str:
-    """Translate a text, and fill in values.
-
-    Parameters
-    ----------
-    text : str
-        In English, with places such as ``%(n)s``.
-    """
+    """Translate a text, and fill in values."""
     (translated, *_) = catalog(spoken()).messages.get(text, (text,))
     return translated % values if values else translated
 
@@ -172,20 +137,12 @@ _NOTHING = Markup()
 
 @dataclass(frozen=True)
 class Catalog:
-    """The texts of a language.
+    """The texts of a language."""
 
-    Parameters
-    ----------
-    messages : dict of str to tuple of str
-        The forms of each text, by the text in English; that for one, if there are several.
-    form : callable
-        Which form goes with a number.
-    words : Markup
-        The texts of scripts as JSON, as ``static/words.js`` reads it; empty in English.
-    """
-
+    # The forms of each text, by the text in English; that for one, if there are several.
     messages: dict[str, tuple[str, ...]]
-    form: Callable[[int], int]
+    form: Callable[[int], int]  # which form goes with a number
+    # The texts of scripts as JSON, as ``static/words.js`` reads it; empty in English.
     words: Markup = _NOTHING
 
 
@@ -206,11 +163,6 @@ def read_catalog(text: str, plurals: tuple[str, ...]) -> Catalog:
     """Read a catalog in the format of gettext (``.po``).
 
     What is not translated, or to be looked at again (``fuzzy``), stays English.
-
-    Parameters
-    ----------
-    plurals : tuple of str
-        As in `Language`.
     """
     messages: dict[str, tuple[str, ...]] = {}
     words: dict[str, str | dict[str, str]] = {}
@@ -243,18 +195,7 @@ def _entries(text: str) -> Iterator[tuple[dict[str, str], bool]]:
 
 
 def accepted(wanted: Iterable[str]) -> str | None:
-    """Find the language that somebody reads best.
-
-    Parameters
-    ----------
-    wanted : iterable of str
-        Tags such as ``de-CH``, the best first, as browsers send them.
-
-    Returns
-    -------
-    str or None
-        Not that of another script: who reads Traditional Chinese gets no Simplified Chinese.
-    """
+    """Find the language that somebody reads best."""
     return next(filter(None, map(_nearest, wanted)), None)
 
 

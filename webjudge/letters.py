@@ -21,30 +21,19 @@ if TYPE_CHECKING:
     from quem.store.subjects import StoredSubject
     from webjudge.site import Site
 
-__all__ = ["Standing", "Written", "write_to"]
-
 Text = Literal["invitation", "reminder", "thanks"]
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a judge is, or a subject.
-
-    Parameters
-    ----------
-    total, submitted : int
-        Tasks, without practice.
-    started : bool
-        Whether one of them is begun.
-    declined : bool
-        Whether they do not take part.
-    """
+    """How far a judge is, or a subject."""
 
     judge: StoredJudge | StoredSubject
+    # Tasks, without practice
     total: int
     submitted: int
-    started: bool
-    declined: bool
+    started: bool  # whether one of them is begun
+    declined: bool  # whether they do not take part
     role: Role = "judge"
 
     @property
@@ -82,24 +71,7 @@ def write_to(
     replaced: bool = False,
     invited_at: dt.datetime | None = None,
 ) -> Written:
-    """Write to a judge or a subject, in the language that the study file names.
-
-    Parameters
-    ----------
-    sender : str
-        Who signs if the study file names nobody.
-    link : str
-        Known only when it is made.
-    replaced : bool
-        Whether the link takes the place of one that was sent before.
-    invited_at : datetime, optional
-        When the link was mailed.
-
-    Raises
-    ------
-    QuemError
-        The organizer's text of invitations cannot be read, or has mistakes.
-    """
+    """Write to a judge or a subject, in the language that the study file names."""
     spec = site.spec
     language = site.language(one.judge) or site.usual_language
     subject = spec.invitation.title or spec.title

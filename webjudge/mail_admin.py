@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from webjudge.mailing import Planned, Post
     from webjudge.site import Site
 
-__all__ = ["SAID", "LetterState", "letters_page", "mail"]
-
 mail = Blueprint("mail", __name__, url_prefix="/mail")
 
 _NAMES = {"invite": "Invitation", "remind": "Reminder", "thanks": "Thanks"}
@@ -53,25 +51,13 @@ SAID = {
 
 @dataclass(frozen=True)
 class LetterState:
-    """What became of a letter, in words.
+    """What became of a letter, in words."""
 
-    Parameters
-    ----------
-    key : int
-        Of its row; 0 where there is no letter.
-    tone : str
-        The color of the text.
-    reason : str
-        What the mail server said, or when it is tried again.
-    choices : tuple of str
-        What can be decided: "sent", "again".
-    """
-
-    key: int
+    key: int  # of its row; 0 where there is no letter
     text: str
-    tone: str = ""
-    reason: str = ""
-    choices: tuple[str, ...] = ()
+    tone: str = ""  # the color of the text
+    reason: str = ""  # what the mail server said, or when it is tried again
+    choices: tuple[str, ...] = ()  # what can be decided: "sent", "again"
 
 
 def _state(letter: StoredLetter) -> LetterState:

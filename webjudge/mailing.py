@@ -43,22 +43,6 @@ if TYPE_CHECKING:
     from webjudge.housekeeping import Housekeeping
     from webjudge.site import Site
 
-__all__ = [
-    "POST",
-    "ROLES",
-    "PersonWriter",
-    "Planned",
-    "Post",
-    "invitations_due",
-    "is_open",
-    "queue_planned",
-    "reminders_due",
-    "reminders_now",
-    "standings",
-    "thanks_due",
-    "turn",
-]
-
 ROLES: tuple[Role, ...] = ("judge", "subject")
 POST = "quem-post"  # the key of an app's `Post` in its extensions
 _log = logging.getLogger("webjudge")
@@ -141,16 +125,7 @@ def invitations_due(
     new_link: bool = False,
     named: Container[str] = (),
 ) -> list[Planned]:
-    """Give the people who were not invited: they have no link yet, and no letter.
-
-    Parameters
-    ----------
-    new_link : bool
-        Also those who have a link, which is then replaced, unless they had one mailed lately.
-    named : container of str
-        The ids of those to whom a letter that failed is sent again, and for whom, with
-        `new_link`, nothing but their progress counts.
-    """
+    """Give the people who were not invited: they have no link yet, and no letter."""
     letters = _letters_by_person(c, site, role)
     due = []
     for one in standings(c, site, role):
@@ -197,13 +172,7 @@ def _next_reminder(
 
 
 def reminders_due(c: Connection, site: Site, role: Role, at: dt.datetime) -> list[Planned]:
-    """Give the people to whom a rule of the study applies, which was followed for nobody yet.
-
-    Parameters
-    ----------
-    at : datetime
-        Now.
-    """
+    """Give the people to whom a rule of the study applies, which was followed for nobody yet."""
     spec = site.spec
     if not spec.reminders or not is_open(c, site, role):
         return []
@@ -259,13 +228,7 @@ def thanks_due(c: Connection, site: Site, role: Role) -> list[Planned]:
 
 
 def queue_planned(c: Connection, site: Site, planned: Iterable[Planned]) -> int:
-    """Put letters into the outbox; gives how many were not there.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    """
+    """Put letters into the outbox; gives how many were not there."""
     return sum(
         queue_letter(c, site.id, one.role, one.judge.key, kind, round_)
         for one, kind, round_ in planned
@@ -273,20 +236,7 @@ def queue_planned(c: Connection, site: Site, planned: Iterable[Planned]) -> int:
 
 
 class PersonWriter:
-    """Writes letters to the people of a role; see `quem.mail.sending.Writer`.
-
-    Parameters
-    ----------
-    base : str
-        What links begin with; empty where no link is to be made.
-    sender : str
-        Who signs if the study file names nobody.
-
-    Raises
-    ------
-    QuemError
-        With every mistake in the addresses.
-    """
+    """Writes letters to the people of a role; see `quem.mail.sending.Writer`."""
 
     def __init__(self, site: Site, role: Role, base: str, actor: str, sender: str = "") -> None:
         self._site, self._role, self._base = site, role, base
@@ -309,8 +259,7 @@ class PersonWriter:
             return None
         to = self._addresses.get((self._role, person.id))
         if to is None:
-            message = f"there is no email address of {person.id}"
-            raise QuemError([message])
+            raise QuemError([f"there is no email address of {person.id}"])
         to = to._replace(name=to.name or person.name)
         reply_to = site.spec.organizer.email
         if stored.kind == "invite":
@@ -374,15 +323,7 @@ _STOP_SECONDS = 5
 
 
 class Post:
-    """Sends the letters of a running server: what organizers ask for, and reminders in time.
-
-    Parameters
-    ----------
-    served : callable
-        Gives the site as it is served now.
-    base : str
-        What judges' links begin with; may be empty.
-    """
+    """Sends the letters of a running server: what organizers ask for, and reminders in time."""
 
     def __init__(self, served: Callable[[], Site], base: str = "") -> None:
         self._served = served
@@ -409,13 +350,7 @@ class Post:
         housekeeping.add("mail", _LOOK_SECONDS, self.look)
 
     def look(self) -> None:
-        """Queue reminders whose day has come, and send what is due, in a separate thread.
-
-        Raises
-        ------
-        QuemError
-            Addresses have mistakes.
-        """
+        """Queue reminders whose day has come, and send what is due, in a separate thread."""
         with self._looking:
             self._look(self._served(), self.settings)
 

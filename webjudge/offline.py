@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from quem.store.judges import StoredJudge
     from webjudge.pages import Area
 
-__all__ = ["VERSION", "mark", "offline", "offline_values"]
-
 offline = Blueprint("offline", __name__, url_prefix="/judge")
 
 # The key of the app's settings that holds the digest of all static files.
@@ -46,19 +44,7 @@ _ID, _OVER = "Offline-Id", "over"
 def offline_values(
     area: Area, groups: Sequence[dict[str, Any]], judge: StoredJudge
 ) -> dict[str, Any] | None:
-    """Give what a page needs to work without a connection, or None where that is off.
-
-    Parameters
-    ----------
-    groups : sequence of dict
-        As from `webjudge.pages.listed`; empty where the judge has not agreed to take part.
-
-    Returns
-    -------
-    dict or None
-        ``isOver`` says that nothing is to stay in the browser: all is submitted, the study is
-        closed, or the judge does not take part.
-    """
+    """Give what a page needs to work without a connection, or None where that is off."""
     if not site().spec.judging.offline:
         return None
     version = current_app.config[VERSION]

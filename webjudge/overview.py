@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from quem.store.standing import JudgeStanding, JudgeStatus, StatusCount
     from webjudge.site import Site
 
-__all__ = ["MOST_JUDGES", "alerts_of", "judges_page", "overview_page", "shown", "started_rankings"]
-
-
 _RECENT = 4
 # On one page; a study with no more has all of them there, without search and next page.
 MOST_JUDGES = 50
@@ -63,13 +60,7 @@ class ShownStatus(NamedTuple):
 
 
 def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
-    """Give what the first page shows, and what is asked before the study's state changes.
-
-    Parameters
-    ----------
-    span : Span, optional
-        Which judges are shown where there are too many for one page.
-    """
+    """Give what the first page shows, and what is asked before the study's state changes."""
     plan = site.plan
     with site.store.read() as c:
         status = studies.status_of(c, site.id)
@@ -158,15 +149,7 @@ def _counted(
 def judges_page(
     c: Connection, site: Site, counts: Mapping[JudgeStatus, StatusCount], span: Span | None
 ) -> dict[str, Any]:
-    """Give the judges of one page, and what the pages before and after begin with.
-
-    Parameters
-    ----------
-    counts : mapping of str to StatusCount
-        Of all judges.
-    span : Span or None
-        Which judges are asked for.
-    """
+    """Give the judges of one page, and what the pages before and after begin with."""
     span = span or Span()
     found = judges_standing(c, site.id, site.plan, MOST_JUDGES + 1, span=span)
     there_are_more = len(found) > MOST_JUDGES

@@ -29,39 +29,17 @@ if TYPE_CHECKING:
     from quem.store.layouts import Content, Item, Layout
     from webjudge.site import Site
 
-__all__ = [
-    "Area",
-    "DisplayedBallot",
-    "group_page",
-    "home_page",
-    "just_submitted",
-    "listed",
-    "next_url",
-    "solution_alone",
-]
-
-
 # Characters of solutions that come with the page; what is more comes when it is read.
 _LARGEST_PAGE = 300_000
 
 
 @dataclass(frozen=True)
 class Area:
-    """Where the pages are: the judge's own, or a preview of them.
+    """Where the pages are: the judge's own, or a preview of them."""
 
-    Parameters
-    ----------
-    name : {"judge", "preview"}
-        The blueprint, whose pages have the same names in both.
-    state : {"trial", "open", "paused", "closed"}
-        Of the study.
-    until : str
-        Until when a paused study is paused, as its organizer says it; may be empty.
-    """
-
-    name: str
-    state: str
-    until: str = ""
+    name: str  # the blueprint, whose pages have the same names in both
+    state: str  # of the study
+    until: str = ""  # until when a paused study is paused, as its organizer says it; may be empty
 
     def url(self, page: str, /, **values: Any) -> str:  # noqa: ANN401  parts of a URL
         """Give the address of a page."""
@@ -92,20 +70,11 @@ class Area:
 
 @dataclass(frozen=True)
 class DisplayedBallot:
-    """A ballot as it is shown.
+    """A ballot as it is shown."""
 
-    Parameters
-    ----------
-    ballot : AssignedBallot
-        With its layout.
-    state : State
-        Of labels.
-    contents : mapping of str to Content or None
-        What the solution of each solver holds now, as far as that is to be what the layout says.
-    """
-
-    ballot: AssignedBallot
-    state: State
+    ballot: AssignedBallot  # with its layout
+    state: State  # of labels
+    # What the solution of each solver holds now, as far as that is to be what the layout says.
     contents: Mapping[str, Content | None] = field(default_factory=dict)
 
     @property
@@ -127,18 +96,7 @@ def listed(
     receipts: Mapping[str, Receipt] | None = None,
     ranked: Mapping[str, tuple[int, int]] | None = None,
 ) -> list[dict[str, Any]]:
-    """Describe a judge's groups for lists and navigation, in the judge's order.
-
-    Parameters
-    ----------
-    receipts : mapping of str to Receipt, optional
-        By the public ids of ballots.
-    ranked : mapping of str to (int, int), optional
-        How many solutions have a place, and of how many, by the public ids of ballots.
-
-    A repeated group has neither address nor title before all others are submitted: a duplicate
-    title would show it. Nothing else says that a group comes again.
-    """
+    """Describe a judge's groups for lists and navigation, in the judge's order."""
     open_repeats = area.is_preview or all(
         b.is_submitted for b in ballots if b.occasion == 1 and not b.practice
     )
@@ -185,15 +143,7 @@ def _parts(ballots: Sequence[AssignedBallot]) -> dict[tuple[str, int], tuple[int
 
 
 def next_url(area: Area, groups: Sequence[dict[str, Any]], after: str | None = None) -> str:
-    """Give the next group that waits to be submitted, or the page of thanks.
-
-    Parameters
-    ----------
-    groups : sequence of dict
-        As from `listed`.
-    after : str, optional
-        The group that the search begins behind.
-    """
+    """Give the next group that waits to be submitted, or the page of thanks."""
     group = _next_group(groups, after)
     return str(group["url"]) if group else area.url("done")
 
@@ -220,15 +170,7 @@ def just_submitted(groups: Sequence[dict[str, Any]], gid: str | None) -> dict[st
 def home_page(
     site: Site, area: Area, groups: list[dict[str, Any]], judge: StoredJudge | None = None
 ) -> dict[str, Any]:
-    """Give what the welcome page and the page of thanks show.
-
-    Parameters
-    ----------
-    groups : list of dict
-        As from `listed`; empty where the judge has not agreed to take part.
-    judge : StoredJudge, optional
-        Nobody in a preview.
-    """
+    """Give what the welcome page and the page of thanks show."""
     counting = [group for group in groups if not group["practice"]]
     done = bool(counting) and all(group["state"] == "submitted" for group in counting)
     contact = site.spec.organizer
@@ -360,13 +302,7 @@ def _dialogs(
 
 
 def solution_alone(site: Site, area: Area, shown: DisplayedBallot, version: str) -> str:
-    """Show one solution of a ranking page, or answer 404 where the task has no such one.
-
-    Parameters
-    ----------
-    version : str
-        As the page names it: it is of just this content.
-    """
+    """Show one solution of a ranking page, or answer 404 where the task has no such one."""
     gid = shown.ballot.public_id
     named = {_name(site, gid, item, item.digest): item for item in shown.layout.items}
     if version not in named:

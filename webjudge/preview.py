@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from quem.store.ballots import Group
 
-__all__ = ["preview"]
-
 preview = Blueprint("preview", __name__, url_prefix="/dashboard/preview")
 
 _AREA = Area("preview", "open")

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from quem.study.models import Question
     from webjudge.site import Site
 
-__all__ = ["asked_at_the_end", "asked_on_tasks", "is_answered", "is_by_grades", "read_answers"]
-
 
 def asked_on_tasks(site: Site) -> list[dict[str, Any]]:
     """Describe the questions that the ranking page asks."""
@@ -77,15 +75,7 @@ def asked_at_the_end(site: Site) -> tuple[Question, ...]:
 def read_answers(
     questions: Sequence[Question], form: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str], tuple[Question, ...]]:
-    """Read the form with some questions, as the macro ``question_field`` makes it.
-
-    Returns
-    -------
-    answers, written : dict of str to str
-        What was chosen, and what was written, by question.
-    missing : tuple of Question
-        Those that have to be answered, and are not.
-    """
+    """Read the form with some questions, as the macro ``question_field`` makes it."""
     given = dict(_given(questions, form))
     kinds = {question.id: question.kind for question in questions}
     written = {id_: text for id_, text in given.items() if kinds[id_] == "text"}

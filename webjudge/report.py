@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from webjudge.site import Site
 
-__all__ = ["LiveReport", "Made", "live_report"]
-
 LONGEST_SECONDS = 600.0
 _USERS_MISTAKE = 1
 _FAILED = (
@@ -43,21 +41,13 @@ _log = logging.getLogger("webjudge")
 
 @dataclass(frozen=True)
 class Made:
-    """What a run of the analysis gave.
+    """What a run of the analysis gave."""
 
-    Parameters
-    ----------
-    of : tuple
-        What it is of: a `Stamp`, and the study file's time of change.
-    files : dict of str to bytes
-        By name; empty where the analysis refused.
-    warnings, mistakes : tuple of str
-        In words; there is a mistake where there are no files.
-    """
-
-    of: tuple[Stamp, object]
+    of: tuple[Stamp, object]  # what it is of: a `Stamp`, and the study file's time of change
+    # By name; empty where the analysis refused.
     files: Mapping[str, bytes] = field(default_factory=dict)
     summary: str = ""
+    # In words; there is a mistake where there are no files
     warnings: tuple[str, ...] = ()
     mistakes: tuple[str, ...] = ()
     at: dt.datetime = field(default_factory=now)
@@ -76,11 +66,6 @@ class LiveReport:
         """Give the report of what is submitted now, or None where it takes longer to make.
 
         Any number of requests at the same time run the analysis once.
-
-        Parameters
-        ----------
-        seconds : float
-            How long to wait.
         """
         wanted = self._wanted()
         with self._lock:

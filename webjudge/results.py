@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from quem.store.judges import StoredJudge
     from quem.study.models import Question
 
-__all__ = ["results"]
-
 results = Blueprint("results", __name__)
 
 _WAIT_SECONDS = 4

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from quem.solutions import Solution
 
-__all__ = ["review"]
-
 review = Blueprint("review", __name__, url_prefix="/solutions")
 
 _MOST_LISTED = 100

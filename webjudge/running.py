@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 from waitress import wasyncore
 from waitress.server import create_server
 
-from quem.store.engine import THREADS
+from quem.store.connecting import THREADS
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
-
-__all__ = ["Server"]
 
 _STOP_SECONDS = 5
 _LOOP_SECONDS = 1.0
@@ -24,20 +22,7 @@ _MOST_CONNECTIONS = 1000
 
 
 class Server:
-    """A web server that listens from its making on, and answers once it runs in a ``with`` block.
-
-    Parameters
-    ----------
-    port : int
-        0 for any that is free.
-    largest : int
-        Bytes of a request that the app answers.
-
-    Raises
-    ------
-    OSError, OverflowError, UnicodeError
-        It cannot listen there.
-    """
+    """A web server that listens once it is made, and answers in a ``with`` block."""
 
     def __init__(self, app: WSGIApplication, host: str, port: int, largest: int) -> None:
         self._map: dict[int, Any] = {}

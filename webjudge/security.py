@@ -16,8 +16,6 @@ from webjudge.languages import gettext, marked
 if TYPE_CHECKING:
     from flask import Flask, Response
 
-__all__ = ["ANYWHERE", "Hosts", "StrictJson", "protect"]
-
 _POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -45,13 +43,7 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 def protect(app: Flask, hosts: Hosts) -> None:
-    """Refuse requests that another site makes in a judge's name, and set the headers.
-
-    Parameters
-    ----------
-    hosts : Hosts
-        Who is asked for another one is not answered, so that no page repeats its name.
-    """
+    """Refuse requests that another site makes in a judge's name, and set the headers."""
 
     def refuse_other_hosts() -> None:
         # Whoever looks after the server may ask for its health by any name.
@@ -64,13 +56,7 @@ def protect(app: Flask, hosts: Hosts) -> None:
 
 
 def policy(**changes: str) -> str:
-    """Write the Content-Security-Policy, with some directives changed.
-
-    Parameters
-    ----------
-    **changes : str
-        Directives, with ``_`` for ``-``.
-    """
+    """Write the Content-Security-Policy, with some directives changed."""
     directives = _POLICY | {name.replace("_", "-"): value for name, value in changes.items()}
     return "; ".join(f"{name} {value}" for name, value in directives.items())
 
@@ -105,17 +91,7 @@ ANYWHERE = ("0.0.0.0", "::", "")  # noqa: S104  compared with, not bound to
 
 
 class Hosts:
-    """Tells which ``Host`` headers are those of this server.
-
-    Parameters
-    ----------
-    listens : str
-        The address or name that the server listens on; empty where that is not known.
-    url : str, optional
-        What judges' links begin with.
-    behind_proxy : bool
-        Whether a proxy says by which name it was asked; with a URL there is only that one.
-    """
+    """Tells which ``Host`` headers are those of this server."""
 
     def __init__(self, listens: str, url: str | None, *, behind_proxy: bool) -> None:
         self._names = {name for name in (urlsplit(url or "").hostname,) if name}
@@ -123,13 +99,7 @@ class Hosts:
         self._listens = listens.casefold()
 
     def know(self, host: str) -> bool:
-        """Whether a header names this server.
-
-        Parameters
-        ----------
-        host : str
-            A name or address, with or without a port.
-        """
+        """Whether a header names this server."""
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
@@ -193,12 +163,7 @@ class StrictJson(DefaultJSONProvider):
     sort_keys = False
 
     def loads(self, s: str | bytes, **kwargs: Any) -> Any:  # noqa: ANN401  JSON holds anything
-        """Read JSON.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Read JSON."""
         try:
             return super().loads(s, parse_constant=_refuse, parse_int=_whole, **kwargs)
         except RecursionError:
@@ -212,5 +177,4 @@ def _whole(digits: str) -> int:
 
 
 def _refuse(what: str) -> NoReturn:
-    message = f"not allowed in JSON: {what}"
-    raise ValueError(message)
+    raise ValueError(f"not allowed in JSON: {what}")

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from quem.solutions.model import Sheet
     from quem.study.editing import Change
 
-__all__ = ["setup"]
-
 setup = Blueprint("setup", __name__, url_prefix="/setup")
 
 _SAID = {

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from quem.errors import Mistake, QuemError
 from quem.io.text import read_text
 from quem.solutions import check_solutions
+from quem.store.connecting import THREADS
 from quem.store.drawing import recorded_draw
-from quem.store.engine import THREADS, open_store
+from quem.store.engine import open_store
 from quem.store.judges import sync_judges
 from quem.store.living import Changes, contents_of, new_solvers, note_effects, plan_of
 from quem.store.location import locate_database
@@ -42,8 +43,6 @@ if TYPE_CHECKING:
     from quem.study.models import Judge, LanguageCode, Person, Problem
     from quem.study.relevance import JudgedSpec
 
-__all__ = ["Site", "open_site", "reopened", "with_study"]
-
 _LATELY_SECONDS = 2.0
 # How fast people read, a little below the mean of Brysbaert (2019), and what a task takes besides.
 _WORDS_A_MINUTE = 230
@@ -54,36 +53,22 @@ _TEXTS = ("markdown", "text", "code", "html")
 
 @dataclass(frozen=True)
 class Site:
-    """A study that is judged.
+    """A study that is judged."""
 
-    Parameters
-    ----------
-    path : Path
-        The study file.
-    secret : str
-        The key of the hashes that judges see.
-    warnings : tuple of StudyWarning
-        About the solutions.
-    sandboxed : bool
-        Whether LibreOffice, which converts documents, has to run without network.
-    troubles : dict of str to str
-        What is wrong with the running server now, for the dashboard: a sentence for each key.
-    rests : dict of str to float
-        Until when something that takes long in a large study is left to later.
-    counted : dict
-        What the dashboard counted of a plan, and when.
-    """
-
-    path: Path
+    path: Path  # the study file
     spec: JudgedSpec
     solutions: Solutions
     store: Store
     plan: JudgingPlan
-    secret: str = field(repr=False)
-    warnings: tuple[StudyWarning, ...] = ()
+    secret: str = field(repr=False)  # the key of the hashes that judges see
+    warnings: tuple[StudyWarning, ...] = ()  # about the solutions
+    # Whether LibreOffice, which converts documents, has to run without network.
     sandboxed: bool = True
+    # What is wrong with the running server now, for the dashboard: a sentence for each key.
     troubles: dict[str, str] = field(default_factory=dict, compare=False)
+    # Until when something that takes long in a large study is left to later.
     rests: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
+    # What the dashboard counted of a plan, and when.
     counted: dict[JudgingPlan, tuple[float, Any]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -206,26 +191,7 @@ def open_site(
     threads: int = THREADS,
     tell: Callable[[int, int], object] = lambda _done, _all: None,
 ) -> Site:
-    """Open a study for judging: read it, find its solutions, open its store.
-
-    Parameters
-    ----------
-    path : path-like
-        The study file.
-    database : str, optional
-        A URL, or the path of an SQLite file; see `quem.store.location.locate_database`.
-    sandboxed : bool
-        Whether LibreOffice, which converts documents, has to run without network.
-    threads : int
-        How many requests are worked on at once.
-    tell : callable
-        Takes how many documents are converted so far, and how many there are.
-
-    Raises
-    ------
-    QuemError
-        With every mistake in the study file and its solutions, or in the database.
-    """
+    """Open a study for judging: read it, find its solutions, open its store."""
     spec, solutions, warnings = _read(Path(path), sandboxed=sandboxed, tell=tell)
     store = open_store(locate_database(Path(path), database), threads)
     try:
@@ -242,17 +208,17 @@ def open_site(
 
 
 def reopened(site: Site) -> Site:
-    """Read a study again that was edited; what is stored stays.
-
-    Raises
-    ------
-    QuemError
-        With every mistake in the study file and its solutions, or it has become another study.
-    """
+    """Read a study again that was edited; what is stored stays."""
     spec, solutions, warnings = _read(site.path, sandboxed=site.sandboxed)
     if spec.id != site.id:
-        message = f"is now the study {spec.id!r}; start the server again to serve it"
-        raise QuemError([Mistake(str(site.path), message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    str(site.path),
+                    message=f"is now the study {spec.id!r}; start the server again to serve it",
+                )
+            ]
+        )
     new = with_study(site, spec, solutions, warnings)
     _prepare(new)
     return new

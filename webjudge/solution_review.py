@@ -28,54 +28,31 @@ if TYPE_CHECKING:
     from quem.study.models import Reviewed
     from webjudge.site import Site
 
-__all__ = ["Found", "Review", "ReviewedSolution"]
-
 _MOST_PLACES = 4
 _TEXTS = ("markdown", "text", "code", "html")
 
 
 @dataclass(frozen=True)
 class Found:
-    """Words in a solution that could reveal its solver.
-
-    Parameters
-    ----------
-    count : int
-        How often they are there.
-    why : str
-        What they are, such as "the name of the system S5".
-    where : str
-        Lines or pages; may be empty.
-    elsewhere : int
-        In how many other solutions they are, undecided.
-    """
+    """Words in a solution that could reveal its solver."""
 
     words: str
-    count: int
-    why: str
-    where: str
-    elsewhere: int = 0
+    count: int  # how often they are there
+    why: str  # what they are, such as "the name of the system S5"
+    where: str  # lines or pages; may be empty
+    elsewhere: int = 0  # in how many other solutions they are, undecided
 
 
 @dataclass(frozen=True)
 class ReviewedSolution:
-    """A solution, or a page of text, with what was found in it.
+    """A solution, or a page of text, with what was found in it."""
 
-    Parameters
-    ----------
-    problem, solver : str
-        The solver of a page of text is empty, and so is the problem of one about no problem.
-    open : tuple of Found
-        Words that nothing was decided about yet.
-    decided : tuple of Reviewed
-        What was decided, as the study file has it.
-    """
-
+    # The solver of a page of text is empty, and so is the problem of one about no problem
     problem: str
     solver: str
     part: Solution | Sheet
-    open: tuple[Found, ...]
-    decided: tuple[Reviewed, ...]
+    open: tuple[Found, ...]  # words that nothing was decided about yet
+    decided: tuple[Reviewed, ...]  # what was decided, as the study file has it
 
     @property
     def has_words(self) -> bool:
@@ -91,13 +68,7 @@ class ReviewedSolution:
 
 
 class Review:
-    """All solutions of a study in the order in which they are gone through.
-
-    Parameters
-    ----------
-    site : Site
-        As it is now.
-    """
+    """All solutions of a study in the order in which they are gone through."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -155,13 +126,7 @@ class Review:
     def neighbors(
         self, current: ReviewedSolution, *, only_found: bool
     ) -> tuple[ReviewedSolution | None, ReviewedSolution | None]:
-        """Give the solutions before and behind one.
-
-        Parameters
-        ----------
-        only_found : bool
-            Whether those without words found are left out.
-        """
+        """Give the solutions before and behind one."""
         kept = [one for one in self.solutions if one is current or one.has_words or not only_found]
         pairs: list[tuple[Any, Any]] = list(pairwise([None, *kept, None]))
         before = next(first for first, second in pairs if second is current)
@@ -201,13 +166,7 @@ def _where(places: Sequence[str]) -> str:
 
 
 def marked(one: ReviewedSolution, solution: Solution, address: Callable[..., str]) -> Rendered:
-    """Show a solution as judges will see it, with the words marked that were found.
-
-    Parameters
-    ----------
-    address : callable
-        As of `quem.blinding.rendering.render_solution`.
-    """
+    """Show a solution as judges will see it, with the words marked that were found."""
     rendered = render_solution(solution, address, gone="This file cannot be read.")
     layers = [(f'class="hit" data-hit="{n}"', found.words) for n, found in enumerate(one.open)]
     layers += [('class="fine"', d.words) for d in one.decided if d.decision == "accept"]

@@ -79,8 +79,6 @@ if TYPE_CHECKING:
     from quem.store.subjects import StoredSubject
     from quem.study.models import Solving
 
-__all__ = ["LARGEST_UPLOAD", "solve"]
-
 solve = Blueprint("solve", __name__, url_prefix="/solve")
 
 LARGEST_UPLOAD = 50_000_000

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from quem.study.models import Reviewed
     from webjudge.site import Site
 
-__all__ = ["edit_study", "follow_edits", "note_edit", "save_decisions", "take_up_subjects"]
-
 _EVENT = "study-edited"
 _KEY = "quem-followed"
 _MOST_LINES = 20
@@ -48,21 +46,12 @@ _FRESH_SECONDS = 60
 
 @dataclass
 class _Followed:
-    """Which state of the study's files an app serves.
+    """Which state of the study's files an app serves."""
 
-    Parameters
-    ----------
-    table : Path or None
-        The table of subjects that closing the solving session writes.
-    seen : tuple
-        Signatures of the study file and of the table; None where there is no file.
-    event : int
-        The newest edit from a dashboard.
-    """
-
-    table: Path | None
+    table: Path | None  # the table of subjects that closing the solving session writes
+    # Signatures of the study file and of the table; None where there is no file.
     seen: tuple[Signature | None, Signature | None]
-    event: int
+    event: int  # the newest edit from a dashboard
     lock: Lock = field(default_factory=Lock)
 
 
@@ -122,18 +111,7 @@ def _follow() -> None:
 
 
 def edit_study(changes: Sequence[Change], part: str) -> None:
-    """Change the study file and serve what it says then.
-
-    Parameters
-    ----------
-    part : str
-        What was changed, for the activity log.
-
-    Raises
-    ------
-    QuemError
-        The file cannot be changed so, or would be no valid study; it stays as it is then.
-    """
+    """Change the study file and serve what it says then."""
     path = site().path
     with _editing():
         before, text = read_bytes(path)
@@ -152,13 +130,7 @@ def edit_study(changes: Sequence[Change], part: str) -> None:
 
 
 def take_up_subjects() -> None:
-    """Serve the solutions and subjects that closing the solving session wrote.
-
-    Raises
-    ------
-    QuemError
-        They make no valid study; they stay written, and what was served before holds.
-    """
+    """Serve the solutions and subjects that closing the solving session wrote."""
     with _editing():
         _serve(reopened(site()))
         note_edit("solutions and subjects of the solving session")
@@ -174,13 +146,7 @@ def note_edit(part: str, sha256: str = "") -> None:
 
 
 def save_decisions(decided: Sequence[Reviewed]) -> None:
-    """Write what is decided about words to the study file, log it, and let judges see it.
-
-    Raises
-    ------
-    QuemError
-        The study file cannot be written, with the lines to add by hand.
-    """
+    """Write what is decided about words to the study file, log it, and let judges see it."""
     path = site().path
     entries = [{key: value for key, value in one.model_dump().items() if value} for one in decided]
     with _editing():

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     from quem.store.subjects import StoredSubject
 
-__all__ = ["solving_pages"]
-
 solving_pages = Blueprint("solving", __name__, url_prefix="/solving")
 
 _LONGEST_NAME = 200

@@ -16,8 +16,6 @@ from webjudge.wording import ago, counted, duration
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Todo", "what_needs_doing"]
-
 _MOST = 5
 _MOST_NAMED = 4
 _CHECKS = "#checks"
@@ -25,37 +23,20 @@ _CHECKS = "#checks"
 
 @dataclass(frozen=True)
 class Todo:
-    """Something that needs doing.
-
-    Parameters
-    ----------
-    tone : {"bad", "warn", "good"}
-    text : str
-        A sentence.
-    reason : str
-        Why, or what helps.
-    button, url : str
-        What to do, and where; empty where nothing on the dashboard helps.
-    kind : {"link", "ask", "post", "tab"}
-        A page, a question to be confirmed, something to be done at once, or a page in a new tab.
-    """
+    """Something that needs doing."""
 
     tone: Literal["bad", "warn", "good"]
-    text: str
-    reason: str
+    text: str  # a sentence
+    reason: str  # why, or what helps
+    # What to do, and where; empty where nothing on the dashboard helps
     button: str = ""
     url: str = ""
+    # A page, a question to be confirmed, something to be done at once, or a page in a new tab.
     kind: Literal["link", "ask", "post", "tab"] = "link"
 
 
 def what_needs_doing(page: dict[str, Any]) -> list[Todo]:
-    """Give what needs doing, at most five things, worst first.
-
-    Parameters
-    ----------
-    page : dict
-        As from `webjudge.overview.overview_page`.
-    """
+    """Give what needs doing, at most five things, worst first."""
     return list(islice((todo for rule in _RULES for todo in rule(page)), _MOST))
 
 

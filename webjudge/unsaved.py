@@ -13,17 +13,9 @@ from quem.solutions.model import Sheet, SolutionFile
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-__all__ = ["render_unsaved"]
-
 
 def render_unsaved(text: str, ending: str = ".md") -> Markup:
-    """Render a text; its images show their descriptions.
-
-    Parameters
-    ----------
-    ending : str
-        Of the file that it is going to be in, which says its format.
-    """
+    """Render a text; its images show their descriptions."""
     with tempfile.TemporaryDirectory(prefix="quem-text-") as folder:
         path = Path(folder, f"text{ending}")
         path.write_text(text, encoding="utf-8")

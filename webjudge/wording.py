@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from quem.store.audit_log import AuditEvent
 
-__all__ = ["ago", "at_utc", "counted", "duration", "happened", "marked", "short", "size"]
-
 _UNITS = ((60, 60, "minute"), (3600, 24, "hour"), (86_400, 60, "day"))
 _LATELY = 60
 _EVENTS = {

@@ -16,15 +16,13 @@ import sys
 from typing import TYPE_CHECKING
 
 from quem.errors import QuemError
-from quem.store.engine import THREADS
+from quem.store.connecting import THREADS
 from webjudge import create_app, open_site
 from webjudge.housekeeping import Housekeeping
 from webjudge.mailing import POST
 
 if TYPE_CHECKING:
     from flask import Flask
-
-__all__ = ["application"]
 
 _MOST_THREADS = 256
 

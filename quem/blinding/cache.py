@@ -12,8 +12,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Generic, TypeVar
 
-__all__ = ["SizedCache", "cache_folder", "trim", "write_whole"]
-
 _MOST_BYTES = 1_000_000_000
 _OWNER_ONLY = 0o700
 _trimming = Lock()
@@ -23,13 +21,7 @@ V = TypeVar("V")
 
 
 class SizedCache(Generic[K, V]):
-    """A mapping that forgets what was longest not used when it gets too large.
-
-    Parameters
-    ----------
-    most : int
-        How large all values may be together, in whatever `put` is told.
-    """
+    """A mapping that forgets what was longest not used when it gets too large."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -64,19 +56,7 @@ class SizedCache(Generic[K, V]):
 
 
 def cache_folder(name: str) -> Path:
-    """Give a folder that only its owner can open, in the user's cache folder.
-
-    Parameters
-    ----------
-    name : str
-        Of the folder.
-
-    Returns
-    -------
-    Path
-        Where the cache folder cannot be written, one that lasts until the system clears it.
-        One that was deleted is made again.
-    """
+    """Give a folder that only its owner can open, in the user's cache folder."""
     folder = _made_folder(name)
     if not folder.is_dir():
         _made_folder.cache_clear()
@@ -115,17 +95,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def trim(folder: Path, keep: str, most: int = _MOST_BYTES) -> None:
-    """Delete the entries of a cache that were longest not used, until the rest fits.
-
-    Parameters
-    ----------
-    folder : Path
-        Holds a folder for each entry, whose time of change says when it was last used.
-    keep : str
-        The name of an entry that stays.
-    most : int
-        Bytes of all entries.
-    """
+    """Delete the entries of a cache that were longest not used, until the rest fits."""
     if not _trimming.acquire(blocking=False):
         return
     try:

@@ -19,8 +19,6 @@ from quem.solutions.model import Solution
 if TYPE_CHECKING:
     from quem.solutions.model import SolutionFile
 
-__all__ = ["clean_copy"]
-
 _ENDINGS = {"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
 _GONE = "quem-gone"
 # Nobody sees them, and they can name authors.
@@ -34,16 +32,6 @@ def clean_copy(solution: Solution) -> dict[str, bytes]:
     """Copy a solution as judges receive it: cleaned, with its redactions, without authors.
 
     Texts and Markdown stay what they are. Pages of documents become images, and other texts HTML.
-
-    Returns
-    -------
-    dict of str to bytes
-        Content by name; a single file, or several in the order in which they are shown.
-
-    Raises
-    ------
-    QuemError
-        A file cannot be read or shown.
     """
     files = solution.files
     names = {n: f"{n:02d}{_ending(file)}" for n, file in enumerate(files, 1)}
@@ -127,8 +115,7 @@ def _html(solution: Solution, n: int, names: dict[int, str]) -> str:
     alone = Solution(solution.problem, solution.solver, (file, *others))
     html = str(render_solution(alone, address, gone=_GONE).parts[0].html)
     if _GONE in html:
-        message = "cannot be shown; `quem check` says why"
-        raise QuemError([Mistake(file.name, message=message)])
+        raise QuemError([Mistake(file.name, message="cannot be shown; `quem check` says why")])
     return html
 
 

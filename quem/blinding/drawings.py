@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-__all__ = ["SVG_ADVICE", "can_draw_svg", "drawing_text", "drawing_version", "rasterized"]
-
 SVG_ADVICE = "is SVG, which quem draws by resvg; pip install 'quem[svg]', or save it as PNG"
 _SECONDS = 20
 _MOST_BYTES = 10_000_000
@@ -42,18 +40,7 @@ def drawing_version() -> str:
 
 
 def rasterized(path: Path, patterns: Sequence[re.Pattern[str]] = ()) -> bytes:
-    """Draw an SVG as PNG, without what leads out of it.
-
-    Parameters
-    ----------
-    patterns : sequence of re.Pattern
-        What finds words that are not drawn; each takes the place of its whole line of text.
-
-    Raises
-    ------
-    FileError
-        It is broken, too large or too slow, or the libraries are missing.
-    """
+    """Draw an SVG as PNG, without what leads out of it."""
     if not can_draw_svg():
         raise FileError(path, SVG_ADVICE)
     cleaned = _cleaned(path, patterns)
@@ -74,18 +61,7 @@ def rasterized(path: Path, patterns: Sequence[re.Pattern[str]] = ()) -> bytes:
 
 
 def drawing_text(path: Path, patterns: Sequence[re.Pattern[str]] = ()) -> str:
-    """Give the words in a drawing, a line for each text.
-
-    Parameters
-    ----------
-    patterns : sequence of re.Pattern
-        As of `rasterized`.
-
-    Raises
-    ------
-    FileError
-        It is broken, or the libraries are missing.
-    """
+    """Give the words in a drawing, a line for each text."""
     if not can_draw_svg():
         raise FileError(path, SVG_ADVICE)
     from quem.blinding.packages import local, parse

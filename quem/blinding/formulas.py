@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
     from markdown_it.utils import EnvType, OptionsDict
 
-__all__ = ["CLASS", "Formulas", "add_formulas", "without_formulas"]
-
 CLASS = "math"
 _FORMULA = re.compile(
     r"(?<![\\$])\$\$(?!\$)(?P<block>[^$]+?)\$\$"
@@ -45,13 +43,7 @@ _SHOWN = re.compile(rf'<span class="{CLASS}"[^>]*>[^<]*</span>')
 
 
 class Formulas:
-    """The formulas of one text, with a placeholder for each while it is sanitized.
-
-    Parameters
-    ----------
-    holder : str
-        What no text holds.
-    """
+    """The formulas of one text, with a placeholder for each while it is sanitized."""
 
     def __init__(self, holder: str) -> None:
         self._holder = holder

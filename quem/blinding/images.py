@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from PIL import Image
 
-__all__ = ["clean_file", "clean_image"]
-
 _MOST_KEPT = 24_000_000
 _LONGEST_SIDE = 4096
 _MOST_FRAMES = 500
@@ -48,23 +46,7 @@ _one = Lock()
 
 
 def clean_file(path: Path, patterns: tuple[re.Pattern[str], ...] = ()) -> tuple[bytes, str]:
-    """Give an image without its metadata.
-
-    Parameters
-    ----------
-    patterns : tuple of re.Pattern
-        What finds words that are not drawn, if it is a drawing; pixels have no words.
-
-    Returns
-    -------
-    content : bytes
-    mimetype : str
-
-    Raises
-    ------
-    FileError
-        The file is gone, broken or too large.
-    """
+    """Give an image without its metadata."""
     try:
         key = (path, signature(path), patterns)
     except OSError as error:
@@ -114,25 +96,7 @@ def _version() -> str:
 
 
 def clean_image(raw: bytes) -> tuple[bytes, str]:
-    """Re-encode an image from its pixels alone.
-
-    Parameters
-    ----------
-    raw : bytes
-        PNG, JPEG, GIF or WebP.
-
-    Returns
-    -------
-    content : bytes
-        In the same format: upright, in sRGB, at most 4,096 pixels wide or high, without EXIF,
-        XMP, IPTC, comments and color profile. Animations stay animated.
-    mimetype : str
-
-    Raises
-    ------
-    ValueError
-        It is broken, in another format, or too large.
-    """
+    """Re-encode an image from its pixels alone."""
     from PIL import Image
 
     try:
@@ -143,11 +107,11 @@ def clean_image(raw: bytes) -> tuple[bytes, str]:
     except _TooLargeError as error:
         raise ValueError(str(error)) from None
     except Image.DecompressionBombError:
-        message = "has too many pixels to be shown; make it smaller"
-        raise ValueError(message) from None
+        raise ValueError("has too many pixels to be shown; make it smaller") from None
     except Exception:  # noqa: BLE001  Pillow raises whatever its decoders stumble over
-        message = "is a broken image, or none that can be shown; save it again as PNG"
-        raise ValueError(message) from None
+        raise ValueError(
+            "is a broken image, or none that can be shown; save it again as PNG"
+        ) from None
 
 
 class _TooLargeError(Exception):
@@ -158,12 +122,12 @@ def _encoded(image: Image.Image) -> tuple[bytes, str]:
     form = "JPEG" if image.format == "MPO" else str(image.format)
     width, height = image.size
     if width * height > MOST_PIXELS:
-        message = f"has {width} x {height} pixels, too many to be shown; make it smaller"
-        raise _TooLargeError(message)
+        raise _TooLargeError(
+            f"has {width} x {height} pixels, too many to be shown; make it smaller"
+        )
     n_frames = getattr(image, "n_frames", 1) if form != "JPEG" else 1
     if n_frames > _MOST_FRAMES or n_frames * width * height > MOST_PIXELS:
-        message = "is too long an animation to be shown; make it shorter or smaller"
-        raise _TooLargeError(message)
+        raise _TooLargeError("is too long an animation to be shown; make it shorter or smaller")
     out = io.BytesIO()
     if n_frames > 1:
         _save_animation(image, form, out)

@@ -19,8 +19,6 @@ from quem.blinding.cache import cache_folder
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["INSTALL", "NO_SANDBOX", "convert", "find_office", "is_sandboxed", "office_version"]
-
 INSTALL = (
     "LibreOffice, whose command soffice is not found; Debian: apt-get install --no-install-"
     "recommends libreoffice-writer-nogui libreoffice-calc-nogui libreoffice-impress-nogui "
@@ -109,21 +107,6 @@ def convert(
 
     Where a run fails, the file at which it ended is converted alone, and the others in another
     run, so that each failure is that of a file.
-
-    Parameters
-    ----------
-    contents : mapping of str to bytes
-        By names that end as their format does.
-    target : {"pdf", "xlsx", "docx"}
-    sandboxed : bool
-        Whether LibreOffice runs without network; else it sees the network of its user.
-    tell : callable
-        Takes how many files are converted so far.
-
-    Returns
-    -------
-    dict of str to bytes or str
-        By the same names: the converted file, or what is wrong with it.
     """
     results: dict[str, bytes | str] = {}
     waiting = list(contents)

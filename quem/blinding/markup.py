@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from quem.blinding.formulas import Formulas
 
-__all__ = ["TOP_HEADING", "code_html", "markdown_html", "sanitize", "text_html"]
-
 # The page's own headings end at 2.
 TOP_HEADING = 3
 _LOWEST_HEADING = 6
@@ -69,21 +67,7 @@ _OUTSIDE = 'rel="noopener noreferrer nofollow" target="_blank"'
 
 
 def sanitize(html: str, image_url: Callable[[str], str | None]) -> str:
-    """Keep of HTML what is text, structure and known images.
-
-    Parameters
-    ----------
-    html : str
-        Anything.
-    image_url : callable
-        What an image's source becomes; None takes the image away and leaves its text.
-
-    Returns
-    -------
-    str
-        Without scripts, styles, forms, frames, classes, ids and event handlers. Links lead to
-        http(s) only. Headings begin at `TOP_HEADING` and skip no level.
-    """
+    """Keep of HTML what is text, structure and known images."""
 
     def checked(tag: str, name: str, value: str) -> str | None:
         if tag == "img" and name == "src":
@@ -167,25 +151,7 @@ _FRONT_MATTER = re.compile(r"\A---\n(?:(?:[\w.-]+:|[ \t]|- |#).*\n)*(?:---|\.\.\
 def markdown_html(
     text: str, stand_in: str, formulas: Formulas, code: list[str] | None = None
 ) -> tuple[str, list[str]]:
-    """Turn Markdown (CommonMark, tables, strikethrough) into HTML.
-
-    Parameters
-    ----------
-    stand_in : str
-        What no text holds. Code is left out of the HTML, as ``<pre>{stand_in}{index}</pre>``,
-        since its colors are classes, which no sanitized text may bring along.
-    formulas : Formulas
-        To which those of the text are added.
-    code : list of str, optional
-        Code that is left out already, to which that of the text is added.
-
-    Returns
-    -------
-    html : str
-        Not safe.
-    code : list of str
-        Safe HTML of each piece of code.
-    """
+    """Turn Markdown (CommonMark, tables, strikethrough) into HTML."""
     kept = [] if code is None else code
     env: dict[str, Any] = {"code": kept, "stand_in": stand_in, "formulas": formulas}
     html = _parser().render(_FRONT_MATTER.sub("", text), env)
@@ -193,18 +159,7 @@ def markdown_html(
 
 
 def code_html(text: str, *, filename: str = "", language: str = "") -> str:
-    """Color code by classes that ``static/code.css`` knows.
-
-    Parameters
-    ----------
-    filename, language : str
-        Either says how to read it; what is unknown stays uncolored.
-
-    Returns
-    -------
-    str
-        Safe HTML.
-    """
+    """Color code by classes that ``static/code.css`` knows."""
     lexer = _lexer(filename, language) if len(text) <= _MOST_COLOURED else None
     if lexer is None:
         inner = escape(text.rstrip("\n"))

@@ -19,8 +19,6 @@ from quem.errors import FileError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["EMBEDDED", "Block", "Notebook", "notebook_entries", "output_html", "read_notebook"]
-
 # What stands in Markdown before the number of a picture of the notebook.
 EMBEDDED = "picture:\ue000"
 _FORMAT = 4
@@ -36,48 +34,26 @@ _ENTRIES = ("authors", "author", "title", "kernelspec", "colab", "vscode")
 
 @dataclass(frozen=True)
 class Block:
-    """A piece of a notebook.
-
-    Parameters
-    ----------
-    kind : {"markdown", "code", "output", "html", "tex", "image"}
-    text : str
-        Of an image its number in `Notebook.images`, from 1, which is also what Markdown says
-        behind `EMBEDDED`.
-    """
+    """A piece of a notebook."""
 
     kind: str
+    # Of an image its number in `Notebook.images`, from 1, which is also what Markdown says behind
+    # `EMBEDDED`.
     text: str
 
 
 @dataclass
 class Notebook:
-    """A notebook as it is shown.
+    """A notebook as it is shown."""
 
-    Parameters
-    ----------
-    language : str
-        Of its code.
-    images : list of bytes
-        As the notebook has them, not cleaned.
-    lost : Counter
-        What cannot be shown.
-    """
-
-    language: str
+    language: str  # of its code
     blocks: list[Block] = field(default_factory=list)
-    images: list[bytes] = field(default_factory=list)
-    lost: Counter[str] = field(default_factory=Counter)
+    images: list[bytes] = field(default_factory=list)  # as the notebook has them, not cleaned
+    lost: Counter[str] = field(default_factory=Counter)  # what cannot be shown
 
 
 def read_notebook(path: Path) -> Notebook:
-    """Read the cells of a notebook.
-
-    Raises
-    ------
-    FileError
-        It is not a notebook, of an old format, or cannot be read.
-    """
+    """Read the cells of a notebook."""
     content = _content(path)
     about = _part(_part(content, "metadata"), "language_info")
     notebook = Notebook(str(about.get("name") or "python"))

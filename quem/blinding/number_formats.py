@@ -9,8 +9,6 @@ from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-__all__ = ["Value", "formatted"]
-
 Value = str | int | float | Decimal | bool | datetime | date | time | timedelta | None
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|_(?P<space>.)|\*.'
@@ -44,20 +42,7 @@ class _Piece:
 
 
 def formatted(value: Value, code: str) -> str:
-    """Give a value as a cell shows it.
-
-    Parameters
-    ----------
-    value : str, int, float, bool, date, time, timedelta or None
-    code : str
-        The number format, such as ``#,##0.00`` or ``yyyy-mm-dd``. The short date of a country is
-        written as year, month, and day, since nobody knows the country.
-
-    Returns
-    -------
-    str
-        Empty where the format hides the value, as ``;;;`` does.
-    """
+    """Give a value as a cell shows it."""
     if value is None or isinstance(value, bool):
         return "" if value is None else str(value).upper()
     sections = _sections(_SHORT_DATES.get(code, code) or "General")

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from quem.blinding.workbooks import Table
     from quem.solutions.model import SolutionFile
 
-__all__ = ["Converted", "await_conversion", "clean", "prepare", "read_office"]
-
 # Part of the cache's key: a change of how files are cleaned makes them anew.
 _RECIPE = 1
 _LIBRARIES = ("lxml", "openpyxl", "pikepdf", "pypdfium2")
@@ -48,27 +46,14 @@ _PDF = "document.pdf"
 
 @dataclass(frozen=True)
 class Converted:
-    """What judges receive of a file, and what they do not.
+    """What judges receive of a file, and what they do not."""
 
-    Parameters
-    ----------
-    entries : dict of str to str
-        What the file says of itself and its authors, which is removed.
-    lost : dict of str to int
-        What judges do not see though a reader of the file may, and how many there are.
-    tables : tuple of Table
-        Of a workbook.
-    drawn : tuple of str
-        Its sheets with charts or pictures.
-    pdf : Path or None
-        A document's pages, or those of the drawn sheets.
-    """
-
-    entries: dict[str, str]
+    entries: dict[str, str]  # what the file says of itself and its authors, which is removed
+    # What judges do not see though a reader of the file may, and how many there are.
     lost: dict[str, int]
-    tables: tuple[Table, ...] = ()
-    drawn: tuple[str, ...] = ()
-    pdf: Path | None = None
+    tables: tuple[Table, ...] = ()  # of a workbook
+    drawn: tuple[str, ...] = ()  # its sheets with charts or pictures
+    pdf: Path | None = None  # a document's pages, or those of the drawn sheets
 
 
 _cache: SizedCache[object, Converted] = SizedCache(_MOST_KEPT)
@@ -77,13 +62,7 @@ _failed: SizedCache[str, str] = SizedCache(1_000)
 
 
 def read_office(file: SolutionFile) -> Converted:
-    """Give what was made of a document or workbook.
-
-    Raises
-    ------
-    FileError
-        It cannot be read, or was not converted yet.
-    """
+    """Give what was made of a document or workbook."""
     try:
         key = file.path, signature(file.path), file.keep_headers
         known = _cache.get(key)
@@ -116,22 +95,7 @@ def prepare(
     sandboxed: bool = True,
     tell: Callable[[int, int], object] = lambda _done, _all: None,
 ) -> list[Mistake]:
-    """Convert all documents and workbooks that are not in the cache, together.
-
-    Parameters
-    ----------
-    files : iterable of SolutionFile
-        Those of other kinds are left out.
-    sandboxed : bool
-        Whether LibreOffice has to run without network; else it may see the network of its user.
-    tell : callable
-        Takes how many files are converted so far, and how many there are.
-
-    Returns
-    -------
-    list of Mistake
-        For each file that cannot be shown, or for each format where a program is missing.
-    """
+    """Convert all documents and workbooks that are not in the cache, together."""
     wanted = [file for file in dict.fromkeys(files) if file.kind in ("office", "workbook")]
     if not wanted:
         return []
@@ -164,13 +128,7 @@ def await_conversion(files: Iterable[SolutionFile]) -> bool:
 
 
 def clean(file: SolutionFile) -> Cleaned:
-    """Give a file without what reveals who made it, as LibreOffice may see it.
-
-    Raises
-    ------
-    FileError
-        It is broken, or a bomb.
-    """
+    """Give a file without what reveals who made it, as LibreOffice may see it."""
     form = file.path.suffix[1:].casefold()
     if form == "rtf":
         # Its commands are read by LibreOffice alone, which gives a document to clean.
@@ -384,8 +342,9 @@ class _Preparation:
             made["drawn"] = drawn_sheets(file.path, known.content)
             made["pdf"] = bool(made["drawn"] and find_office())
             if not made["drawn"] and not any(table["html"] for table in made["tables"]):
-                message = "is empty: no visible sheet has a value; put the solution into it"
-                raise FileError(file.path, message)
+                raise FileError(
+                    file.path, "is empty: no visible sheet has a value; put the solution into it"
+                )
         if file.kind == "workbook" and made["pdf"]:
             known.content = sheets_to_print(file.path, known.content, made["drawn"])
         self.made[file] = made
@@ -419,5 +378,4 @@ def _draw_first(file: SolutionFile, pdf: Path) -> None:
         read_pdf(pdf)
     except FileError as error:
         pdf.unlink(missing_ok=True)
-        message = error.message.replace("is a ", "becomes a ", 1)
-        raise FileError(file.path, message) from None
+        raise FileError(file.path, error.message.replace("is a ", "becomes a ", 1)) from None

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-__all__ = ["clean_ooxml"]
-
 _SHARED = {
     *("theme", "image", "chart", "chartUserShapes", "drawing", "hyperlink", "diagramData"),
     *("diagramLayout", "diagramColors", "diagramQuickStyle", "diagramDrawing", "font"),
@@ -117,21 +115,7 @@ class _Target:
 def clean_ooxml(
     path: Path, form: str, *, content: bytes | None = None, keep_headers: bool = False
 ) -> Cleaned:
-    """Clean a package.
-
-    Parameters
-    ----------
-    form : {"docx", "pptx", "xlsx"}
-    content : bytes, optional
-        The package where it is not the file at `path`.
-    keep_headers : bool
-        Whether headers and footers stay.
-
-    Raises
-    ------
-    FileError
-        It is broken, or a bomb.
-    """
+    """Clean a package."""
     with Package(path, content) as package:
         return _Cleaning(package, form, keep_headers=keep_headers).run()
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-__all__ = ["clean_opendocument"]
-
 _KEPT = re.compile(
     r"(?:content|styles|settings)\.xml|(?:Pictures|media)/[^/]+|ObjectReplacements/[^/]+"
     r"|Object \d+(?:/(?:content|styles)\.xml|/Pictures/[^/]+)?",
@@ -70,18 +68,7 @@ _PROPERTIES = {
 
 
 def clean_opendocument(path: Path, *, keep_headers: bool = False) -> Cleaned:
-    """Clean a package.
-
-    Parameters
-    ----------
-    keep_headers : bool
-        Whether headers and footers stay.
-
-    Raises
-    ------
-    FileError
-        It is broken, or a bomb.
-    """
+    """Clean a package."""
     cleaned = Cleaned()
     with Package(path) as package:
         _note_properties(package, cleaned)

@@ -22,21 +22,6 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-__all__ = [
-    "Cleaned",
-    "Package",
-    "clean_drawing",
-    "drop",
-    "drop_attributes",
-    "local",
-    "package_problem",
-    "parse",
-    "serialize",
-    "text_of",
-    "unwrap",
-    "written",
-]
-
 # A tree takes about six times as much memory as the text it was read from.
 _MOST_XML = 60_000_000
 _LOCKED = "has a password, or is in an older format; save it without a password as {}"
@@ -49,20 +34,12 @@ _REMOTE = re.compile(r"url\s*\(\s*[\"']?(?!#)|@import", re.IGNORECASE)
 
 @dataclass
 class Cleaned:
-    """What is left of a file, and what was taken from it.
+    """What is left of a file, and what was taken from it."""
 
-    Parameters
-    ----------
-    content : bytes
-        As it is converted.
-    entries : dict of str to str
-        What the file says of itself and its authors, which is removed.
-    lost : dict of str to int
-        What judges do not see though a reader of the file may: its name, and how many there are.
-    """
-
-    content: bytes = b""
+    content: bytes = b""  # as it is converted
+    # What the file says of itself and its authors, which is removed.
     entries: dict[str, str] = field(default_factory=dict)
+    # What judges do not see though a reader of the file may: its name, and how many there are.
     lost: dict[str, int] = field(default_factory=dict)
 
     def lose(self, what: str, count: int = 1) -> None:
@@ -99,15 +76,7 @@ class Package(packages.Package):
 
 
 def package_problem(path: Path, holds: str, form: str) -> str:
-    """Say why a file is not a package of a format that can be read; nothing where it is.
-
-    Parameters
-    ----------
-    holds : str
-        A part that each file of the format has, or the folder of one.
-    form : str
-        The format to save as.
-    """
+    """Say why a file is not a package of a format that can be read; nothing where it is."""
     try:
         with path.open("rb") as file:
             if file.read(4) == _COMPOUND:
@@ -130,13 +99,7 @@ def _is_locked(package: Package) -> bool:
 
 
 def parse(path: Path, content: bytes) -> _Element:
-    """Read XML: nothing is fetched, no entity is replaced, and comments are left out.
-
-    Raises
-    ------
-    FileError
-        It is broken, or too large.
-    """
+    """Read XML: nothing is fetched, no entity is replaced, and comments are left out."""
     from lxml import etree
 
     if len(content) > _MOST_XML:
@@ -167,13 +130,7 @@ def serialize(root: _Element) -> bytes:
 
 
 def written(parts: Mapping[str, bytes], first: str = "") -> bytes:
-    """Write parts as a zip file that holds nothing else.
-
-    Parameters
-    ----------
-    first : str
-        The part that comes first and is not packed, if there is one.
-    """
+    """Write parts as a zip file that holds nothing else."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as package:
         for name in sorted(parts, key=lambda name: (name != first, name)):
@@ -224,26 +181,14 @@ def _put_before(element: _Element, text: str) -> None:
 
 
 def drop_attributes(element: _Element, unwanted: Callable[[str, str], bool]) -> None:
-    """Take attributes from an element.
-
-    Parameters
-    ----------
-    unwanted : callable
-        Says so for the name without its namespace, and the value.
-    """
+    """Take attributes from an element."""
     for name, value in list(element.attrib.items()):
         if unwanted(str(name).rpartition("}")[2], str(value)):
             del element.attrib[name]
 
 
 def clean_drawing(path: Path, content: bytes) -> bytes:
-    """Take from a drawing in SVG whatever leads out of it, and its scripts.
-
-    Raises
-    ------
-    FileError
-        It is broken.
-    """
+    """Take from a drawing in SVG whatever leads out of it, and its scripts."""
     root = parse(path, content)
     for element in list(root.iter()):
         name = local(element)

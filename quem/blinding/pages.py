@@ -16,40 +16,19 @@ if TYPE_CHECKING:
     from quem.blinding.pdf import PdfPage
     from quem.solutions.model import Kind, SolutionFile
 
-__all__ = ["PAGED", "image_of", "pages_of"]
-
 # Kinds that can have pages; a workbook has those of its sheets with charts or pictures.
 # A notebook has pictures in their place.
 PAGED: tuple[Kind, ...] = ("pdf", "office", "workbook", "notebook")
 
 
 def pages_of(file: SolutionFile) -> tuple[PdfPage, ...]:
-    """Give the pages of a file, without the words that are redacted.
-
-    Raises
-    ------
-    FileError
-        It cannot be shown.
-    """
+    """Give the pages of a file, without the words that are redacted."""
     pdf = _pdf(file)
     return read_pdf(pdf, file.patterns).pages if pdf else ()
 
 
 def image_of(file: SolutionFile, number: int | None) -> tuple[bytes, str]:
-    """Give an image, or that of a page, and its type.
-
-    Parameters
-    ----------
-    number : int or None
-        Of the page, from 1; None for a file that is an image.
-
-    Raises
-    ------
-    IndexError
-        There is no such page.
-    FileError
-        The page cannot be drawn.
-    """
+    """Give an image, or that of a page, and its type."""
     if number is None:
         return clean_file(file.path, file.patterns)
     if file.kind == "notebook":

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     Patterns = Sequence[re.Pattern[str]]
 
-__all__ = ["PDF_ADVICE", "PdfDocument", "PdfPage", "can_draw", "page_image", "read_pdf"]
-
 PDF_ADVICE = "is a PDF, whose pages quem draws by pikepdf and pypdfium2; pip install 'quem[pdf]'"
 # Part of the cache's key: a change of how pages are made makes them anew.
 _RECIPE = 1
@@ -47,33 +45,20 @@ _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "LD_LIBRARY_PA
 
 @dataclass(frozen=True)
 class PdfPage:
-    """A page of a PDF.
+    """A page of a PDF."""
 
-    Parameters
-    ----------
-    width, height : int
-        Pixels of its image.
-    text : str
-        What can be seen, in lines.
-    """
-
+    # Pixels of its image
     width: int
     height: int
-    text: str
+    text: str  # what can be seen, in lines
 
 
 @dataclass(frozen=True)
 class PdfDocument:
-    """A PDF as it is shown.
-
-    Parameters
-    ----------
-    entries : dict of str to str
-        What the file says of itself beside its pages, which is not shown.
-    """
+    """A PDF as it is shown."""
 
     pages: tuple[PdfPage, ...]
-    entries: dict[str, str]
+    entries: dict[str, str]  # what the file says of itself beside its pages, which is not shown
 
 
 _cache: SizedCache[object, PdfDocument] = SizedCache(_MOST_KEPT)
@@ -89,18 +74,7 @@ def can_draw() -> bool:
 
 
 def read_pdf(path: Path, patterns: Patterns = ()) -> PdfDocument:
-    """Read the pages of a PDF, from the cache where they are known.
-
-    Parameters
-    ----------
-    patterns : sequence of re.Pattern
-        Of words that neither the images nor the texts of the pages show.
-
-    Raises
-    ------
-    FileError
-        It is broken, locked, too long or too slow, or the libraries that draw it are missing.
-    """
+    """Read the pages of a PDF, from the cache where they are known."""
     try:
         key = path, signature(path), tuple(patterns)
         if known := _cache.get(key):
@@ -113,27 +87,6 @@ def read_pdf(path: Path, patterns: Patterns = ()) -> PdfDocument:
 
 
 def page_image(path: Path, number: int, patterns: Patterns = ()) -> tuple[bytes, str]:
-    """Give the image of a page.
-
-    Parameters
-    ----------
-    number : int
-        From 1.
-    patterns : sequence of re.Pattern
-        Of words that are covered.
-
-    Returns
-    -------
-    content : bytes
-    mimetype : {"image/png", "image/jpeg"}
-
-    Raises
-    ------
-    IndexError
-        There is no such page.
-    FileError
-        The page cannot be drawn.
-    """
     if not 1 <= number <= len(read_pdf(path, patterns).pages):
         raise IndexError(number)
     try:

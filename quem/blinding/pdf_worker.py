@@ -168,34 +168,14 @@ _MARGIN = 2
 
 
 def size_of(pdf: PdfDocument, number: int, dpi: int) -> tuple[int, int]:
-    """Give width and height of a page's image in pixels.
-
-    Parameters
-    ----------
-    number : int
-        Of the page, from 1.
-    dpi : int
-        Pixels per inch; fewer where a side would be longer than 5,000 pixels.
-    """
+    """Give width and height of a page's image in pixels."""
     width, height = pdf.get_page_size(number - 1)
     scale = _scale(width, height, dpi)
     return max(round(width * scale), 1), max(round(height * scale), 1)
 
 
 def encoded(pdf: PdfDocument, number: int, dpi: int, patterns: Patterns = ()) -> tuple[bytes, str]:
-    """Draw a page.
-
-    Parameters
-    ----------
-    patterns : sequence of re.Pattern
-        Of words that are covered.
-
-    Returns
-    -------
-    content : bytes
-    ending : {"png", "jpg"}
-        JPEG only where the page is a photograph.
-    """
+    """Draw a page."""
     page = pdf[number - 1]
     image = _drawn(page, size_of(pdf, number, dpi), dpi)
     if patterns:
@@ -213,18 +193,7 @@ def encoded(pdf: PdfDocument, number: int, dpi: int, patterns: Patterns = ()) ->
 
 
 def visible_text(pdf: PdfDocument, number: int, dpi: int, patterns: Patterns = ()) -> str:
-    """Give the text of a page, of which only what has ink in the image is kept.
-
-    Parameters
-    ----------
-    patterns : sequence of re.Pattern
-        Of words in whose place a mark is.
-
-    Returns
-    -------
-    str
-        Lines in the order of the document.
-    """
+    """Give the text of a page, of which only what has ink in the image is kept."""
     page = pdf[number - 1]
     gray = _drawn(page, size_of(pdf, number, dpi), dpi).convert("L")
     seen = [sign for _, sign in _seen(page, gray)]
@@ -385,16 +354,15 @@ class _Worker:
         """Write the document as it is drawn, and say how large its pages are."""
         content = Path(request["path"]).read_bytes()
         if hashlib.sha256(content).hexdigest() != request["sha256"]:
-            message = "changed while it was read; try again"
-            raise _RefusedError(message)
+            raise _RefusedError("changed while it was read; try again")
         self.close()
         with pikepdf.open(request["path"]) as pdf:
             if not len(pdf.pages):
-                message = "is a PDF without pages; save it again"
-                raise _RefusedError(message)
+                raise _RefusedError("is a PDF without pages; save it again")
             if len(pdf.pages) > MOST_PAGES:
-                message = f"has {len(pdf.pages)} pages; a judge can look at {MOST_PAGES} at most"
-                raise _RefusedError(message)
+                raise _RefusedError(
+                    f"has {len(pdf.pages)} pages; a judge can look at {MOST_PAGES} at most"
+                )
             entries = dict(entries_of(pdf))
             clean(pdf)
             pdf.save(request["cleaned"], deterministic_id=True)

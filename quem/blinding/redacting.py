@@ -13,8 +13,6 @@ from quem.solutions.patterns import normal
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-__all__ = ["TAG", "VALUE", "flat", "highlight_html", "redact_html", "redact_text"]
-
 TAG = re.compile(r'<(?:[^>"]|"[^"]*")*>')
 # Of attributes, what a maker can have written.
 VALUE = re.compile(r' (?:alt|aria-label|href|lang|start|title|value)="([^"]*)"')
@@ -39,20 +37,7 @@ def flat(html: str) -> str:
 
 
 def redact_html(html: str, patterns: Sequence[re.Pattern[str]]) -> str:
-    """Put a mark in the place of words: in texts, in descriptions, and in what links lead to.
-
-    Parameters
-    ----------
-    html : str
-        Safe HTML, attributes in double quotes.
-    patterns : sequence of re.Pattern
-        As `quem.solutions.patterns.word_pattern` makes them.
-
-    Returns
-    -------
-    str
-        With all its tags. A link that has the words in its address keeps its text only.
-    """
+    """Put a mark in the place of words: in texts, in descriptions, and in what links lead to."""
     if not patterns or not _occurs(html, patterns):
         return html
 
@@ -71,13 +56,7 @@ def redact_html(html: str, patterns: Sequence[re.Pattern[str]]) -> str:
 
 
 def redact_text(text: str, patterns: Sequence[re.Pattern[str]]) -> str:
-    """Put a mark in the place of words, keeping the ends of lines.
-
-    Parameters
-    ----------
-    patterns : sequence of re.Pattern
-        As of `redact_html`.
-    """
+    """Put a mark in the place of words, keeping the ends of lines."""
     if not _has(text, patterns):
         return text
     parts, end = [], 0
@@ -88,15 +67,7 @@ def redact_text(text: str, patterns: Sequence[re.Pattern[str]]) -> str:
 
 
 def highlight_html(html: str, patterns: Iterable[re.Pattern[str]], attributes: str) -> str:
-    """Mark words in the text of HTML; what is in descriptions and addresses cannot be marked.
-
-    Parameters
-    ----------
-    patterns : iterable of re.Pattern
-        As of `redact_html`.
-    attributes : str
-        Of the marks, as HTML.
-    """
+    """Mark words in the text of HTML; what is in descriptions and addresses cannot be marked."""
 
     def mark(texts: list[str]) -> list[str]:
         return [f"<mark {attributes}>{text}</mark>" if text else "" for text in texts]

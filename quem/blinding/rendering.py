@@ -31,17 +31,6 @@ if TYPE_CHECKING:
     from quem.blinding.workbooks import Table
     from quem.solutions.model import Sheet, Solution, SolutionFile
 
-__all__ = [
-    "PageImage",
-    "Part",
-    "Phrases",
-    "Rendered",
-    "read_as_judge",
-    "render_page_text",
-    "render_solution",
-    "sheet_texts",
-]
-
 _log = logging.getLogger("webjudge")
 # Characters of HTML that are kept; 20 problems of 8 solutions have about 2 million.
 _MOST_KEPT = 16_000_000
@@ -62,17 +51,10 @@ _MORE = re.compile("<p>\ue000more-([0-9]+)-([0-9]+)\ue000</p>")
 
 @dataclass(frozen=True)
 class Phrases:
-    """What pages say about workbooks, in the judge's language.
+    """What pages say about workbooks, in the judge's language."""
 
-    Parameters
-    ----------
-    formula : str
-        In place of the result of a formula that is not known.
-    more : callable
-        Says how many more rows and columns a sheet has.
-    """
-
-    formula: str = "(formula)"
+    formula: str = "(formula)"  # in place of the result of a formula that is not known
+    # Says how many more rows and columns a sheet has.
     more: Callable[[int, int], str] = "{} more rows, {} more columns".format
 
 
@@ -81,71 +63,41 @@ _ENGLISH = Phrases()
 
 @dataclass(frozen=True)
 class PageImage:
-    """A page of a PDF or document, as an image with its text below.
+    """A page of a PDF or document, as an image with its text below."""
 
-    Parameters
-    ----------
-    number : int
-        From 1.
-    url : str
-        Where the image is.
-    width, height : int
-        Pixels.
-    text : str
-        What can be read in the image.
-    """
-
-    number: int
-    url: str
+    number: int  # from 1
+    url: str  # where the image is
+    # Pixels
     width: int
     height: int
-    text: str
+    text: str  # what can be read in the image
 
 
 @dataclass(frozen=True)
 class Part:
-    """One file of a solution, as a page shows it.
-
-    Parameters
-    ----------
-    name : str
-        A name that reveals nothing: "File 1 of 3".
-    html : Markup
-        Safe HTML; empty for images, PDFs, and documents.
-    url : str
-        Where the image is; empty for others.
-    pages : tuple of PageImage
-        Of a PDF or document, and of the sheets of a workbook that have charts or pictures.
-    """
+    """One file of a solution, as a page shows it."""
 
     kind: Literal["html", "image", "pdf"]
-    name: str
-    html: Markup = _NOTHING
-    url: str = ""
+    name: str  # a name that reveals nothing: "File 1 of 3"
+    html: Markup = _NOTHING  # safe HTML; empty for images, PDFs, and documents
+    url: str = ""  # where the image is; empty for others
+    # Of a PDF or document, and of the sheets of a workbook that have charts or pictures.
     pages: tuple[PageImage, ...] = ()
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """A solution as a page shows it.
-
-    Parameters
-    ----------
-    n_words : int
-        Of its texts, and of what can be read in its PDFs; code is counted in lines.
-    n_lines, n_pages, n_pictures, n_sheets : int
-        Of its files of code, of its PDFs and documents, pictures, those inside texts too, and
-        sheets of its workbooks.
-    snippet : str
-        How it begins: its first heading or words, which tell it apart; may be empty.
-    """
+    """A solution as a page shows it."""
 
     parts: tuple[Part, ...]
-    n_words: int
+    n_words: int  # of its texts, and of what can be read in its PDFs; code is counted in lines
+    # Of its files of code, of its PDFs and documents, pictures, those inside texts too, and sheets
+    # of its workbooks
     n_lines: int = 0
     n_pages: int = 0
     n_pictures: int = 0
     n_sheets: int = 0
+    # How it begins: its first heading or words, which tell it apart; may be empty.
     snippet: str = ""
 
     @property
@@ -208,23 +160,7 @@ def render_solution(
     gone: str = "",
     phrases: Phrases = _ENGLISH,
 ) -> Rendered:
-    """Show a solution.
-
-    Parameters
-    ----------
-    asset_url : callable
-        Gives the address of its n-th file, counted from 1; with a second number that of a
-        page of it.
-    gone : str
-        What is said in place of a file that cannot be read any more, which is logged.
-    phrases : Phrases
-        What is said about workbooks.
-
-    Returns
-    -------
-    Rendered
-        Images that a text shows are not separate parts.
-    """
+    """Show a solution."""
     files = solution.files
     texts = {n: _text(file, files, gone) for n, file in enumerate(files, 1) if _is_text(file)}
     inside = frozenset[int]().union(*(text.images for text in texts.values()))
@@ -275,18 +211,7 @@ def _paragraph(text: str) -> Markup:
 def render_page_text(
     sheet: Sheet | None, asset_url: Callable[..., str] | None = None, gone: str = ""
 ) -> Markup:
-    """Show a statement, briefing or consent.
-
-    Parameters
-    ----------
-    sheet : Sheet or None
-        None gives nothing.
-    asset_url : callable, optional
-        Gives the address of its n-th file, counted from 1; the text itself is the first.
-        Without it images are left out and their text stays.
-    gone : str
-        What is said in place of a file that cannot be read any more, which is logged.
-    """
+    """Show a statement, briefing or consent."""
     if sheet is None:
         return _NOTHING
     files = sheet.files if asset_url else sheet.files[:1]
@@ -294,15 +219,7 @@ def render_page_text(
 
 
 def read_as_judge(file: SolutionFile, files: Sequence[SolutionFile]) -> str:
-    """Give what judges receive of a text, without markup: words, alternative texts and links.
-
-    Parameters
-    ----------
-    file : SolutionFile
-        No image, PDF, or document.
-    files : sequence of SolutionFile
-        All files of the solution or page of text.
-    """
+    """Give what judges receive of a text, without markup: words, alternative texts and links."""
     if file.kind == "workbook":
         return "\n".join(text for _, text in sheet_texts(file))
     if file.kind in ("text", "code"):

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterable, Iterator
 
-__all__ = ["MARK", "found_spans"]
-
 # What is in the place of redacted words: the same for all words and lengths, for all judges and
 # in all languages, since it is part of what is ranked. Screen readers read it as a word.
 MARK = "[redacted]"
@@ -22,21 +20,7 @@ _JAMO = range(0x1160, 0x1200)
 def found_spans(
     pieces: Iterable[str], patterns: Iterable[re.Pattern[str]]
 ) -> list[tuple[int, int]]:
-    """Find words in a text that comes in pieces.
-
-    Parameters
-    ----------
-    pieces : iterable of str
-        Together the text; a piece is never divided.
-    patterns : iterable of re.Pattern
-        Of words in the form that `quem.solutions.patterns.normal` gives.
-
-    Returns
-    -------
-    list of (int, int)
-        The first piece of a place where words are, and the first one behind it, in order. What
-        overlaps is one place.
-    """
+    """Find words in a text that comes in pieces."""
     text, owners = _normal(pieces)
     places = sorted(
         (owners[match.start()][0], owners[match.end() - 1][1] + 1)

@@ -21,16 +21,6 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-__all__ = [
-    "FORMULA",
-    "Table",
-    "drawn_sheets",
-    "hidden_sheets",
-    "lacks_results",
-    "sheets_to_print",
-    "tables_of",
-]
-
 _MOST_ROWS = 1_000
 _MOST_COLUMNS = 50
 _MOST_CELLS = 50_000
@@ -50,25 +40,14 @@ _REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
 
 @dataclass(frozen=True)
 class Table:
-    """A visible sheet.
+    """A visible sheet."""
 
-    Parameters
-    ----------
-    name : str
-        Of the sheet, which judges see.
-    html : str
-        A table of what has values, to be sanitized; empty where no cell has any.
-    rows, columns : int
-        How many more there are that are not shown.
-    formulas : int
-        How many cells hold a formula without a result.
-    """
-
-    name: str
-    html: str
+    name: str  # of the sheet, which judges see
+    html: str  # a table of what has values, to be sanitized; empty where no cell has any
+    # How many more there are that are not shown
     rows: int = 0
     columns: int = 0
-    formulas: int = 0
+    formulas: int = 0  # how many cells hold a formula without a result
 
 
 @dataclass
@@ -91,15 +70,7 @@ class _Extent:
 
 
 def lacks_results(path: Path, content: bytes) -> bool:
-    """Whether a workbook has formulas whose results are not stored in it.
-
-    Parameters
-    ----------
-    path : Path
-        For messages.
-    content : bytes
-        A workbook in XLSX, cleaned.
-    """
+    """Whether a workbook has formulas whose results are not stored in it."""
     with Package(path, content) as package:
         for name in package.names:
             if posixpath.basename(posixpath.dirname(name)) == "worksheets":
@@ -117,15 +88,7 @@ def _lacks_result(cell: _Element) -> bool:
 
 
 def drawn_sheets(path: Path, content: bytes) -> list[str]:
-    """Name the visible sheets that hold charts or pictures.
-
-    Parameters
-    ----------
-    path : Path
-        For messages.
-    content : bytes
-        A workbook in XLSX, cleaned.
-    """
+    """Name the visible sheets that hold charts or pictures."""
     with Package(path, content) as package:
         return [
             name
@@ -145,17 +108,7 @@ def _is_drawn(root: _Element) -> bool:
 
 
 def sheets_to_print(path: Path, content: bytes, names: list[str]) -> bytes:
-    """Give a workbook whose other sheets are hidden, each sheet as wide as a page.
-
-    Parameters
-    ----------
-    path : Path
-        For messages.
-    content : bytes
-        A workbook in XLSX, cleaned.
-    names : list of str
-        The sheets that stay visible.
-    """
+    """Give a workbook whose other sheets are hidden, each sheet as wide as a page."""
     with Package(path, content) as package:
         parts = {name: package.read(name) for name in package.names}
         book = package.tree("xl/workbook.xml")
@@ -205,26 +158,7 @@ _BEFORE_SETUP = {
 
 
 def tables_of(path: Path, content: bytes) -> list[Table]:
-    """Read a workbook.
-
-    Parameters
-    ----------
-    path : Path
-        For messages.
-    content : bytes
-        A workbook in XLSX, cleaned.
-
-    Returns
-    -------
-    list of Table
-        Sheets in their order; hidden ones, and hidden rows and columns, are left out. At most
-        1,000 rows and 50 columns of a sheet are shown, and 50,000 cells of all.
-
-    Raises
-    ------
-    FileError
-        It cannot be read.
-    """
+    """Read a workbook."""
     from openpyxl import load_workbook
 
     try:
@@ -236,8 +170,9 @@ def tables_of(path: Path, content: bytes) -> list[Table]:
     except FileError:
         raise
     except Exception:  # noqa: BLE001  openpyxl raises whatever it stumbles over
-        message = "is a broken workbook; open it in the program that wrote it, and save it again"
-        raise FileError(path, message) from None
+        raise FileError(
+            path, "is a broken workbook; open it in the program that wrote it, and save it again"
+        ) from None
 
 
 def _trimmed(path: Path, content: bytes) -> tuple[bytes, dict[str, _Extent]]:

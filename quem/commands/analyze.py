@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from quem.parallel import Progress
 
-__all__ = ["analyze", "show_progress"]
-
 
 def _settings() -> dict[type[BaseModel], Iterable[str]]:
     from quem.study.models import ExperienceSettings

@@ -24,30 +24,11 @@ if TYPE_CHECKING:
     from quem.experience.loading import Study
     from quem.study.reading import StudyFile
 
-__all__ = ["sealed_archive"]
-
 
 def sealed_archive(
     study: Path, database: str | None = None, *, reveal: bool = False, without_names: bool = False
 ) -> bytes:
-    """Write a sealed study as an archive, with what its analysis gives.
-
-    Parameters
-    ----------
-    study : Path
-        The study file.
-    database : str, optional
-        Where its session is, as of `quem.load_study`.
-    reveal : bool
-        Whether rankings of a session that is not closed may be read.
-    without_names : bool
-        Whether judges and people get other names, and what they wrote is left out.
-
-    Raises
-    ------
-    QuemError
-        It is not sealed, or something cannot be read.
-    """
+    """Write a sealed study as an archive, with what its analysis gives."""
     draft = draft_study(study)
     if draft.mistakes or draft.spec is None:
         raise QuemError(draft.mistakes)

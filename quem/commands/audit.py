@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from quem.experience.loading import Study
 
-__all__ = ["audit", "machine_named"]
-
 
 @click.command()
 @study_argument()

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from quem.store.copying import Copy
 
-__all__ = ["backup", "keep_option"]
-
 Command = Any  # a function, or a command that click made of one
 _KEEP = 48
 _TERMINATED = 143  # as a shell tells the end by SIGTERM

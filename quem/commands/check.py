@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from quem.store.verification import Verified
     from quem.study.reading import StudyFile
 
-__all__ = ["check", "check_store"]
-
 
 @click.command()
 @study_argument()
@@ -74,8 +72,7 @@ def check(
     from quem import kinds
 
     if not in_store and (head or receipt):
-        message = "--head and --receipt need --store"
-        raise click.UsageError(message)
+        raise click.UsageError("--head and --receipt need --store")
     sources: dict[str, Any] = {"database": database, "data": data}
     if kind not in JUDGED:
         refuse_foreign(kind, {"office_unsandboxed": unsandboxed}, ())
@@ -265,20 +262,7 @@ _DIGITS = re.compile(r"[0-9a-f]{10,64}")
 
 
 def check_store(path: Path, database: str | None, *, head: str | None, receipt: str | None) -> None:
-    """Verify the store of a study, and print what it holds and the head of its chain.
-
-    Parameters
-    ----------
-    path : Path
-        The study file.
-    head, receipt : str or None
-        What was printed or given to a judge earlier.
-
-    Raises
-    ------
-    QuemError
-        There is no session, a chain is broken, or head or receipt are not in it.
-    """
+    """Verify the store of a study, and print what it holds and the head of its chain."""
     from quem.errors import Mistake, QuemError
     from quem.store.engine import held_store
     from quem.store.location import locate_database
@@ -307,8 +291,9 @@ def _digits(value: str | None, option: str) -> str | None:
         return None
     digits = value.strip().lower()
     if not _DIGITS.fullmatch(digits):
-        message = f"{option} {value}: is not 10 to 64 hexadecimal digits; copy it as it was printed"
-        raise click.UsageError(message)
+        raise click.UsageError(
+            f"{option} {value}: is not 10 to 64 hexadecimal digits; copy it as it was printed"
+        )
     return digits
 
 
@@ -319,8 +304,16 @@ def _verified(c: Connection, study_id: str, name: str) -> Verified:
     try:
         return verify(held_in(c, study_id))
     except (ValueError, RecursionError) as error:
-        message = f"holds a time or a state that cannot be read ({error}); restore a backup"
-        raise QuemError([Mistake(name, message=message)]) from None
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    message=(
+                        f"holds a time or a state that cannot be read ({error}); restore a backup"
+                    ),
+                )
+            ]
+        ) from None
 
 
 def _counts(verification: Verified) -> Iterator[str]:

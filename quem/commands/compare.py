@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from quem.experience.loading import Study
     from quem.leaderboard.gathering import Scored
 
-__all__ = ["compare"]
-
 
 def _settings() -> dict[type[BaseModel], Iterable[str]]:
     from quem.comparison.settings import ComparisonSettings
@@ -101,8 +99,7 @@ def compare(
     """
     refuse_out_with_json(out, as_json=as_json)
     if board is not None and out is not None:
-        message = "--board names the folder that is written; leave out --out"
-        raise click.UsageError(message)
+        raise click.UsageError("--board names the folder that is written; leave out --out")
     from quem.leaderboard.boards import is_board
 
     earlier = [Path(study) for study in studies if is_board(Path(study))]
@@ -113,8 +110,9 @@ def compare(
         _refuse_bare_names(paths)
     _refuse_lossy(board or out, earlier, settings)
     if settings["same_system"] and len(paths) + len(earlier) == 1:
-        message = "--same-system needs two studies; versions in one study are shown without it"
-        raise click.UsageError(message)
+        raise click.UsageError(
+            "--same-system needs two studies; versions in one study are shown without it"
+        )
     from quem.commands.options import show_result
 
     kind = "" if earlier else _kind(paths)
@@ -144,11 +142,10 @@ def _refuse_lossy(folder: Path | None, boards: list[Path], settings: dict[str, A
     same = folder is not None and folder.resolve() in [board.resolve() for board in boards]
     if parts and same:
         option = f"--{parts[0].replace('_', '-')}"
-        message = (
+        raise click.UsageError(
             f"{option} would leave out what {folder} holds, and write over it; name another "
             "folder by --out, and the leaderboard as STUDY"
         )
-        raise click.UsageError(message)
 
 
 # What experience studies do not have.
@@ -242,11 +239,10 @@ def _refuse_bare_names(paths: list[Path]) -> None:
     """``--systems A B`` reads B as a study."""
     bare = [path for path in paths if not path.suffix and not path.exists()]
     if bare and len(bare) < len(paths):
-        message = (
+        raise click.UsageError(
             f"there is no study {bare[0]}; each system takes its own --systems: "
             "--systems A --systems B"
         )
-        raise click.UsageError(message)
 
 
 def _load(paths: list[Path], *, database: str | None, reveal: bool) -> list[Study]:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from quem.study.reading import StudyFile
     from quem.study.relevance import JudgedSpec
 
-__all__ = ["export"]
-
 # What is written where no format is named.
 _USUAL = ("csv", "toc", "pairs", "answers", "archive")
 FORMATS = (*_USUAL, "preferences", "every-eval-ever", "inspect", "ro-crate")
@@ -110,8 +108,7 @@ def export(
 
     if as_archive:
         if formats or logs is not None:
-            message = "--archive writes one file; leave out --format and --logs"
-            raise click.UsageError(message)
+            raise click.UsageError("--archive writes one file; leave out --format and --logs")
         from quem.commands.archiving import sealed_archive
 
         raw = sealed_archive(study, database, reveal=reveal, without_names=without_names)
@@ -155,11 +152,9 @@ def export(
 
 def _refuse_unfit(formats: tuple[str, ...], logs: Path | None, *, without_names: bool) -> None:
     if without_names:
-        message = "--redacted is for --archive; add it, or leave both out"
-        raise click.UsageError(message)
+        raise click.UsageError("--redacted is for --archive; add it, or leave both out")
     if ("inspect" in formats) != (logs is not None):
-        message = "--format inspect and --logs go together"
-        raise click.UsageError(message)
+        raise click.UsageError("--format inspect and --logs go together")
 
 
 def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:
@@ -175,21 +170,22 @@ def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:
             studies.reveal(c, study_id, "shell")
     elif not status.is_shown:
         now = "on trial: it has not opened" if status.state == "trial" else status.state
-        message = (
-            f"the judging session is still {now}; close it in the dashboard (quem serve), or "
-            "give --reveal, which is logged"
+        raise QuemError(
+            [
+                Mistake(
+                    draft.name,
+                    message=(
+                        f"the judging session is still {now}; close it in the dashboard (quem "
+                        "serve), or "
+                        "give --reveal, which is logged"
+                    ),
+                )
+            ]
         )
-        raise QuemError([Mistake(draft.name, message=message)])
 
 
 def _files(c: Connection, draft: StudyFile, named: set[str]) -> dict[str, bytes]:
-    """Make the files, by name, all of one state of the store.
-
-    Parameters
-    ----------
-    named : set of str
-        The formats; empty for all that there is something of.
-    """
+    """Make the files, by name, all of one state of the store."""
     from quem.store.answers import answers_table, answers_to_questions
     from quem.store.archive import archive_text
     from quem.store.exporting import long_table, preflib_files, submitted_rankings

@@ -8,8 +8,6 @@ import click
 
 from quem.commands.options import database_option, study_argument
 
-__all__ = ["import_"]
-
 
 @click.command(name="import")
 @study_argument()

@@ -13,8 +13,6 @@ from quem.resources import resource
 if TYPE_CHECKING:
     from quem.importing import Draft
 
-__all__ = ["init"]
-
 # Those with a study to start from.
 _KINDS = sorted(folder.name for folder in (resource("templates") / "init").iterdir())
 _ROLES = ("problem", "solver", "answer", "statement", "experience", "ignore")
@@ -28,8 +26,9 @@ def _columns(ctx: click.Context, param: click.Parameter, value: str) -> tuple[tu
     roles = [(role.strip().casefold(), column.strip()) for role, _, column in pairs]
     for role, column in roles:
         if role not in _ROLES or not column:
-            message = f"write ROLE=COLUMN, with a role of {', '.join(_ROLES)}"
-            raise click.BadParameter(message, ctx, param)
+            raise click.BadParameter(
+                f"write ROLE=COLUMN, with a role of {', '.join(_ROLES)}", ctx, param
+            )
     return tuple(roles)
 
 
@@ -105,8 +104,7 @@ def init(
     _refuse_mixed(kind, judging=judging, report=report, source=source)
     given = [layout, columns, sample, dry_run, epoch - 1]
     if source is None and any(given):
-        message = "--layout, --columns, --epoch, --sample and --dry-run need --from"
-        raise click.UsageError(message)
+        raise click.UsageError("--layout, --columns, --epoch, --sample and --dry-run need --from")
     if source is not None:
         _import(folder, source, layout, columns, epoch, (sample, seed), dry_run=dry_run)
         return
@@ -125,11 +123,13 @@ def _refuse_mixed(kind: str, *, judging: bool, report: bool, source: Path | None
     ways = {"--judging": judging, "--report": report, "--from": source is not None}
     chosen = [way for way, is_chosen in ways.items() if is_chosen]
     if len(chosen) > 1:
-        message = f"{' and '.join(chosen)} write different things; leave one of them out"
-        raise click.UsageError(message)
+        raise click.UsageError(
+            f"{' and '.join(chosen)} write different things; leave one of them out"
+        )
     if chosen and kind != "experience":
-        message = f"{chosen[0]} is for studies of kind experience, not {kind}; leave one out"
-        raise click.UsageError(message)
+        raise click.UsageError(
+            f"{chosen[0]} is for studies of kind experience, not {kind}; leave one out"
+        )
 
 
 def _write_example(folder: Path, template: Path) -> None:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from webjudge.letters import Text
     from webjudge.mailing import Planned
 
-__all__ = ["invite"]
-
 _NAMES = {"invite": "invitation", "remind": "reminder", "thanks": "thanks"}
 _NOTES = {
     "retry": "the mail server did not want it yet; a run after {at} tries again",
@@ -87,11 +85,9 @@ def invite(
     letter is sent twice; what a mail server did not want yet is tried again. --to can be repeated.
     """
     if remind and thanks:
-        message = "--remind and --thanks are different letters; leave one of them out"
-        raise click.UsageError(message)
+        raise click.UsageError("--remind and --thanks are different letters; leave one of them out")
     if thanks and new_link:
-        message = "--new-link belongs to invitations and reminders; leave it out"
-        raise click.UsageError(message)
+        raise click.UsageError("--new-link belongs to invitations and reminders; leave it out")
     from quem.errors import QuemError
     from quem.mail.server import mail_settings
     from quem.store.engine import clear_refusals
@@ -133,8 +129,9 @@ def _planned(site: Site, kind: str, named: tuple[str, ...], *, new_link: bool) -
             find(c, site.id, one)
         is_over = role == "judge" and status_of(c, site.id).state == "closed"
         if kind != "thanks" and is_over:
-            message = "the study is closed: nobody can rank; send --thanks, or open it again"
-            raise QuemError([message])
+            raise QuemError(
+                ["the study is closed: nobody can rank; send --thanks, or open it again"]
+            )
         if kind == "remind" and not (site.spec.reminders or named):
             raise QuemError([_NO_RULES])
         if kind == "thanks":

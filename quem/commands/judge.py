@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from quem.study.machines import Machine
     from quem.study.runs import Run
 
-__all__ = ["judge"]
-
 
 @click.command()
 @study_argument()
@@ -146,8 +144,13 @@ def run_redacted(
                 found.setdefault((plea.problem, plea.solver), []).append(plea.words)
     problems = {problem for problem, _ in found} & set(judged.declared.problems)
     if not problems:
-        message = "no solution seems to speak to its judge; leave out --redacted"
-        raise QuemError([study.mistake(("machines",), message)])
+        raise QuemError(
+            [
+                study.mistake(
+                    ("machines",), "no solution seems to speak to its judge; leave out --redacted"
+                )
+            ]
+        )
     planned = plan_run(
         judged, judged.machine(judge), kind="redacted", problems=problems, redacted=found
     )
@@ -174,8 +177,15 @@ def _problems(
 
     known = judged.declared.problems
     if wrong := next((one for one in named if one not in known), None):
-        message = f"there is no problem {wrong!r}{nearest(wrong, known)}"
-        raise QuemError([Mistake(judged.name, key="--problem", message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    judged.name,
+                    key="--problem",
+                    message=f"there is no problem {wrong!r}{nearest(wrong, known)}",
+                )
+            ]
+        )
     if not control:
         return named or None
     from quem.experience.loading import load_study
@@ -183,8 +193,17 @@ def _problems(
 
     data = load_study(judged.path, database=database, without_machines=True).data
     if not isinstance(data, Rankings):
-        message = "--control needs the rankings of experts, and this study has none of whole groups"
-        raise QuemError([Mistake(judged.name, message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    judged.name,
+                    message=(
+                        "--control needs the rankings of experts, and this study has none of "
+                        "whole groups"
+                    ),
+                )
+            ]
+        )
     ranked = {data.problems[problem] for problem in data.problem.tolist()}
     return tuple(problem for problem in named or known if problem in ranked)
 
@@ -296,11 +315,15 @@ def _refuse_replay(limits: Limits) -> None:
     from quem.wording import format_count
 
     names = "".join(f"\n  {key}" for key in limits.missing)
-    message = (
-        f"{format_count(len(limits.missing), 'call')} without an answer from an earlier run; run "
-        f"it without --replay:{names}"
+    raise QuemError(
+        [
+            (
+                f"{format_count(len(limits.missing), 'call')} without an answer from an earlier "
+                "run; run "
+                f"it without --replay:{names}"
+            )
+        ]
     )
-    raise QuemError([message])
 
 
 def _say(planned: Planned, run: Run | None) -> None:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from quem.study.models import Judge
     from quem.study.relevance import JudgedSpec
 
-__all__ = ["judges"]
-
 
 @click.command()
 @study_argument()
@@ -56,12 +54,12 @@ def judges(
     the study, or to --out. Options that name an ID can be repeated.
     """
     if add is None and (name or experience is not None):
-        message = "--name and --experience belong to --add ID"
-        raise click.UsageError(message)
+        raise click.UsageError("--name and --experience belong to --add ID")
     erase += forget
     for judge in {*reissue} & {*revoke} | {*erase} & {*reissue, *revoke}:
-        message = f"{judge} can be named by only one of --reissue, --revoke, and --erase"
-        raise click.UsageError(message)
+        raise click.UsageError(
+            f"{judge} can be named by only one of --reissue, --revoke, and --erase"
+        )
     from quem.study.reading import read_study
 
     spec = read_study(study)
@@ -89,8 +87,9 @@ def _declared(spec: JudgedSpec, judge_id: str, name: str, experience: float | No
         raise mistaken_options(error) from None
     names = {subject.name.casefold().strip() for subject in spec.subjects} - {""}
     if judge.id in {subject.id for subject in spec.subjects} or name.casefold().strip() in names:
-        message = f"{judge.id} is also a subject; judges must not judge their own solutions"
-        raise QuemError([message])
+        raise QuemError(
+            [f"{judge.id} is also a subject; judges must not judge their own solutions"]
+        )
     return judge
 
 

@@ -19,16 +19,6 @@ if TYPE_CHECKING:
 
     from quem.commands.options import Command
 
-__all__ = [
-    "LinkFile",
-    "Row",
-    "hand_over",
-    "link_file",
-    "link_options",
-    "links_session",
-    "may_show_links",
-]
-
 # A header, or an id and what belongs to it.
 Row = tuple[str, ...]
 
@@ -76,15 +66,7 @@ def may_show_links() -> bool:
 
 
 def hand_over(rows: list[Row], file: LinkFile, *, is_asked: bool) -> None:
-    """Show a table, but links only to a person at a terminal; others find them in the file.
-
-    Parameters
-    ----------
-    rows : list of tuple of str
-        First the header, which names the column "link".
-    is_asked : bool
-        Whether the file was asked for.
-    """
+    """Show a table, but links only to a person at a terminal; others find them in the file."""
     at = rows[0].index("link")
     if is_asked or (any(row[at] for row in rows[1:]) and not may_show_links()):
         file.write(rows)
@@ -115,13 +97,7 @@ class LinkFile:
         self.is_made = False
 
     def write(self, rows: Iterable[Row]) -> None:
-        """Make the file; the first row is the header.
-
-        Raises
-        ------
-        QuemError
-            It cannot be made, or is there already.
-        """
+        """Make the file; the first row is the header."""
         from quem.errors import FileError
 
         try:
@@ -133,8 +109,9 @@ class LinkFile:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            reason = f"cannot be written: {error.strerror}; name another file for the links"
-            raise FileError(self.path, reason) from None
+            raise FileError(
+                self.path, f"cannot be written: {error.strerror}; name another file for the links"
+            ) from None
 
     def tell(self) -> None:
         """Say where the links are."""
@@ -144,15 +121,7 @@ class LinkFile:
 
 @contextmanager
 def link_file(study: Path, out: Path | None) -> Iterator[LinkFile]:
-    """Give a file for links that is there afterwards only if all went well.
-
-    Parameters
-    ----------
-    study : Path
-        The study file, beside which the file is by default.
-    out : Path or None
-        Another place for it.
-    """
+    """Give a file for links that is there afterwards only if all went well."""
     import datetime as dt
 
     made_at = dt.datetime.now(dt.UTC).strftime("%Y%m%dT%H%M%S.%fZ")

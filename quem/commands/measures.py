@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from quem.lists import Definition
 
-__all__ = ["measures"]
-
 _WIDTH = 100
 _LONGEST_LABEL = 24
 _FAMILIES = {

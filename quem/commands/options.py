@@ -16,47 +16,17 @@ if TYPE_CHECKING:
     from quem.errors import QuemError, StudyWarning
     from quem.report.result import BaseResult
 
-__all__ = [
-    "DURATION",
-    "SettingsCommand",
-    "check_url",
-    "code_option",
-    "conversion_progress",
-    "data_option",
-    "database_option",
-    "format_options",
-    "json_option",
-    "mistaken_options",
-    "out_option",
-    "print_warnings",
-    "pseudonyms_option",
-    "refuse_foreign",
-    "refuse_out_with_json",
-    "reveal_option",
-    "show_result",
-    "study_argument",
-    "study_in",
-    "unsandboxed_option",
-]
-
 Command = Any  # a function, or a command that click made of one
 
 
 def _folder(_: click.Context, __: click.Parameter, value: str | None) -> Path | None:
     if value == "":
-        message = "is empty; name a folder"
-        raise click.BadParameter(message)
+        raise click.BadParameter("is empty; name a folder")
     return None if value is None else Path(value)
 
 
 def study_in(path: Path) -> Path:
-    """Give the study file that a path means: itself, or the one in a folder.
-
-    Raises
-    ------
-    FileError
-        A folder holds none, or several of which none is called study.yaml.
-    """
+    """Give the study file that a path means: itself, or the one in a folder."""
     if not path.is_dir():
         return path
     from quem.errors import FileError
@@ -67,8 +37,9 @@ def study_in(path: Path) -> Path:
     if len(files) == 1:
         return files[0]
     names = ", ".join(file.name for file in files)
-    message = f"holds {names}; name one of them" if files else "holds no study.yaml; name a study"
-    raise FileError(path, message)
+    raise FileError(
+        path, f"holds {names}; name one of them" if files else "holds no study.yaml; name a study"
+    )
 
 
 def _study(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
@@ -78,13 +49,7 @@ def _study(_: click.Context, __: click.Parameter, value: Path | None) -> Path | 
 def study_argument(
     default: str | None = None, *, required: bool = True
 ) -> Callable[[Command], Command]:
-    """Make the argument for a study: its file, or the folder that it is in.
-
-    Parameters
-    ----------
-    default : str, optional
-        What is meant where nothing is given.
-    """
+    """Make the argument for a study: its file, or the folder that it is in."""
     more: dict[str, Any] = {"required": required} if default is None else {"default": default}
     return click.argument("study", type=click.Path(path_type=Path), callback=_study, **more)
 
@@ -94,8 +59,7 @@ def check_url(_: click.Context, __: click.Parameter, value: str | None) -> str |
     if value is None:
         return None
     if not value.startswith(("http://", "https://")) or not value.partition("://")[2].strip("/"):
-        message = f"{value!r} is not an address such as https://judging.example.org"
-        raise click.BadParameter(message)
+        raise click.BadParameter(f"{value!r} is not an address such as https://judging.example.org")
     return value.rstrip("/")
 
 
@@ -108,35 +72,19 @@ def out_option(default: str) -> Callable[[Command], Command]:
 def refuse_out_with_json(out: Path | None, *, as_json: bool) -> None:
     """Refuse a folder for what is not written."""
     if as_json and out is not None:
-        message = "--json writes nothing, so it takes no --out; leave one of them out"
-        raise click.UsageError(message)
+        raise click.UsageError("--json writes nothing, so it takes no --out; leave one of them out")
 
 
 def refuse_foreign(kind: str, values: Mapping[str, object], known: Iterable[str]) -> None:
-    """Refuse options that a kind of study does not have.
-
-    Parameters
-    ----------
-    values : mapping
-        Values of options by name; None, False and nothing at all were not given.
-    known : iterable of str
-        The options that the kind takes.
-    """
+    """Refuse options that a kind of study does not have."""
     used = [name for name, value in values.items() if value not in (None, False, ())]
     if foreign := sorted(set(used) - set(known)):
         option = f"--{foreign[0].replace('_', '-')}"
-        message = f"{option} is not for a study of kind {kind}; leave it out"
-        raise click.UsageError(message)
+        raise click.UsageError(f"{option} is not for a study of kind {kind}; leave it out")
 
 
 def mistaken_options(error: ValidationError) -> QuemError:
-    """Say what is wrong with the options that describe somebody who is to be added.
-
-    Parameters
-    ----------
-    error : pydantic.ValidationError
-        Of the model of an entry of the study file.
-    """
+    """Say what is wrong with the options that describe somebody who is to be added."""
     from quem.errors import QuemError
 
     return QuemError(
@@ -227,14 +175,13 @@ def _formats(
     known = _TABLES if option.name == "tables" else _FIGURES
     names = tuple(dict.fromkeys(name.strip() for part in value for name in part.split(",")))
     if names and context.params.get("as_json"):
-        message = f"--json writes nothing, so it takes no --{option.name}; leave one of them out"
-        raise click.UsageError(message)
+        raise click.UsageError(
+            f"--json writes nothing, so it takes no --{option.name}; leave one of them out"
+        )
     if unknown := [name for name in names if name not in known]:
-        message = f"{unknown[0]!r} is not one of {', '.join(known)}"
-        raise click.BadParameter(message)
+        raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(known)}")
     if "none" in names and len(names) > 1:
-        message = "none leaves no other format; leave one of them out"
-        raise click.BadParameter(message)
+        raise click.BadParameter("none leaves no other format; leave one of them out")
     if "parquet" in names:
         from quem.report.tables import refuse_formats
 
@@ -270,8 +217,7 @@ def format_options(function: Callable[..., Any]) -> Command:
     def command(*args: Any, **given: Any) -> Any:  # noqa: ANN401  of any command
         formats = {name: given.pop(name) for name in ("tables", "figures", "dpi")}
         if formats["dpi"] and "png" not in (formats["figures"] or "png"):
-            message = "--dpi is for figures as png, which --figures leaves out"
-            raise click.UsageError(message)
+            raise click.UsageError("--dpi is for figures as png, which --figures leaves out")
         kept = {name: value for name, value in formats.items() if value is not None}
         return function(*args, formats=kept, **given)
 
@@ -294,13 +240,6 @@ class SettingsCommand(click.Command):
 
     The models are loaded only when the command runs or shows its help, so listing the commands
     stays fast. An option that is not used has the value None.
-
-    Parameters
-    ----------
-    settings : function
-        Imports the models, and gives the names of the settings offered of each.
-    defaults : bool
-        Whether the help shows the defaults of the models; otherwise they come from a study file.
     """
 
     def __init__(
@@ -372,13 +311,7 @@ def _without_none(annotation: object) -> object:
 def show_result(
     result: BaseResult[Any], folder: Path, formats: Mapping[str, Any], *, as_json: bool
 ) -> None:
-    """Print a result as JSON; or write its report, and print its summary.
-
-    Parameters
-    ----------
-    formats : mapping
-        What `format_options` gives.
-    """
+    """Print a result as JSON; or write its report, and print its summary."""
     if as_json:
         from quem.report.files import json_text
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from quem.commands.links import Row
     from quem.study.models import Organizer
 
-__all__ = ["organizers"]
-
 _ACTOR = "shell"
 
 
@@ -54,11 +52,9 @@ def organizers(
     be repeated.
     """
     if add is None and (name or role):
-        message = "--name and --role belong to --add ID"
-        raise click.UsageError(message)
+        raise click.UsageError("--name and --role belong to --add ID")
     for organizer in {*new_link} & {*revoke}:
-        message = f"{organizer} can be named by one of --new-link and --revoke only"
-        raise click.UsageError(message)
+        raise click.UsageError(f"{organizer} can be named by one of --new-link and --revoke only")
     from quem.store.organizers import add_organizer, revoke_organizer_link, sync_organizers
     from quem.store.studies import register_study
     from quem.study.reading import read_study

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from quem.study.reading import StudyFile
 
-__all__ = ["panel"]
-
 
 @click.group()
 def panel() -> None:
@@ -79,15 +77,29 @@ def make(
 
     path = out if out is not None else study.with_name(f"{study.stem}-panel.zip")
     if path.exists():
-        message = "is there already, and a lost panel cannot be made again; name another with --out"
-        raise FileError(path, message)
+        raise FileError(
+            path, "is there already, and a lost panel cannot be made again; name another with --out"
+        )
     loaded = kinds.load_study(study, kind="experience", database=database, reveal=reveal)
     if isinstance(loaded.data, Decisions):
-        message = "judges decided between pairs, and a panel needs rankings of whole groups"
-        raise QuemError([loaded.mistake(("rankings",), message)])
+        raise QuemError(
+            [
+                loaded.mistake(
+                    ("rankings",),
+                    "judges decided between pairs, and a panel needs rankings of whole groups",
+                )
+            ]
+        )
     if loaded.panel:
-        message = "this study is placed on a panel; make panels of studies whose people were ranked"
-        raise QuemError([loaded.mistake(("panel",), message)])
+        raise QuemError(
+            [
+                loaded.mistake(
+                    ("panel",),
+                    "this study is placed on a panel; make panels of studies whose people were "
+                    "ranked",
+                )
+            ]
+        )
     given = judges_panel(loaded)
     if changed := [one for one in loaded.data.warnings if one.code == "solutions-changed"]:
         raise FileError(study, f"{changed[0].message}; put back what judges ranked")
@@ -150,11 +162,9 @@ def _systems(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
     for value in values:
         name, equals, folder = value.partition("=")
         if not (name and equals and folder):
-            message = f"{value!r} is not NAME=FOLDER"
-            raise click.BadParameter(message)
+            raise click.BadParameter(f"{value!r} is not NAME=FOLDER")
         if name in systems:
-            message = f"{name} is there twice"
-            raise click.BadParameter(message)
+            raise click.BadParameter(f"{name} is there twice")
         systems[name] = Path(folder)
     return systems
 

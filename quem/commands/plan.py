@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from quem.planning.result import PlanResult
 
-__all__ = ["plan"]
-
 
 def _settings() -> dict[type[BaseModel], Iterable[str]]:
     from quem.planning.settings import PlanSettings
@@ -82,18 +80,17 @@ def plan(
     """
     del code  # experience studies name none
     if study is not None and pilot is not None:
-        message = "STUDY and --from both name the pilot; leave out --from"
-        raise click.UsageError(message)
+        raise click.UsageError("STUDY and --from both name the pilot; leave out --from")
     pilot = pilot or study
     refuse_out_with_json(out, as_json=as_json)
     if pilot is None and (database or reveal):
-        message = (
+        raise click.UsageError(
             "--database and --reveal apply to a pilot's judging session; specify its study file"
         )
-        raise click.UsageError(message)
     if pilot is not None and settings["noise"] is not None:
-        message = "a pilot gives the SDs; leave --noise out, or replace single SDs: --person 1.5"
-        raise click.UsageError(message)
+        raise click.UsageError(
+            "a pilot gives the SDs; leave --noise out, or replace single SDs: --person 1.5"
+        )
     from quem.commands.options import print_warnings
     from quem.experience.loading import load_study
     from quem.kinds import plan as make_plan

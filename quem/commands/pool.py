@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.pooling import Pooled
 
-__all__ = ["pool"]
-
 _MOST_NAMED = 3
 _POOL = "pool"
 
@@ -33,16 +31,14 @@ def _grades(_: click.Context, __: click.Parameter, value: str) -> tuple[str, ...
     if match := re.fullmatch(r"0\s*-\s*(\d)", text, re.ASCII):
         n = int(match[1]) + 1
         if n < 2:  # noqa: PLR2004  one grade says nothing
-            message = f"{value!r} is one grade; use two or more, such as 0-3"
-            raise click.BadParameter(message)
+            raise click.BadParameter(f"{value!r} is one grade; use two or more, such as 0-3")
         return LABELS.get(n, tuple(map(str, range(n))))
     labels = tuple(filter(None, (one.strip() for one in text.split(","))))
     if not 1 < len(labels) <= MOST_GRADES or len({*map(str.casefold, labels)}) < len(labels):
-        message = (
+        raise click.BadParameter(
             f"{value!r} is neither a range such as 0-3 nor 2 to {MOST_GRADES} different labels, "
             "the lowest first, such as no,partly,yes"
         )
-        raise click.BadParameter(message)
     return labels
 
 
@@ -146,16 +142,19 @@ def pool(
     print_warnings(made.warnings)
     taken = made.pooled
     if only is not None and not taken.n_taken:
-        message = f"{only}: all {taken.n_found:,} pairs of query and case are judged"
-        raise QuemError([message])
+        raise QuemError([f"{only}: all {taken.n_found:,} pairs of query and case are judged"])
     if not taken.n_taken:
-        message = (
-            f"{study}: all {taken.n_found:,} pairs of query and case down to rank {depth} are "
-            "judged; give a larger --depth"
-            if taken.n_found
-            else f"{study}: no retriever found anything"
+        raise QuemError(
+            [
+                (
+                    f"{study}: all {taken.n_found:,} pairs of query and case down to rank {depth} "
+                    "are "
+                    "judged; give a larger --depth"
+                    if taken.n_found
+                    else f"{study}: no retriever found anything"
+                )
+            ]
         )
-        raise QuemError([message])
     queries = tuple(_queries(loaded, taken, text, documents))
     folder = out if out is not None else study.with_name(_POOL)
     title = f"{loaded.spec.title}: relevance"
@@ -178,8 +177,9 @@ def pool(
 
 def _refuse_rank_with_judged(study: Path, judged: Path | None, *, rank: bool) -> None:
     if rank and judged is not None:
-        message = f"--judged holds grades, and --rank asks for none; leave one out ({study})"
-        raise click.UsageError(message)
+        raise click.UsageError(
+            f"--judged holds grades, and --rank asks for none; leave one out ({study})"
+        )
 
 
 def _tell(retrievers: tuple[str, ...], taken: Pooled, depth: int) -> None:
@@ -262,8 +262,7 @@ def _files(folder: Path) -> dict[str, Path]:
             continue
         for name in dict.fromkeys((path.name, path.stem)):
             if name in files and name == path.stem:
-                message = f"and {files[name].name} are both named {name}; keep one"
-                raise FileError(path, message)
+                raise FileError(path, f"and {files[name].name} are both named {name}; keep one")
             files[name] = path
     return files
 

@@ -6,8 +6,6 @@ import json
 
 import click
 
-__all__ = ["schema"]
-
 
 @click.command()
 def schema() -> None:

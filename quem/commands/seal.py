@@ -11,8 +11,6 @@ from quem.commands.options import database_option, study_argument
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["seal"]
-
 
 @click.command()
 @study_argument()
@@ -30,11 +28,9 @@ def seal(study: Path, again: str | None, database: str | None, *, text: bool) ->
     from quem.study.reading import draft_experience
 
     if text and again is not None:
-        message = "--text seals nothing; leave out --again"
-        raise click.UsageError(message)
+        raise click.UsageError("--text seals nothing; leave out --again")
     if again is not None and not again.strip():
-        message = "--again needs a reason"
-        raise click.UsageError(message)
+        raise click.UsageError("--again needs a reason")
     draft = draft_experience(study)
     if draft.mistakes or draft.spec is None:
         raise QuemError(draft.mistakes)

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from webjudge.housekeeping import Housekeeping
     from webjudge.running import Server
 
-__all__ = ["serve"]
-
 _NOT_INVITED = "not invited yet: quem invite, or the dashboard"
 
 
@@ -153,8 +151,9 @@ def _listen(app: Flask, host: str, port: int, largest: int) -> Server:
         server = Server(app, host, port, largest)
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        message = f"cannot listen on {host}:{port}: {reason}; name another --port or --host"
-        raise QuemError([message]) from None
+        raise QuemError(
+            [f"cannot listen on {host}:{port}: {reason}; name another --port or --host"]
+        ) from None
     gc.collect()
     gc.freeze()
     return server

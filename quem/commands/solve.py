@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from quem.commands.links import Row
     from quem.study.relevance import JudgedSpec
 
-__all__ = ["solve"]
-
 
 @click.command()
 @study_argument()
@@ -57,11 +55,9 @@ def solve(
     the solutions and the table of subjects, which running servers take up at once.
     """
     if add is None and name:
-        message = "--name belongs to --add ID"
-        raise click.UsageError(message)
+        raise click.UsageError("--name belongs to --add ID")
     if opens and closes:
-        message = "--open and --close exclude each other"
-        raise click.UsageError(message)
+        raise click.UsageError("--open and --close exclude each other")
     from quem.errors import FileError
     from quem.study.reading import read_study
 
@@ -115,8 +111,7 @@ def _take_over(c: Connection, spec: JudgedSpec, add: str | None, name: str) -> N
         sync_subjects(c, spec.id, spec.solving.people)
     if add is not None:
         if add in spec.taken_ids:
-            message = f"{add} is a judge or another solver; choose another ID"
-            raise QuemError([message])
+            raise QuemError([f"{add} is a judge or another solver; choose another ID"])
         add_subject(c, spec.id, add, name, "shell")
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from quem.machines.tracking import TrackFindings
 
-__all__ = ["track"]
-
 _BELOW = 4
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import click
 
-__all__ = ["analysis_of", "verify"]
-
 
 def analysis_of(study: Path, database: Path) -> tuple[bytes, Any]:
     """Analyze a study as an archive holds it; gives analysis.json and what its seal says."""

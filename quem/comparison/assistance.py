@@ -29,30 +29,9 @@ if TYPE_CHECKING:
     from quem.study import ExperienceSettings
     from quem.study.models import Assisted
 
-__all__ = [
-    "AssistanceGain",
-    "PersonUplift",
-    "gain_test",
-    "measure_uplift",
-    "missing_half",
-    "uplifts_of",
-]
-
 
 def uplifts_of(study: Study, settings: ExperienceSettings) -> list[AssistanceGain]:
-    """Measure what each system does for the people it helps, if it helps any.
-
-    Parameters
-    ----------
-    settings : ExperienceSettings
-        Of which only form and level matter: ranks are always located among people who
-        worked alone, and made comparable between groups of unequal size.
-
-    Raises
-    ------
-    QuemError
-        Somebody solved the same problem in two ways, or too few worked alone on a problem.
-    """
+    """Measure what each system does for the people it helps, if it helps any."""
     if not study.spec.assisted or not isinstance(study.data, Rankings):
         return []
     assisted_ids = {name for one in study.spec.assisted for name in (one.id, one.person)}
@@ -142,30 +121,19 @@ _NO_TEST = "too few problems: a test needs more problems than there are sets of 
 
 @dataclass(frozen=True)
 class PersonUplift:
-    """What help did for one person.
+    """What help did for one person."""
 
-    Parameters
-    ----------
-    assisted, person : str
-        Ids of the assisted solver and of the subject.
-    unassisted_rank, assisted_rank : float
-        Average rank among the references.
-    test : PairTest
-        Of the gain in average rank, over the problems.
-    p_holm : float
-        Adjusted for the number of people whom the same system helped.
-    years, calibrated : float
-        The gain as experience, as `years_between` gives it.
-    """
-
+    # Ids of the assisted solver and of the subject
     assisted: str
     person: str
     unassisted_problems: tuple[str, ...]
     assisted_problems: tuple[str, ...]
+    # Average rank among the references
     unassisted_rank: float
     assisted_rank: float
-    test: PairTest
-    p_holm: float
+    test: PairTest  # of the gain in average rank, over the problems
+    p_holm: float  # adjusted for the number of people whom the same system helped
+    # The gain as experience, as `years_between` gives it
     years: float
     calibrated: float
 
@@ -177,28 +145,19 @@ class PersonUplift:
 
 @dataclass(frozen=True)
 class AssistanceGain:
-    """What one system does for those it helps.
-
-    Parameters
-    ----------
-    n_problems, n_sets : int
-        Problems that somebody helped solved, with help or without, and the sets that they
-        fall into by who solved them and how.
-    gain : float
-        In average rank, the mean over the people.
-    common : bool
-        Whether the references were the same people with help and without.
-    """
+    """What one system does for those it helps."""
 
     system: str
     people: tuple[PersonUplift, ...]
+    # Problems that somebody helped solved, with help or without, and the sets that they fall into
+    # by who solved them and how
     n_problems: int
     n_sets: int
-    gain: float
+    gain: float  # in average rank, the mean over the people
     test: PairTest
     years: float
     calibrated: float
-    common: bool
+    common: bool  # whether the references were the same people with help and without
 
 
 def measure_uplift(
@@ -211,14 +170,7 @@ def measure_uplift(
 ) -> list[AssistanceGain]:
     """Measure what each system does for the people it helps.
 
-    Parameters
-    ----------
-    located : Located
-        Without a person who solved the same problem in both ways.
-    assisted : sequence of Assisted
-        Those who have ranks, with help and without.
-    experience : array of float, shape (n_solvers,)
-        NaN for all but subjects.
+    Shapes: `experience` (n_solvers,).
     """
     function = fit(form, *average_cells(located.cells, experience).fitted())
     by_system: dict[str, list[Assisted]] = {}
@@ -288,15 +240,7 @@ def gain_test(
     the problems of the squares of y within the sets, each over its k_s, and P less the number of
     sets degrees of freedom. So the problems, and not the people, are what is sampled.
 
-    Parameters
-    ----------
-    unassisted, assisted : array of float, shape (n_people, n_problems)
-        NaN where a person did not solve the problem in that way; never a value in both.
-
-    Returns
-    -------
-    test : PairTest
-    n_problems, n_sets : int
+    Shapes: `unassisted`, `assisted` (n_people, n_problems).
     """
     with_help, alone = np.isfinite(assisted), np.isfinite(unassisted)
     used = (with_help | alone).any(axis=0)

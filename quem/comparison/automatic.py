@@ -26,15 +26,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Three = tuple[Floats, Floats, Floats]
 
-__all__ = [
-    "AutomaticTest",
-    "AutomaticTests",
-    "automatic_test",
-    "automatic_tests",
-    "automatic_variance",
-    "crossed_variance",
-]
-
 # Where judges differ at this level, they count as a sample.
 _TASTE_LEVEL = 0.2
 _TWO = 2
@@ -48,16 +39,6 @@ def crossed_variance(parts: Three, freedom: Three) -> tuple[Floats, Floats]:
 
     :math:`MS_P + MS_J - MS_E` in the unit of the parts, with Satterthwaite's degrees of freedom,
     1 at least; never less than either of the first two, and then with that one's.
-
-    Parameters
-    ----------
-    parts : three arrays of float
-        The mean squares of problems, of judges, and of the rest, as shares of the variance.
-    freedom : three arrays of float
-
-    Returns
-    -------
-    variance, df : array of float
     """
     problems, judges, rest = parts
     total, larger = problems + judges - rest, np.maximum(problems, judges)
@@ -76,20 +57,6 @@ def automatic_variance(
 
     One judge: t over problems. Two judges: two-way. More: two-way where :math:`MS_J/MS_E` is above
     the 80% point of F(J - 1, (J - 1)(P - 1)), else t over problems.
-
-    Parameters
-    ----------
-    squares : three arrays of float
-        The mean squares of problems, of judges, and of the rest; that of judges and of the rest
-        have no meaning with one judge.
-    judges, problems : array of int
-        J and P, of shapes that broadcast with the squares.
-
-    Returns
-    -------
-    variance, df : array of float
-        Of the mean.
-    is_twoway : array of bool
     """
     j, p = (np.asarray(of, dtype=np.float64) for of in (judges, problems))
     freedom = p - 1, j - 1, (j - 1) * (p - 1)
@@ -104,23 +71,17 @@ def automatic_variance(
 
 @dataclass(frozen=True)
 class AutomaticTests:
-    """Tests of two systems in each of b studies.
+    """Tests of two systems in each of b studies."""
 
-    Parameters
-    ----------
-    mean, variance, df : array of float, shape (b,)
-        The difference in average rank, its variance, and the degrees of freedom of that.
-    f, p_judges : array of float, shape (b,)
-        Of the test that judges do not differ on the two; NaN with one judge.
-    is_twoway : array of bool, shape (b,)
-        Whether the test is two-way; else it is over problems.
-    """
-
+    # Of shape (b,): the difference in average rank, its variance, and the degrees of freedom of
+    # that
     mean: Floats
     variance: Floats
     df: Floats
+    # Of shape (b,): of the test that judges do not differ on the two; NaN with one judge
     f: Floats
     p_judges: Floats
+    # Of shape (b,): whether the test is two-way; else it is over problems.
     is_twoway: NDArray[np.bool_]
 
     def finds(self, level: float) -> NDArray[np.int64]:
@@ -134,10 +95,7 @@ def automatic_tests(difference: Floats) -> AutomaticTests:
 
     By the mean squares of problems, of judges, and of the rest (`automatic_variance`).
 
-    Parameters
-    ----------
-    difference : array of float, shape (b, judges, problems)
-        In score, without gaps; two problems or more.
+    Shapes: `difference` (b, judges, problems).
     """
     n_judges, n_problems = difference.shape[1:]
     mean = difference.mean(axis=(1, 2))
@@ -163,26 +121,15 @@ def automatic_tests(difference: Floats) -> AutomaticTests:
 
 @dataclass(frozen=True)
 class AutomaticTest:
-    """The test that two systems of a study get.
+    """The test that two systems of a study get."""
 
-    Parameters
-    ----------
-    name : {"problem", "twoway"}
-        Over problems, or two-way.
-    why : str
-        As a clause: "with two judges ...".
-    f, p_judges : float
-        Of the test that judges do not differ on the two; NaN where there is none.
-    df : (int, int)
-        Its degrees of freedom.
-    """
-
-    name: Literal["problem", "twoway"]
-    why: str
+    name: Literal["problem", "twoway"]  # over problems, or two-way
+    why: str  # as a clause: "with two judges ..."
     test: PairTest
+    # Of the test that judges do not differ on the two; NaN where there is none
     f: float = _NONE
     p_judges: float = _NONE
-    df: tuple[int, int] = (0, 0)
+    df: tuple[int, int] = (0, 0)  # its degrees of freedom
 
 
 def automatic_test(paired: RankDifferences, level: float) -> AutomaticTest:
@@ -190,11 +137,6 @@ def automatic_test(paired: RankDifferences, level: float) -> AutomaticTest:
 
     Where rankings are missing, on the problems on which all of the pair's judges ranked both;
     with fewer than two of these, the two-way test of all rankings of both, where it is possible.
-
-    Parameters
-    ----------
-    level : float
-        Of the interval, in (0, 1).
     """
     n_judges, n_problems = paired.difference.shape
     if refusal("problem", paired):

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from quem.comparison.pairs import Pair
     from quem.comparison.result import ComparisonFindings
 
-__all__ = ["find_warnings"]
-
 # Warnings of a study that its comparison answers.
 _ANSWERED = ("assisted", "no-system")
 

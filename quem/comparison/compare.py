@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from quem.experience.loading import Study
     from quem.experience.result import ExperienceFindings
 
-__all__ = ["compare_experience"]
-
 
 def compare_experience(
     studies: Sequence[Study],
@@ -74,25 +72,46 @@ def _level(studies: Sequence[Study], level: float | None) -> float:
     levels = {study.spec.analysis.level: study.name for study in studies}
     if len(levels) > 1:
         each = " and ".join(f"{level:g} ({name})" for level, name in levels.items())
-        message = f"the studies ask for different levels: {each}; give one by --level"
-        raise QuemError([Mistake("", key="level", message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    "",
+                    key="level",
+                    message=f"the studies ask for different levels: {each}; give one by --level",
+                )
+            ]
+        )
     return next(iter(levels))
 
 
 def _in_one_study(start: ComparisonFindings, study: Study) -> ComparisonFindings:
     findings = start.studies[0]
     if study.panel:
-        message = (
-            "comparing systems of one study needs ranks of whole groups, and this study is placed "
-            "on a panel; compare the intervals, or two placed studies"
+        raise QuemError(
+            [
+                study.mistake(
+                    ("panel",),
+                    (
+                        "comparing systems of one study needs ranks of whole groups, and this "
+                        "study is placed "
+                        "on a panel; compare the intervals, or two placed studies"
+                    ),
+                )
+            ]
         )
-        raise QuemError([study.mistake(("panel",), message)])
     if isinstance(study.data, PrintedAverages):
-        message = (
-            "comparing systems of one study needs the ranks, and this study has only their "
-            "averages; give the ranks, or name a second study"
+        raise QuemError(
+            [
+                study.mistake(
+                    ("rankings",),
+                    (
+                        "comparing systems of one study needs the ranks, and this study has only "
+                        "their "
+                        "averages; give the ranks, or name a second study"
+                    ),
+                )
+            ]
         )
-        raise QuemError([study.mistake(("rankings",), message)])
     _refuse_blocks(findings)
     # Naming systems asks for these and for nothing else.
     uplifts = [] if start.chosen else uplifts_of(study, findings.settings)
@@ -129,11 +148,18 @@ def _nothing_to_compare(
 def _refuse_blocks(findings: ExperienceFindings) -> None:
     """Ranks of different blocks do not compare."""
     if findings.cells is not None and findings.cells.is_blocked:
-        message = (
-            "this study was judged in blocks, and ranks of different blocks do not compare; "
-            "`quem analyze` estimates each system by worths pooled over the blocks"
+        raise QuemError(
+            [
+                findings.study.mistake(
+                    ("rankings",),
+                    (
+                        "this study was judged in blocks, and ranks of different blocks do not "
+                        "compare; "
+                        "`quem analyze` estimates each system by worths pooled over the blocks"
+                    ),
+                )
+            ]
         )
-        raise QuemError([findings.study.mistake(("rankings",), message)])
 
 
 def _refuse_untestable(study: Study, pairs: Sequence[Pair]) -> None:
@@ -165,21 +191,35 @@ def _unrelated(start: ComparisonFindings, studies: Sequence[Study]) -> Compariso
 
 def _over_time(start: ComparisonFindings, studies: Sequence[Study]) -> ComparisonFindings:
     if len(studies) == 1:
-        message = (
-            "same_system needs two studies; versions in one study (`of`) are shown as a "
-            "progression without it"
+        raise QuemError(
+            [
+                Mistake(
+                    studies[0].name,
+                    message=(
+                        "same_system needs two studies; versions in one study (`of`) are shown as "
+                        "a "
+                        "progression without it"
+                    ),
+                )
+            ]
         )
-        raise QuemError([Mistake(studies[0].name, message=message)])
     of, versions = one_system(start.system_estimates, studies, named=bool(start.chosen))
 
     def within(before: SystemEstimate, after: SystemEstimate) -> Pair:
         findings: ExperienceFindings = start.studies[before.study]
         if findings.cells is None:
-            message = (
-                f"{before.name} and {after.name} are versions in one study that has no "
-                "ranks of whole groups, which comparing them needs; leave one out by --systems"
+            raise QuemError(
+                [
+                    findings.study.mistake(
+                        ("rankings",),
+                        (
+                            f"{before.name} and {after.name} are versions in one study that has no "
+                            "ranks of whole groups, which comparing them needs; leave one out by "
+                            "--systems"
+                        ),
+                    )
+                ]
             )
-            raise QuemError([findings.study.mistake(("rankings",), message)])
         _refuse_blocks(findings)
         (pair,) = compare_pairs(findings, [before.system, after.system], start.test)
         _refuse_untestable(findings.study, [pair])

@@ -21,35 +21,15 @@ if TYPE_CHECKING:
     from quem.experience.estimate import Estimate, Interval
     from quem.experience.result import ExperienceFindings
 
-__all__ = [
-    "IndependentDifference",
-    "SystemEstimate",
-    "by_date",
-    "compare_apart",
-    "compare_studies",
-    "estimates_of",
-    "in_order",
-]
-
 
 @dataclass(frozen=True)
 class SystemEstimate:
-    """A system with its estimate in one study.
+    """A system with its estimate in one study."""
 
-    Parameters
-    ----------
-    study : int
-        Which of the compared studies, from 0.
-    name : str
-        With its version.
-    of : str
-        What versions of one system share; the id where nothing is said.
-    """
-
-    study: int
-    name: str
+    study: int  # which of the compared studies, from 0
+    name: str  # with its version
     version: str
-    of: str
+    of: str  # what versions of one system share; the id where nothing is said
     date: dt.date | None
     estimate: Estimate
 
@@ -111,33 +91,22 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class IndependentDifference:
-    """Two systems of two independent studies; the difference is b less a.
-
-    Parameters
-    ----------
-    error, df : float
-        Standard error, and Welch's degrees of freedom.
-    interval : (float, float)
-        NaN where one of the two lies outside its subjects' range.
-    lower, upper : float
-        A one-sided bound in place of the interval, where there is one; else NaN.
-    p, p_holm : float
-        NaN without an interval.
-    reason : str
-        Why there is no interval; empty where there is one.
-    """
+    """Two systems of two independent studies; the difference is b less a."""
 
     a: SystemEstimate
     b: SystemEstimate
     years: float
+    # Standard error, and Welch's degrees of freedom
     error: float
     df: float
-    interval: Interval
+    interval: Interval  # NaN where one of the two lies outside its subjects' range
+    # A one-sided bound in place of the interval, where there is one; else NaN
     lower: float
     upper: float
+    # NaN without an interval
     p: float
     p_holm: float
-    reason: str = ""
+    reason: str = ""  # why there is no interval; empty where there is one
 
     @property
     def t(self) -> float:
@@ -150,13 +119,7 @@ class IndependentDifference:
 def compare_studies(
     system_estimates: Sequence[SystemEstimate], level: float
 ) -> list[IndependentDifference]:
-    """Compare every two systems of different studies.
-
-    Parameters
-    ----------
-    level : float
-        Of the intervals.
-    """
+    """Compare every two systems of different studies."""
     pairs = ((a, b) for a, b in combinations(system_estimates, 2) if a.study != b.study)
     return adjusted(compare_apart(a, b, level) for a, b in pairs)
 

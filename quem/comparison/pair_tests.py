@@ -16,21 +16,6 @@ if TYPE_CHECKING:
     from quem.experience.cells import RankCells
     from quem.experience.estimate import Interval
 
-__all__ = [
-    "INFERENCES",
-    "LEAST_FOR_SIGNFLIP",
-    "TESTS",
-    "PairTest",
-    "RankDifferences",
-    "pair_up",
-    "problem_test",
-    "refusal",
-    "run_test",
-    "signflip_test",
-    "t_test",
-    "twoway_test",
-]
-
 # All but the one that chooses among them (`quem.comparison.automatic`).
 TESTS = ("problem", "twoway", "signflip")
 
@@ -55,34 +40,17 @@ _NO_INTERVAL = (_NONE, _NONE)
 
 @dataclass(frozen=True)
 class PairTest:
-    """A two-sided test that two systems do not differ.
+    """A two-sided test that two systems do not differ."""
 
-    Parameters
-    ----------
-    p : float
-        NaN where there is no test.
-    statistic, df : float
-        t and its degrees of freedom; NaN for a sign-flip test.
-    interval : (float, float)
-        Of the difference in average rank; NaN for a sign-flip test.
-    patterns : int
-        How many patterns of signs were tried; 0 for a t test.
-    extreme : int
-        How many of them gave a difference at least as large.
-    exact : bool
-        Whether these were all patterns, or random ones.
-    reason : str
-        Why there is no test; empty where there is one.
-    """
-
-    p: float
+    p: float  # NaN where there is no test
+    # t and its degrees of freedom; NaN for a sign-flip test
     statistic: float = _NONE
     df: float = _NONE
-    interval: Interval = _NO_INTERVAL
-    patterns: int = 0
-    extreme: int = 0
-    exact: bool = False
-    reason: str = ""
+    interval: Interval = _NO_INTERVAL  # of the difference in average rank; NaN for a sign-flip test
+    patterns: int = 0  # how many patterns of signs were tried; 0 for a t test
+    extreme: int = 0  # how many of them gave a difference at least as large
+    exact: bool = False  # whether these were all patterns, or random ones
+    reason: str = ""  # why there is no test; empty where there is one
 
 
 def refusal(name: str, paired: RankDifferences) -> str:
@@ -111,15 +79,7 @@ def refusal(name: str, paired: RankDifferences) -> str:
 def run_test(
     name: str, paired: RankDifferences, *, level: float, permutations: int, seed: int
 ) -> PairTest:
-    """Test the difference of two systems; without a test where the data allow none.
-
-    Parameters
-    ----------
-    level : float
-        Of the interval, in (0, 1).
-    permutations, seed : int
-        For the sign-flip test above 20 problems.
-    """
+    """Test the difference of two systems; without a test where the data allow none."""
     if why := refusal(name, paired):
         return PairTest(_NONE, reason=why)
     if name == "signflip":
@@ -132,10 +92,7 @@ def run_test(
 def problem_test(by_problem: NDArray[np.float64], level: float) -> PairTest:
     r"""Student's t over the problems: :math:`t = \bar D/(s_D/\sqrt P)`, P - 1 df.
 
-    Parameters
-    ----------
-    by_problem : array of float, shape (P,)
-        D_p, the mean difference on each problem; P of 2 or more.
+    Shapes: `by_problem` (P,).
     """
     n = len(by_problem)
     variance = float(by_problem.var(ddof=1)) / n
@@ -146,15 +103,7 @@ def problem_test(by_problem: NDArray[np.float64], level: float) -> PairTest:
 def t_test(
     difference: float, variance: float, df: float, level: float, *, scale: float
 ) -> PairTest:
-    """Hold a difference against its standard error.
-
-    Parameters
-    ----------
-    difference, variance : float
-        The variance is that of the difference.
-    scale : float
-        The size of what was averaged, against which rounding is distinguished from a variance.
-    """
+    """Hold a difference against its standard error."""
     if variance <= (_ROUNDING * scale) ** 2:
         if abs(difference) <= _ROUNDING * scale:
             return PairTest(1.0, 0.0, df, (0.0, 0.0))
@@ -183,11 +132,6 @@ def twoway_test(difference: NDArray[np.float64], level: float) -> PairTest:
               \nu = \frac{(MS_J + MS_P - MS_{JP})^2}
               {MS_J^2/(J-1) + MS_P^2/(P-1) + MS_{JP}^2/((J-1)(P-1))}
 
-    Parameters
-    ----------
-    difference : array of float, shape (J, P)
-        NaN where a judge did not rank both; J and P of 2 or more, and J + P values at least.
-
     References
     ----------
     Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance
@@ -195,6 +139,8 @@ def twoway_test(difference: NDArray[np.float64], level: float) -> PairTest:
 
     Henderson, C. R. (1953). Estimation of variance and covariance components. Biometrics,
     9(2), 226-252.
+
+    Shapes: `difference` (J, P).
     """
     held = np.isfinite(difference)
     judge, problem = np.nonzero(held)
@@ -236,11 +182,7 @@ def signflip_test(by_problem: NDArray[np.float64], *, permutations: int, seed: i
     All :math:`2^P` patterns up to 20 problems; above, random ones and
     p = (1 + extreme)/(1 + permutations).
 
-    Parameters
-    ----------
-    by_problem : array of float, shape (P,)
-    permutations : int
-        Random patterns, above 20 problems; 0 for no test there.
+    Shapes: `by_problem` (P,).
     """
     (test,) = sign_flips(
         by_problem[:, np.newaxis], permutations=permutations, seed=seed, most_exact=_MOST_EXACT
@@ -253,26 +195,18 @@ def signflip_test(by_problem: NDArray[np.float64], *, permutations: int, seed: i
 
 @dataclass(frozen=True)
 class RankDifferences:
-    """Two systems a and b, wherever a judge ranked both in one group.
+    """Two systems a and b, wherever a judge ranked both in one group."""
 
-    Parameters
-    ----------
-    judges, problems : tuple of str
-        Those with such a ranking, in the order of the study.
-    difference : array of float, shape (n_judges, n_problems)
-        Score of b less score of a; NaN where a judge did not rank both. The mean over the
-        blocks where there are several.
-    won : array of float, shape (n_judges, n_problems)
-        1 where the judge put b above a, 0 below, 1/2 for a tie; NaN as above.
-    alone : int
-        Rankings that hold one of the two and not the other.
-    """
-
+    # Those with such a ranking, in the order of the study
     judges: tuple[str, ...]
     problems: tuple[str, ...]
+    # Of shape (n_judges, n_problems): score of b less score of a; NaN where a judge did not rank
+    # both. The mean over the blocks where there are several.
     difference: NDArray[np.float64]
+    # Of shape (n_judges, n_problems): 1 where the judge put b above a, 0 below, 1/2 for a tie; NaN
+    # as above.
     won: NDArray[np.float64]
-    alone: int
+    alone: int  # rankings that hold one of the two and not the other
 
     @property
     def n_cells(self) -> int:
@@ -301,16 +235,7 @@ class RankDifferences:
 
 
 def pair_up(cells: RankCells, a: str, b: str) -> RankDifferences:
-    """Find the rankings that hold both systems, and how far apart they are in each.
-
-    Parameters
-    ----------
-    cells : RankCells
-        Whose scores are compared. Who is above whom is read off the order that the judge
-        gave, which no setting changes.
-    a, b : str
-        Ids of two solvers.
-    """
+    """Find the rankings that hold both systems, and how far apart they are in each."""
     of_a, of_b = (
         np.flatnonzero((cells.solver == cells.solvers.index(name)) & np.isfinite(cells.score))
         for name in (a, b)

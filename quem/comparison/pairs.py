@@ -22,32 +22,18 @@ if TYPE_CHECKING:
     from quem.experience.estimate import Interval
     from quem.experience.result import ExperienceFindings
 
-__all__ = ["Pair", "compare_pairs"]
-
 
 @dataclass(frozen=True)
 class Pair:
-    """Two systems of one study; every difference is b less a.
-
-    Parameters
-    ----------
-    tests : dict of str to PairTest
-        All that can be asked for by name.
-    automatic : AutomaticTest
-        The one that fits what the judges say of the two.
-    chosen : str
-        The test that p values and intervals are taken from, or ``auto``.
-    p_holm : float
-        The p value of the chosen test, adjusted for all that are reported with it.
-    """
+    """Two systems of one study; every difference is b less a."""
 
     a: str
     b: str
     paired: RankDifferences
-    tests: dict[str, PairTest]
-    automatic: AutomaticTest
-    chosen: str
-    p_holm: float
+    tests: dict[str, PairTest]  # all that can be asked for by name
+    automatic: AutomaticTest  # the one that fits what the judges say of the two
+    chosen: str  # the test that p values and intervals are taken from, or ``auto``
+    p_holm: float  # the p value of the chosen test, adjusted for all that are reported with it
     years: Difference
 
     @property
@@ -76,15 +62,7 @@ class Pair:
 
 
 def compare_pairs(findings: ExperienceFindings, systems: Sequence[str], test: str) -> list[Pair]:
-    """Compare every two of some systems.
-
-    Parameters
-    ----------
-    findings : ExperienceFindings
-        Of a study of ranks.
-    systems : sequence of str
-        In the order in which later ones are compared with earlier ones.
-    """
+    """Compare every two of some systems."""
     pairs = [_compare(findings, a, b, test) for a, b in combinations(systems, 2)]
     adjusted = holm([pair.test.p for pair in pairs])
     return [replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True)]

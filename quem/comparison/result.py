@@ -19,44 +19,25 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.experience.result import ExperienceFindings
 
-__all__ = ["ComparisonFindings", "ComparisonResult", "Mode"]
-
 Mode = Literal["systems", "studies", "time"]
 
 
 @dataclass(frozen=True)
 class ComparisonFindings:
-    """What was compared, and what came out.
+    """What was compared, and what came out."""
 
-    Parameters
-    ----------
-    mode : {"systems", "studies", "time"}
-        The systems of one study, unrelated systems of independent studies, or one system in
-        several studies.
-    system_estimates : tuple of SystemEstimate
-        The systems that were compared, in order.
-    test : {"auto", "problem", "twoway", "signflip"}
-        For systems of the same study.
-    chosen : tuple of str
-        The systems that the caller named; empty for all.
-    pairs : tuple of Pair
-        Only of mode "systems".
-    differences : tuple of IndependentDifference
-        Only of mode "studies".
-    uplifts : tuple of AssistanceGain
-        Only of mode "systems".
-    """
-
+    # The systems of one study, unrelated systems of independent studies, or one system in several
+    # studies.
     mode: Mode
     studies: tuple[ExperienceFindings, ...]
-    system_estimates: tuple[SystemEstimate, ...]
-    test: str
-    chosen: tuple[str, ...]
+    system_estimates: tuple[SystemEstimate, ...]  # the systems that were compared, in order
+    test: str  # for systems of the same study
+    chosen: tuple[str, ...]  # the systems that the caller named; empty for all
     level: float
-    pairs: tuple[Pair, ...] = ()
-    differences: tuple[IndependentDifference, ...] = ()
+    pairs: tuple[Pair, ...] = ()  # only of mode "systems"
+    differences: tuple[IndependentDifference, ...] = ()  # only of mode "studies"
     progressions: tuple[Progression, ...] = ()
-    uplifts: tuple[AssistanceGain, ...] = ()
+    uplifts: tuple[AssistanceGain, ...] = ()  # only of mode "systems"
     warnings: tuple[StudyWarning, ...] = ()
 
     @property

@@ -24,16 +24,6 @@ if TYPE_CHECKING:
     from quem.rankings import Rankings
     from quem.study import Declared
 
-__all__ = [
-    "LEAST_COMMON",
-    "LEAST_REFERENCES",
-    "Located",
-    "chosen_of",
-    "locate",
-    "one_system",
-    "refuse_studies",
-]
-
 
 def refuse_studies(studies: Sequence[Study]) -> None:
     """Refuse studies that cannot be compared."""
@@ -72,25 +62,7 @@ def _other_units(studies: Sequence[Study]) -> Iterator[Mistake]:
 def chosen_of(
     system_estimates: Sequence[SystemEstimate], names: Sequence[str], studies: Sequence[Study]
 ) -> list[SystemEstimate]:
-    """Choose systems by id, or by what their versions share.
-
-    Parameters
-    ----------
-    system_estimates : sequence of SystemEstimate
-        All systems that have ranks.
-    names : sequence of str
-        Empty for all.
-
-    Returns
-    -------
-    list of SystemEstimate
-        In the order of `system_estimates`.
-
-    Raises
-    ------
-    QuemError
-        A name is that of no system, or of one without ranks.
-    """
+    """Choose systems by id, or by what their versions share."""
     if not names:
         return list(system_estimates)
     chosen: set[int] = set()
@@ -126,28 +98,20 @@ def one_system(
     """Find the one system whose versions several studies measured.
 
     That is the system which they all share by id or ``of``; or the only one that each has.
-
-    Parameters
-    ----------
-    named : bool
-        Whether the caller named the systems, and so says that they are one.
-
-    Returns
-    -------
-    of : str
-    versions : list of SystemEstimate
-
-    Raises
-    ------
-    QuemError
-        It is not clear which system is meant.
     """
     by_study = [[s for s in system_estimates if s.study == at] for at in range(len(studies))]
     if empty := [
         study.name for study, systems in zip(studies, by_study, strict=True) if not systems
     ]:
-        message = f"{empty[0]} has none of these systems; name one that each study has"
-        raise QuemError([Mistake("", key="systems", message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    "",
+                    key="systems",
+                    message=f"{empty[0]} has none of these systems; name one that each study has",
+                )
+            ]
+        )
     shared = [
         of
         for of in dict.fromkeys(s.of for s in system_estimates)
@@ -158,11 +122,19 @@ def one_system(
     if not shared and (named or all(len(systems) == 1 for systems in by_study)):
         return system_estimates[0].of, list(system_estimates)
     which = f"share {len(shared)} systems ({', '.join(shared)})" if shared else "share none"
-    message = (
-        f"these studies {which}, so that it is not clear whose versions to draw; name them by "
-        "--systems, or give all versions of one system the same `of`"
+    raise QuemError(
+        [
+            Mistake(
+                "",
+                key="systems",
+                message=(
+                    f"these studies {which}, so that it is not clear whose versions to draw; name "
+                    "them by "
+                    "--systems, or give all versions of one system the same `of`"
+                ),
+            )
+        ]
     )
-    raise QuemError([Mistake("", key="systems", message=message)])
 
 
 LEAST_COMMON, LEAST_REFERENCES = 3, 2
@@ -170,22 +142,15 @@ LEAST_COMMON, LEAST_REFERENCES = 3, 2
 
 @dataclass(frozen=True)
 class Located:
-    """Everybody located against references, who worked alone.
+    """Everybody located against references, who worked alone."""
 
-    Parameters
-    ----------
-    cells : RankCells
-        ``size`` counts the references of the cell's group; ``score`` is as of ``normalize:
-        expected``, so that groups with more references and with fewer compare.
-    scores : array of float, shape (n_problems, n_solvers)
-        Mean score over the judges; NaN where a solver was not ranked.
-    common : bool
-        Whether the references are the same people throughout: those who never had help.
-    """
-
+    # ``size`` counts the references of the cell's group; ``score`` is as of ``normalize:
+    # expected``, so that groups with more references and with fewer compare.
     cells: RankCells
+    # Of shape (n_problems, n_solvers): mean score over the judges; NaN where a solver was not
+    # ranked.
     scores: NDArray[np.float64]
-    common: bool
+    common: bool  # whether the references are the same people throughout: those who never had help
 
     def of(self, solver: str) -> NDArray[np.float64]:
         """Give a solver's score on each problem, NaN where there is none."""
@@ -211,11 +176,6 @@ def locate(rankings: Rankings, declared: Declared, assisted: Iterable[str]) -> L
     The references are those who never had help. If some group that matters holds fewer than
     three of them, they are all who worked alone on the problem, and so other people for
     solutions with help than for those without.
-
-    Parameters
-    ----------
-    assisted : iterable of str
-        Ids of those who had help on some problem, as persons and as assisted solvers.
     """
     cells = judged_cells(rankings, declared, reference="humans")
     with_help = np.isin(cells.solvers, list(assisted))

@@ -8,8 +8,6 @@ from pydantic import Field
 
 from quem.study.fields import Id, OneOrMore, StudyPart
 
-__all__ = ["ComparisonSettings", "Test"]
-
 Test = Literal["auto", "problem", "twoway", "signflip"]
 
 

@@ -19,22 +19,14 @@ if TYPE_CHECKING:
 
     from quem.comparison.pairs import Pair
 
-__all__ = ["Progression", "Step", "across_studies", "progressions_of"]
-
 
 @dataclass(frozen=True)
 class Step:
-    """From one version to the next.
-
-    Parameters
-    ----------
-    how : Pair or IndependentDifference
-        A pair where the same study holds both versions.
-    """
+    """From one version to the next."""
 
     before: SystemEstimate
     after: SystemEstimate
-    how: Pair | IndependentDifference
+    how: Pair | IndependentDifference  # a pair where the same study holds both versions
     p_holm: float
 
     @property
@@ -57,19 +49,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Progression:
-    """Versions of one system in order.
-
-    Parameters
-    ----------
-    versions : tuple of SystemEstimate
-        By date, if all have one, else in the order of the files.
-    steps : tuple of Step
-        One fewer.
-    """
+    """Versions of one system in order."""
 
     of: str
-    versions: tuple[SystemEstimate, ...]
-    steps: tuple[Step, ...]
+    versions: tuple[SystemEstimate, ...]  # by date, if all have one, else in the order of the files
+    steps: tuple[Step, ...]  # one fewer
 
     @property
     def dated(self) -> bool:
@@ -80,15 +64,7 @@ class Progression:
 def progressions_of(
     system_estimates: Sequence[SystemEstimate], pairs: Sequence[Pair]
 ) -> list[Progression]:
-    """Find the systems of one study of which there are several versions.
-
-    Parameters
-    ----------
-    system_estimates : sequence of SystemEstimate
-        In order, as from `quem.comparison.independent.in_order`.
-    pairs : sequence of Pair
-        Of each two of them; the steps are among these, and keep their adjusted p values.
-    """
+    """Find the systems of one study of which there are several versions."""
     by_ends = {(pair.a, pair.b): pair for pair in pairs}
     families: dict[str, list[SystemEstimate]] = {}
     for entry in system_estimates:
@@ -114,11 +90,6 @@ def across_studies(
 
     Versions of the same study are compared in it, others as independent estimates. The p
     values are adjusted for the number of steps.
-
-    Parameters
-    ----------
-    within : callable
-        Compares two versions of the same study.
     """
     versions = by_date(list(system_estimates))
     steps = [

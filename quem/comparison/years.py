@@ -30,14 +30,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "Difference",
-    "WorthDifferences",
-    "difference_interval",
-    "worth_differences",
-    "years_between",
-]
-
 # Where the judges' tastes for the two systems are larger than those for all solvers at this level,
 # they are estimated from these two alone. Of two judges the test sees little.
 _TASTE_LEVEL, _TASTE_LEVEL_OF_TWO = 0.2, 0.3
@@ -47,26 +39,17 @@ _JAGGED_LEVEL = 0.05
 
 @dataclass(frozen=True)
 class WorthDifferences:
-    """Of b studies, the difference of one pair of systems by worths.
+    """Of b studies, the difference of one pair of systems by worths."""
 
-    Parameters
-    ----------
-    years, low, high : array of float, shape (b,)
-        NaN where the interval is unbounded, which is where worth hardly rises with experience.
-    df : array of float, shape (b,)
-        Degrees of freedom of the interval.
-    variance : array of float, shape (b,)
-        Of the difference in worth.
-    p_taste, p_jagged : array of float, shape (b,)
-        Of the tests that judges' tastes for the two, and how the two vary over problems, are as
-        for all solvers.
-    """
-
+    # Of shape (b,): NaN where the interval is unbounded, which is where worth hardly rises with
+    # experience
     years: Floats
     low: Floats
     high: Floats
-    df: Floats
-    variance: Floats
+    df: Floats  # of shape (b,): degrees of freedom of the interval
+    variance: Floats  # of shape (b,): of the difference in worth
+    # Of shape (b,): of the tests that judges' tastes for the two, and how the two vary over
+    # problems, are as for all solvers
     p_taste: Floats
     p_jagged: Floats
 
@@ -81,21 +64,12 @@ def worth_differences(
     Fieller: all :math:`\delta` with :math:`(D - c\delta)^2 \le t^2 (v_D + \delta^2 v_c)`, t with
     Satterthwaite's degrees of freedom at :math:`D/c`.
 
-    Parameters
-    ----------
-    ranks : array of float, shape (b, judges, problems, solvers)
-        Adjusted ranks; NaN where a solver was not ranked.
-    experience : array of float, shape (b, solvers)
-        NaN for all but subjects, the same solvers in each study.
-    a, b : int
-        The systems.
-    level : float
-        Of the interval, in (0, 1).
-
     References
     ----------
     Fieller, E. C. (1954). Some problems in interval estimation. Journal of the Royal Statistical
     Society B, 16(2), 175-185.
+
+    Shapes: `ranks` (b, judges, problems, solvers); `experience` (b, solvers).
     """
     worths = fit_worths(ranks)
     people = np.isfinite(experience[0])
@@ -207,29 +181,18 @@ _NONE = float("nan")
 
 @dataclass(frozen=True)
 class Difference:
-    """How many years two systems differ.
+    """How many years two systems differ."""
 
-    Parameters
-    ----------
-    years : float
-        The difference in worth over the slope of worth on experience, which is nearly
-        unbiased; NaN where the interval is None.
-    interval : (float, float) or None
-        Around `years`.
-    reason : str
-        Why there is neither.
-    regressed : float
-        The difference of the two experience estimates, which shrinks toward 0 and is not the
-        center of the interval.
-    calibrated : float
-        The difference in average rank over the slope of rank on experience; biased away from
-        0, and NaN where that slope is not significant.
-    """
-
+    # The difference in worth over the slope of worth on experience, which is nearly unbiased; NaN
+    # where the interval is None.
     years: float
-    interval: tuple[float, float] | None
-    reason: str
+    interval: tuple[float, float] | None  # around `years`
+    reason: str  # why there is neither
+    # The difference of the two experience estimates, which shrinks toward 0 and is not the center
+    # of the interval.
     regressed: float
+    # The difference in average rank over the slope of rank on experience; biased away from 0, and
+    # NaN where that slope is not significant.
     calibrated: float
 
 
@@ -242,17 +205,7 @@ def difference_interval(
     *,
     level: float,
 ) -> Difference:
-    """Say how many years system `a` is ahead of system `b` of the same study.
-
-    Parameters
-    ----------
-    cells : RankCells or None
-        None for a study of averages computed elsewhere.
-    a, b : str
-        Solver ids.
-    level : float
-        Of the interval, in (0, 1).
-    """
+    """Say how many years system `a` is ahead of system `b` of the same study."""
     x_a, x_b = averages.average[[averages.solvers.index(a), averages.solvers.index(b)]]
     ahead = float(x_a - x_b) if cells is None else _ahead(cells, a, b)
     others = years_between(function, float(x_a + x_b) / 2, ahead, level)
@@ -325,20 +278,6 @@ def years_between(
     :math:`b_1 \bar D` and, where the slope :math:`c_1` of rank on experience is significant,
     :math:`\bar D/c_1`. For a curve, the difference of the skill function over
     :math:`\bar D` around the middle of both average ranks.
-
-    Parameters
-    ----------
-    middle : float
-        The average rank halfway between the two.
-    ahead : float
-        D-bar, the difference in average rank.
-    level : float
-        At which the slope has to be significant.
-
-    Returns
-    -------
-    years, calibrated : float
-        NaN where undefined.
     """
     ends = np.array([middle - ahead / 2, middle + ahead / 2])
     if not np.isfinite(ends).all() or (function.form.positive and ends.min() <= 0):

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.parallel import Progress
 
-__all__ = ["analyze_dialogue", "check_dialogue"]
-
 _INFERENCE = ("level", "bootstrap", "permutations")
 
 
@@ -37,21 +35,7 @@ def analyze_dialogue(
     progress: Progress = silent,
     **settings: object,
 ) -> DialogueResult:
-    """Analyze a study of kind ``dialogue`` (see `quem.analyze`).
-
-    Parameters
-    ----------
-    sensitivity : bool
-        Whether to try every plausible value of every open choice.
-    jobs : int, optional
-        Processes; 1 by default.
-    cluster : str, optional
-        Address of a Dask scheduler, whose workers simulate instead.
-    keep : Path, optional
-        File of finished targets: those that it holds are not simulated again.
-    **settings
-        In the place of those of the study file.
-    """
+    """Analyze a study of kind ``dialogue`` (see `quem.analyze`)."""
     requested = changed_settings(study.spec.analysis, settings).model_dump()
     inference = Inference(**{name: requested.pop(name) for name in _INFERENCE})
     experiment = prepare(

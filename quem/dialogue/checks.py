@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.study.dialogue import Protocol
 
-__all__ = ["Planned", "find_warnings", "warnings_before"]
-
 _FEW = 20
 _OFTEN, _RARELY = 0.5, 0.01
 _MISSING = 0.2
@@ -31,21 +29,13 @@ _MOST_NAMED = 5
 
 
 class Planned(NamedTuple):
-    """What is known before any dialogue.
-
-    Parameters
-    ----------
-    targets : int
-        How many there are.
-    protocol : {"leave-one-out", "leave-one-in", "separate"}
-        Which problems they are.
-    """
+    """What is known before any dialogue."""
 
     cases: EncodedCases
     settings: SimulationSettings
     users: Iterable[User]
-    targets: int
-    protocol: Protocol
+    targets: int  # how many there are
+    protocol: Protocol  # which problems they are
 
 
 _BEFORE: WarningRules[Planned] = WarningRules()

@@ -17,31 +17,18 @@ if TYPE_CHECKING:
 
     from quem.dialogue.users import Candidates
 
-__all__ = ["BY_ANSWERS", "MEASURES", "SHOWN", "FurtherMeasure", "ideal_cases", "list_measures"]
-
 # Kohlmaier et al. (2001): the best of the ideal list, and where they have to be.
 _BEST, SHOWN = 3, 5
 
 
 @dataclass(frozen=True)
 class FurtherMeasure:
-    """A measure, and what the report says of it.
+    """A measure, and what the report says of it."""
 
-    Parameters
-    ----------
-    name : str
-        In tables.
-    heading : str
-        In the report.
-    better : {"higher", "lower"}
-    meaning : str
-        What it is, as a sentence without its end.
-    """
-
-    name: str
-    heading: str
+    name: str  # in tables
+    heading: str  # in the report
     better: str
-    meaning: str
+    meaning: str  # what it is, as a sentence without its end
 
 
 MEASURES = (
@@ -88,14 +75,7 @@ BY_ANSWERS = len(MEASURES) - 1
 def ideal_cases(true: NDArray[np.int64], ties: NDArray[np.int64], others: int) -> NDArray[np.int64]:
     """Find the first cases of the list for the whole problem.
 
-    Parameters
-    ----------
-    true : array of int, shape (n,)
-        Distances in steps.
-    ties : array of int, shape (n,)
-        See `quem.dialogue.users.nearest`.
-    others : int
-        How many candidates there are.
+    Shapes: `true` (n,); `ties` (n,).
     """
     first: NDArray[np.int64] = nearest(true[np.newaxis], ties, min(_BEST, others)).cases[0]
     return first
@@ -109,23 +89,7 @@ def list_measures(
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Score lists.
 
-    Parameters
-    ----------
-    apart : array of int, shape (lists, n)
-        Distances in steps.
-    candidates : Candidates
-        The first of them, 5 at least if there are as many.
-    ideal : array of int
-        See `ideal_cases`.
-    applicable : int or None
-        The target among the cases.
-
-    Returns
-    -------
-    values : array of float, shape (lists, BY_ANSWERS)
-        NaN for measures that need an applicable case, if there is none.
-    identical : array of bool, shape (lists,)
-        Whether the distance of the applicable case is 0.
+    Shapes: `apart` (lists, n); `values` (lists, BY_ANSWERS); `identical` (lists,).
     """
     values = np.full((len(apart), BY_ANSWERS), np.nan)
     shown = candidates.cases[:, :SHOWN, np.newaxis]

@@ -29,44 +29,22 @@ if TYPE_CHECKING:
     from quem.study.document import Loc
     from quem.study.reading import Draft
 
-__all__ = ["CustomFunction", "DialogueStudy", "find_own", "load_dialogue"]
-
 # What this process has loaded, by name, folder and fingerprint.
 _LOADED: dict[tuple[str, str, str], Any] = {}
 
 
 @dataclass
 class CustomFunction:
-    """A custom function, which goes to other processes by its name.
+    """A custom function, which goes to other processes by its name."""
 
-    Parameters
-    ----------
-    what : str
-        What it is, for messages: "the strategy mine".
-    entry : str
-        ``module:callable``.
-    folder : str
-        That of the study file.
-    fingerprint : str
-        Changes with the files that it was loaded from; empty until it is.
-    files : tuple of Path
-        These.
-    """
-
-    what: str
-    entry: str
-    folder: str
-    fingerprint: str = ""
-    files: tuple[Path, ...] = field(default=())
+    what: str  # what it is, for messages: "the strategy mine"
+    entry: str  # ``module:callable``
+    folder: str  # that of the study file
+    fingerprint: str = ""  # changes with the files that it was loaded from; empty until it is
+    files: tuple[Path, ...] = field(default=())  # these
 
     def load(self) -> None:
-        """Load it; this runs the code of its file.
-
-        Raises
-        ------
-        QuemError
-            There is no such function, or its code raised.
-        """
+        """Load it; this runs the code of its file."""
         try:
             entry = load_entry(self.entry, Path(self.folder))
         except BrokenEntry as error:
@@ -78,20 +56,14 @@ class CustomFunction:
         _LOADED[self.entry, self.folder, self.fingerprint] = entry.target
 
     def __call__(self, *arguments: Any) -> Any:  # noqa: ANN401  what the protocols say
-        """Call it.
-
-        Raises
-        ------
-        QuemError
-            It raised something, or its files changed since the study was loaded.
-        """
         key = (self.entry, self.folder, self.fingerprint)
         if key not in _LOADED:
             # In the process of a worker.
             self.load()
             if self.fingerprint != key[-1]:
-                message = f"{self.what} ({self.entry}) has changed meanwhile; run it once more"
-                raise QuemError([message])
+                raise QuemError(
+                    [f"{self.what} ({self.entry}) has changed meanwhile; run it once more"]
+                )
         try:
             return _LOADED[key](*arguments)
         except QuemError:
@@ -101,18 +73,7 @@ class CustomFunction:
 
 
 def find_own(what: str, entry: str, folder: Path, *, code: bool = True) -> CustomFunction:
-    """Find a custom function, and run nothing yet.
-
-    Parameters
-    ----------
-    code : bool
-        Whether the study may run Python at all.
-
-    Raises
-    ------
-    QuemError
-        Its file is not in the folder, or code is refused.
-    """
+    """Find a custom function, and run nothing yet."""
     find_entry(entry, folder, code=code)
     return CustomFunction(what, entry, str(folder))
 
@@ -122,35 +83,19 @@ Part = TypeVar("Part", Strategy, DeclaredUser)
 
 @dataclass(frozen=True, repr=False)
 class DialogueStudy:
-    """A study of kind ``dialogue`` with its case base.
+    """A study of kind ``dialogue`` with its case base."""
 
-    Parameters
-    ----------
-    path : Path
-        The study file.
-    name : str
-        The path as the user wrote it, for messages.
-    files : tuple of Path
-        All that was read.
-    published : Published or None
-        Figures that somebody else found.
-    queries : EncodedCases or None
-        Targets that are in no case base.
-    warnings : tuple of StudyWarning
-        About the data.
-    """
-
-    path: Path
-    name: str
+    path: Path  # the study file
+    name: str  # the path as the user wrote it, for messages
     spec: Spec
-    files: tuple[Path, ...]
+    files: tuple[Path, ...]  # all that was read
     cases: EncodedCases
     strategies: tuple[NamedStrategy, ...]
     users: tuple[User, ...]
     questions: Questions
-    published: Published | None = None
-    queries: EncodedCases | None = None
-    warnings: tuple[StudyWarning, ...] = ()
+    published: Published | None = None  # figures that somebody else found
+    queries: EncodedCases | None = None  # targets that are in no case base
+    warnings: tuple[StudyWarning, ...] = ()  # about the data
 
     @property
     def protocol(self) -> Protocol:
@@ -233,21 +178,7 @@ def load_dialogue(
     data: str | os.PathLike[str] | None = None,
     code: bool = True,
 ) -> DialogueStudy:
-    """Read a study of kind ``dialogue`` with its case base.
-
-    Parameters
-    ----------
-    data : path-like, optional
-        The folder of the case base, if its files are not beside the study file.
-    code : bool
-        Whether Python functions that the study file names may be loaded; that happens after
-        everything else was found right.
-
-    Raises
-    ------
-    QuemError
-        With every mistake in the file and its data.
-    """
+    """Read a study of kind ``dialogue`` with its case base."""
     draft = draft_of_kind(path, Spec)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)

@@ -24,36 +24,9 @@ if TYPE_CHECKING:
     from quem.dialogue.simulation import Experiment
     from quem.errors import StudyWarning
 
-__all__ = [
-    "DialogueFindings",
-    "FurtherOutcomes",
-    "Inference",
-    "StrategyOutcomes",
-    "UserAgreement",
-    "agreement",
-    "efficiency",
-    "evaluate",
-    "means_of_targets",
-    "pairs_of",
-    "precision",
-    "unselected",
-]
-
 
 def efficiency(dialogues: Dialogues, settings: SimulationSettings) -> NDArray[np.float64]:
-    """Which share of the questions each dialogue did without.
-
-    Parameters
-    ----------
-    settings : SimulationSettings
-        Its ``efficiency`` says of what, its ``no_selection`` what counts where no case was
-        selected.
-
-    Returns
-    -------
-    array of float, shape (targets, strategies, users, dialogues)
-        NaN where a dialogue is left out.
-    """
+    """Which share of the questions each dialogue did without."""
     m = dialogues.quality.shape[2] - 1
     if settings.efficiency == "questions":
         share = 1 - (dialogues.stop - 1.0) / max(m - 1, 1)
@@ -66,18 +39,7 @@ def efficiency(dialogues: Dialogues, settings: SimulationSettings) -> NDArray[np
 
 
 def precision(dialogues: Dialogues, settings: SimulationSettings) -> NDArray[np.float64]:
-    """Whether the case selected in each dialogue has the solution of the target.
-
-    Parameters
-    ----------
-    settings : SimulationSettings
-        Its ``no_selection`` says what counts where no case was selected.
-
-    Returns
-    -------
-    array of float, shape (targets, strategies, users, dialogues)
-        1 or 0; NaN where a dialogue is left out.
-    """
+    """Whether the case selected in each dialogue has the solution of the target."""
     none = {
         "top": dialogues.top_right[:, :, np.newaxis].astype(float),
         "zero": np.zeros(1),
@@ -93,12 +55,7 @@ def unselected(dialogues: Dialogues) -> NDArray[np.float64]:
 
 
 def means_of_targets(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Average over the dialogues of a target, the last axis; NaN where all are left out.
-
-    Parameters
-    ----------
-    values : array of float
-    """
+    """Average over the dialogues of a target, the last axis; NaN where all are left out."""
     there = ~np.isnan(values)
     count = there.sum(axis=-1)
     total = np.where(there, values, 0.0).sum(axis=-1)
@@ -111,27 +68,17 @@ _DRAWS = 500
 
 @dataclass(frozen=True)
 class UserAgreement:
-    """How alike the orders of the strategies are.
+    """How alike the orders of the strategies are."""
 
-    Parameters
-    ----------
-    between : array of float, shape (judges, judges)
-        Kendall's tau-b of the strategies' means by two users, or by a user and rank quality; NaN
-        where all strategies tie.
-    mean, low, high : float
-        Of tau over the pairs of users, with its interval over targets.
-    winners : tuple of (int, ...)
-        The best strategies by each user; several where they tie.
-    same_winner : float
-        Share of the pairs of users that share a best strategy.
-    """
-
+    # Of shape (judges, judges): kendall's tau-b of the strategies' means by two users, or by a user
+    # and rank quality; NaN where all strategies tie.
     between: NDArray[np.float64]
+    # Of tau over the pairs of users, with its interval over targets
     mean: float
     low: float
     high: float
-    winners: tuple[tuple[int, ...], ...]
-    same_winner: float
+    winners: tuple[tuple[int, ...], ...]  # the best strategies by each user; several where they tie
+    same_winner: float  # share of the pairs of users that share a best strategy
 
 
 def agreement(
@@ -139,10 +86,7 @@ def agreement(
 ) -> UserAgreement:
     """Compare the orders that users give the strategies.
 
-    Parameters
-    ----------
-    values : array of float, shape (targets, strategies, users or more)
-        What comes after the users is compared with them and does not count in the mean.
+    Shapes: `values` (targets, strategies, users or more).
     """
     targets, strategies, judges = values.shape
     flat = values.reshape(targets, -1)
@@ -214,40 +158,24 @@ _SAME = 1e-12
 
 @dataclass(frozen=True)
 class Inference:
-    """How uncertainty is reported.
+    """How uncertainty is reported."""
 
-    Parameters
-    ----------
-    level : float
-        Of intervals; tests are at 1 - level.
-    bootstrap : int
-        Draws of targets.
-    permutations : int
-        Random swaps of a test.
-    """
-
-    level: float = 0.95
-    bootstrap: int = 2000
-    permutations: int = 9999
+    level: float = 0.95  # of intervals; tests are at 1 - level
+    bootstrap: int = 2000  # draws of targets
+    permutations: int = 9999  # random swaps of a test
 
 
 @dataclass(frozen=True)
 class StrategyOutcomes:
-    """A measure of each strategy in several columns: users, or numbers of answers.
+    """A measure of each strategy in several columns: users, or numbers of answers."""
 
-    Parameters
-    ----------
-    targets : array of float, shape (targets, strategies, columns)
-        NaN where all dialogues of a target are left out.
-    mean, low, high : arrays of float, shape (strategies, columns)
-    p_values : array of float, shape (pairs of strategies, columns)
-        Adjusted by Holm within a column.
-    """
-
+    # Of shape (targets, strategies, columns): NaN where all dialogues of a target are left out.
     targets: NDArray[np.float64]
+    # Of shape (strategies, columns)
     mean: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    # Of shape (pairs of strategies, columns): adjusted by Holm within a column.
     p_values: NDArray[np.float64]
 
     def order(self, column: int) -> list[int]:
@@ -272,66 +200,41 @@ class StrategyOutcomes:
 
 @dataclass(frozen=True)
 class FurtherOutcomes:
-    """One of the further measures.
-
-    Parameters
-    ----------
-    by_answers : array of float, shape (strategies, m + 1)
-        After 0 to m answers; of no columns for a measure of whole dialogues.
-    whole : StrategyOutcomes
-        Averaged over the dialogue: one column.
-    """
+    """One of the further measures."""
 
     measure: FurtherMeasure
+    # Of shape (strategies, m + 1): after 0 to m answers; of no columns for a measure of whole
+    # dialogues.
     by_answers: NDArray[np.float64]
-    whole: StrategyOutcomes
+    whole: StrategyOutcomes  # averaged over the dialogue: one column
 
 
 @dataclass(frozen=True)
 class DialogueFindings:
-    """What an evaluation found.
-
-    Parameters
-    ----------
-    efficiency, precision : StrategyOutcomes
-        By user.
-    quality : StrategyOutcomes
-        By number of answers, from 0.
-    whole : StrategyOutcomes
-        Rank quality averaged over the dialogue: one column.
-    unselected : array of float, shape (strategies, users)
-        Share of dialogues in which no case was selected.
-    contracted : array of float, shape (strategies, m + 1)
-        Share of dialogues whose list had contracted to nothing.
-    granularity : float
-        Of the distances of the case base.
-    by_efficiency, by_precision : UserAgreement
-        How alike users order the strategies; the last judge is rank quality.
-    further : tuple of FurtherOutcomes
-        What other measures say.
-    study : DialogueStudy
-        That was analyzed; a bare evaluation has none.
-    tried : Sensitivity or None
-        What other values of the open choices give, if that was requested.
-    warnings : tuple of StudyWarning
-        What a reader of the result must know, each with a code and a sentence.
-    """
+    """What an evaluation found."""
 
     experiment: Experiment
     inference: Inference
     dialogues: Dialogues
+    # By user
     efficiency: StrategyOutcomes
     precision: StrategyOutcomes
-    quality: StrategyOutcomes
-    whole: StrategyOutcomes
+    quality: StrategyOutcomes  # by number of answers, from 0
+    whole: StrategyOutcomes  # rank quality averaged over the dialogue: one column
+    # Of shape (strategies, users): share of dialogues in which no case was selected.
     unselected: NDArray[np.float64]
+    # Of shape (strategies, m + 1): share of dialogues whose list had contracted to nothing.
     contracted: NDArray[np.float64]
-    granularity: float
+    granularity: float  # of the distances of the case base
+    # How alike users order the strategies; the last judge is rank quality
     by_efficiency: UserAgreement
     by_precision: UserAgreement
+    # That was analyzed; a bare evaluation has none.
     study: DialogueStudy = None  # type: ignore[assignment]  # until `analyze_dialogue` says it
-    further: tuple[FurtherOutcomes, ...] = ()
+    further: tuple[FurtherOutcomes, ...] = ()  # what other measures say
+    # What other values of the open choices give, if that was requested.
     tried: Sensitivity | None = None
+    # What a reader of the result must know, each with a code and a sentence.
     warnings: tuple[StudyWarning, ...] = ()
 
     @property

@@ -28,27 +28,11 @@ if TYPE_CHECKING:
     from quem.dialogue.reading import CaseFiles
     from quem.io.tables import SourceTable
 
-__all__ = ["read_queries"]
-
 _MOST_NAMED = 5
 
 
 def read_queries(source: CaseFiles, cases: EncodedCases) -> ReadCases:
-    """Read queries as the cases were read.
-
-    Parameters
-    ----------
-    source : CaseFiles
-        That of the case base, with the files of the queries.
-    cases : EncodedCases
-        The case base, which says what is numeric.
-
-    Returns
-    -------
-    ReadCases
-        ``cases`` holds the queries. Their categories and classes have the codes of the case base;
-        those that no case has follow. Queries without a class are left out, with a warning.
-    """
+    """Read queries as the cases were read."""
     result = ReadCases()
     table = read_rows(source, result.mistakes, "table of queries")
     if table is None:

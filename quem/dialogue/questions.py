@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from quem.dialogue.reading import EncodedCases
     from quem.dialogue.space import Problem
 
-__all__ = ["CustomQuestion", "Questions", "information_gain", "question_orders"]
-
 _BINS = 4
 
 
@@ -34,39 +32,18 @@ class CustomQuestion(Protocol):
     ) -> NDArray[np.integer[Any]]:
         """Choose the next question of each dialogue.
 
-        Parameters
-        ----------
-        cases : EncodedCases
-            The candidates: without the target, where it is left out.
-        answers : array of float, shape (dialogues, attributes)
-            NaN where not asked, or asked and not known.
-        asked : array of bool, shape (dialogues, attributes)
-
-        Returns
-        -------
-        array of int, shape (dialogues,)
-            Attributes not asked for yet.
+        Shapes: `answers` (dialogues, attributes); `asked` (dialogues, attributes).
         """
 
 
 @dataclass(frozen=True)
 class Questions:
-    """How questions are ordered.
-
-    Parameters
-    ----------
-    order : tuple of int
-        The attributes, for "fixed".
-    function : callable, optional
-        For "own".
-    name : str
-        Of that, for messages.
-    """
+    """How questions are ordered."""
 
     rule: Literal["random", "fixed", "gain", "own"] = "random"
-    order: tuple[int, ...] = ()
-    function: Callable[..., Any] | None = None
-    name: str = ""
+    order: tuple[int, ...] = ()  # the attributes, for "fixed"
+    function: Callable[..., Any] | None = None  # for "own"
+    name: str = ""  # of that, for messages
 
     def dialogues(self, orders: int) -> int:
         """How many dialogues each target has: one, if its question order is always the same."""
@@ -83,16 +60,7 @@ def question_orders(
 ) -> NDArray[np.intp]:
     """Order the questions of a target's dialogues.
 
-    Parameters
-    ----------
-    problem : Problem
-        The target, of which only the case that is left out is needed here.
-    values : array of float, shape (m,)
-        Those of the target, which are the answers.
-
-    Returns
-    -------
-    array of int, shape (dialogues, m)
+    Shapes: `values` (m,).
     """
     m = len(cases.attributes)
     rows = questions.dialogues(orders)
@@ -120,19 +88,27 @@ def _checked(output: Any, asked: NDArray[np.bool_], name: str) -> NDArray[np.int
     rows, m = asked.shape
     attributes = np.asarray(output)
     if attributes.shape != (rows,) or attributes.dtype.kind not in "iu":
-        message = (
-            f"the choice of questions {name} gave {attributes.dtype} of shape {attributes.shape}; "
-            f"it should be {rows} whole numbers, the next attribute of each dialogue"
+        raise QuemError(
+            [
+                (
+                    f"the choice of questions {name} gave {attributes.dtype} of shape "
+                    f"{attributes.shape}; "
+                    f"it should be {rows} whole numbers, the next attribute of each dialogue"
+                )
+            ]
         )
-        raise QuemError([message])
     wrong = (attributes < 0) | (attributes >= m)
     wrong[~wrong] = asked[np.flatnonzero(~wrong), attributes[~wrong]]
     if wrong.any():
-        message = (
-            f"the choice of questions {name} asks for attribute {attributes[wrong][0]}, which was "
-            f"asked for already or is none of 0 to {m - 1}"
+        raise QuemError(
+            [
+                (
+                    f"the choice of questions {name} asks for attribute {attributes[wrong][0]}, "
+                    "which was "
+                    f"asked for already or is none of 0 to {m - 1}"
+                )
+            ]
         )
-        raise QuemError([message])
     return attributes.astype(np.intp)
 
 
@@ -148,11 +124,6 @@ def information_gain(
     number agrees if it lies in the same quarter of its values. Where fewer than two cases
     agree, or all that agree have one class, all cases count. Of equal gains, the attribute that
     is first in the case base.
-
-    Parameters
-    ----------
-    cases, answers, asked, random
-        See `CustomQuestion`.
     """
     del random
     grouped, answered = _grouped(cases, answers)

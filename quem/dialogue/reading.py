@@ -29,20 +29,6 @@ if TYPE_CHECKING:
     from quem.io.tables import SourceTable
     from quem.study.document import Loc
 
-__all__ = [
-    "MEASURES",
-    "CaseFiles",
-    "EncodedCases",
-    "Published",
-    "ReadCases",
-    "case_ids",
-    "not_a_number",
-    "read_cases",
-    "read_published",
-    "read_rows",
-    "with_class",
-]
-
 Key = TypeVar("Key")
 MEASURES = ("efficiency", "precision")
 _COLUMNS = ("measure", "user", "strategy", "value")
@@ -53,71 +39,35 @@ _COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
 
 @dataclass(frozen=True)
 class CaseFiles:
-    """Where the cases are, and what their columns mean.
+    """Where the cases are, and what their columns mean."""
 
-    Parameters
-    ----------
-    files : tuple of (Path, str)
-        With the names for messages; all have the same columns.
-    header : bool
-        Whether the first line of each names the columns.
-    columns : tuple of str
-        The names, where there is no header.
-    label : str
-        The column of the class.
-    id : str
-        The column that names the cases; their number where there is none.
-    numeric, categorical : tuple of str or "all"
-        What is in neither is numeric if it has more than two values and all are numbers.
-    weights : dict of str to float
-        1 by default.
-    missing : tuple of str
-        What a cell without a value holds, besides nothing.
-    decimal : str
-        "." or ",".
-    """
-
-    files: tuple[tuple[Path, str], ...]
-    label: str
-    header: bool = True
-    columns: tuple[str, ...] = ()
-    id: str = ""
+    files: tuple[tuple[Path, str], ...]  # with the names for messages; all have the same columns
+    label: str  # the column of the class
+    header: bool = True  # whether the first line of each names the columns
+    columns: tuple[str, ...] = ()  # the names, where there is no header
+    id: str = ""  # the column that names the cases; their number where there is none
     ignore: tuple[str, ...] = ()
+    # What is in neither is numeric if it has more than two values and all are numbers
     numeric: tuple[str, ...] | str = ()
     categorical: tuple[str, ...] | str = ()
-    weights: dict[str, float] = field(default_factory=dict)
-    missing: tuple[str, ...] = ("?", "NA")
-    decimal: str = "."
+    weights: dict[str, float] = field(default_factory=dict)  # 1 by default
+    missing: tuple[str, ...] = ("?", "NA")  # what a cell without a value holds, besides nothing
+    decimal: str = "."  # "." or ","
 
 
 @dataclass
 class ReadCases:
-    """What was read.
+    """What was read."""
 
-    Parameters
-    ----------
-    cases : EncodedCases or None
-        None where something is wrong.
-    mistakes : list of Mistake
-        In the files.
-    misplaced : list of (Loc, str)
-        In the keys of `CaseFiles`: the key, and what is wrong.
-    """
-
-    cases: EncodedCases | None = None
-    mistakes: list[Mistake] = field(default_factory=list)
+    cases: EncodedCases | None = None  # none where something is wrong
+    mistakes: list[Mistake] = field(default_factory=list)  # in the files
+    # In the keys of `CaseFiles`: the key, and what is wrong.
     misplaced: list[tuple[Loc, str]] = field(default_factory=list)
     warnings: list[StudyWarning] = field(default_factory=list)
 
 
 def read_cases(source: CaseFiles) -> ReadCases:
-    """Read a case base.
-
-    Returns
-    -------
-    ReadCases
-        Cases without a class are left out, with a warning.
-    """
+    """Read a case base."""
     result = ReadCases()
     table = read_rows(source, result.mistakes, "case base")
     if table is None:
@@ -139,15 +89,7 @@ def read_cases(source: CaseFiles) -> ReadCases:
 
 
 def read_rows(source: CaseFiles, mistakes: list[Mistake], what: str) -> SourceTable[str] | None:
-    """Read all files, one after the other.
-
-    Parameters
-    ----------
-    mistakes : list of Mistake
-        What is wrong is added to it; nothing is returned then.
-    what : str
-        What the files are meant to be, for messages.
-    """
+    """Read all files, one after the other."""
     tables: list[SourceTable[str]] = []
     for path, name in source.files:
         try:
@@ -170,13 +112,7 @@ def read_rows(source: CaseFiles, mistakes: list[Mistake], what: str) -> SourceTa
 def with_class(
     source: CaseFiles, table: SourceTable[str], result: ReadCases, nouns: tuple[str, str]
 ) -> SourceTable[str]:
-    """Leave out the rows without a class, and warn of them.
-
-    Parameters
-    ----------
-    nouns : (str, str)
-        What one row has, and what several have, for the warning.
-    """
+    """Leave out the rows without a class, and warn of them."""
     blank = {"", *source.missing}
     labels = table.columns[source.label]
     unlabeled = labels.lookup((text in blank for text in labels.values), np.bool_)
@@ -320,13 +256,7 @@ def _listed(names: tuple[str, ...] | str) -> tuple[str, ...]:
 
 
 def not_a_number(text: str, decimal: str, number: float | None) -> str:
-    """Say why a cell of a numeric column is wrong.
-
-    Parameters
-    ----------
-    number : float or None
-        As `parse_number` reads the cell.
-    """
+    """Say why a cell of a numeric column is wrong."""
     if number is not None:
         return not_finite(
             text, "correct it, or name it under missing or the column under categorical"
@@ -361,33 +291,17 @@ def _numbered(ids: Iterable[str], repeated: set[str]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class EncodedCases:
-    """Cases with attributes and a class.
+    """Cases with attributes and a class."""
 
-    Parameters
-    ----------
-    ids : tuple of str
-        Of the n cases.
-    attributes : tuple of str
-        Names of the m attributes.
-    values : array of float, shape (n, m)
-        A number, or the index of a category; NaN where it is missing.
-    categories : tuple of (tuple of str or None)
-        The categories of each attribute, the most frequent first; None for a numeric one.
-    classes : array of int, shape (n,)
-        Index of each case's class, which is its solution.
-    labels : tuple of str
-        The classes.
-    weights : array of float, shape (m,)
-        What an attribute counts in a distance.
-    """
-
-    ids: tuple[str, ...]
-    attributes: tuple[str, ...]
+    ids: tuple[str, ...]  # of the n cases
+    attributes: tuple[str, ...]  # names of the m attributes
+    # Of shape (n, m): a number, or the index of a category; NaN where it is missing.
     values: NDArray[np.float64]
+    # The categories of each attribute, the most frequent first; None for a numeric one.
     categories: tuple[tuple[str, ...] | None, ...]
-    classes: NDArray[np.int64]
-    labels: tuple[str, ...]
-    weights: NDArray[np.float64]
+    classes: NDArray[np.int64]  # of shape (n,): index of each case's class, which is its solution
+    labels: tuple[str, ...]  # the classes
+    weights: NDArray[np.float64]  # of shape (m,): what an attribute counts in a distance
 
     def __len__(self) -> int:
         """How many cases there are."""
@@ -432,34 +346,16 @@ class EncodedCases:
 
 @dataclass(frozen=True)
 class Published:
-    """Efficiency and precision as printed somewhere.
+    """Efficiency and precision as printed somewhere."""
 
-    Parameters
-    ----------
-    values : array of float, shape (2, strategies, users)
-        Efficiency, then precision; NaN where nothing is printed.
-    """
-
+    # Of shape (2, strategies, users): efficiency, then precision; NaN where nothing is printed.
     values: NDArray[np.float64]
 
 
 def read_published(
     path: Path, name: str, strategies: Sequence[str], users: Sequence[str]
 ) -> Published:
-    """Read published results from a table.
-
-    Parameters
-    ----------
-    name : str
-        For messages.
-    strategies, users : sequences of str
-        Those of the study; those of others are left out.
-
-    Raises
-    ------
-    QuemError
-        With every mistake in the file.
-    """
+    """Read published results from a table."""
     table = read_table(
         path, name, what="table of published results", fields=_COLUMNS, required=_COLUMNS
     )

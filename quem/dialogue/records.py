@@ -21,40 +21,27 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["FINISHED", "Dialogues", "Finished", "fingerprint", "join"]
-
 
 @dataclass(frozen=True)
 class Dialogues:
-    """What happened in the dialogues of some targets.
+    """What happened in the dialogues of some targets."""
 
-    Parameters
-    ----------
-    targets : array of int, shape (t,)
-    stop : array of int16, shape (t, strategies, users, dialogues)
-        After how many answers a case was selected; -1 if none was.
-    right : array of bool, the same shape
-        Whether that case had the solution of the target.
-    top_right : array of bool, shape (t, strategies, dialogues)
-        Whether the top candidate after the last answer had.
-    quality : array of float, shape (t, strategies, m + 1)
-        Rank quality after 0 to m answers, averaged over the dialogues.
-    contracted : array of float, the same shape
-        Share of the dialogues whose list had contracted to nothing.
-    further : array of float, shape (t, strategies, measures, m + 1)
-        Means over the dialogues of the first `quem.dialogue.further.MEASURES`.
-    identical : array of int16, shape (t, strategies, dialogues)
-        After how many answers the target was at distance 0 from itself for the first time; -1 if
-        never, or if it is in no list.
-    """
-
-    targets: NDArray[np.int64]
+    targets: NDArray[np.int64]  # of shape (t,)
+    # Of shape (t, strategies, users, dialogues): after how many answers a case was selected; -1 if
+    # none was.
     stop: NDArray[np.int16]
-    right: NDArray[np.bool_]
+    right: NDArray[np.bool_]  # whether that case had the solution of the target
+    # Of shape (t, strategies, dialogues): whether the top candidate after the last answer had.
     top_right: NDArray[np.bool_]
+    # Of shape (t, strategies, m + 1): rank quality after 0 to m answers, averaged over the
+    # dialogues.
     quality: NDArray[np.float64]
-    contracted: NDArray[np.float64]
+    contracted: NDArray[np.float64]  # share of the dialogues whose list had contracted to nothing
+    # Of shape (t, strategies, measures, m + 1): means over the dialogues of the first
+    # `quem.dialogue.further.MEASURES`.
     further: NDArray[np.float64]
+    # Of shape (t, strategies, dialogues): after how many answers the target was at distance 0 from
+    # itself for the first time; -1 if never, or if it is in no list.
     identical: NDArray[np.int16]
 
     def __len__(self) -> int:
@@ -62,15 +49,7 @@ class Dialogues:
         return len(self.targets)
 
     def with_strategies(self, places: Sequence[int], other: Dialogues) -> Dialogues:
-        """Put what happened with some strategies in the place of what is here.
-
-        Parameters
-        ----------
-        places : sequence of int
-            Which strategies.
-        other : Dialogues
-            Of these alone, and of the same targets.
-        """
+        """Put what happened with some strategies in the place of what is here."""
         columns = []
         for name in self.__dataclass_fields__:
             values = getattr(self, name)
@@ -81,12 +60,7 @@ class Dialogues:
         return Dialogues(*columns)
 
     def at(self, order: NDArray[np.intp]) -> Dialogues:
-        """Give some targets, by their places.
-
-        Parameters
-        ----------
-        order : array of int
-        """
+        """Give some targets, by their places."""
         return Dialogues(*(getattr(self, name)[order] for name in self.__dataclass_fields__))
 
 
@@ -102,13 +76,7 @@ _FORMAT = 2
 
 
 def fingerprint(*parts: object) -> str:
-    """Make a short text that changes with what is given.
-
-    Parameters
-    ----------
-    *parts : object
-        Arrays, bytes, or what JSON can hold.
-    """
+    """Make a short text that changes with what is given."""
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, np.ndarray):
@@ -123,13 +91,7 @@ def fingerprint(*parts: object) -> str:
 
 
 class Finished:
-    """The file of finished targets.
-
-    Parameters
-    ----------
-    made_of : str
-        See `fingerprint`. A file that was made of something else is replaced.
-    """
+    """The file of finished targets."""
 
     def __init__(self, path: Path, made_of: str) -> None:
         self.path, self._made_of = path, made_of
@@ -155,13 +117,7 @@ class Finished:
         return parts
 
     def add(self, dialogues: Dialogues) -> None:
-        """Add a line and put it to disk.
-
-        Raises
-        ------
-        QuemError
-            The file cannot be written.
-        """
+        """Add a line and put it to disk."""
         try:
             if self._file is None:
                 self._file = self._opened()

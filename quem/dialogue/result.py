@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from quem.dialogue.loading import DialogueStudy
     from quem.dialogue.outcomes import DialogueFindings
 
-__all__ = ["DialogueResult"]
-
 
 @dataclass(frozen=True, repr=False)
 class DialogueResult(BaseResult["DialogueFindings"]):

@@ -28,24 +28,9 @@ if TYPE_CHECKING:
     from quem.dialogue.simulation import Experiment, NamedStrategy
     from quem.parallel import Progress, Workers
 
-__all__ = [
-    "Search",
-    "Sensitivity",
-    "Variation",
-    "constant_error",
-    "error",
-    "find_sensitivity",
-    "search",
-]
-
 
 def error(computed: NDArray[np.float64], published: NDArray[np.float64]) -> float:
-    """The mean absolute difference, where both are there; NaN where none is.
-
-    Parameters
-    ----------
-    computed, published : arrays of float, of one shape
-    """
+    """The mean absolute difference, where both are there; NaN where none is."""
     apart = np.abs(computed - published)
     there = ~np.isnan(apart)
     return float(apart[there].mean()) if there.any() else np.nan
@@ -55,10 +40,6 @@ def constant_error(published: NDArray[np.float64]) -> float:
     """The least mean absolute difference that one number for all can have: the median's.
 
     What agrees no better than this does not show the order of figures.
-
-    Parameters
-    ----------
-    published : array of float
     """
     there = published[~np.isnan(published)]
     return float(np.abs(there - np.median(there)).mean()) if len(there) else np.nan
@@ -66,50 +47,31 @@ def constant_error(published: NDArray[np.float64]) -> float:
 
 @dataclass(frozen=True)
 class Variation:
-    """One value of one open choice, all others as in the evaluation.
-
-    Parameters
-    ----------
-    used : bool
-        Whether it is the value of the evaluation.
-    efficiency, precision : array of float, shape (strategies, users)
-    whole : array of float, shape (strategies,)
-        Rank quality averaged over the dialogue.
-    unselected : float
-        Share of all dialogues without a selection.
-    by_efficiency, by_precision : float
-        How alike users order the strategies: mean tau.
-    errors : (float, float)
-        Mean absolute difference from published efficiency and precision; NaN without.
-    """
+    """One value of one open choice, all others as in the evaluation."""
 
     choice: str
     value: Any
-    used: bool
+    used: bool  # whether it is the value of the evaluation
+    # Of shape (strategies, users)
     efficiency: NDArray[np.float64]
     precision: NDArray[np.float64]
-    whole: NDArray[np.float64]
-    unselected: float
+    whole: NDArray[np.float64]  # of shape (strategies,): rank quality averaged over the dialogue
+    unselected: float  # share of all dialogues without a selection
+    # How alike users order the strategies: mean tau
     by_efficiency: float
     by_precision: float
+    # Mean absolute difference from published efficiency and precision; NaN without.
     errors: tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What was tried.
-
-    Parameters
-    ----------
-    constant : (float, float)
-        The least error that one number for all can have; NaN without published figures.
-    found : Search or None
-        The combination of open choices nearest to published figures.
-    """
+    """What was tried."""
 
     trials: tuple[Variation, ...]
+    # The least error that one number for all can have; NaN without published figures.
     constant: tuple[float, float]
-    found: Search | None
+    found: Search | None  # the combination of open choices nearest to published figures
 
     def used(self) -> Variation:
         """Give the evaluation itself."""
@@ -123,17 +85,7 @@ def find_sensitivity(
     workers: Workers = ALONE,
     progress: Progress,
 ) -> Sensitivity:
-    """Try every plausible value of every open choice, one at a time.
-
-    Parameters
-    ----------
-    findings : DialogueFindings
-        With the present values.
-    published : Published or None
-        With them, all combinations are searched for the one nearest to them.
-    progress : callable
-        See `quem.dialogue.analysis.analyze_dialogue`.
-    """
+    """Try every plausible value of every open choice, one at a time."""
     experiment = findings.experiment
     variants = list(_variants(experiment))
     done = progress("Trying open choices", len(variants) + 1)
@@ -272,21 +224,13 @@ Scored = tuple[Picked, float, float]
 
 @dataclass(frozen=True)
 class Search:
-    """What a search found.
+    """What a search found."""
 
-    Parameters
-    ----------
-    combinations : int
-        How many were tried.
-    best : tuple of (dict, float, float)
-        For efficiency, for precision and for both: the choices, and the errors that they have in
-        efficiency and in precision.
-    as_defined : tuple of (dict, float, float)
-        The best for both with efficiency as the paper defines it.
-    """
-
-    combinations: int
+    combinations: int  # how many were tried
+    # For efficiency, for precision and for both: the choices, and the errors that they have in
+    # efficiency and in precision.
     best: tuple[tuple[dict[str, Any], float, float], ...]
+    # The best for both with efficiency as the paper defines it.
     as_defined: tuple[dict[str, Any], float, float]
 
 
@@ -300,11 +244,6 @@ def search(
     """Try all combinations of the plausible values of the open choices.
 
     All but ``k``, which changes no outcome, and ``missing``, which stays.
-
-    Parameters
-    ----------
-    progress : callable
-        See `quem.dialogue.analysis.analyze_dialogue`.
     """
     plans = {strategy: _plans(strategy) for strategy in experiment.strategies}
     done = progress("Searching combinations", sum(map(len, plans.values())))

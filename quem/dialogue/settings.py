@@ -8,29 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["OPEN_CHOICES", "Choice", "SimulationSettings", "open_choices"]
-
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice that the paper leaves open.
+    """A choice that the paper leaves open."""
 
-    Parameters
-    ----------
-    values : tuple
-        The plausible values, which `--sensitivity` tries; the default is one of them.
-    meaning : str
-        What is chosen.
-    explained : dict of str to str
-        What the values mean.
-    touches : str
-        What it changes: "quality" (rank quality alone), "outcome" (efficiency and precision
-        alone) or "both".
-    """
-
+    # The plausible values, which `--sensitivity` tries; the default is one of them.
     values: tuple[Any, ...]
-    meaning: str
-    explained: dict[str, str] = field(default_factory=dict)
+    meaning: str  # what is chosen
+    explained: dict[str, str] = field(default_factory=dict)  # what the values mean
+    # What it changes: "quality" (rank quality alone), "outcome" (efficiency and precision alone) or
+    # "both".
     touches: Literal["quality", "outcome", "both"] = "both"
 
 
@@ -119,15 +107,6 @@ class SimulationSettings:
     """How dialogues are simulated and counted.
 
     The first twelve are the open choices, explained in `OPEN_CHOICES`.
-
-    Parameters
-    ----------
-    lam, lowest, highest : float
-        The weights of rank quality, as in the paper.
-    orders : int
-        Question orders of each target, if they are random.
-    seed : int
-        Of question orders, ties and the choice of A users.
     """
 
     k: int = 10
@@ -142,11 +121,12 @@ class SimulationSettings:
     efficiency: Literal["attributes", "questions", "halved"] = "attributes"
     average_ties: Literal["any", "top"] = "any"
     missing: Literal["zero", "worst", "skip"] = "zero"
+    # The weights of rank quality, as in the paper
     lam: int = 2
     lowest: float = 0.0
     highest: float = 1.0
-    orders: int = 10
-    seed: int = 0
+    orders: int = 10  # question orders of each target, if they are random
+    seed: int = 0  # of question orders, ties and the choice of A users
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

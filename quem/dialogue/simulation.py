@@ -31,32 +31,16 @@ if TYPE_CHECKING:
     from quem.parallel import Workers
     from quem.study.dialogue import Protocol
 
-__all__ = [
-    "Experiment",
-    "NamedStrategy",
-    "evaluated_on",
-    "made_of",
-    "prepare",
-    "run_experiment",
-]
-
 # Cells (points of dialogues x cases) that are worked on at once: some 20 MB.
 _CELLS = 400_000
 
 
 @dataclass(frozen=True)
 class NamedStrategy:
-    """A strategy with the name that the report uses.
+    """A strategy with the name that the report uses."""
 
-    Parameters
-    ----------
-    name : str
-        DD, FA, ND, NF or RA; or any name, with
-    function : callable, optional
-        `quem.dialogue.strategies.CustomStrategy`.
-    """
-
-    name: str
+    name: str  # DD, FA, ND, NF or RA; or any name, with
+    # `quem.dialogue.strategies.CustomStrategy`.
     function: Callable[..., NDArray[np.float64]] | None = None
 
     def apart(self, known: Revealed) -> NDArray[np.int64]:
@@ -67,40 +51,20 @@ class NamedStrategy:
 
 
 class _Lists(NamedTuple):
-    """Candidates of a strategy, one list a row, and their measures.
+    """Candidates of a strategy, one list a row, and their measures."""
 
-    Parameters
-    ----------
-    cases, apart : arrays of int, shape (rows, r)
-        See `quem.dialogue.users.Candidates`.
-    quality : array of float, shape (rows,)
-    contracted : array of bool, shape (rows,)
-    further, identical
-        See `quem.dialogue.further.list_measures`.
-    """
-
+    # Of shape (rows, r): see `quem.dialogue.users.Candidates`
     cases: NDArray[np.int64]
     apart: NDArray[np.int64]
-    quality: NDArray[np.float64]
-    contracted: NDArray[np.bool_]
+    quality: NDArray[np.float64]  # of shape (rows,)
+    contracted: NDArray[np.bool_]  # of shape (rows,)
     further: NDArray[np.float64]
     identical: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A case base, and all that is tried on it.
-
-    Parameters
-    ----------
-    levels : dict of float to float
-        The threshold of each b.
-    protocol : {"leave-one-out", "leave-one-in", "separate"}
-        Each case is the target once and no candidate meanwhile; or a candidate too; or the targets
-        are
-    queries : EncodedCases or None
-        that are in no case base.
-    """
+    """A case base, and all that is tried on it."""
 
     cases: EncodedCases
     settings: SimulationSettings
@@ -109,9 +73,11 @@ class Experiment:
     questions: Questions
     space: Space
     regions: Regions | None
-    levels: dict[float, float]
+    levels: dict[float, float]  # the threshold of each b
+    # Each case is the target once and no candidate meanwhile; or a candidate too; or the targets
+    # are.
     protocol: Protocol = "leave-one-out"
-    queries: EncodedCases | None = None
+    queries: EncodedCases | None = None  # that are in no case base
 
     @property
     def targets(self) -> EncodedCases:
@@ -306,15 +272,7 @@ def prepare(
     protocol: Protocol = "leave-one-out",
     queries: EncodedCases | None = None,
 ) -> Experiment:
-    """Make an experiment: distances, thresholds and regions are worked out once.
-
-    Parameters
-    ----------
-    questions : Questions, optional
-        In random order by default.
-    protocol, queries
-        See `Experiment`.
-    """
+    """Make an experiment: distances, thresholds and regions are worked out once."""
     space = make_space(cases, settings.missing)
     shares = tuple(sorted({user.b for user in users if user.b is not None}))
     wanted = any(strategy.name == "RA" and not strategy.function for strategy in strategies)
@@ -345,23 +303,7 @@ def run_experiment(
     keep: Path | None = None,
     done: Callable[[int], object] = lambda _: None,
 ) -> Dialogues:
-    """Simulate the dialogues of all targets.
-
-    Parameters
-    ----------
-    workers : Workers
-        The numbers are the same with any.
-    keep : Path, optional
-        File of finished targets: those that it holds are not simulated again, and each that is
-        finished is added.
-    done : callable
-        Told how many targets are finished whenever some are.
-
-    Returns
-    -------
-    Dialogues
-        In the order of the targets.
-    """
+    """Simulate the dialogues of all targets."""
     n = len(experiment.targets)
     finished = Finished(keep, made_of(experiment)) if keep else None
     parts = finished.read() if finished else []

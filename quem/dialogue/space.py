@@ -17,21 +17,6 @@ if TYPE_CHECKING:
     from quem.dialogue.reading import EncodedCases
     from quem.dialogue.settings import SimulationSettings
 
-__all__ = [
-    "NANO",
-    "Fills",
-    "Groups",
-    "Neighborhoods",
-    "Problem",
-    "Regions",
-    "Space",
-    "find_regions",
-    "keyed",
-    "make_space",
-    "problems",
-    "steps",
-]
-
 # Distances are compared in billionths. What is exact in theory carries noise of 1e-16, so the
 # edge between two billionths lies where no simple fraction is.
 NANO = 1_000_000_000
@@ -39,13 +24,7 @@ _EDGE = 0.6234
 
 
 def steps(distance: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Distances in billionths, so that equal ones are equal.
-
-    Parameters
-    ----------
-    distance : array of float
-        At least 0.
-    """
+    """Distances in billionths, so that equal ones are equal."""
     scaled = distance * NANO
     scaled += _EDGE
     return scaled.astype(np.int64)
@@ -53,39 +32,25 @@ def steps(distance: NDArray[np.float64]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Fills:
-    """The values that a strategy assumes, one set a row.
+    """The values that a strategy assumes, one set a row."""
 
-    Parameters
-    ----------
-    numbers : array of float, shape (rows, numeric attributes)
-        On the scale of `Space.numbers`.
-    codes : array of int, shape (rows, categorical attributes)
-        Columns of `Space.marks`.
-    """
-
+    # Of shape (rows, numeric attributes): on the scale of `Space.numbers`.
     numbers: NDArray[np.float64]
-    codes: NDArray[np.intp]
+    codes: NDArray[np.intp]  # of shape (rows, categorical attributes): columns of `Space.marks`
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A target on the scale of a case base: a case of it, or a query.
+    """A target on the scale of a case base: a case of it, or a query."""
 
-    Parameters
-    ----------
-    numbers : array of float, shape (numeric attributes,)
-        On the scale of `Space.numbers`; beyond it where no case reaches.
-    known : array of float, shape (m,)
-        1 where a value is there, else 0.
-    marks : array of float, shape (categories of all attributes,)
-        1 for each of its categories; none for a category that no case has.
-    left_out : int or None
-        The case that is no candidate: the target itself, if the case base is without it.
-    """
-
+    # Of shape (numeric attributes,): on the scale of `Space.numbers`; beyond it where no case
+    # reaches.
     numbers: NDArray[np.float64]
-    known: NDArray[np.float64]
+    known: NDArray[np.float64]  # of shape (m,): 1 where a value is there, else 0
+    # Of shape (categories of all attributes,): 1 for each of its categories; none for a category
+    # that no case has.
     marks: NDArray[np.float64]
+    # The case that is no candidate: the target itself, if the case base is without it.
     left_out: int | None
 
 
@@ -95,29 +60,18 @@ class Space:
 
     The distance of two problems is the weighted mean of the differences of their attributes: 0
     or 1 for a categorical one, the share of its range for a numeric one.
-
-    Parameters
-    ----------
-    share : array of float, shape (m,)
-        Weight of each attribute; they sum to 1.
-    numeric, categorical : arrays of int
-        Which attributes are which.
-    numbers : array of float, shape (n, numeric attributes)
-        Share of the range times weight; 0 where missing.
-    known : array of float, shape (n, m)
-        1 where a value is there, else 0.
-    marks : array of float, shape (n, categories of all attributes)
-        1 for the category that a case has.
-    owner : array of int, shape (categories,)
-        To which of the categorical attributes each category belongs.
     """
 
-    share: NDArray[np.float64]
+    share: NDArray[np.float64]  # of shape (m,): weight of each attribute; they sum to 1
+    # Which attributes are which
     numeric: NDArray[np.intp]
     categorical: NDArray[np.intp]
+    # Of shape (n, numeric attributes): share of the range times weight; 0 where missing.
     numbers: NDArray[np.float64]
-    known: NDArray[np.float64]
+    known: NDArray[np.float64]  # of shape (n, m): 1 where a value is there, else 0
+    # Of shape (n, categories of all attributes): 1 for the category that a case has.
     marks: NDArray[np.float64]
+    # Of shape (categories,): to which of the categorical attributes each category belongs.
     owner: NDArray[np.intp]
     missing: Literal["zero", "worst", "skip"]
 
@@ -142,13 +96,7 @@ class Space:
         return np.hstack([self.numbers, self.known[:, self.numeric], self.marks])
 
     def case(self, case: int, *, left_out: bool = True) -> Problem:
-        """Make a problem of a case.
-
-        Parameters
-        ----------
-        left_out : bool
-            Whether the case is no candidate for itself.
-        """
+        """Make a problem of a case."""
         return Problem(
             self.numbers[case], self.known[case], self.marks[case], case if left_out else None
         )
@@ -186,14 +134,7 @@ class Space:
     ) -> NDArray[np.float64]:
         """Give the distance of a problem to all cases.
 
-        Parameters
-        ----------
-        differences : array of float, shape (m, n), optional
-            See `differences`, where they are known already.
-
-        Returns
-        -------
-        array of float, shape (n,)
+        Shapes: `differences` (m, n), optional.
         """
         apart = self.differences(problem) if differences is None else differences
         together: NDArray[np.float64] = apart.sum(axis=0)
@@ -204,17 +145,7 @@ class Space:
     def aggregate(self, sums: NDArray[np.float64], otherwise: NDArray[np.float64]) -> Fills:
         """Give mean and majority of sets of cases.
 
-        Parameters
-        ----------
-        sums : array of float, shape (rows, features)
-            Sum of the features of each set.
-        otherwise : array of float, shape (features,)
-            What counts where no case of a set has a value: the sum over all cases.
-
-        Returns
-        -------
-        Fills
-            Of several categories with one count, the one that is listed first.
+        Shapes: `sums` (rows, features); `otherwise` (features,).
         """
         width = len(self.numeric)
         total, count = sums[:, :width], np.rint(sums[:, width : 2 * width])
@@ -237,16 +168,7 @@ class Space:
     def assumed(self, hidden: NDArray[np.bool_], fills: Fills) -> NDArray[np.float64]:
         """Weighted differences that the attributes not yet known are assumed to make.
 
-        Parameters
-        ----------
-        hidden : array of bool, shape (rows, m)
-            Which attributes are not known.
-        fills : Fills
-            What they are assumed to be; one row for all, or one each.
-
-        Returns
-        -------
-        array of float, shape (rows, n)
+        Shapes: `hidden` (rows, m).
         """
         differences = self._category_differences(hidden[:, self.categorical], fills.codes)
         one_for_all = len(fills.numbers) == 1
@@ -282,12 +204,7 @@ class Space:
     ) -> NDArray[np.float64]:
         """Make distances of sums of differences.
 
-        Parameters
-        ----------
-        revealed : array of bool, shape (rows, m)
-        problem : Problem
-            The target.
-        numerators : array of float, shape (rows, n)
+        Shapes: `revealed` (rows, m); `numerators` (rows, n).
         """
         if self.missing != "skip" or (self.complete and problem.known.all()):
             return numerators
@@ -302,13 +219,7 @@ def _mean(together: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray
 
 
 def make_space(cases: EncodedCases, missing: Literal["zero", "worst", "skip"] = "zero") -> Space:
-    """Put a case base on the scale of its distances.
-
-    Parameters
-    ----------
-    missing : {"zero", "worst", "skip"}
-        See `quem.dialogue.settings`.
-    """
+    """Put a case base on the scale of its distances."""
     share = cases.weights / cases.weights.sum()
     numeric, categorical = cases.numeric, cases.categorical
     sizes = [len(cases.categories[attribute] or ()) for attribute in categorical]
@@ -326,14 +237,7 @@ def make_space(cases: EncodedCases, missing: Literal["zero", "worst", "skip"] = 
 
 
 def problems(space: Space, cases: EncodedCases, queries: EncodedCases) -> list[Problem]:
-    """Put queries on the scale of a case base.
-
-    Parameters
-    ----------
-    queries : EncodedCases
-        With the attributes of the cases and the codes of their categories, and other codes for
-        other categories.
-    """
+    """Put queries on the scale of a case base."""
     numbers = _scaled(cases, queries) * space.share[space.numeric]
     known, marks = queries.known.astype(float), _marked(cases, queries)
     return [Problem(*row, None) for row in zip(numbers, known, marks, strict=True)]
@@ -369,18 +273,7 @@ class Regions(Protocol):
     ) -> NDArray[np.float64]:
         """Sum the features of each case's region, without the target if it is left out.
 
-        Parameters
-        ----------
-        left_out : int or None
-            See `Problem`.
-        apart : array of int, shape (n,)
-            Its distance to each case, in `steps`.
-        features : array of float, shape (n, features)
-            Of all cases.
-
-        Returns
-        -------
-        array of float, shape (n, features)
+        Shapes: `apart` (n,); `features` (n, features).
         """
 
 
@@ -389,22 +282,15 @@ class Neighborhoods:
     """The cases nearest to each case, itself among them.
 
     Where the target is taken out, the next nearest takes its place.
-
-    Parameters
-    ----------
-    edge, next_edge : arrays of int, shape (n,)
-        How far a region reaches, and how far it does if one of its cases is taken out.
-    inner, outer : arrays of float, shape (n, features)
-        Sums of the features up to each.
-    ordered : bool
-        Whether ties are broken by the order of the case base.
     """
 
+    # Of shape (n,): how far a region reaches, and how far it does if one of its cases is taken out
     edge: NDArray[np.int64]
     next_edge: NDArray[np.int64]
+    # Of shape (n, features): sums of the features up to each
     inner: NDArray[np.float64]
     outer: NDArray[np.float64]
-    ordered: bool
+    ordered: bool  # whether ties are broken by the order of the case base
 
     def sums(
         self, left_out: int | None, apart: NDArray[np.int64], features: NDArray[np.float64]
@@ -421,16 +307,10 @@ class Neighborhoods:
 
 @dataclass(frozen=True)
 class Groups:
-    """Regions that do not overlap: each case is in one.
+    """Regions that do not overlap: each case is in one."""
 
-    Parameters
-    ----------
-    group : array of int, shape (n,)
-    total : array of float, shape (groups, features)
-    """
-
-    group: NDArray[np.int64]
-    total: NDArray[np.float64]
+    group: NDArray[np.int64]  # of shape (n,)
+    total: NDArray[np.float64]  # of shape (groups, features)
 
     def sums(
         self, left_out: int | None, apart: NDArray[np.int64], features: NDArray[np.float64]
@@ -444,15 +324,7 @@ class Groups:
 
 
 def keyed(apart: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Join a distance with what decides between equal ones.
-
-    Parameters
-    ----------
-    apart : array of int
-        In `steps`.
-    order : array of int
-        From 0 to less than 2^20; broadcast.
-    """
+    """Join a distance with what decides between equal ones."""
     keys: NDArray[np.int64] = (apart << _BITS) | order
     return keys
 
@@ -464,13 +336,7 @@ _BITS = 20
 def find_regions(
     space: Space, cases: EncodedCases, settings: SimulationSettings, candidates: int
 ) -> Regions:
-    """Find the regions of a case base.
-
-    Parameters
-    ----------
-    candidates : int
-        Of how many cases a region can consist at most.
-    """
+    """Find the regions of a case base."""
     if settings.regions == "classes":
         return _groups(space, cases.classes)
     size = min(settings.region_size, candidates)
@@ -487,18 +353,7 @@ def _groups(space: Space, group: NDArray[np.int64]) -> Groups:
 
 
 def clusters(space: Space, size: int) -> NDArray[np.int64]:
-    """Cluster cases by average linkage.
-
-    Parameters
-    ----------
-    size : int
-        How many cases a cluster has in the mean.
-
-    Returns
-    -------
-    array of int, shape (n,)
-        The cluster of each case, from 0.
-    """
+    """Cluster cases by average linkage."""
     from scipy.cluster.hierarchy import fcluster, linkage
 
     n = space.n

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.space import Fills, Problem, Regions, Space
 
-__all__ = ["MEANINGS", "STRATEGIES", "CustomStrategy", "Revealed", "Strategy"]
-
 MEANINGS = {
     "DD": "assumes no difference in an attribute that is not known (DefaultDifference(0))",
     "FA": "assumes the mean or majority of the case base (FullAggregate)",
@@ -51,47 +49,22 @@ class CustomStrategy(Protocol):
     def __call__(self, cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[np.float64]:
         """Say how far each case is from each partly known problem.
 
-        Parameters
-        ----------
-        cases : EncodedCases
-            The candidates: without the target, where it is left out.
-        answers : array of float, shape (problems, attributes)
-            Numbers, or indices of categories as in ``cases.values``; NaN where not known. A query
-            may have a category that no case has, with an index beyond theirs.
-
-        Returns
-        -------
-        array of float, shape (problems, cases)
-            From 0 to 1.
+        Shapes: `answers` (problems, attributes).
         """
 
 
 @dataclass(frozen=True, eq=False)
 class Revealed:
-    """What is known of one target at some points of its dialogues.
-
-    Parameters
-    ----------
-    regions : Regions or None
-        None where RA is not asked for.
-    problem : Problem
-        The target.
-    values : array of float, shape (m,)
-        Of the target, as in ``cases.values``.
-    revealed : array of bool, shape (rows, m)
-        Which attributes were asked for at each point.
-    apart : array of float, shape (m, n)
-        `Space.differences` of the target.
-    """
+    """What is known of one target at some points of its dialogues."""
 
     cases: EncodedCases
     space: Space
-    regions: Regions | None
+    regions: Regions | None  # none where RA is not asked for
     settings: SimulationSettings
-    problem: Problem
-    values: NDArray[np.float64]
-    revealed: NDArray[np.bool_]
-    apart: NDArray[np.float64]
+    problem: Problem  # the target
+    values: NDArray[np.float64]  # of shape (m,): of the target, as in ``cases.values``
+    revealed: NDArray[np.bool_]  # of shape (rows, m): which attributes were asked for at each point
+    apart: NDArray[np.float64]  # of shape (m, n): `Space.differences` of the target
 
     @cached_property
     def hidden(self) -> NDArray[np.bool_]:
@@ -139,14 +112,7 @@ class Revealed:
     ) -> NDArray[np.float64]:
         """Sum the features of the nearest cases, with ties as the settings say.
 
-        Parameters
-        ----------
-        apart : array of int, shape (rows, n)
-        features : array of float, shape (n, features)
-
-        Returns
-        -------
-        array of float, shape (rows, features)
+        Shapes: `apart` (rows, n); `features` (n, features).
         """
         if count >= self.space.n and self.problem.left_out is None:
             return np.tile(features.sum(axis=0), (len(apart), 1))
@@ -196,8 +162,7 @@ def region_aggregate(known: Revealed) -> NDArray[np.int64]:
     Where several cases are nearest, the aggregates of their regions are aggregated.
     """
     if known.regions is None:
-        message = "an experiment with RA has regions"
-        raise ValueError(message)
+        raise ValueError("an experiment with RA has regions")
     apart = steps(known.space.distances(known.problem, known.apart))
     sums = known.regions.sums(known.problem.left_out, apart, known.features)
     regions = known.space.features_of(known.space.aggregate(sums, known.overall))
@@ -215,18 +180,7 @@ STRATEGIES: dict[str, Callable[[Revealed], NDArray[np.int64]]] = {
 
 
 def own_distances(strategy: CustomStrategy, name: str, known: Revealed) -> NDArray[np.int64]:
-    """Ask a custom strategy, and check what it says.
-
-    Parameters
-    ----------
-    name : str
-        For messages.
-
-    Raises
-    ------
-    QuemError
-        It gives something else than distances from 0 to 1, one for each case.
-    """
+    """Ask a custom strategy, and check what it says."""
     answers = np.where(known.revealed, known.values, np.nan)
     left_out = known.problem.left_out
     others = known.cases if left_out is None else known.cases.without(left_out)
@@ -235,18 +189,24 @@ def own_distances(strategy: CustomStrategy, name: str, known: Revealed) -> NDArr
     try:
         distances = np.asarray(output, dtype=float)
     except (TypeError, ValueError):
-        message = f"the strategy {name} gave {type(output).__name__}, not an array of numbers"
-        raise QuemError([message]) from None
+        raise QuemError(
+            [f"the strategy {name} gave {type(output).__name__}, not an array of numbers"]
+        ) from None
     if distances.shape != shape:
-        message = (
-            f"the strategy {name} gave distances of shape {distances.shape}; it should be {shape}: "
-            "one row per problem, one column per case"
+        raise QuemError(
+            [
+                (
+                    f"the strategy {name} gave distances of shape {distances.shape}; it should be "
+                    f"{shape}: "
+                    "one row per problem, one column per case"
+                )
+            ]
         )
-        raise QuemError([message])
     if not ((distances >= 0) & (distances <= 1)).all():
         odd = distances[~((distances >= 0) & (distances <= 1))][0]
-        message = f"the strategy {name} gave the distance {odd:g}; distances go from 0 to 1"
-        raise QuemError([message])
+        raise QuemError(
+            [f"the strategy {name} gave the distance {odd:g}; distances go from 0 to 1"]
+        )
     apart = steps(distances)
     if left_out is not None:
         apart = np.insert(apart, left_out, FAR, axis=1)

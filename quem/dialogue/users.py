@@ -25,71 +25,35 @@ if TYPE_CHECKING:
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.space import Space
 
-__all__ = [
-    "FAR",
-    "CandidateList",
-    "Candidates",
-    "CustomUser",
-    "User",
-    "named_user",
-    "nearest",
-    "selections",
-    "thresholds",
-]
-
 _NAMED = re.compile(r"(?:([TA])([1-9]\d?)|(DL))", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True)
 class User:
-    """A simulated user.
+    """A simulated user."""
 
-    Parameters
-    ----------
-    name : str
-        As the report calls it, such as "T5 0.05".
-    rule : str
-        "T", "A", "DL", or "own".
-    top : int
-        How many cases it looks at.
-    b : float or None
-        The share of the case base within its threshold; None where it has none.
-    function : callable, optional
-        See `CustomUser`.
-    reads : SimulationSettings, optional
-        Choices of this user that are not those of the experiment: how lists are read.
-    """
-
-    name: str
-    rule: str
-    top: int
+    name: str  # as the report calls it, such as "T5 0.05"
+    rule: str  # "T", "A", "DL", or "own"
+    top: int  # how many cases it looks at
+    # The share of the case base within its threshold; None where it has none.
     b: float | None = None
-    function: Callable[..., Any] | None = None
+    function: Callable[..., Any] | None = None  # see `CustomUser`
+    # Choices of this user that are not those of the experiment: how lists are read.
     reads: SimulationSettings | None = None
 
 
 @dataclass(frozen=True)
 class CandidateList:
-    """The lists that a user is shown at several points of several dialogues.
+    """The lists that a user is shown at several points of several dialogues."""
 
-    Parameters
-    ----------
-    cases : array of int, shape (lists, top)
-        Indices into the case base, the top candidate first.
-    distance : array of float, shape (lists, top)
-        The distance that users compare with their threshold.
-    right : array of bool, shape (lists, top)
-        Whether a case has the solution of the target.
-    threshold : float
-        NaN for a user without one.
-    chance : array of float, shape (lists,)
-        From 0 to 1, the same for all lists of a dialogue, for what a user does at random.
-    """
-
+    # Of shape (lists, top): indices into the case base, the top candidate first.
     cases: NDArray[np.int64]
+    # Of shape (lists, top): the distance that users compare with their threshold.
     distance: NDArray[np.float64]
-    right: NDArray[np.bool_]
-    threshold: float
+    right: NDArray[np.bool_]  # of shape (lists, top): whether a case has the solution of the target
+    threshold: float  # NaN for a user without one
+    # Of shape (lists,): from 0 to 1, the same for all lists of a dialogue, for what a user does at
+    # random.
     chance: NDArray[np.float64]
 
 
@@ -97,23 +61,11 @@ class CustomUser(Protocol):
     """What a custom user is: a function named in the study file."""
 
     def __call__(self, shown: CandidateList) -> NDArray[np.integer[Any]]:
-        """Say what is selected from each list.
-
-        Returns
-        -------
-        array of int, shape (lists,)
-            The position in the list, from 0; -1 for none yet.
-        """
+        """Say what is selected from each list."""
 
 
 def named_user(name: str, b: float | None) -> User | None:
-    """Find a user by name; None if there is none of that name.
-
-    Parameters
-    ----------
-    name : str
-        T5, T1, A5, DL, or the like.
-    """
+    """Find a user by name; None if there is none of that name."""
     match = _NAMED.fullmatch(name)
     if not match:
         return None
@@ -154,19 +106,26 @@ def _own(user: User, function: Callable[..., Any], shown: CandidateList) -> NDAr
     lists, top = shown.cases.shape
     positions = np.asarray(output)
     if positions.shape != (lists,) or positions.dtype.kind not in "iub":
-        message = (
-            f"the user {user.name} gave {positions.dtype} of shape {positions.shape}; it "
-            f"should be {lists} whole numbers, a position for each list or -1"
+        raise QuemError(
+            [
+                (
+                    f"the user {user.name} gave {positions.dtype} of shape {positions.shape}; it "
+                    f"should be {lists} whole numbers, a position for each list or -1"
+                )
+            ]
         )
-        raise QuemError([message])
     positions = positions.astype(np.int64)
     if ((positions < -1) | (positions >= top)).any():
         odd = positions[(positions < -1) | (positions >= top)][0]
-        message = (
-            f"the user {user.name} selected position {odd} of a list of {top}; positions go from 0 "
-            f"to {top - 1}, and -1 is for none"
+        raise QuemError(
+            [
+                (
+                    f"the user {user.name} selected position {odd} of a list of {top}; positions "
+                    "go from 0 "
+                    f"to {top - 1}, and -1 is for none"
+                )
+            ]
         )
-        raise QuemError([message])
     return positions
 
 
@@ -174,16 +133,6 @@ def thresholds(space: Space, shares: tuple[float, ...]) -> dict[float, float]:
     """Find the distance within which a share of the case base lies, in the mean.
 
     The distance of the i-th nearest other case, i = round(b n), averaged over the cases.
-
-    Parameters
-    ----------
-    shares : tuple of float
-        The values of b.
-
-    Returns
-    -------
-    dict of float to float
-        On the grid of `quem.dialogue.space.steps`.
     """
     if not shares:
         return {}
@@ -202,30 +151,16 @@ FAR = np.int64(1) << 42
 
 @dataclass(frozen=True)
 class Candidates:
-    """The nearest cases of each row, nearest first.
+    """The nearest cases of each row, nearest first."""
 
-    Parameters
-    ----------
-    cases : array of int, shape (rows, r)
-    apart : array of int, shape (rows, r)
-        Their distances in `quem.dialogue.space.steps`.
-    """
-
-    cases: NDArray[np.int64]
-    apart: NDArray[np.int64]
+    cases: NDArray[np.int64]  # of shape (rows, r)
+    apart: NDArray[np.int64]  # of shape (rows, r): their distances in `quem.dialogue.space.steps`
 
 
 def nearest(apart: NDArray[np.int64], order: NDArray[np.int64], count: int) -> Candidates:
     """List the nearest cases.
 
-    Parameters
-    ----------
-    apart : array of int, shape (rows, n)
-        Distances in steps.
-    order : array of int, shape (n,)
-        All cases: of equal distances, the case that is first here is listed first.
-    count : int
-        How many; at most n.
+    Shapes: `apart` (rows, n); `order` (n,).
     """
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))

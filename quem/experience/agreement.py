@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Concordance", "JudgeAgreement", "Orders", "judge_agreement", "orders_in_common"]
-
 # Pairs of judges who ranked different solutions, over all problems; and the numbers that
 # comparing those of one problem takes at once.
 _MOST_PAIRS, _MOST_NUMBERS = 500_000, 10_000_000
@@ -38,34 +36,21 @@ _STATISTICS = (
 
 @dataclass(frozen=True)
 class Concordance:
-    """How well judges agree; NaN where a statistic is undefined.
-
-    Parameters
-    ----------
-    kendall_w : float
-        Kendall's coefficient of concordance, corrected for ties; overall, the mean over
-        problems.
-    mean_tau_b, mean_spearman : float
-        Means over pairs of judges.
-    krippendorff_alpha : float
-        With the ordinal metric.
-    icc_2_1, icc_2_k : float
-        Two-way random effects, absolute agreement, of one judge and of the mean of all.
-    w_test : WTest
-        Of W against judges who rank at random.
-    w_interval : (float, float)
-        Of the mean W over problems, about 95%; NaN for a single problem.
-    """
+    """How well judges agree; NaN where a statistic is undefined."""
 
     n_judges: int
     n_solutions: int
+    # Kendall's coefficient of concordance, corrected for ties; overall, the mean over problems.
     kendall_w: float = np.nan
+    # Means over pairs of judges
     mean_tau_b: float = np.nan
     mean_spearman: float = np.nan
-    krippendorff_alpha: float = np.nan
+    krippendorff_alpha: float = np.nan  # with the ordinal metric
+    # Two-way random effects, absolute agreement, of one judge and of the mean of all
     icc_2_1: float = np.nan
     icc_2_k: float = np.nan
-    w_test: WTest = NO_TEST
+    w_test: WTest = NO_TEST  # of W against judges who rank at random
+    # Of the mean W over problems, about 95%; NaN for a single problem.
     w_interval: tuple[float, float] = (np.nan, np.nan)
 
     def statistics(self) -> dict[str, float]:
@@ -75,23 +60,17 @@ class Concordance:
 
 @dataclass(frozen=True)
 class JudgeAgreement:
-    """The agreement of the judges of a study.
-
-    Parameters
-    ----------
-    of_judge : array of float, shape (problems, judges)
-        The mean Spearman correlation of each judge with the others; NaN where there is none.
-    of_pair : dict of (str, str) to array of float, shape (problems,)
-        The Spearman correlation of each two judges; empty for more than 15 pairs.
-    sampled : bool
-        Whether correlations on some problem are between some of the judges only.
-    """
+    """The agreement of the judges of a study."""
 
     problems: dict[str, Concordance]
     overall: Concordance
+    # Of shape (problems, judges): the mean Spearman correlation of each judge with the others; NaN
+    # where there is none.
     of_judge: Floats
+    # Of shape (problems,): the Spearman correlation of each two judges; empty for more than 15
+    # pairs.
     of_pair: dict[tuple[str, str], Floats]
-    sampled: bool
+    sampled: bool  # whether correlations on some problem are between some of the judges only
 
     @property
     def has_pairs(self) -> bool:
@@ -103,17 +82,10 @@ class Orders(NamedTuple):
     """What judges who ranked two solutions of a problem at least made of it.
 
     Both of shape (problems, judges, solvers), NaN where there is no rank.
-
-    Parameters
-    ----------
-    given : array of float
-        The judge's ranks as given.
-    common : array of float
-        Renumbered among the solvers whom all these judges ranked.
     """
 
-    given: Floats
-    common: Floats
+    given: Floats  # the judge's ranks as given
+    common: Floats  # renumbered among the solvers whom all these judges ranked
 
 
 def orders_in_common(cells: RankCells) -> Orders:
@@ -145,15 +117,6 @@ def judge_agreement(
     Where all judges of a problem ranked the same solutions, means over pairs of judges follow
     from sums over judges. Where they did not, the two of each pair are compared among the
     solutions that both ranked.
-
-    Parameters
-    ----------
-    orders : Orders
-        Of these cells.
-    permutations : int
-        Random orders for the p value of Kendall's W; 0 for none.
-    seed : int
-        For these, and for the sample of judges where there are too many pairs to compare.
     """
     n_problems, n_judges, n_solvers = orders.given.shape
     rng = np.random.default_rng(seed)
@@ -198,21 +161,11 @@ def judge_agreement(
 
 
 class _Correlations(NamedTuple):
-    """Correlations of judges on a problem.
+    """Correlations of judges on a problem."""
 
-    Parameters
-    ----------
-    mean : float
-        Over pairs of judges.
-    of_judge : array of float, shape (judges,)
-        Of a judge with the others.
-    between : array of float, shape (judges, judges)
-        Empty where it is not asked for.
-    """
-
-    mean: float
-    of_judge: Floats
-    between: Floats
+    mean: float  # over pairs of judges
+    of_judge: Floats  # of shape (judges,): of a judge with the others
+    between: Floats  # of shape (judges, judges): empty where it is not asked for
 
 
 def _is_alike(given: Floats) -> bool:
@@ -350,10 +303,7 @@ def _alpha(tables: list[Floats]) -> float:
     Its distance of two ranks is the squared difference of their places among all ranks given,
     so that sums over judges take the place of the matrix of coincidences.
 
-    Parameters
-    ----------
-    tables : list of array of float, shape (judges, solutions)
-        One per problem, of ranks without gaps.
+    Shapes: `tables` (judges, solutions).
     """
     # Renumbered ranks are whole or half numbers: twice a rank is its level.
     levels = [(2 * ranks).astype(np.int64) for ranks in tables if len(ranks) > 1 and ranks.size]

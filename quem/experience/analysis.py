@@ -62,8 +62,6 @@ if TYPE_CHECKING:
     from quem.experience.virtual_placement import PanelPlacement
     from quem.panels.package import ReferencePanel
 
-__all__ = ["analyze_experience", "check_experience"]
-
 _PARTS: tuple[What, ...] = ("judge", "problem")
 
 
@@ -307,8 +305,16 @@ def _suited_to_blocks(
         return settings
     for key in ("score", "normalize"):
         if getattr(settings, key) not in ("rank", "none"):
-            message = "needs ranks of whole groups, and some were judged in blocks; leave it out"
-            raise QuemError([_wrong_setting(study, settings, key, message)])
+            raise QuemError(
+                [
+                    _wrong_setting(
+                        study,
+                        settings,
+                        key,
+                        "needs ranks of whole groups, and some were judged in blocks; leave it out",
+                    )
+                ]
+            )
     return settings.model_copy(update={"score": "pl"})
 
 
@@ -321,12 +327,20 @@ def _pool(study: Study, cells: RankCells) -> ExpectedRanks:
         f"({join_words(cells.solvers[solver] for solver in part)})"
         for part in pooled.connection.parts
     )
-    message = (
-        f"the solvers fall into parts that were never compared with each other: {parts}; let a "
-        "judge rank solutions of different parts together, or analyze each part as a separate "
-        "study"
+    raise QuemError(
+        [
+            study.mistake(
+                ("rankings",),
+                (
+                    "the solvers fall into parts that were never compared with each other: "
+                    f"{parts}; let a "
+                    "judge rank solutions of different parts together, or analyze each part as a "
+                    "separate "
+                    "study"
+                ),
+            )
+        ]
     )
-    raise QuemError([study.mistake(("rankings",), message)])
 
 
 def _on_panel(study: Study, panel: ReferencePanel, settings: ExperienceSettings) -> PanelPlacement:
@@ -344,8 +358,15 @@ def _on_panel(study: Study, panel: ReferencePanel, settings: ExperienceSettings)
     assert source is not None  # noqa: S101  there is a panel
     placement = place_on_panel(panel, data, study.declared, source.anchors)
     if not placement.problems:
-        message = "no judge has ranked a system with its anchors yet, on a problem with all systems"
-        raise QuemError([study.mistake(("rankings",), message)])
+        raise QuemError(
+            [
+                study.mistake(
+                    ("rankings",),
+                    "no judge has ranked a system with its anchors yet, on a problem with all "
+                    "systems",
+                )
+            ]
+        )
     return placement
 
 
@@ -388,8 +409,14 @@ def _refuse_flat(study: Study, x: NDArray[np.float64], y: NDArray[np.float64]) -
     elif np.ptp(y) == 0:
         same = "experience"
     if same:
-        message = (
-            f"all subjects have the same {same}, so no line can be fitted; "
-            "check the ranks, or add judges and problems"
+        raise QuemError(
+            [
+                study.mistake(
+                    ("rankings",),
+                    (
+                        f"all subjects have the same {same}, so no line can be fitted; "
+                        "check the ranks, or add judges and problems"
+                    ),
+                )
+            ]
         )
-        raise QuemError([study.mistake(("rankings",), message)])

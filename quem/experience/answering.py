@@ -17,61 +17,36 @@ if TYPE_CHECKING:
     from quem.store.answers import Answer
     from quem.study.models import Question
 
-__all__ = ["Answering", "Reply", "Score", "Scored", "answering"]
-
 _FEWEST = 3
 
 
 @dataclass(frozen=True)
 class Reply:
-    """How often an answer was given.
-
-    Parameters
-    ----------
-    answer : str or None
-        None for all that was written in answer to a question for a text.
-    share : float
-        Of all answers to the question.
-    """
+    """How often an answer was given."""
 
     question: Question
-    answer: str | None
+    answer: str | None  # none for all that was written in answer to a question for a text
     n: int
-    share: float
+    share: float  # of all answers to the question
 
 
 @dataclass(frozen=True)
 class Score:
-    """What one solver got in a question about solutions.
-
-    Parameters
-    ----------
-    n : int
-        Answers to a scale; for a flag, ranks: a solution counts once for each judge.
-    mean : float
-        Of a scale; for a flag, the share of the ranks with which it was set.
-    """
+    """What one solver got in a question about solutions."""
 
     question: Question
     solver: str
-    n: int
-    mean: float
+    n: int  # answers to a scale; for a flag, ranks: a solution counts once for each judge
+    mean: float  # of a scale; for a flag, the share of the ranks with which it was set
 
 
 @dataclass(frozen=True)
 class Scored:
-    """Whether the scores of a question go with the ranks.
-
-    Parameters
-    ----------
-    n : int
-        Solvers with a score and an average rank.
-    tau : float
-        Kendall's tau-b of the two; NaN for fewer than 3 solvers, or where all scores are equal.
-    """
+    """Whether the scores of a question go with the ranks."""
 
     question: Question
-    n: int
+    n: int  # solvers with a score and an average rank
+    # Kendall's tau-b of the two; NaN for fewer than 3 solvers, or where all scores are equal.
     tau: float
 
 
@@ -87,19 +62,7 @@ class Answering:
 def answering(
     cells: RankCells, averages: Averages, answers: Sequence[Answer], questions: Iterable[Question]
 ) -> Answering | None:
-    """Count the answers, and average those that are numbers or marks.
-
-    Parameters
-    ----------
-    answers : sequence of Answer
-        Of first rankings of a task alone, later ones are left out; so are answers on solvers that
-        are not in the result, and those that the study file does not offer any more.
-
-    Returns
-    -------
-    Answering or None
-        None where nobody answered anything.
-    """
+    """Count the answers, and average those that are numbers or marks."""
     known = {
         name for name, kind in zip(cells.solvers, cells.kinds, strict=True) if kind != "withheld"
     }

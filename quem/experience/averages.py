@@ -16,34 +16,22 @@ if TYPE_CHECKING:
     from quem.experience.cells import RankCells
     from quem.experience.components import Components, Spread
 
-__all__ = ["Averages", "average_cells", "widening"]
-
 
 @dataclass(frozen=True)
 class Averages:
-    """What the skill function is fitted to.
-
-    Parameters
-    ----------
-    experience : array of float, shape (n_solvers,)
-        NaN for all but subjects.
-    average : array of float, shape (n_solvers,)
-        Mean score; NaN without ranks.
-    incidence : Incidence
-        Which cells each solver has; without problems and judges for averages computed elsewhere.
-    problem_means : array of float, shape (n_problems, n_solvers)
-        Mean score on each problem; NaN where a solver was not judged.
-    components : Components or None
-        Of the subjects' scores; None where all solvers have alike cells, where that does not
-        matter, in a very large study, and where scores are pooled or computed elsewhere.
-    """
+    """What the skill function is fitted to."""
 
     solvers: tuple[str, ...]
     kinds: tuple[str, ...]
-    experience: NDArray[np.float64]
-    average: NDArray[np.float64]
+    experience: NDArray[np.float64]  # of shape (n_solvers,): NaN for all but subjects
+    average: NDArray[np.float64]  # of shape (n_solvers,): mean score; NaN without ranks
+    # Which cells each solver has; without problems and judges for averages computed elsewhere.
     incidence: Incidence
+    # Of shape (n_problems, n_solvers): mean score on each problem; NaN where a solver was not
+    # judged.
     problem_means: NDArray[np.float64]
+    # Of the subjects' scores; None where all solvers have alike cells, where that does not matter,
+    # in a very large study, and where scores are pooled or computed elsewhere.
     components: Components | None = None
 
     @property
@@ -74,15 +62,7 @@ class Averages:
     def widening(self, spread: Spread | None = None) -> NDArray[np.float64]:
         """Say how much more the averages of systems vary that have fewer cells than subjects.
 
-        Parameters
-        ----------
-        spread : three arrays of float, shape (..., n_solvers), optional
-            Of other cells than these.
-
-        Returns
-        -------
-        array of float, shape (..., number of systems)
-            In squared scores.
+        Shapes: `spread` (..., n_solvers), optional.
         """
         systems = self.of_kind("system")
         spread = spread or self.incidence.spread
@@ -106,13 +86,7 @@ class Averages:
 def average_cells(cells: RankCells, experience: NDArray[np.float64]) -> Averages:
     """Average the scores of each solver over all its cells.
 
-    Parameters
-    ----------
-    experience : array of float, shape (n_solvers,)
-
-    Returns
-    -------
-    Averages
+    Shapes: `experience` (n_solvers,).
     """
     has_score = np.isfinite(cells.score)
     known = slice(None) if has_score.all() else has_score
@@ -142,19 +116,7 @@ def widening(
 ) -> NDArray[np.float64]:
     """Say how much more the averages of systems vary that have fewer cells than subjects.
 
-    Parameters
-    ----------
-    of : Components
-        Of the subjects' scores, of one study or many.
-    spread : three arrays of float, shape (..., n_solvers)
-        Of each solver's cells.
-    subjects, systems : arrays of int
-        Columns of it.
-
-    Returns
-    -------
-    array of float, shape (..., len(systems))
-        In squared scores.
+    Shapes: `spread` (..., n_solvers).
     """
     variances = average_variances(of, spread)
     of_subjects = variances[..., subjects]

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from quem.experience.simulation import Simulated
     from quem.experience.skill import SkillForm
 
-__all__ = ["BatchAverage", "BatchEstimates", "BatchFit", "batch_estimates", "fit_batch"]
-
 _SAME = 1e-6
 # Of a residual sum of squares, relative to the total: what rounding leaves.
 _ROUNDING = 1e-20
@@ -36,32 +34,20 @@ _ROUNDING = 1e-20
 
 @dataclass(frozen=True)
 class BatchFit:
-    """Skill functions fitted to many weighted samples of subjects.
-
-    Parameters
-    ----------
-    valid : array of bool, shape (b,)
-        Samples with enough different averages.
-    coefficients : array of float, shape (b, k)
-        In powers of z = (g(x) - center)/scale; NaN where not valid.
-    inverse : array of float, shape (b, k, k)
-        The inverse of X'WX.
-    center, scale : array of float, shape (b, 1)
-    z, weights : array of float, shape (b, n)
-        The subjects of each sample.
-    y : array of float, shape (n,) or (b, n)
-        The response of their experience.
-    """
+    """Skill functions fitted to many weighted samples of subjects."""
 
     form: SkillForm
-    valid: NDArray[np.bool_]
+    valid: NDArray[np.bool_]  # of shape (b,): samples with enough different averages
+    # Of shape (b, k): in powers of z = (g(x) - center)/scale; NaN where not valid.
     coefficients: NDArray[np.float64]
-    inverse: NDArray[np.float64]
+    inverse: NDArray[np.float64]  # of shape (b, k, k): the inverse of X'WX
+    # Of shape (b, 1)
     center: NDArray[np.float64]
     scale: NDArray[np.float64]
+    # Of shape (b, n): the subjects of each sample
     z: NDArray[np.float64]
     weights: NDArray[np.float64]
-    y: NDArray[np.float64]
+    y: NDArray[np.float64]  # of shape (n,) or (b, n): the response of their experience
 
     def predict(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """Experience at the averages `x`, shape (b, m); NaN where not valid."""
@@ -132,17 +118,10 @@ class BatchFit:
 
 @dataclass(frozen=True)
 class BatchAverage:
-    """Skill functions of a form that is the average of two.
-
-    Parameters
-    ----------
-    fits : tuple of BatchFit
-    shares : two arrays of float, shape (b,)
-        The weight of each.
-    """
+    """Skill functions of a form that is the average of two."""
 
     fits: tuple[BatchFit, ...]
-    shares: tuple[NDArray[np.float64], NDArray[np.float64]]
+    shares: tuple[NDArray[np.float64], NDArray[np.float64]]  # of shape (b,): the weight of each
 
     @property
     def valid(self) -> NDArray[np.bool_]:
@@ -181,16 +160,7 @@ def fit_batch(
 ) -> BatchFit | BatchAverage:
     """Fit a skill function to each weighted sample.
 
-    Parameters
-    ----------
-    x : array of float, shape (b, n)
-        Averages of the n subjects in each sample; NaN leaves one out.
-    y : array of float, shape (n,) or (b, n)
-        Their experience.
-    weights : array of float, shape (b, n)
-        How often each subject is in each sample.
-    fewest : int
-        How many different averages a sample has to hold, if more than the form needs.
+    Shapes: `x` (b, n); `y` (n,) or (b, n); `weights` (b, n).
     """
     fits = tuple(_fit_one(part, x, y, weights, fewest=fewest) for part in form.parts)
     if not form.averaged:
@@ -261,34 +231,19 @@ def _distinct(x: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[n
 
 @dataclass(frozen=True)
 class BatchEstimates:
-    """What `quem.analyze` estimates, of b studies with m systems each.
+    """What `quem.analyze` estimates, of b studies with m systems each."""
 
-    Parameters
-    ----------
-    average : array of float, shape (b, solvers)
-        NaN for a solver without any solution.
-    experience : array of float, shape (b, m)
-        The estimates.
-    prediction, mean : array of float, shape (b, m, 2)
-    calibrated : array of float, shape (b, m)
-        The estimates by calibration.
-    calibration : array of float, shape (b, m, 2)
-        NaN where unbounded.
-    lower, upper : array of float, shape (b, m)
-        One-sided bounds, above and below the subjects' range only; else NaN.
-    inside : array of bool, shape (b, m)
-        Whether a system lies in the subjects' range.
-    """
-
-    average: NDArray[np.float64]
-    experience: NDArray[np.float64]
+    average: NDArray[np.float64]  # of shape (b, solvers): NaN for a solver without any solution
+    experience: NDArray[np.float64]  # of shape (b, m): the estimates
+    # Of shape (b, m, 2)
     prediction: NDArray[np.float64]
     mean: NDArray[np.float64]
-    calibrated: NDArray[np.float64]
-    calibration: NDArray[np.float64]
+    calibrated: NDArray[np.float64]  # of shape (b, m): the estimates by calibration
+    calibration: NDArray[np.float64]  # of shape (b, m, 2): NaN where unbounded
+    # Of shape (b, m): one-sided bounds, above and below the subjects' range only; else NaN
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
-    inside: NDArray[np.bool_]
+    inside: NDArray[np.bool_]  # of shape (b, m): whether a system lies in the subjects' range
 
 
 def batch_estimates(
@@ -304,27 +259,11 @@ def batch_estimates(
     Gives the numbers of `quem.analyze` with these settings, hundreds of times faster. A
     study in which a subject has no solution at all is fitted to the others, without its
     calibration interval.
-
-    Parameters
-    ----------
-    score : {"rank", "worth"}
-        What is averaged; worths (see `quem.experience.expected_ranks`) do not flatten at the ends.
-        Of studies in blocks ranks are expected ranks, as in `quem.analyze`.
-    normalize : {"none", "expected", "percentile"}
-        Of ranks.
-    form : str
-        Of the skill function, such as "linear". Calibration is by the line whatever it is.
-
-    Raises
-    ------
-    ValueError
-        Worths of studies in blocks are asked for.
     """
     y = simulated.experience
     if simulated.scenario.block_size is not None:
         if score == "worth":
-            message = "worths need whole groups; leave out block_size, or the score"
-            raise ValueError(message)
+            raise ValueError("worths need whole groups; leave out block_size, or the score")
         average = blocked_ranks(simulated)
         widened = np.zeros(simulated.truth.shape)
     else:

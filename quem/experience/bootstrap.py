@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from quem.experience.cells import RankCells
     from quem.experience.skill import SkillForm
 
-__all__ = ["Bootstrap", "bootstrap"]
-
 _FEWEST_AVERAGES = 3
 _MOST_CELLS = 20_000_000
 _BATCH = 1_000_000
@@ -27,23 +25,14 @@ class Bootstrap:
     """How the estimates scatter when judges, problems, and subjects are resampled.
 
     A sensitivity figure: as an interval it covers too little (METHOD of the package docs).
-
-    Parameters
-    ----------
-    replicates, discarded : int
-        Drawn, and of them discarded for fewer than 3 different averages.
-    intervals : dict of str to (float, float)
-        Percentile interval of each system's estimate.
-    spread : dict of str to float
-        Standard deviation of each system's estimate.
-    approximate : bool
-        Whether judges and problems were taken to add up, without their interaction.
     """
 
+    # Drawn, and of them discarded for fewer than 3 different averages
     replicates: int
     discarded: int
-    intervals: dict[str, tuple[float, float]]
-    spread: dict[str, float]
+    intervals: dict[str, tuple[float, float]]  # percentile interval of each system's estimate
+    spread: dict[str, float]  # standard deviation of each system's estimate
+    # Whether judges and problems were taken to add up, without their interaction.
     approximate: bool = False
 
 
@@ -61,17 +50,7 @@ def bootstrap(
     A solver left without ranks is dropped from that replicate; a replicate with fewer than
     3 different averages is discarded and counted.
 
-    Parameters
-    ----------
-    experience : array of float, shape (n_solvers,)
-
-    Returns
-    -------
-    Bootstrap or None
-        None where the study is too large to hold as judges x problems x solvers, and some
-        judge lacks some solution. Of a large study without gaps, an average is taken to be the
-        grand mean with the mean deviations of the judges and of the problems drawn, which makes
-        ranges 1 or 2% too narrow.
+    Shapes: `experience` (n_solvers,).
     """
     subjects = np.flatnonzero(cells.of_kind("subject"))
     systems = np.flatnonzero(cells.of_kind("system"))
@@ -192,12 +171,8 @@ def _averages(
 ) -> NDArray[np.float64]:
     """Average score of each solver in each replicate, shape (size, n_solvers).
 
-    Parameters
-    ----------
-    total, count : array of float, shape (n_first, n_second, n_solvers)
-        By judge and problem, the more numerous ones first, which leaves less for the second sum.
-    first, second : array of float, shape (size, n_first or n_second)
-        How often each was drawn.
+    Shapes: `total`, `count` (n_first, n_second, n_solvers); `first`, `second` (size, n_first or
+    n_second).
     """
     summed = _weighted(total, first, second)
     if (count == count.flat[0]).all():

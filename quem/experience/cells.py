@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 _LARGEST = 20_000_000
 
-__all__ = ["Gap", "RankCells", "RankTable", "judged_cells", "score_cells", "tabulate"]
-
 
 @dataclass(frozen=True)
 class Gap:
@@ -38,51 +36,34 @@ class Gap:
 
 @dataclass(frozen=True)
 class RankCells:
-    """Every judged solution.
+    """Every judged solution."""
 
-    Parameters
-    ----------
-    judges, problems, solvers : tuple of str
-        The ids that the codes stand for.
-    kinds : tuple of str
-        The kind of each solver: subject, system, assisted or withheld.
-    judge, problem, solver : array of int, shape (n,)
-    group : array of int, shape (n,)
-        The ranking (judge, problem and block) that a cell belongs to, from 0.
-    block, occasion : array of int, shape (n,)
-    given : array of float, shape (n,)
-        The rank as the judge wrote it; ``-inf`` for a solution that failed.
-    adjusted : array of float, shape (n,)
-    size : array of int, shape (n,)
-        The number of solutions in the cell's group that count.
-    score : array of float, shape (n,)
-        What is averaged; the adjusted rank unless the settings say otherwise. NaN for
-        ranks in blocks.
-    placed : array of bool, shape (n,)
-        Whether the study and no judge gave the cell its place.
-    recognized : array of bool, shape (n,)
-        Whether the judge recognized the author of what the judge ranked.
-    reference : {"all", "humans"}
-        Whom each solution is ranked against.
-    """
-
+    # The ids that the codes stand for
     judges: tuple[str, ...]
     problems: tuple[str, ...]
     solvers: tuple[str, ...]
-    kinds: tuple[str, ...]
+    kinds: tuple[str, ...]  # the kind of each solver: subject, system, assisted or withheld
+    # Of shape (n,)
     judge: NDArray[np.int64]
     problem: NDArray[np.int64]
     solver: NDArray[np.int64]
+    # Of shape (n,): the ranking (judge, problem and block) that a cell belongs to, from 0.
     group: NDArray[np.int64]
+    # Of shape (n,)
     block: NDArray[np.int64]
     occasion: NDArray[np.int64]
+    # Of shape (n,): the rank as the judge wrote it; ``-inf`` for a solution that failed.
     given: NDArray[np.float64]
-    adjusted: NDArray[np.float64]
-    size: NDArray[np.int64]
+    adjusted: NDArray[np.float64]  # of shape (n,)
+    size: NDArray[np.int64]  # of shape (n,): the number of solutions in the cell's group that count
+    # Of shape (n,): what is averaged; the adjusted rank unless the settings say otherwise. NaN for
+    # ranks in blocks.
     score: NDArray[np.float64]
+    # Of shape (n,): whether the study and no judge gave the cell its place.
     placed: NDArray[np.bool_]
+    # Of shape (n,): whether the judge recognized the author of what the judge ranked.
     recognized: NDArray[np.bool_]
-    reference: Literal["all", "humans"] = "all"
+    reference: Literal["all", "humans"] = "all"  # whom each solution is ranked against
     gaps: tuple[Gap, ...] = ()
     # Decisions on pairs have none that mean anything alone.
     has_ranks: ClassVar[bool] = True
@@ -90,10 +71,7 @@ class RankCells:
     def rankings(self, keep: NDArray[np.bool_] | None = None) -> PooledRankings:
         """Give the rankings that worths are fitted to.
 
-        Parameters
-        ----------
-        keep : array of bool, shape (n,), optional
-            Which cells count; all by default.
+        Shapes: `keep` (n,), optional.
         """
         rows = slice(None) if keep is None else keep
         group = self.group[rows]
@@ -143,23 +121,15 @@ class RankCells:
 
 @dataclass(frozen=True)
 class RankTable:
-    """The ranks of whole groups as a table, NaN where there is none.
+    """The ranks of whole groups as a table, NaN where there is none."""
 
-    Parameters
-    ----------
-    judges, problems, solvers : array of int
-        Codes of those who have ranks.
-    ranks : array of float, shape (judges, problems, solvers)
-        Adjusted ranks among all, whoever is the reference.
-    scores : array of float, of the same shape
-        What is averaged.
-    """
-
+    # Codes of those who have ranks
     judges: NDArray[np.int64]
     problems: NDArray[np.int64]
     solvers: NDArray[np.int64]
+    # Of shape (judges, problems, solvers): adjusted ranks among all, whoever is the reference.
     ranks: NDArray[np.float64]
-    scores: NDArray[np.float64]
+    scores: NDArray[np.float64]  # what is averaged
 
 
 def tabulate(cells: RankCells) -> RankTable:
@@ -188,18 +158,6 @@ def judged_cells(
     Of a group that a judge saw again, only the first occasion counts. A solution that failed
     is tied last in its group. A withheld solver who is not in the data takes the one rank
     that its group leaves unused.
-
-    Parameters
-    ----------
-    declared : Declared
-        The kinds of the solvers, and which solutions failed.
-    reference : {"all", "humans"}
-        Whom each solution is ranked against.
-
-    Returns
-    -------
-    RankCells
-        With ``score`` equal to ``adjusted``.
     """
     if isinstance(rankings, Decisions):
         from quem.experience.decisions import decision_cells

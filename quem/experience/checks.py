@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from quem.experience.result import ExperienceFindings
     from quem.study.runs import Run
 
-__all__ = ["find_warnings"]
-
 _LOW_AGREEMENT = 0.25
 # With a tau-b below this, less than half of what determines a judge's order is repeated.
 _LOW_CONSISTENCY = 0.3

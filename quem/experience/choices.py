@@ -19,37 +19,17 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "Choices",
-    "Expected",
-    "WeakOrders",
-    "polynomials",
-    "sums_from_there",
-    "sums_up_to",
-    "weak_orders",
-]
-
 _PORTION = 1 << 16
 
 
 @dataclass(frozen=True)
 class WeakOrders:
-    """Rankings of the same number of solvers, the worst first.
+    """Rankings of the same number of solvers, the worst first."""
 
-    Parameters
-    ----------
-    ranking : array of int, shape (m,)
-        Which rankings these are.
-    solver : array of int, shape (size, m)
-    tied : array of int, shape (size, m)
-        The number of solvers that are tied at each place.
-    last : array of bool, shape (size, m)
-        Whether a place is the last of those that are tied.
-    """
-
-    ranking: NDArray[np.int64]
-    solver: NDArray[np.int64]
-    tied: NDArray[np.int64]
+    ranking: NDArray[np.int64]  # of shape (m,): which rankings these are
+    solver: NDArray[np.int64]  # of shape (size, m)
+    tied: NDArray[np.int64]  # of shape (size, m): the number of solvers that are tied at each place
+    # Of shape (size, m): whether a place is the last of those that are tied.
     last: NDArray[np.bool_]
 
 
@@ -58,19 +38,7 @@ def weak_orders(
 ) -> tuple[WeakOrders, ...]:
     """Arrange rankings for `quem.experience.plackett_luce.fit_plackett_luce`.
 
-    Parameters
-    ----------
-    ranking : array of int, shape (n,)
-        The ranking that each place belongs to, from 0.
-    solver : array of int, shape (n,)
-        Codes from 0; no solver occurs twice in a ranking.
-    rank : array of float, shape (n,)
-        1 or ``-inf`` is the worst; only the order counts, and equal ranks are ties.
-
-    Returns
-    -------
-    tuple of WeakOrders
-        Rankings of one length each, in portions that a processor's cache holds.
+    Shapes: `ranking` (n,); `solver` (n,); `rank` (n,).
     """
     at = np.argsort(ranking, kind="stable")
     counts = np.bincount(ranking)
@@ -107,23 +75,7 @@ def _tied(last: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 class Choices:
-    """The choices of rankings of one length.
-
-    Parameters
-    ----------
-    weights : array of float, shape (number of rankings,), optional
-        How often each ranking counts; once by default.
-
-    Attributes
-    ----------
-    solver : array of int, shape (size, m)
-    weight : array of float, shape (size, m)
-        How often the choice at a place counts; 0 within a tie.
-    share : array of float, shape (size, m)
-        How large the share of a place in its choice is, with that weight.
-    counts : dict of int to float
-        How many sets of each size were chosen.
-    """
+    """The choices of rankings of one length."""
 
     def __init__(self, order: WeakOrders, weights: Floats | None = None) -> None:
         self.solver = order.solver
@@ -144,22 +96,7 @@ class _Term:
 
 
 class Expected:
-    """What the model expects of choices, at given worths.
-
-    Parameters
-    ----------
-    theta : array of float, shape (n_solvers,)
-    sizes : list of int
-        Of the sets that may be chosen; the first is 1.
-    delta : array of float, shape (len(sizes),)
-
-    Attributes
-    ----------
-    total : array of float, shape (size, m)
-        The odds of all sets, by choice.
-    by_size : array of float, shape (len(sizes), size, m)
-        The probabilities of the sizes, by choice.
-    """
+    """What the model expects of choices, at given worths."""
 
     def __init__(self, choices: Choices, theta: Floats, sizes: list[int], delta: Floats) -> None:
         self.choices, self.sizes, self.delta = choices, sizes, delta
@@ -208,12 +145,8 @@ class Expected:
     def covariances(self) -> tuple[Floats, Floats, Floats]:
         """Give the covariances of shares and sizes, summed over the choices of a ranking.
 
-        Returns
-        -------
-        shares : array of float, shape (m, size, size)
-        mixed : array of float, shape (len(sizes), m, size)
-        of_sizes : array of float, shape (len(sizes), len(sizes))
-            Over all rankings.
+        Shapes: `shares` (m, size, size); `mixed` (len(sizes), m, size); `of_sizes` (len(sizes),
+        len(sizes)).
         """
         weight = self.choices.weight.T
         size = weight.shape[1]

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Spread = tuple[Floats, Floats, Floats]
 
-__all__ = ["Components", "Incidence", "average_variances", "components", "spread_without"]
-
 
 @dataclass(frozen=True)
 class Components:
@@ -30,20 +28,11 @@ class Components:
 
     A quarter of the mean squared change of the difference of two solvers from one cell to
     another; NaN where no two cells differ in that way.
-
-    Parameters
-    ----------
-    of_judges : array of float, shape (...)
-        Same problem, other judge: rest + taste.
-    of_problems : array of float, shape (...)
-        Same judge, other problem: rest + solution.
-    of_both : array of float, shape (...)
-        Other judge and problem: rest + solution + taste.
     """
 
-    of_judges: Floats
-    of_problems: Floats
-    of_both: Floats
+    of_judges: Floats  # of shape (...): same problem, other judge: rest + taste
+    of_problems: Floats  # of shape (...): same judge, other problem: rest + solution
+    of_both: Floats  # of shape (...): other judge and problem: rest + solution + taste
 
     @property
     def solution(self) -> Floats:
@@ -76,10 +65,7 @@ def components(ranks: Floats) -> Components:
     missing this gives the estimates of the three-way analysis of variance (Searle, Casella &
     McCulloch 1992); where some are, each mean stays unbiased.
 
-    Parameters
-    ----------
-    ranks : array of float, shape (..., judges, problems, solvers)
-        NaN where missing.
+    Shapes: `ranks` (..., judges, problems, solvers).
     """
     of_judge = _moments(ranks)
     of_problem = _moments(np.swapaxes(ranks, -3, -2))
@@ -123,17 +109,10 @@ def _changes(count: Floats, total: Floats, squares: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Incidence:
-    """On which problems, and by which judges, each solver was ranked.
+    """On which problems, and by which judges, each solver was ranked."""
 
-    Parameters
-    ----------
-    problems : array of int, shape (..., problems, solvers)
-        The number of cells.
-    judges : array of int, shape (..., judges, solvers)
-    """
-
-    problems: NDArray[np.int64]
-    judges: NDArray[np.int64]
+    problems: NDArray[np.int64]  # of shape (..., problems, solvers): the number of cells
+    judges: NDArray[np.int64]  # of shape (..., judges, solvers)
 
     @staticmethod
     def of(ranks: Floats) -> Incidence:
@@ -171,12 +150,7 @@ def _spread(
 def spread_without(
     cells: RankCells, what: Literal["judge", "problem"], incidence: Incidence
 ) -> Spread:
-    """Give the spread of each solver's cells without each judge, or without each problem.
-
-    Returns
-    -------
-    three arrays of float, shape (judges or problems, solvers)
-    """
+    """Give the spread of each solver's cells without each judge, or without each problem."""
     known = np.isfinite(cells.score)
     judge, problem, solver = (of[known] for of in (cells.judge, cells.problem, cells.solver))
     n = len(cells.solvers)
@@ -198,14 +172,7 @@ def average_variances(of: Components, spread: Spread) -> Floats:
     :math:`v_s = \sigma^2_{SP} A_s + \sigma^2_{SJ} B_s + \sigma^2_E E_s`, with the spread of
     the solver's cells.
 
-    Parameters
-    ----------
-    of : Components
-    spread : three arrays of float, shape (..., solvers)
-
-    Returns
-    -------
-    array of float, shape (..., solvers)
+    Shapes: `spread` (..., solvers).
     """
     parts = zip((of.solution, of.taste, of.rest), spread, strict=True)
     return np.asarray(sum(variance[..., np.newaxis] * share for variance, share in parts))

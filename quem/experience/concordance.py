@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["NO_TEST", "W_TESTS", "WTest", "kendall_w", "mean_interval", "w_tests"]
-
 WTestName = Literal["", "exact", "permutation", "chi-squared"]
 # How a p value was computed, in words.
 W_TESTS: dict[WTestName, str] = {
@@ -37,16 +35,9 @@ _ROUNDING = 1e-9
 
 
 class WTest(NamedTuple):
-    """The chance of a W this large if judges rank at random.
+    """The chance of a W this large if judges rank at random."""
 
-    Parameters
-    ----------
-    p : float
-        NaN where it is unknown.
-    by : {"", "exact", "permutation", "chi-squared"}
-    """
-
-    p: float = np.nan
+    p: float = np.nan  # NaN where it is unknown
     by: WTestName = ""
 
 
@@ -56,15 +47,7 @@ NO_TEST = WTest()
 def kendall_w(ranks: Floats) -> float:
     r"""Compute :math:`W = 12 S / (m^2 (n^3 - n) - m \sum (t^3 - t))`.
 
-    Parameters
-    ----------
-    ranks : array of float, shape (m, n)
-        Adjusted ranks of m judges; S is the spread of their sums, t are the sizes of ties.
-
-    Returns
-    -------
-    float
-        NaN where all judges tie everything.
+    Shapes: `ranks` (m, n).
     """
     centered = ranks - (ranks.shape[1] + 1) / 2
     most = _most(centered)
@@ -86,19 +69,7 @@ def w_tests(tables: Sequence[Floats], *, permutations: int, seed: int) -> tuple[
     (Kendall & Babington Smith 1939), and their sum over problems likewise; below 8 solutions
     that is too rough.
 
-    Parameters
-    ----------
-    tables : sequence of array of float, shape (m, n)
-        One per problem, of adjusted ranks.
-    permutations : int
-        0 for exact tests only.
-
-    Returns
-    -------
-    list of WTest
-        One per problem; without a p where W is undefined.
-    WTest
-        Of the mean over the problems where it is defined.
+    Shapes: `tables` (m, n).
     """
     w = np.array([kendall_w(ranks) if min(ranks.shape) > 1 else np.nan for ranks in tables])
     each = [NO_TEST] * len(tables)
@@ -202,16 +173,6 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float]:
     """Give the interval of the mean W, about 95%, from its spread over problems.
 
     It holds for these solvers and judges: in simulations it covered 90% to 96%.
-
-    Parameters
-    ----------
-    values : sequence of float
-        W on each problem; NaN where it is undefined.
-
-    Returns
-    -------
-    (float, float)
-        Within 0 and 1; NaN below 3 problems.
     """
     known = np.asarray(values)[np.isfinite(values)]
     n = len(known)

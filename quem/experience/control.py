@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["FEWEST_LABELED", "Control", "Erratic", "control_variate", "erratic"]
-
 # With 2 problems it would cover 91 to 96%, and nothing shows whether a machine is erratic.
 FEWEST_LABELED = 3
 _RIDGE = 0.1
@@ -44,79 +42,45 @@ _FREEDOM = 0.7
 
 @dataclass(frozen=True)
 class Control:
-    """What machine judges add to the experts' averages.
+    """What machine judges add to the experts' averages."""
 
-    Parameters
-    ----------
-    beta : array of float, shape (n_machines,)
-    share : float
-        Lambda: the weight of the machines' difference between the problems that only they ranked
-        and those of the experts; 0 to 1.
-    correlation : float
-        Within solvers, between the experts' ranks and the machines' over the experts' problems;
-        NaN where either does not vary.
-    n_labeled, n_problems : int
-        n and P, of the problems that count.
-    effective_problems : float
-        Problems that experts alone would have to rank for the same precision.
-    shift : array of float, shape (n_solvers,)
-        What is added to each average rank; 0 where the machines have not ranked a solver.
-    residual : array of float, shape (n_labeled, n_solvers)
-        What the machines do not explain of the experts' mean ranks, in the order of `labeled`.
-    labeled : array of int, shape (n_labeled,)
-        Indices of the experts' problems that count.
-    variance : array of float, shape (n_solvers,)
-        Of each average, the P problems as fixed.
-    """
-
-    beta: Floats
+    beta: Floats  # of shape (n_machines,)
+    # Lambda: the weight of the machines' difference between the problems that only they ranked and
+    # those of the experts; 0 to 1.
     share: float
+    # Within solvers, between the experts' ranks and the machines' over the experts' problems; NaN
+    # where either does not vary.
     correlation: float
+    # n and P, of the problems that count
     n_labeled: int
     n_problems: int
+    # Problems that experts alone would have to rank for the same precision.
     effective_problems: float
+    # Of shape (n_solvers,): what is added to each average rank; 0 where the machines have not
+    # ranked a solver.
     shift: Floats
+    # Of shape (n_labeled, n_solvers): what the machines do not explain of the experts' mean ranks,
+    # in the order of `labeled`.
     residual: Floats
-    labeled: NDArray[np.int64]
-    variance: Floats
+    labeled: NDArray[np.int64]  # of shape (n_labeled,): indices of the experts' problems that count
+    variance: Floats  # of shape (n_solvers,): of each average, the P problems as fixed
 
 
 @dataclass(frozen=True)
 class Erratic:
-    """Whether a machine says other things of a system from problem to problem than experts do.
+    """Whether a machine says other things of a system from problem to problem than experts do."""
 
-    Parameters
-    ----------
-    f, p : float
-        Of the system's variance over that of people; NaN where people do not vary.
-    variance : float
-        What the system's has beyond theirs, in squared ranks; 0 unless p is below 5%.
-    df : int
-        Of that variance.
-    """
-
+    # Of the system's variance over that of people; NaN where people do not vary
     f: float
     p: float
-    variance: float
-    df: int
+    variance: float  # what the system's has beyond theirs, in squared ranks; 0 unless p is below 5%
+    df: int  # of that variance
 
 
 def control_variate(h: Floats, m: Floats) -> Control:
     """Say how far machine judges' rankings go with the experts', and what they add.
 
-    Parameters
-    ----------
-    h : array of float, shape (n_problems, n_solvers)
-        The experts' mean ranks; NaN where they did not rank a solution.
-    m : array of float, shape (n_machines, n_problems, n_solvers)
-        The machines' mean ranks over their repeats. A problem counts where each machine ranked
-        somebody, and a solution where each machine ranked it.
-
-    Returns
-    -------
-    Control
-        With `beta` 0 where experts ranked fewer than 3 problems, all of them, or where the
-        machines' ranks never vary within solvers.
+    Shapes: `h` (n_problems, n_solvers); `m` (n_machines, n_problems, n_solvers).
     """
     known = np.asarray(np.isfinite(m).all(axis=0))
     counted = np.asarray(known.any(axis=1))
@@ -165,10 +129,7 @@ def control_variate(h: Floats, m: Floats) -> Control:
 def erratic(control: Control, people: NDArray[np.bool_], system: int) -> Erratic:
     """Hold the variance of a system that the machines leave against that of people.
 
-    Parameters
-    ----------
-    people : array of bool, shape (n_solvers,)
-        Who are subjects.
+    Shapes: `people` (n_solvers,).
     """
     usual = np.nanmean(control.variance[people]) if people.any() else np.nan
     own = control.variance[system]

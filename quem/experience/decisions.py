@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Codes = NDArray[np.int64]
 
-__all__ = ["DecidedRankings", "DecisionCells", "decision_cells"]
-
 # Decisions that are looked at together: what is computed of them stays in a processor's cache.
 _PORTION = 1 << 17
 # Outcomes that may be counted in a table, whether they occur or not.
@@ -36,13 +34,7 @@ _FEW_OUTCOMES = 1 << 22
 
 
 class DecidedRankings(PooledRankings):
-    """The outcomes of pairs, how often each occurs, and which one each decision is.
-
-    Attributes
-    ----------
-    outcome : array of int, shape (number of rows of the decisions,)
-        Which of the different rankings a row is.
-    """
+    """The outcomes of pairs, how often each occurs, and which one each decision is."""
 
     def __init__(self, decisions: Decisions) -> None:
         self.decisions = decisions
@@ -146,12 +138,7 @@ class DecidedRankings(PooledRankings):
 
 
 class DecisionCells(RankCells):
-    """The cells of decisions, two of each: laid out where something asks for them, and not before.
-
-    Attributes
-    ----------
-    decisions : Decisions
-    """
+    """The cells of decisions, two of each, laid out when something asks for them."""
 
     decisions: Decisions
 
@@ -199,12 +186,10 @@ class DecisionCells(RankCells):
 
     @cached_property
     def judge(self) -> Codes:
-        """The judge of each cell."""
         return np.repeat(self.decisions.judge[self._both], 2).astype(np.int64)
 
     @cached_property
     def problem(self) -> Codes:
-        """The problem of each cell."""
         return np.repeat(self.decisions.problem[self._both], 2).astype(np.int64)
 
     @cached_property
@@ -215,7 +200,6 @@ class DecisionCells(RankCells):
 
     @cached_property
     def group(self) -> Codes:
-        """The decision of each cell."""
         return np.repeat(np.arange(self.n_groups), 2)
 
     @cached_property
@@ -263,14 +247,6 @@ class DecisionCells(RankCells):
 def decision_cells(
     decisions: Decisions, declared: Declared, reference: Literal["all", "humans"] = "all"
 ) -> DecisionCells:
-    """Take decisions for rankings of two.
-
-    Parameters
-    ----------
-    declared : Declared
-        The kinds of the solvers.
-    reference : {"all", "humans"}
-        Whom each solution is ranked against.
-    """
+    """Take decisions for rankings of two."""
     kinds = tuple(declared.solvers[solver] for solver in decisions.solvers)
     return DecisionCells(decisions, kinds, reference)

@@ -15,17 +15,6 @@ if TYPE_CHECKING:
     from quem.experience.hierarchical import ModelEstimate
     from quem.experience.skill import Added, SkillFunction
 
-__all__ = [
-    "Calibration",
-    "Estimate",
-    "Interval",
-    "calibrate",
-    "estimate_system",
-    "invert",
-    "outside",
-    "round_years",
-]
-
 Interval = tuple[float, float]
 _UNBOUNDED = (float("nan"), float("nan"))
 _ROUNDING = 1e-9
@@ -40,15 +29,10 @@ _SIDES: dict[tuple[bool, bool], Literal["inside", "above", "below", "outside"]] 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The inverse regression: average rank on experience, turned around (Fieller).
-
-    Parameters
-    ----------
-    interval : (float, float)
-        NaN where the interval is unbounded, which is where the slope is not significant.
-    """
+    """The inverse regression: average rank on experience, turned around (Fieller)."""
 
     experience: float
+    # NaN where the interval is unbounded, which is where the slope is not significant.
     interval: Interval
 
     @property
@@ -59,64 +43,37 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Estimate:
-    """How experienced a system is.
-
-    Parameters
-    ----------
-    n_judges, n_problems : int
-        Judges who ranked it, and problems on which they did; 0 where that is unknown.
-    widened : float
-        What is added to the prediction variance because it has fewer cells than the subjects.
-    jagged : float
-        What is added because it varies more from problem to problem than people do.
-    error : float
-        The standard error of the prediction, with what is added: half its interval over the
-        quantile of t, which for curves of a logarithm is an approximation.
-    df : float
-        Its degrees of freedom.
-    prediction : (float, float)
-        Where a human peer of that quality would be.
-    likely : (float, float)
-        Where they are as likely as not: their interval at 50%.
-    mean : (float, float)
-        Where the mean experience at that quality is: the paper's band.
-    calibration : Calibration or None
-        The typical human of that quality; None for forms without an inverse.
-    side : {"inside", "above", "below", "outside"}
-        Against the subjects' range; "outside" where rank and estimate leave it on
-        different sides.
-    bound : float
-        The one-sided prediction bound, above or below the range; else NaN.
-    at_least : tuple of (float, float)
-        Years, and the probability that a human peer has at least that many.
-    added : float
-        What is added instead because machine judges are erratic on it, or because other judges
-        placed it on a panel.
-    model : ModelEstimate or None
-        By the model of persons, problems, and judges; None where that is not defined.
-    alone : Estimate or None
-        By the experts alone, where machine judges are used.
-    """
+    """How experienced a system is."""
 
     system: str
     average_rank: float
+    # Judges who ranked it, and problems on which they did; 0 where that is unknown
     n_judges: int
     n_problems: int
+    # What is added to the prediction variance because it has fewer cells than the subjects.
     widened: float
-    jagged: float
+    jagged: float  # what is added because it varies more from problem to problem than people do
+    # The standard error of the prediction, with what is added: half its interval over the quantile
+    # of t, which for curves of a logarithm is an approximation.
     error: float
-    df: float
+    df: float  # its degrees of freedom
     experience: float
-    prediction: Interval
-    likely: Interval
-    mean: Interval
+    prediction: Interval  # where a human peer of that quality would be
+    likely: Interval  # where they are as likely as not: their interval at 50%
+    mean: Interval  # where the mean experience at that quality is: the paper's band
+    # The typical human of that quality; None for forms without an inverse.
     calibration: Calibration | None
+    # Against the subjects' range; "outside" where rank and estimate leave it on different sides.
     side: Literal["inside", "above", "below", "outside"]
-    bound: float
+    bound: float  # the one-sided prediction bound, above or below the range; else NaN
+    # Years, and the probability that a human peer has at least that many.
     at_least: tuple[tuple[float, float], ...]
+    # What is added instead because machine judges are erratic on it, or because other judges placed
+    # it on a panel.
     added: float = 0.0
+    # By the model of persons, problems, and judges; None where that is not defined.
     model: ModelEstimate | None = None
-    alone: Estimate | None = None
+    alone: Estimate | None = None  # by the experts alone, where machine judges are used
 
     def interval(self, kind: str) -> Interval:
         """Give the interval of a kind: prediction, mean, calibration or hierarchical."""
@@ -149,20 +106,6 @@ def estimate_system(
 
     What the average varies more than those of the subjects widens the distribution of a peer
     (`Averages.widening`; `quem.experience.profile`).
-
-    Parameters
-    ----------
-    system : str
-        The solver's id.
-    level : float
-        Of the intervals, in (0, 1).
-    at_least : tuple of float
-        Years for which the probability of at least that many is wanted.
-    jagged : float
-        In squared scores, what the average varies more for the system being jagged.
-    added : Added, optional
-        What it varies more besides, for machine judges being erratic on it, or for other judges
-        having placed it on a panel.
     """
     index = averages.solvers.index(system)
     x = averages.average[index : index + 1]
@@ -210,18 +153,7 @@ def _pair(ends: NDArray[np.float64]) -> Interval:
 
 
 def calibrate(function: SkillFunction, x: float, level: float) -> Calibration | None:
-    """Regress g(average rank) on the response and invert, with Fieller's interval.
-
-    Parameters
-    ----------
-    x : float
-        The system's average rank.
-
-    Returns
-    -------
-    Calibration or None
-        None for polynomials of degree 2 and more, and for an average.
-    """
+    """Regress g(average rank) on the response and invert, with Fieller's interval."""
     form = function.form
     if form.degree > 1 or form.averaged:
         return None
@@ -236,19 +168,7 @@ def invert(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Regress x on y and invert, for one study or many (Fieller 1954).
 
-    Parameters
-    ----------
-    x, y : array of float, shape (..., n)
-        Average rank, transformed as the form asks, and experience.
-    d : array of float, shape (..., m)
-        Where to invert, as distance from the mean of x.
-
-    Returns
-    -------
-    center : array of float, shape (..., m)
-        NaN where the slope is 0.
-    ends : array of float, shape (..., m, 2)
-        NaN where the interval is unbounded.
+    Shapes: `x`, `y` (..., n); `d` (..., m); `center` (..., m); `ends` (..., m, 2).
     """
     n = x.shape[-1]
     mean = y.mean(axis=-1, keepdims=True)
@@ -273,10 +193,7 @@ def round_years(years: NDArray[np.float64]) -> tuple[float, ...]:
     Half and four fifths of the highest subject's, in whole years from 5 on and in tenths below;
     without those that are not inside the subjects' range.
 
-    Parameters
-    ----------
-    years : array of float, shape (n,)
-        Experience of the subjects; may be empty.
+    Shapes: `years` (n,).
     """
     low, high = years.min(initial=np.inf), years.max(initial=0.0)
     digits = 0 if high >= _WHOLE_YEARS else 1
@@ -294,12 +211,7 @@ def outside(
 
     A system lies outside in quality, in experience, or in both.
 
-    Parameters
-    ----------
-    x, y : array of float, shape (..., n)
-        Average rank and experience of the subjects of one study or many.
-    x_systems, years : array of float, shape (..., m)
-        Average rank and estimate of the systems.
+    Shapes: `x`, `y` (..., n); `x_systems`, `years` (..., m).
     """
     # The same average can differ in its last digit by the order in which ranks are added.
     ends = [(of.min(-1, keepdims=True), of.max(-1, keepdims=True)) for of in (x, y)]

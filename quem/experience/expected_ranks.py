@@ -27,21 +27,6 @@ if TYPE_CHECKING:
     from quem.experience.plackett_luce import Connection, PlackettLuce
     from quem.experience.pooled_rankings import PooledRankings, What
 
-__all__ = [
-    "DRAWS",
-    "MOST_REFITTED",
-    "ExpectedRanks",
-    "Worths",
-    "averages_without",
-    "expected_ranks",
-    "fit_worths",
-    "pool",
-    "pool_rankings",
-    "pooled_averages",
-    "pools_without",
-    "win_chances",
-]
-
 # In each of its cells a solver also draws so often with one of average worth, which keeps the
 # worth of who is always first finite.
 DRAWS = 0.4
@@ -51,21 +36,16 @@ _STEPS, _LONGEST_STEP, _CLOSE = 100, 1.5, 1e-6
 
 @dataclass(frozen=True)
 class Worths:
-    """How good the solvers of b studies are, on a scale without ends.
+    """How good the solvers of b studies are, on a scale without ends."""
 
-    Parameters
-    ----------
-    worth : array of float, shape (b, solvers)
-        On the logit scale, 0 for an average solver; NaN for one who was never ranked.
-    information : array of float, shape (b, solvers)
-        Of the worth, the mean over the solver's cells.
-    cells : array of float, shape (b, judges, problems, solvers)
-        What each cell says of the worth, to first order; where nothing is missing, the mean
-        over a solver's cells is its worth. NaN where the solver was not ranked.
-    """
-
+    # Of shape (b, solvers): on the logit scale, 0 for an average solver; NaN for one who was never
+    # ranked.
     worth: NDArray[np.float64]
+    # Of shape (b, solvers): of the worth, the mean over the solver's cells.
     information: NDArray[np.float64]
+    # Of shape (b, judges, problems, solvers): what each cell says of the worth, to first order;
+    # where nothing is missing, the mean over a solver's cells is its worth. NaN where the solver
+    # was not ranked.
     cells: NDArray[np.float64]
 
 
@@ -81,10 +61,7 @@ def fit_worths(ranks: NDArray[np.float64]) -> Worths:
     with the adjusted ranks r in the groups g and the logistic function :math:`\Lambda`: the
     ranks that the worths predict add up to those that were given.
 
-    Parameters
-    ----------
-    ranks : array of float, shape (b, judges, problems, solvers)
-        Adjusted ranks; NaN where a solver was not ranked.
+    Shapes: `ranks` (b, judges, problems, solvers).
     """
     mask = np.isfinite(ranks)
     beaten = np.where(mask, ranks - 1, 0.0)
@@ -162,18 +139,10 @@ def _cells(
 
 @dataclass(frozen=True)
 class ExpectedRanks:
-    """The worths of a study's solvers.
+    """The worths of a study's solvers."""
 
-    Parameters
-    ----------
-    model : PlackettLuce
-        Of the study's solvers; those without rankings have no meaning.
-    ranked : array of bool, shape (n_solvers,)
-        Who has rankings.
-    """
-
-    model: PlackettLuce
-    ranked: NDArray[np.bool_]
+    model: PlackettLuce  # of the study's solvers; those without rankings have no meaning
+    ranked: NDArray[np.bool_]  # of shape (n_solvers,): who has rankings
     connection: Connection
     n_rankings: int
     rankings: PooledRankings
@@ -188,10 +157,7 @@ class ExpectedRanks:
 def pool(cells: RankCells, keep: NDArray[np.bool_] | None = None) -> ExpectedRanks:
     """Fit Plackett-Luce to all rankings.
 
-    Parameters
-    ----------
-    keep : array of bool, shape (n_cells,), optional
-        Which cells count; all by default.
+    Shapes: `keep` (n_cells,), optional.
     """
     return pool_rankings(cells.rankings(keep))
 
@@ -203,12 +169,7 @@ def pool_rankings(
 ) -> ExpectedRanks:
     """Fit Plackett-Luce to rankings.
 
-    Parameters
-    ----------
-    weights : array of float, shape (number of different rankings,), optional
-        How often each counts; as often as it was given by default.
-    start : PlackettLuce, optional
-        A fit to nearly the same rankings.
+    Shapes: `weights` (number of different rankings,), optional.
     """
     n = rankings.n_solvers
     orders, each = rankings.orders, rankings.weights
@@ -249,12 +210,7 @@ def expected_ranks(
     a reference of S solvers the sum is over these, and like the rank of anybody else that of
     others is located by it times :math:`(S - 1)/S` (`quem.experience.ranks.adjusted_ranks`).
 
-    Parameters
-    ----------
-    ranked : array of bool, shape (n_solvers,)
-        Who has rankings; the others get NaN.
-    reference : array of bool, shape (n_solvers,), optional
-        All by default.
+    Shapes: `ranked` (n_solvers,); `reference` (n_solvers,), optional.
     """
     beats = model.beats()
     np.fill_diagonal(beats, 0.0)
@@ -275,9 +231,7 @@ def pooled_averages(
 
     Worths are pooled over problems, so that nothing is known of single problems.
 
-    Parameters
-    ----------
-    experience : array of float, shape (n_solvers,)
+    Shapes: `experience` (n_solvers,).
     """
     humans = cells.of_kind("subject") if cells.reference == "humans" else None
     average = expected_ranks(pooled.model, pooled.ranked, humans)
@@ -292,10 +246,7 @@ def averages_without(
 ) -> Averages:
     """Pool the cells that are kept; no solver has an average where they fall into parts.
 
-    Parameters
-    ----------
-    experience : array of float, shape (n_solvers,)
-    keep : array of bool, shape (n_cells,)
+    Shapes: `experience` (n_solvers,); `keep` (n_cells,).
     """
     pooled = pool(cells, keep)
     if not pooled.is_connected:

@@ -31,39 +31,23 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["FitStatistics", "WorthFit", "fit_statistics"]
-
 
 @dataclass(frozen=True)
 class FitStatistics:
-    """How well the choices of judges, or those about solvers, fit.
+    """How well the choices of judges, or those about solvers, fit."""
 
-    Parameters
-    ----------
-    n : array of int, shape (k,)
-        The number of choices among two or more; of pairs, of decisions.
-    infit, outfit : array of float, shape (k,)
-        Mean squares, weighted by information and plain; NaN without choices.
-    """
-
+    # Of shape (k,): the number of choices among two or more; of pairs, of decisions.
     n: NDArray[np.int64]
+    # Of shape (k,): mean squares, weighted by information and plain; NaN without choices
     infit: Floats
     outfit: Floats
 
 
 class WorthFit(NamedTuple):
-    """How well the worths of a study fit.
+    """How well the worths of a study fit."""
 
-    Parameters
-    ----------
-    judges : FitStatistics
-        One value a judge of the study.
-    solvers : FitStatistics
-        One value a solver, over the choices in which they took part.
-    """
-
-    judges: FitStatistics
-    solvers: FitStatistics
+    judges: FitStatistics  # one value a judge of the study
+    solvers: FitStatistics  # one value a solver, over the choices in which they took part
 
 
 def fit_statistics(pooled: ExpectedRanks) -> WorthFit:

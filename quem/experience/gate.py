@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from quem.experience.skill import SkillFunction
 
-__all__ = ["FEWEST_SUBJECTS", "REASONS", "SIGNIFICANT", "Gate", "gate_of"]
-
 SIGNIFICANT = 0.05
 # Of fewer, what passes the test was lucky: 8% to 36% of such intervals miss, where 5% should.
 FEWEST_SUBJECTS = 5
@@ -20,15 +18,9 @@ REASONS: tuple[Reason, ...] = ("decreasing-skill-function", "not-significant", "
 
 @dataclass(frozen=True)
 class Gate:
-    """Why a study states no years.
+    """Why a study states no years."""
 
-    Parameters
-    ----------
-    reasons : tuple of str
-        Empty where it states them.
-    """
-
-    reasons: tuple[Reason, ...]
+    reasons: tuple[Reason, ...]  # empty where it states them
 
     @property
     def passed(self) -> bool:

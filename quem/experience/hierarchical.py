@@ -27,16 +27,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "FALLBACKS",
-    "Hierarchical",
-    "ModelEstimate",
-    "cell_errors",
-    "hierarchical",
-    "model_estimates",
-    "worth_line",
-]
-
 # The error variance of a worth goes with information to the power of -1/2; the rest is that a
 # rank is rounded. Both, and the limit below, were chosen on simulated studies (docs/explanation).
 _ROUNDED = 1 / 24
@@ -56,37 +46,26 @@ FALLBACKS = (
 
 @dataclass(frozen=True)
 class Hierarchical:
-    """Systems of b studies by the model.
+    """Systems of b studies by the model."""
 
-    Parameters
-    ----------
-    worth, information : array of float, shape (b, solvers)
-        Information is the mean over the solver's cells.
-    years : array of float, shape (b, systems)
-    typical, peer : array of float, shape (b, systems, 2)
-        NaN where there is no interval; infinite where it is open.
-    variance, df : array of float, shape (b, systems)
-        The error variance of a system's worth, and its degrees of freedom.
-    slope, residual_variance : array of float, shape (b,)
-        Of worth on experience, over the subjects.
-    added : array of float, shape (b, systems)
-        To the residual variance, for a system with fewer cells than the subjects.
-    df_typical : array of float, shape (b, systems)
-    fallback : array of int, shape (b, systems)
-        Why the typical interval is the peer's, as an index into `FALLBACKS`.
-    """
-
+    # Of shape (b, solvers): information is the mean over the solver's cells
     worth: Floats
     information: Floats
-    years: Floats
+    years: Floats  # of shape (b, systems)
+    # Of shape (b, systems, 2): NaN where there is no interval; infinite where it is open
     typical: Floats
     peer: Floats
+    # Of shape (b, systems): the error variance of a system's worth, and its degrees of freedom
     variance: Floats
     df: Floats
+    # Of shape (b,): of worth on experience, over the subjects
     slope: Floats
     residual_variance: Floats
+    # Of shape (b, systems): to the residual variance, for a system with fewer cells than the
+    # subjects.
     added: Floats
-    df_typical: Floats
+    df_typical: Floats  # of shape (b, systems)
+    # Of shape (b, systems): why the typical interval is the peer's, as an index into `FALLBACKS`.
     fallback: NDArray[np.int64]
 
 
@@ -95,18 +74,7 @@ def hierarchical(
 ) -> Hierarchical:
     r"""Estimate the systems of many studies by the model.
 
-    Parameters
-    ----------
-    ranks : array of float, shape (b, judges, problems, solvers)
-        Adjusted ranks among all; NaN where a solver was not ranked.
-    worths : Worths
-        As fitted to the ranks.
-    experience : array of float, shape (b, solvers)
-        NaN for all but subjects, the same solvers in each study.
-    systems : array of int
-        Columns of solvers.
-    level : float
-        Of the intervals, in (0, 1).
+    Shapes: `ranks` (b, judges, problems, solvers); `experience` (b, solvers).
     """
     held = np.isfinite(ranks)
     n_judges, n_problems = ranks.shape[1:3]
@@ -173,17 +141,7 @@ def cell_errors(ranks: Floats, worths: Worths) -> Floats:
     :math:`u = I^{1/4} H_G^{-1} (r - 1 - \text{expected})`, with the information matrix of the
     cell's own group.
 
-    Parameters
-    ----------
-    ranks : array of float, shape (b, judges, problems, solvers)
-        Adjusted ranks among all; NaN where a solver was not ranked.
-    worths : Worths
-        As fitted to the ranks.
-
-    Returns
-    -------
-    array of float, of the shape of the ranks
-        NaN where a solver was not ranked.
+    Shapes: `ranks` (b, judges, problems, solvers).
     """
     held, theta, information = np.isfinite(ranks), worths.worth, worths.information
     n_studies, n_judges, n_problems, n_solvers = ranks.shape
@@ -230,15 +188,7 @@ def _alike(
 def worth_line(y: Floats, theta: Floats) -> tuple[Floats, Floats, Floats]:
     """Regress worth on experience by least squares.
 
-    Parameters
-    ----------
-    y, theta : array of float, shape (b, subjects)
-        Experience and worth.
-
-    Returns
-    -------
-    slope, residual_variance, s_yy : array of float, shape (b,)
-        The last is the sum of squares of experience around its mean.
+    Shapes: `y`, `theta` (b, subjects); `slope`, `residual_variance`, `s_yy` (b,).
     """
     off = y - y.mean(axis=1, keepdims=True)
     s_yy = (off**2).sum(axis=1)
@@ -312,21 +262,14 @@ def _ends(
 
 @dataclass(frozen=True)
 class ModelEstimate:
-    """A system by the model of persons, problems, and judges.
-
-    Parameters
-    ----------
-    typical, peer : (float, float)
-        For a typical person, and for one further person, of that quality; NaN where there is no
-        interval, infinite where an end is open.
-    fallback : str
-        Why the first is the second, as a code; else empty.
-    """
+    """A system by the model of persons, problems, and judges."""
 
     experience: float
+    # For a typical person, and for one further person, of that quality; NaN where there is no
+    # interval, infinite where an end is open
     typical: Interval
     peer: Interval
-    fallback: str
+    fallback: str  # why the first is the second, as a code; else empty
 
 
 def model_estimates(
@@ -334,16 +277,7 @@ def model_estimates(
 ) -> list[ModelEstimate]:
     """Estimate the systems of a study of whole groups.
 
-    Parameters
-    ----------
-    worths : Worths
-        Of the solvers of the table.
-    experience : array of float, shape (solvers,)
-        NaN for all but subjects.
-    systems : array of int
-        Columns of the table.
-    level : float
-        Of the intervals.
+    Shapes: `experience` (solvers,).
     """
     of = hierarchical(table.ranks[np.newaxis], worths, experience[np.newaxis], systems, level=level)
     return [

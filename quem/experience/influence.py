@@ -33,22 +33,6 @@ if TYPE_CHECKING:
     from quem.experience.skill import FormFit, SkillForm, SkillFunction
     from quem.study import ExperienceSettings
 
-__all__ = [
-    "REASONS",
-    "LeaveOneOut",
-    "Recognized",
-    "SubjectDiagnostic",
-    "Variant",
-    "leave_out_cells",
-    "leave_out_pooled",
-    "leave_out_recognized",
-    "leave_out_subjects",
-    "residuals",
-    "vary",
-    "with_judge_turned",
-    "without_recognized",
-]
-
 Reason = Literal["", "no-other-ranks", "not-fitted"]
 REASONS: tuple[Reason, ...] = ("no-other-ranks", "not-fitted")
 _ROUNDING = 1e-10
@@ -56,48 +40,33 @@ _ROUNDING = 1e-10
 
 @dataclass(frozen=True)
 class LeaveOneOut:
-    """A system's estimate without one judge, subject or problem.
-
-    Parameters
-    ----------
-    estimate : float
-        NaN where too few subjects remain.
-    low, high : float
-        The prediction interval. Where it is wider for a system with fewer cells, the variance
-        components are those of the whole study.
-    change : float
-        Estimate without, less the estimate with.
-    reason : {"", "no-other-ranks", "not-fitted"}
-        Why there is no estimate: all ranks of the system are of what is left out, or no skill
-        function can be fitted to the rest.
-    """
+    """A system's estimate without one judge, subject or problem."""
 
     what: str
     id: str
     system: str
-    estimate: float
+    estimate: float  # NaN where too few subjects remain
+    # The prediction interval. Where it is wider for a system with fewer cells, the variance
+    # components are those of the whole study.
     low: float
     high: float
-    change: float
+    change: float  # estimate without, less the estimate with
+    # Why there is no estimate: all ranks of the system are of what is left out, or no skill
+    # function can be fitted to the rest.
     reason: Reason = ""
 
 
 @dataclass(frozen=True)
 class SubjectDiagnostic:
-    """How far a subject lies from the skill function, and how much it bends it.
-
-    Parameters
-    ----------
-    studentized : float
-        The externally studentized residual; NaN where the other subjects lie on a curve
-        and leave nothing to measure it by.
-    """
+    """How far a subject lies from the skill function, and how much it bends it."""
 
     subject: str
     experience: float
     average_rank: float
     fitted: float
     residual: float
+    # The externally studentized residual; NaN where the other subjects lie on a curve and leave
+    # nothing to measure it by.
     studentized: float
     leverage: float
     cooks_distance: float
@@ -109,11 +78,6 @@ def leave_out_subjects(
     """Estimate each system without each subject.
 
     The others keep the ranks that they had with the subject in their groups.
-
-    Parameters
-    ----------
-    estimates : dict of str to float
-        System to its estimate with everybody.
     """
     subjects = averages.of_kind("subject")
     weights = 1 - np.eye(len(subjects))
@@ -138,13 +102,7 @@ def leave_out_cells(
     estimates: dict[str, float],
     level: float,
 ) -> list[LeaveOneOut]:
-    """Estimate each system without each judge, or without each problem.
-
-    Parameters
-    ----------
-    estimates : dict of str to float
-        System to its estimate with everybody.
-    """
+    """Estimate each system without each judge, or without each problem."""
     names = cells.judges if what == "judge" else cells.problems
     codes = cells.judge if what == "judge" else cells.problem
     n = len(cells.solvers)
@@ -183,11 +141,6 @@ def leave_out_pooled(
     """Do as `leave_out_cells`, by the worths without each judge or problem.
 
     An estimate is NaN where what is left falls into parts that were never compared.
-
-    Parameters
-    ----------
-    without : mapping of int to ExpectedRanks
-        By what is left out, as `pools_without` gives it.
     """
     if not without:
         return []
@@ -219,25 +172,14 @@ def _alone(what: Literal["judge", "problem"], averages: Averages) -> NDArray[np.
 
 @dataclass(frozen=True)
 class _Left:
-    """What is left after each omission.
-
-    Parameters
-    ----------
-    names : list of str
-        What was left out, one an omission.
-    average : array of float, shape (len(names), n_solvers)
-    weights : array of float, shape (len(names), n_subjects)
-    widened : array of float, shape (len(names), n_systems)
-    alone : array of bool, shape (len(names), n_solvers)
-        Whose ranks are all left out.
-    """
+    """What is left after each omission."""
 
     what: str
-    names: list[str]
-    average: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    widened: NDArray[np.float64]
-    alone: NDArray[np.bool_]
+    names: list[str]  # what was left out, one an omission
+    average: NDArray[np.float64]  # of shape (len(names), n_solvers)
+    weights: NDArray[np.float64]  # of shape (len(names), n_subjects)
+    widened: NDArray[np.float64]  # of shape (len(names), n_systems)
+    alone: NDArray[np.bool_]  # of shape (len(names), n_solvers): whose ranks are all left out
 
 
 def _left_out(
@@ -313,19 +255,13 @@ def _rounded(residual: NDArray[np.float64], of: NDArray[np.float64]) -> NDArray[
 
 @dataclass(frozen=True)
 class Variant:
-    """The estimates under one other setting.
+    """The estimates under one other setting."""
 
-    Parameters
-    ----------
-    setting, value : str
-        Which setting, and what it was changed to.
-    estimate, low, high : float
-        NaN ends where the interval is unbounded.
-    """
-
+    # Which setting, and what it was changed to
     setting: str
     value: str
     system: str
+    # NaN ends where the interval is unbounded
     estimate: float
     low: float
     high: float
@@ -347,11 +283,7 @@ def vary(
 ) -> list[Variant]:
     """Estimate each system under every other form, normalization and score, and calibrated.
 
-    Parameters
-    ----------
-    experience : array of float, shape (n_solvers,)
-    estimates : list of Estimate
-        The headline's.
+    Shapes: `experience` (n_solvers,).
     """
     # The model stands for the linear form of ranks only.
     kind = "prediction" if settings.interval == "hierarchical" else settings.interval
@@ -407,24 +339,14 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class Recognized:
-    """The estimates without the ranks that judges gave to authors whom they recognized.
+    """The estimates without the ranks that judges gave to authors whom they recognized."""
 
-    Parameters
-    ----------
-    n_ranks, n_judges : int
-        How many ranks these are, and of how many judges.
-    of_ranks : int
-        How many ranks the judges gave in all.
-    fitted : bool
-        Whether a skill function can be fitted to what is left.
-    estimates : tuple of LeaveOneOut
-        One a system; NaN where nothing can be fitted, or no rank of the system is left.
-    """
-
+    # How many ranks these are, and of how many judges
     n_ranks: int
     n_judges: int
-    of_ranks: int
-    fitted: bool
+    of_ranks: int  # how many ranks the judges gave in all
+    fitted: bool  # whether a skill function can be fitted to what is left
+    # One a system; NaN where nothing can be fitted, or no rank of the system is left.
     estimates: tuple[LeaveOneOut, ...]
 
 
@@ -435,22 +357,7 @@ def leave_out_recognized(
     estimates: list[Estimate],
     settings: ExperienceSettings,
 ) -> Recognized | None:
-    """Estimate each system without what judges ranked and recognized.
-
-    Parameters
-    ----------
-    averages : Averages
-        With all ranks.
-    form : SkillForm
-        The headline's.
-    estimates : list of Estimate
-        With all ranks.
-
-    Returns
-    -------
-    Recognized or None
-        None where nobody was recognized.
-    """
+    """Estimate each system without what judges ranked and recognized."""
     marked = _marked(cells)
     if not marked.any():
         return None
@@ -479,13 +386,7 @@ def with_judge_turned(
     estimates: Iterable[Estimate],
     settings: ExperienceSettings,
 ) -> tuple[LeaveOneOut, ...]:
-    """Estimate each system with all orders of a judge turned around.
-
-    Parameters
-    ----------
-    averages, form, estimates
-        With the orders as given.
-    """
+    """Estimate each system with all orders of a judge turned around."""
     others = _averages(turn_around(cells, judge), averages.experience, settings)
     function = _function(form, others)
     return tuple(
@@ -509,12 +410,6 @@ def without_recognized(cells: RankCells) -> RankCells:
 
     Withheld solvers, who are in no result, keep their places whether they were recognized or
     not.
-
-    Returns
-    -------
-    RankCells
-        The same cells; those taken out have the size 0 and a rank of NaN, which no average
-        takes in. ``score`` is equal to ``adjusted``.
     """
     marked = _marked(cells)
     touched = np.zeros(cells.n_groups, dtype=bool)

@@ -18,16 +18,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "LEVEL",
-    "MISFIT",
-    "JudgeFit",
-    "JudgeStatistics",
-    "judge_fits",
-    "judge_statistics",
-    "turn_around",
-]
-
 # Of the intervals of correlations, by which judges are called reversed.
 LEVEL = 0.95
 # A judge whose ratio is larger is warned of.
@@ -38,27 +28,18 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class JudgeStatistics:
-    """How each judge goes with the others, in one study or many; NaN where undefined.
+    """How each judge goes with the others, in one study or many; NaN where undefined."""
 
-    Parameters
-    ----------
-    n_solvers : array of int, shape (...)
-        Solvers whom all judges ranked, over whom judges are correlated.
-    others : array of float, shape (..., judges)
-        Correlation of the judge's mean ranks with the mean of the other judges' mean ranks.
-    interval : array of float, shape (..., judges, 2)
-        Of it, at 95%, by Fisher's z; from 5 solvers on.
-    experience : array of float, shape (..., judges)
-        Correlation of the judge's mean ranks with the subjects' experience.
-    misfit : array of float, shape (..., judges)
-        The mean squared difference of the judge's ranks from the mean rank of the others, as a
-        ratio to the mean of that of the others; from 3 judges on.
-    """
-
+    # Of shape (...): solvers whom all judges ranked, over whom judges are correlated.
     n_solvers: NDArray[np.int64]
+    # Of shape (..., judges): correlation of the judge's mean ranks with the mean of the other
+    # judges' mean ranks.
     others: Floats
-    interval: Floats
+    interval: Floats  # of shape (..., judges, 2): of it, at 95%, by Fisher's z; from 5 solvers on
+    # Of shape (..., judges): correlation of the judge's mean ranks with the subjects' experience.
     experience: Floats
+    # Of shape (..., judges): the mean squared difference of the judge's ranks from the mean rank of
+    # the others, as a ratio to the mean of that of the others; from 3 judges on.
     misfit: Floats
 
     @property
@@ -74,13 +55,7 @@ class JudgeStatistics:
 def judge_statistics(common: Floats, experience: Floats) -> JudgeStatistics:
     """Compare each judge's ranks with those of the others.
 
-    Parameters
-    ----------
-    common : array of float, shape (..., problems, judges, solvers)
-        Ranks among the solvers whom all judges of a problem ranked
-        (`quem.experience.agreement.Orders`); NaN elsewhere.
-    experience : array of float, shape (..., solvers)
-        NaN for all but subjects.
+    Shapes: `common` (..., problems, judges, solvers); `experience` (..., solvers).
     """
     known = np.isfinite(common)
     ranks = np.where(known, common, 0.0)
@@ -144,13 +119,7 @@ def _misfit(ranks: Floats, known: NDArray[np.bool_]) -> Floats:
 
 @dataclass(frozen=True)
 class JudgeFit:
-    """How one judge goes with the others; NaN where undefined (see `JudgeStatistics`).
-
-    Parameters
-    ----------
-    turned : tuple of LeaveOneOut
-        The estimates with this judge's order turned around; empty unless it is reversed.
-    """
+    """How one judge goes with the others; NaN where undefined (see `JudgeStatistics`)."""
 
     judge: str
     n_solvers: int
@@ -159,17 +128,14 @@ class JudgeFit:
     experience: float
     misfit: float
     is_reversed: bool
+    # The estimates with this judge's order turned around; empty unless it is reversed.
     turned: tuple[LeaveOneOut, ...] = ()
 
 
 def judge_fits(cells: RankCells, common: Floats, experience: Floats) -> list[JudgeFit]:
     """Describe each judge who ranked with others; nobody where there is one judge only.
 
-    Parameters
-    ----------
-    common : array of float, shape (problems, judges, solvers)
-        As for `judge_statistics`.
-    experience : array of float, shape (solvers,)
+    Shapes: `common` (problems, judges, solvers); `experience` (solvers,).
     """
     of = judge_statistics(common, experience)
     judging = np.flatnonzero(np.isfinite(common).any(axis=(0, 2)))
@@ -190,13 +156,7 @@ def judge_fits(cells: RankCells, common: Floats, experience: Floats) -> list[Jud
 
 
 def turn_around(cells: RankCells, judge: str) -> RankCells:
-    """Turn all orders of a judge around; failed solutions stay last.
-
-    Returns
-    -------
-    RankCells
-        With ``score`` equal to ``adjusted``.
-    """
+    """Turn all orders of a judge around; failed solutions stay last."""
     turned = (cells.judge == cells.judges.index(judge)) & np.isfinite(cells.given)
     given = np.where(turned, -cells.given, cells.given)
     humans = cells.reference == "humans"

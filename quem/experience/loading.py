@@ -39,9 +39,6 @@ if TYPE_CHECKING:
     from quem.study.reading import ExperienceFile
     from quem.study.runs import Run
 
-__all__ = ["Panel", "Study", "judges_panel", "load_study", "panel_of_study"]
-
-
 _FEWEST_SUBJECTS = 3
 # Years closer to each other than this are the same, relative to the largest above 1.
 _SAME = 1e-9
@@ -134,27 +131,7 @@ def load_study(
     without_machines: bool = False,
     seal: str = "",
 ) -> Study:
-    """Read a study file and its rankings.
-
-    Parameters
-    ----------
-    path : path-like
-        The study file; see ``docs/reference/study-file.md``.
-    database : str, optional
-        Where the rankings of a judging session are: a URL, or the path of an SQLite file. By
-        default ``$QUEM_DATABASE_URL``, or the SQLite file beside the study file.
-    reveal : bool, default False
-        Whether to read the rankings of a session that is not closed; that is logged.
-    without_machines : bool, default False
-        Whether to leave out what machine judges ranked.
-    seal : str, optional
-        The hash that `quem seal` printed, which the study's seal must have.
-
-    Raises
-    ------
-    QuemError
-        With every mistake in the file and in its rankings.
-    """
+    """Read a study file and its rankings."""
     draft = draft_experience(path)
     mistakes = list(draft.mistakes)
     data, panel = None, None
@@ -241,13 +218,7 @@ def _unfit(draft: ExperienceFile, data: Rankings | PrintedAverages | Decisions) 
 
 
 def panel_of_study(draft: ExperienceFile) -> tuple[ReferencePanel | None, list[Mistake]]:
-    """Read the reference panel of a study, and say where the study is not as it was placed.
-
-    Parameters
-    ----------
-    draft : ExperienceFile
-        Without mistakes of its own.
-    """
+    """Read the reference panel of a study, and say where the study is not as it was placed."""
     spec = draft.spec
     if spec is None or spec.panel is None:
         return None, []
@@ -290,44 +261,45 @@ def _unplaced(
 
 
 class Panel(NamedTuple):
-    """The adjusted ranks of a study, judge by judge.
+    """The adjusted ranks of a study, judge by judge."""
 
-    Parameters
-    ----------
-    judges, problems, solvers : tuple of str
-        Without withheld solvers, who hold their places all the same.
-    ranks : array of float, shape (judges, problems, solvers)
-        As the study's settings say (``score`` and ``normalize``), 1 the worst; NaN where a
-        judge did not rank a solution.
-    """
-
+    # Without withheld solvers, who hold their places all the same
     judges: tuple[str, ...]
     problems: tuple[str, ...]
     solvers: tuple[str, ...]
+    # Of shape (judges, problems, solvers): as the study's settings say (``score`` and
+    # ``normalize``), 1 the worst; NaN where a judge did not rank a solution.
     ranks: NDArray[np.float64]
 
 
 def judges_panel(study: Study) -> Panel:
-    """Give the adjusted ranks of a study, judge by judge (step 4).
-
-    Raises
-    ------
-    QuemError
-        The study has averages only, or judges were given blocks, whose ranks are not of the
-        whole group.
-    """
+    """Give the adjusted ranks of a study, judge by judge (step 4)."""
     if isinstance(study.data, PrintedAverages):
-        message = "the study has average ranks only; the order on each problem needs the rankings"
-        raise QuemError([study.mistake(("rankings",), message)])
+        raise QuemError(
+            [
+                study.mistake(
+                    ("rankings",),
+                    "the study has average ranks only; the order on each problem needs the "
+                    "rankings",
+                )
+            ]
+        )
     settings = study.spec.analysis
     cells = judged_cells(study.data, study.declared)
     cells = score_cells(cells, score=settings.score, normalize=settings.normalize)
     if cells.block.max(initial=1) > 1:
-        message = (
-            "judges ranked the solutions in blocks, and ranks of different blocks make no order of "
-            "all; take a study with whole rankings"
+        raise QuemError(
+            [
+                study.mistake(
+                    ("rankings",),
+                    (
+                        "judges ranked the solutions in blocks, and ranks of different blocks "
+                        "make no order of "
+                        "all; take a study with whole rankings"
+                    ),
+                )
+            ]
         )
-        raise QuemError([study.mistake(("rankings",), message)])
     shape = len(cells.judges), len(cells.problems), len(cells.solvers)
     ranks = np.full(shape, np.nan)
     ranks[cells.judge, cells.problem, cells.solver] = cells.score

@@ -31,17 +31,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "Draw",
-    "MachineRanks",
-    "MachineUse",
-    "last_ranking",
-    "machine_ranks",
-    "unsent_images",
-    "unusable",
-    "use_machines",
-]
-
 USELESS = "their rankings do not go with the experts’ from problem to problem"
 # Of calls without a valid ranking.
 _TOO_MANY_FAILED = 0.2
@@ -49,17 +38,13 @@ _TOO_MANY_FAILED = 0.2
 
 @dataclass(frozen=True)
 class MachineRanks:
-    """The scores of one run, made of its rankings as those of experts are.
-
-    Parameters
-    ----------
-    scores : array of float, shape (repeats, n_problems, n_solvers)
-        Of the study's problems and solvers in the order of its file; NaN where there is none.
-    """
+    """The scores of one run, made of its rankings as those of experts are."""
 
     run: Run
     problems: tuple[str, ...]
     solvers: tuple[str, ...]
+    # Of shape (repeats, n_problems, n_solvers): of the study's problems and solvers in the order of
+    # its file; NaN where there is none.
     scores: Floats
 
     @property
@@ -73,27 +58,13 @@ class MachineRanks:
 
 @dataclass(frozen=True)
 class Draw:
-    """Which problems experts rank.
+    """Which problems experts rank."""
 
-    Parameters
-    ----------
-    digest : str
-        Of the solutions and the nonce.
-    problems : tuple of str
-        The drawn ones, sorted by lot.
-    labeled : tuple of str
-        Those that experts ranked.
-    drawn_at : str
-        When ballots of them were first dealt; empty where that is not known.
-    changed : bool
-        Whether the solutions are others than those that were drawn from.
-    """
-
-    digest: str
-    problems: tuple[str, ...]
-    labeled: tuple[str, ...]
-    drawn_at: str = ""
-    changed: bool = False
+    digest: str  # of the solutions and the nonce
+    problems: tuple[str, ...]  # the drawn ones, sorted by lot
+    labeled: tuple[str, ...]  # those that experts ranked
+    drawn_at: str = ""  # when ballots of them were first dealt; empty where that is not known
+    changed: bool = False  # whether the solutions are others than those that were drawn from
 
     @property
     def holds(self) -> bool:
@@ -103,34 +74,16 @@ class Draw:
 
 @dataclass(frozen=True)
 class MachineUse:
-    """How the machine judges of a study enter its estimates.
+    """How the machine judges of a study enter its estimates."""
 
-    Parameters
-    ----------
-    runs : tuple of Run
-        The last one of each machine judge that has one.
-    without : tuple of str
-        Machine judges that have none.
-    refused : dict of str to str
-        Why machine judges are not used, by id.
-    reason : str
-        Why none adds anything; empty where they do.
-    control : Control or None
-        None where nothing could be computed.
-    used : tuple of str
-        The machine judges that `control` is of.
-    erratic : dict of str to Erratic
-        By system.
-    """
-
-    runs: tuple[Run, ...]
-    without: tuple[str, ...]
-    refused: dict[str, str]
-    reason: str
-    control: Control | None = None
-    used: tuple[str, ...] = ()
+    runs: tuple[Run, ...]  # the last one of each machine judge that has one
+    without: tuple[str, ...]  # machine judges that have none
+    refused: dict[str, str]  # why machine judges are not used, by id
+    reason: str  # why none adds anything; empty where they do
+    control: Control | None = None  # none where nothing could be computed
+    used: tuple[str, ...] = ()  # the machine judges that `control` is of
     draw: Draw | None = None
-    erratic: dict[str, Erratic] = field(default_factory=dict)
+    erratic: dict[str, Erratic] = field(default_factory=dict)  # by system
     _ranks: tuple[MachineRanks, ...] = field(default=(), repr=False)
 
     @property
@@ -164,13 +117,7 @@ class MachineUse:
 def machine_ranks(
     run: Run, declared: Declared, settings: ExperienceSettings, solvers: frozenset[str]
 ) -> MachineRanks:
-    """Score a run as the ranks of experts are scored.
-
-    Parameters
-    ----------
-    solvers : frozenset of str
-        Who counts; the others are taken out of their groups before ranks are adjusted.
-    """
+    """Score a run as the ranks of experts are scored."""
     kept = {solver: kind for solver, kind in declared.solvers.items() if solver in solvers}
     among = replace(
         declared,
@@ -196,20 +143,7 @@ def machine_ranks(
 def use_machines(
     study: Study, settings: ExperienceSettings, cells: RankCells | None, averages: Averages
 ) -> MachineUse | None:
-    """Say what the machine judges of a study add to the experts' averages.
-
-    Parameters
-    ----------
-    cells : RankCells or None
-        The experts', scored; None where the study has averages only.
-    averages : Averages
-        The experts' alone.
-
-    Returns
-    -------
-    MachineUse or None
-        None where the study does not use any.
-    """
+    """Say what the machine judges of a study add to the experts' averages."""
     if study.machines is None or study.spec.machine is None:
         return None
     last = {judge: last_ranking(runs) for judge, runs in study.machines.items()}

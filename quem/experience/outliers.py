@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["DECISIVE", "outlying", "veteran"]
-
 # Of the half-width of the interval, by how much one subject may change the estimate.
 DECISIVE = 1 / 3
 _FEWEST_SUBJECTS = 6
@@ -29,14 +27,7 @@ def veteran(experience: Floats) -> NDArray[np.int64]:
     The gap between the most, or least, experienced subject and the next exceeds half of the
     whole range.
 
-    Parameters
-    ----------
-    experience : array of float, shape (..., n)
-
-    Returns
-    -------
-    array of int, shape (...)
-        Their index; -1 where there is none, and with fewer than 6 subjects.
+    Shapes: `experience` (..., n).
     """
     n = experience.shape[-1]
     if n < _FEWEST_SUBJECTS:
@@ -52,12 +43,7 @@ def veteran(experience: Floats) -> NDArray[np.int64]:
 def outlying(studentized: Floats, df: int) -> NDArray[np.bool_]:
     r"""Tell which subjects lie too far from the skill function, by Bonferroni's test.
 
-    Parameters
-    ----------
-    studentized : array of float, shape (..., n)
-        Externally studentized residuals, compared with :math:`t_{1 - .05/(2n)}`; NaN is within.
-    df : int
-        Residual degrees of freedom of the skill function, one more than those of the residuals.
+    Shapes: `studentized` (..., n).
     """
     n = studentized.shape[-1]
     if df < 2:  # noqa: PLR2004  nothing is left to measure by

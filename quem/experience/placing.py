@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from quem.experience.cells import RankCells
     from quem.rankings.table import Placement
 
-__all__ = ["Answered", "Placed", "Placing", "QueueSlope", "placing", "queue_slope", "same_order"]
-
 WAYS = ("compare", "drag", "menu", "key")
 SURE = ("unsure", "fairly", "sure")
 _ROUNDING = 1e-9
@@ -28,94 +26,48 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Placed:
-    """The places that came about in one way, or of which judges were equally sure.
+    """The places that came about in one way, or of which judges were equally sure."""
 
-    Parameters
-    ----------
-    level : str or None
-        The way, or how sure; None where the judge's page did not say it.
-    share : float
-        Of all places.
-    n_compared : int
-        Places that can be compared with another judge's order.
-    same_order : float
-        Mean of `same_order` over these; NaN where there are none.
-    """
-
-    level: str | None
+    level: str | None  # the way, or how sure; None where the judge's page did not say it
     n: int
-    share: float
-    n_compared: int
-    same_order: float
+    share: float  # of all places
+    n_compared: int  # places that can be compared with another judge's order
+    same_order: float  # mean of `same_order` over these; NaN where there are none
 
 
 @dataclass(frozen=True)
 class Answered:
-    """The answers to "which is better?".
-
-    Parameters
-    ----------
-    share_equal : float
-        The share of "equally good".
-    share_left : float
-        The share of questions in which the new solution stood left.
-    """
+    """The answers to "which is better?"."""
 
     n: int
-    share_equal: float
-    share_left: float
+    share_equal: float  # the share of "equally good"
+    share_left: float  # the share of questions in which the new solution stood left
 
 
 @dataclass(frozen=True)
 class QueueSlope:
-    """By how many ranks a solution comes out higher for each place later in the queue.
-
-    Parameters
-    ----------
-    p : float
-        Of the two-sided t test of no slope; NaN where nothing is left to estimate the noise.
-    """
+    """By how many ranks a solution comes out higher for each place later in the queue."""
 
     slope: float
     standard_error: float
     df: int
-    p: float
+    p: float  # of the two-sided t test of no slope; NaN where nothing is left to estimate the noise
     n: int
 
 
 @dataclass(frozen=True)
 class Placing:
-    """How the solutions of a judging session got their places.
+    """How the solutions of a judging session got their places."""
 
-    Parameters
-    ----------
-    ways, sure : tuple of Placed
-        One for each level that occurs.
-    answers : Answered or None
-        None where nobody compared solutions.
-    queue : QueueSlope or None
-        None where it cannot be estimated, such as with one judge.
-    """
-
+    # One for each level that occurs
     ways: tuple[Placed, ...]
     sure: tuple[Placed, ...]
-    answers: Answered | None
-    queue: QueueSlope | None
+    answers: Answered | None  # none where nobody compared solutions
+    queue: QueueSlope | None  # none where it cannot be estimated, such as with one judge
 
 
 def placing(cells: RankCells, placements: Sequence[Placement]) -> Placing | None:
-    """Describe how places came about, and whether that goes with agreement.
-
-    Parameters
-    ----------
-    placements : sequence of Placement
-        Of the rankings that the cells are made of, and of others, which are left out.
-
-    Returns
-    -------
-    Placing or None
-        None where nothing is known of it.
-    """
+    """Describe how places came about, and whether that goes with agreement."""
     if not placements:
         return None
     rows = np.flatnonzero(cells.judged())
@@ -177,15 +129,7 @@ def same_order(cells: RankCells, rows: NDArray[np.int64]) -> NDArray[np.float64]
     It is the share of the pairs of the solution with another one of its task that other judges
     order, or tie, alike, over all pairs and all judges who ranked both of a pair together.
 
-    Parameters
-    ----------
-    rows : array of int, shape (k,)
-        The cells that are compared.
-
-    Returns
-    -------
-    array of float, shape (k,)
-        NaN where no other judge ranked the solution and one of the others together.
+    Shapes: `rows` (k,).
     """
     shares = np.full(len(rows), np.nan)
     for problem in np.unique(cells.problem[rows]):
@@ -243,19 +187,7 @@ def queue_slope(
     ballot explain. Each ballot has a parameter, since its ranks always have the same sum; without
     it, the standard error would be too small.
 
-    Parameters
-    ----------
-    solution, ballot : array of int, shape (n,)
-        Codes.
-    position : array of float, shape (n,)
-        From 1.
-    rank : array of float, shape (n,)
-        Within the ballot, 1 the worst.
-
-    Returns
-    -------
-    QueueSlope or None
-        None where no position varies beyond solutions and ballots.
+    Shapes: `solution`, `ballot` (n,); `position` (n,); `rank` (n,).
     """
     # They take a while to load, and few studies need them.
     from scipy.sparse import csr_array

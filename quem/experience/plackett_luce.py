@@ -27,7 +27,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit, logit
 
 from quem.errors import QuemError
-from quem.experience.choices import Choices, Expected, WeakOrders, weak_orders
+from quem.experience.choices import Choices, Expected, WeakOrders
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,18 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-
-__all__ = [
-    "RIDGE",
-    "Connection",
-    "Likelihood",
-    "PlackettLuce",
-    "WeakOrders",
-    "connection",
-    "fit_plackett_luce",
-    "weak_orders",
-    "with_weight",
-]
 
 # The default penalty: as if each log worth had been drawn from a normal distribution of
 # variance 1/RIDGE (see docs/explanation/blocks.md).
@@ -66,32 +54,17 @@ _NO_MAXIMUM = (
 
 @dataclass(frozen=True)
 class PlackettLuce:
-    r"""A fitted model.
+    r"""A fitted model."""
 
-    Parameters
-    ----------
-    log_worth : array of float, shape (n_solvers,)
-        :math:`\theta`, with the mean 0.
-    ties : dict of int to float
-        :math:`\delta_k` by the size k of ties, of those that occur.
-    log_likelihood : float
-        Without the penalty.
-    """
-
-    log_worth: Floats
-    ties: dict[int, float]
-    log_likelihood: float
+    log_worth: Floats  # of shape (n_solvers,): :math:`\theta`, with the mean 0
+    ties: dict[int, float]  # :math:`\delta_k` by the size k of ties, of those that occur
+    log_likelihood: float  # without the penalty
 
     def beats(self) -> Floats:
         r"""Give the probability that one solver beats another, a tie counted as one half.
 
         :math:`\big(\alpha_s + \tfrac12 \delta_2 \sqrt{\alpha_s \alpha_j}\big) \big/
         \big(\alpha_s + \alpha_j + \delta_2 \sqrt{\alpha_s \alpha_j}\big)`
-
-        Returns
-        -------
-        array of float, shape (n_solvers, n_solvers)
-            Row s, column j: that s beats j; one half on the diagonal.
         """
         differences = self.log_worth[:, np.newaxis] - self.log_worth
         delta = self.ties.get(2, 0.0)
@@ -113,22 +86,7 @@ def fit_plackett_luce(
 
     By Newton's method.
 
-    Parameters
-    ----------
-    orders : tuple of WeakOrders
-        As from `weak_orders`.
-    ridge : float, default `RIDGE`
-        :math:`\lambda`, 0 or more. With 0 there is a maximum only where no set of solvers is
-        always ranked above all others (`quem.experience.plackett_luce`).
-    weights : array of float, shape (number of rankings,), optional
-        How often each ranking counts; once by default.
-    start : PlackettLuce, optional
-        A fit to nearly the same rankings, from which fewer steps lead to the maximum.
-
-    Raises
-    ------
-    QuemError
-        The likelihood has no maximum.
+    Shapes: `weights` (number of rankings,), optional.
     """
     counted = orders if weights is None else with_weight(orders, weights)
     if not ridge and _is_open(counted, n_solvers):
@@ -156,10 +114,7 @@ def fit_plackett_luce(
 def with_weight(orders: tuple[WeakOrders, ...], weights: Floats) -> tuple[WeakOrders, ...]:
     """Leave out rankings without weight.
 
-    Parameters
-    ----------
-    weights : array of float, shape (number of rankings,)
-        How often each ranking counts.
+    Shapes: `weights` (number of rankings,).
     """
     pairs = [(of, weights[of.ranking] > 0) for of in orders]
     return tuple(
@@ -183,18 +138,7 @@ def _is_open(orders: tuple[WeakOrders, ...], n_solvers: int) -> bool:
 
 
 class Likelihood:
-    """The penalized log-likelihood, of log worths and then log deltas.
-
-    Parameters
-    ----------
-    choices : list of Choices
-        Of all rankings, with how often each counts.
-
-    Attributes
-    ----------
-    sizes : list of int
-        1, and those of ties that occur.
-    """
+    """The penalized log-likelihood, of log worths and then log deltas."""
 
     def __init__(self, choices: list[Choices], n_solvers: int, ridge: float) -> None:
         self.choices, self.n, self.ridge = choices, n_solvers, ridge
@@ -315,20 +259,14 @@ Solvers = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Connection:
-    """How the solvers of some rankings hang together.
+    """How the solvers of some rankings hang together."""
 
-    Parameters
-    ----------
-    parts : tuple of tuple of int
-        Solvers who were compared, directly or through others; no solver of one part was ever
-        compared with one of another. The largest part comes first.
-    above, below : tuple of tuple of int
-        Within the parts, the sets of solvers who were always ranked above all others, and
-        always below all others, that they were compared with. Without ridge there is no maximum
-        of likelihood where there are any.
-    """
-
+    # Solvers who were compared, directly or through others; no solver of one part was ever compared
+    # with one of another. The largest part comes first.
     parts: tuple[Solvers, ...]
+    # Within the parts, the sets of solvers who were always ranked above all others, and always
+    # below all others, that they were compared with. Without ridge there is no maximum of
+    # likelihood where there are any.
     above: tuple[Solvers, ...]
     below: tuple[Solvers, ...]
 
@@ -340,11 +278,6 @@ def connection(orders: tuple[WeakOrders, ...], n_solvers: int) -> Connection:
     is connected where edges are followed either way; the likelihood has a maximum where every
     solver can be reached from every other along them (Ford 1957; Hunter 2004, MM algorithms for
     generalized Bradley-Terry models).
-
-    Parameters
-    ----------
-    n_solvers : int
-        Those without any ranking are in no part.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

@@ -22,25 +22,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Codes = NDArray[np.int64]
 
-__all__ = ["ListedRankings", "PooledRankings", "What"]
-
 What = Literal["judge", "problem"]
 
 
 class PooledRankings(ABC):
-    """Rankings of a study's solvers.
+    """Rankings of a study's solvers."""
 
-    Attributes
-    ----------
-    orders : tuple of WeakOrders
-        The different rankings.
-    weights : array of float, shape (number of different rankings,)
-        How often each was given.
-    n_solvers : int
-    """
-
-    orders: tuple[WeakOrders, ...]
-    weights: Floats
+    orders: tuple[WeakOrders, ...]  # the different rankings
+    weights: Floats  # of shape (number of different rankings,): how often each was given
     n_solvers: int
 
     @property
@@ -60,27 +49,14 @@ class PooledRankings(ABC):
     def summed(self, what: What, values: Floats) -> Floats:
         """Add up values of the different rankings by judge, or by problem.
 
-        Parameters
-        ----------
-        values : array of float, shape (number of different rankings,)
-
-        Returns
-        -------
-        array of float, shape (number of judges or problems of the study,)
+        Shapes: `values` (number of different rankings,).
         """
 
     @abstractmethod
     def summed_by_solver(self, what: What, values: Sequence[Floats]) -> Floats:
         """Add up values of the places of rankings by judge, or by problem, and by solver.
 
-        Parameters
-        ----------
-        values : sequence of array of float, shape (size, m)
-            One of each of `orders`.
-
-        Returns
-        -------
-        array of float, shape (number of judges or problems of the study, n_solvers)
+        Shapes: `values` (size, m).
         """
 
     def incidence(self, what: What) -> Codes:
@@ -91,21 +67,13 @@ class PooledRankings(ABC):
 
 @dataclass(frozen=True)
 class ListedRankings(PooledRankings):
-    """Rankings of which each counts once.
-
-    Parameters
-    ----------
-    of : dict of str to array of int, shape (number of rankings,)
-        The judge and the problem of each.
-    n_codes : dict of str to int
-        How many judges and problems the study has.
-    """
+    """Rankings of which each counts once."""
 
     orders: tuple[WeakOrders, ...]
     weights: Floats
     n_solvers: int
-    of: dict[What, Codes]
-    n_codes: dict[What, int]
+    of: dict[What, Codes]  # of shape (number of rankings,): the judge and the problem of each
+    n_codes: dict[What, int]  # how many judges and problems the study has
 
     def n_different(self, what: What) -> int:
         """Count the judges, or the problems, that have rankings."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["IDENTITY", "LOGARITHM", "Predictive", "Response", "mixed"]
-
 _HALVINGS = 64
 # Of a response; beyond, its experience would be infinite.
 _LARGEST = 700.0
@@ -29,22 +27,15 @@ _LARGEST = 700.0
 
 @dataclass(frozen=True)
 class Response:
-    """What of experience a skill function is a regression of.
+    """What of experience a skill function is a regression of."""
 
-    Parameters
-    ----------
-    transform, inverse : callable
-        From experience to the response, and back.
-    log_slope : callable
-        The logarithm of the derivative of `transform`, by which likelihoods of different
-        responses become comparable.
-    written, inverted : str
-        How the response of an experience, and the experience of a response, are written.
-    """
-
+    # From experience to the response, and back
     transform: Callable[[Floats], Floats]
     inverse: Callable[[Floats], Floats]
+    # The logarithm of the derivative of `transform`, by which likelihoods of different responses
+    # become comparable.
     log_slope: Callable[[Floats], Floats]
+    # How the response of an experience, and the experience of a response, are written
     written: str
     inverted: str
 
@@ -78,30 +69,18 @@ LOGARITHM = Response(_log_above, _exp_below, _minus_log, "ln({} + 1)", "exp({}) 
 
 @dataclass(frozen=True)
 class Predictive:
-    """Distributions of experience: each a mixture of t distributions of responses.
+    """Distributions of experience: each a mixture of t distributions of responses."""
 
-    Parameters
-    ----------
-    responses : tuple of Response
-        Of the k components.
-    weights, centers, errors, df : array of float, shape (k, ...)
-        The weights add up to 1; center and standard error are in units of the response.
-    """
-
-    responses: tuple[Response, ...]
+    responses: tuple[Response, ...]  # of the k components
+    # Of shape (k, ...): the weights add up to 1; center and standard error are in units of the
+    # response
     weights: Floats
     centers: Floats
     errors: Floats
     df: Floats
 
     def quantile(self, p: float) -> Floats:
-        """Give the experience below which a share p lies, shape (...).
-
-        Parameters
-        ----------
-        p : float
-            In (0, 1).
-        """
+        """Give the experience below which a share p lies, shape (...)."""
         with np.errstate(invalid="ignore"):
             responses = self.centers + stdtrit(self.df, p) * self.errors
         ends = [of.inverse(own) for of, own in zip(self.responses, responses, strict=True)]
@@ -141,12 +120,7 @@ class Predictive:
 
 
 def mixed(parts: tuple[Predictive, ...], weights: tuple[Floats | float, ...]) -> Predictive:
-    """Mix distributions of one component each.
-
-    Parameters
-    ----------
-    weights : tuple of float, or of arrays of the shape of the distributions
-    """
+    """Mix distributions of one component each."""
     if len(parts) == 1:
         return parts[0]
     shape = parts[0].centers.shape[1:]

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Jaggedness", "ProblemPlace", "Profile", "jaggedness", "profiles"]
-
 _SIGNIFICANT = 0.05
 # Beyond so many standard deviations of people, a problem stands out.
 _FAR = 2.0
@@ -35,29 +33,23 @@ _FEWEST_VARYING = 2 / 3
 
 @dataclass(frozen=True)
 class Jaggedness:
-    """How a system of b studies varies over problems, beside the subjects of each.
+    """How a system of b studies varies over problems, beside the subjects of each."""
 
-    Parameters
-    ----------
-    means : array of float, shape (b, problems, solvers)
-        The mean score on each problem, over the judges who ranked the system there; NaN where
-        there is none.
-    f, p : array of float, shape (b,)
-        Of the test that the system varies no more than people; NaN where there is none.
-    df, df_people : array of int, shape (b,)
-    variance, expected : array of float, shape (b,)
-        Of the system's means over problems, and what it would be for people of that quality.
-    z : array of float, shape (b, problems)
-        How far the system lies from its mean on each problem, in standard deviations of people.
-    """
-
+    # Of shape (b, problems, solvers): the mean score on each problem, over the judges who ranked
+    # the system there; NaN where there is none.
     means: Floats
+    # Of shape (b,): of the test that the system varies no more than people; NaN where there is none
     f: Floats
     p: Floats
+    # Of shape (b,)
     df: NDArray[np.int64]
     df_people: NDArray[np.int64]
+    # Of shape (b,): of the system's means over problems, and what it would be for people of that
+    # quality
     variance: Floats
     expected: Floats
+    # Of shape (b, problems): how far the system lies from its mean on each problem, in standard
+    # deviations of people.
     z: Floats
 
     @property
@@ -86,15 +78,8 @@ def jaggedness(
     over the subjects with two problems or more, on :math:`P_k - 1` and
     :math:`\sum_s (P_s - 1)` degrees of freedom.
 
-    Parameters
-    ----------
-    scores : array of float, shape (b, judges, problems, solvers)
-        NaN where a solver was not ranked.
-    information : array of float, shape (b, solvers)
-        Of the worths (`quem.experience.expected_ranks.fit_worths`).
-    people : array of bool, shape (solvers,)
-        Who are subjects.
-    system : int
+    Shapes: `scores` (b, judges, problems, solvers); `information` (b, solvers); `people`
+    (solvers,).
     """
     held = np.isfinite(scores) & np.isfinite(scores[..., system, np.newaxis])
     count = held.sum(axis=1)
@@ -131,23 +116,15 @@ def jaggedness(
 
 @dataclass(frozen=True)
 class ProblemPlace:
-    """How a system compares on one problem, by the judges who ranked it there.
-
-    Parameters
-    ----------
-    mean_rank : float
-        Its mean score.
-    below, subjects : int
-        How many subjects have a lower mean there, and how many have one.
-    z : float
-        How far from the system's mean over problems, in standard deviations of people of that
-        quality; NaN where these are unknown.
-    """
+    """How a system compares on one problem, by the judges who ranked it there."""
 
     problem: str
-    mean_rank: float
+    mean_rank: float  # its mean score
+    # How many subjects have a lower mean there, and how many have one
     below: int
     subjects: int
+    # How far from the system's mean over problems, in standard deviations of people of that
+    # quality; NaN where these are unknown.
     z: float
 
     @property
@@ -158,31 +135,20 @@ class ProblemPlace:
 
 @dataclass(frozen=True)
 class Profile:
-    """A system from problem to problem.
-
-    Parameters
-    ----------
-    f, p : float
-        Of the test that it varies no more than people do; NaN where there is none.
-    p_holm : float
-        The p value, adjusted for all systems of the study.
-    df, df_people : int
-    variance, expected : float
-        Of the system's means over problems, and what it would be for people of that quality.
-    added : float
-        What the variance of its average has beyond that of people.
-    """
+    """A system from problem to problem."""
 
     system: str
     places: tuple[ProblemPlace, ...]
+    # Of the test that it varies no more than people do; NaN where there is none
     f: float
     p: float
-    p_holm: float
+    p_holm: float  # the p value, adjusted for all systems of the study
     df: int
     df_people: int
+    # Of the system's means over problems, and what it would be for people of that quality
     variance: float
     expected: float
-    added: float
+    added: float  # what the variance of its average has beyond that of people
 
     @property
     def is_jagged(self) -> bool:
@@ -203,10 +169,7 @@ class Profile:
 def profiles(cells: RankCells, table: RankTable, information: Floats) -> dict[str, Profile]:
     """Describe each system of a study of whole groups.
 
-    Parameters
-    ----------
-    information : array of float, shape (solvers,)
-        Of the solvers of the table.
+    Shapes: `information` (solvers,).
     """
     kinds = np.array(cells.kinds)[table.solvers]
     people = kinds == "subject"

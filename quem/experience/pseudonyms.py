@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from quem.study.models import Question
     from quem.study.runs import Run
 
-__all__ = ["Pseudonyms", "pseudonymize", "pseudonyms_of"]
-
 Value = TypeVar("Value")
 
 _LETTERS = {"judges": "J", "subjects": "S", "assisted": "A", "withheld": "W"}
@@ -42,21 +40,11 @@ _SHORTEST_WORD = 3
 
 @dataclass(frozen=True)
 class Pseudonyms:
-    """The pseudonym of each person.
+    """The pseudonym of each person."""
 
-    Parameters
-    ----------
-    of : dict of str to str
-        Id to pseudonym.
-    names : dict of str to str
-        Name to pseudonym, where somebody has a name besides the id.
-    place : dict of str to int
-        Pseudonym to its place in lists.
-    """
-
-    of: dict[str, str]
-    names: dict[str, str]
-    place: dict[str, int]
+    of: dict[str, str]  # id to pseudonym
+    names: dict[str, str]  # name to pseudonym, where somebody has a name besides the id
+    place: dict[str, int]  # pseudonym to its place in lists
 
     def sorted(self, ids: Iterable[str]) -> list[int]:
         """Give the order of ids by pseudonym; those without one come first, in the old order."""
@@ -86,17 +74,6 @@ def _any_of(words: Iterable[str], flags: int = 0) -> re.Pattern[str]:
 
 def pseudonymize(studies: Sequence[Study]) -> list[Study]:
     """Give studies in which judges and subjects have pseudonyms.
-
-    Parameters
-    ----------
-    studies : sequence of Study
-        As loaded, or with pseudonyms already. The same id in several of them gets the same
-        pseudonym.
-
-    Returns
-    -------
-    list of Study
-        Each with its `named`, the study as loaded.
 
     Notes
     -----

@@ -10,8 +10,6 @@ import pandas as pd
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Normalization", "Score", "adjusted_ranks", "dense_order", "scores", "unused_ranks"]
-
 Score = Literal["rank", "blom"]
 Normalization = Literal["none", "expected", "percentile"]
 
@@ -19,15 +17,7 @@ Normalization = Literal["none", "expected", "percentile"]
 def dense_order(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], int]:
     """Number the distinct values from 0 in increasing order.
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-        Anything that can be ordered; ``-inf`` is the lowest.
-
-    Returns
-    -------
-    codes : array of int, shape (n,)
-    n_codes : int
+    Shapes: `values` (n,); `codes` (n,).
     """
     codes, distinct = pd.factorize(values)
     place = np.empty(len(distinct), dtype=np.int64)
@@ -52,21 +42,7 @@ def adjusted_ranks(
     :math:`x = 1 + b (S-1)/S`, with :math:`b` of the :math:`S` reference solutions below it,
     ties one half.
 
-    Parameters
-    ----------
-    group : array of int, shape (n,)
-        The group (judge, problem, block) of each solution, numbered from 0.
-    order : array of float, shape (n,)
-        The place of each solution in its group; only the order counts.
-    reference : array of bool, shape (n,), optional
-        Which solutions are the reference; all by default.
-
-    Returns
-    -------
-    ranks : array of float, shape (n,)
-        NaN where a group holds no reference solution.
-    sizes : array of int, shape (n,)
-        The number of reference solutions in the solution's group.
+    Shapes: `group` (n,); `order` (n,); `reference` (n,), optional; `ranks` (n,); `sizes` (n,).
     """
     if not len(group):
         return np.empty(0), np.empty(0, dtype=np.int64)
@@ -109,16 +85,7 @@ def scores(
     :math:`r (N+1)/(n+1)`, ``percentile`` :math:`(r - 1/2)/n`; ``blom`` is the normal score
     :math:`\Phi^{-1}((r - 3/8)/(n + 1/4))`.
 
-    Parameters
-    ----------
-    ranks, sizes : arrays, shape (n,)
-        As from `adjusted_ranks`.
-    largest : int, optional
-        N, the size of the study's largest group; by default the largest of `sizes`.
-
-    Returns
-    -------
-    array of float, shape (n,)
+    Shapes: `ranks`, `sizes` (n,).
     """
     if score == "blom":
         from scipy.special import ndtri
@@ -137,17 +104,7 @@ def unused_ranks(group: NDArray[np.int64], rank: NDArray[np.float64]) -> dict[in
     A gap means that the judge saw a solution which is not in the data. Where k solutions of a
     group failed, a judge may have left them the ranks 1 to k, so these are not a gap.
 
-    Parameters
-    ----------
-    group : array of int, shape (n,)
-    rank : array of float, shape (n,)
-        As the judge wrote them, ``-inf`` for a solution that failed; groups with ties or
-        fractions have no gaps.
-
-    Returns
-    -------
-    dict
-        Group to its unused ranks, increasing; only groups that have any.
+    Shapes: `group` (n,); `rank` (n,).
     """
     ranked = rank != -np.inf
     if not ranked.any():

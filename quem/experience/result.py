@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from quem.sealing.deviations import Seal
     from quem.study import ExperienceSettings
 
-__all__ = ["ExperienceFindings", "ExperienceResult"]
-
 
 @dataclass(frozen=True)
 class ExperienceFindings:

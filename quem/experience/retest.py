@@ -19,50 +19,27 @@ if TYPE_CHECKING:
     from quem.rankings import Rankings
     from quem.study import Declared
 
-__all__ = ["Consistency", "Retest", "retest_agreement"]
-
 _GROUP = ["judge", "problem", "block"]
 
 
 @dataclass(frozen=True)
 class Consistency:
-    """How alike first and second rankings are; NaN where a statistic is undefined.
+    """How alike first and second rankings are; NaN where a statistic is undefined."""
 
-    Parameters
-    ----------
-    n_groups : int
-        Groups of which two solutions at least were ranked both times.
-    n_ranks : int
-        Ranks that were repeated, over all these groups: a solution counts once for each judge.
-    mean_tau_b : float
-        Kendall's tau-b of both rankings, mean over the groups where it is defined.
-    mean_rank_difference : float
-        Mean absolute difference of the adjusted ranks, over these ranks.
-    same_order : float
-        The share of the pairs of solutions that both rankings order, or tie, alike.
-    """
-
-    n_groups: int
+    n_groups: int  # groups of which two solutions at least were ranked both times
+    # Ranks that were repeated, over all these groups: a solution counts once for each judge.
     n_ranks: int
-    mean_tau_b: float
-    mean_rank_difference: float
-    same_order: float
+    mean_tau_b: float  # kendall's tau-b of both rankings, mean over the groups where it is defined
+    mean_rank_difference: float  # mean absolute difference of the adjusted ranks, over these ranks
+    same_order: float  # the share of the pairs of solutions that both rankings order, or tie, alike
 
 
 @dataclass(frozen=True)
 class Retest:
-    """The agreement of the judges with themselves.
+    """The agreement of the judges with themselves."""
 
-    Parameters
-    ----------
-    judges : dict of str to Consistency
-        The judges who ranked a group twice.
-    overall : Consistency
-        Over the groups of all of them.
-    """
-
-    judges: dict[str, Consistency]
-    overall: Consistency
+    judges: dict[str, Consistency]  # the judges who ranked a group twice
+    overall: Consistency  # over the groups of all of them
 
 
 @dataclass(frozen=True)
@@ -84,16 +61,6 @@ def retest_agreement(rankings: Rankings, declared: Declared) -> Retest | None:
     """Compare the first ranking of each repeated group with the second of the same judge.
 
     Later rankings than the second are not looked at.
-
-    Parameters
-    ----------
-    declared : Declared
-        The kinds of the solvers.
-
-    Returns
-    -------
-    Retest or None
-        None where no group was repeated.
     """
     groups = list(_compared(rankings, declared))
     if not groups:

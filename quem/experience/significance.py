@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from quem.experience.cells import RankCells
 
-__all__ = ["AnovaRow", "PermutationTest", "all_orders", "factorial_anova", "permutation_test"]
-
 _MOST_EXACT = 9
 _MOST_ELEMENTS = 4_000_000
 _WIDEST = 500
@@ -26,20 +24,13 @@ Terms = dict[tuple[str, ...], "NDArray[np.float64]"]
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """A two-sided test of |r| between experience and average rank.
-
-    Parameters
-    ----------
-    extreme, orders : int
-        How many of the orders of experience correlate at least as strongly.
-    exact : bool
-        Whether these are all distinct orders, or random ones.
-    """
+    """A two-sided test of |r| between experience and average rank."""
 
     p: float
+    # How many of the orders of experience correlate at least as strongly
     extreme: int
     orders: int
-    exact: bool
+    exact: bool  # whether these are all distinct orders, or random ones
 
 
 def permutation_test(
@@ -49,16 +40,7 @@ def permutation_test(
 
     Exact up to 9 subjects; above, p = (1 + extreme)/(1 + permutations).
 
-    Parameters
-    ----------
-    x, y : array of float, shape (n,)
-        Average rank and experience of the subjects.
-    permutations : int
-        Random orders, above 9 subjects; 0 for no test there.
-
-    Returns
-    -------
-    PermutationTest or None
+    Shapes: `x`, `y` (n,).
     """
     x, y = x - x.mean(), y - y.mean()
     rounding = _TOLERANCE * float(np.linalg.norm(x) * np.linalg.norm(y))
@@ -93,17 +75,12 @@ def all_orders(y: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class AnovaRow:
-    """One line of an analysis of variance.
-
-    Parameters
-    ----------
-    f, p : float
-        NaN for the residual.
-    """
+    """One line of an analysis of variance."""
 
     model: str
     term: str
     df: int
+    # NaN for the residual
     f: float
     p: float
 
@@ -116,14 +93,7 @@ def factorial_anova(cells: RankCells, experience: NDArray[np.float64]) -> list[A
     the same mean rank), and cells of one subject are not replicates, so the test over
     subjects is the one to trust.
 
-    Parameters
-    ----------
-    experience : array of float, shape (n_solvers,)
-
-    Returns
-    -------
-    list of AnovaRow or None
-        None where the design would be too large.
+    Shapes: `experience` (n_solvers,).
     """
     keep = cells.of_kind("subject")[cells.solver] & np.isfinite(cells.score)
     y = cells.score[keep]

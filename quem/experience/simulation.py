@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quem.experience.choices import weak_orders
 from quem.experience.expected_ranks import expected_ranks
-from quem.experience.plackett_luce import connection, fit_plackett_luce, weak_orders
+from quem.experience.plackett_luce import connection, fit_plackett_luce
 from quem.experience.ranks import adjusted_ranks
 from quem.study.blocks import PairCounts, deal_blocks
 
@@ -21,20 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.experience.loading import Study
-
-__all__ = [
-    "CURVES",
-    "HIGH",
-    "LOW",
-    "NOISES",
-    "Noise",
-    "Scenario",
-    "Simulated",
-    "blocked_ranks",
-    "ranked_blocks",
-    "simulate",
-    "simulate_study",
-]
 
 
 @dataclass(frozen=True)
@@ -88,64 +75,37 @@ CURVES: dict[str, Callable[[NDArray[np.float64]], NDArray[np.float64]]] = {
 
 @dataclass(frozen=True)
 class Scenario:
-    """What sort of study is simulated.
-
-    Parameters
-    ----------
-    systems : tuple of float or None
-        The true experience of each system, which is *typical*: just as good as its experience
-        says. None for a *peer*: somebody who is drawn as the subjects are, and not fitted.
-    experience : (float, float)
-        The subjects' experience is uniform between these.
-    missing : float
-        The share of solutions that are absent, at random.
-    system_problems : int, optional
-        How many of the problems the systems solved; all by default.
-    system_judges : int, optional
-        How many of the judges ranked the systems; all by default.
-    in_turn : bool
-        Whether only one judge, by turns, ranked the systems on each problem.
-    system_solution : float, optional
-        How much the quality of systems differs from problem to problem, where it is not as for
-        people.
-    ties : float
-        Step in which judges see quality, in units of experience; 0 for no ties.
-    system_taste : float, optional
-        The taste for systems, where it differs from that for people.
-    block_size : int, optional
-        Judges rank each problem in balanced blocks of at most this number of solutions.
-    first_judge : float
-        How many times the noise of the other judges the first one has.
-    is_first_reversed : bool
-        Whether the first judge gives 1 to the best.
-    veteran : float, optional
-        The experience of the first subject.
-    curve : {"linear", "saturating", "logarithmic"}
-        How quality rises with experience: as experience itself, 12(1 - exp(-y/5)), or
-        4 ln(y + 1/2).
-    system_person : float, optional
-        How much better or worse systems of given experience are than others of it, where they
-        are not typical.
-    """
+    """What sort of study is simulated."""
 
     subjects: int = 12
     judges: int = 3
     problems: int = 6
+    # The true experience of each system, which is *typical*: just as good as its experience says.
+    # None for a *peer*: somebody who is drawn as the subjects are, and not fitted.
     systems: tuple[float | None, ...] = (6.5,)
     noise: Noise = LOW
+    # The subjects' experience is uniform between these.
     experience: tuple[float, float] = (1.0, 12.0)
-    missing: float = 0.0
+    missing: float = 0.0  # the share of solutions that are absent, at random
+    # How many of the problems the systems solved; all by default.
     system_problems: int | None = None
-    system_judges: int | None = None
-    in_turn: bool = False
+    system_judges: int | None = None  # how many of the judges ranked the systems; all by default
+    in_turn: bool = False  # whether only one judge, by turns, ranked the systems on each problem
+    # How much the quality of systems differs from problem to problem, where it is not as for
+    # people.
     system_solution: float | None = None
-    ties: float = 0.0
+    ties: float = 0.0  # step in which judges see quality, in units of experience; 0 for no ties
+    # The taste for systems, where it differs from that for people.
     system_taste: float | None = None
+    # Judges rank each problem in balanced blocks of at most this number of solutions.
     block_size: int | None = None
-    first_judge: float = 1.0
-    is_first_reversed: bool = False
-    veteran: float | None = None
+    first_judge: float = 1.0  # how many times the noise of the other judges the first one has
+    is_first_reversed: bool = False  # whether the first judge gives 1 to the best
+    veteran: float | None = None  # the experience of the first subject
+    # How quality rises with experience: as experience itself, 12(1 - exp(-y/5)), or 4 ln(y + 1/2).
     curve: str = "linear"
+    # How much better or worse systems of given experience are than others of it, where they are not
+    # typical.
     system_person: float | None = None
 
     @property
@@ -160,20 +120,13 @@ class Simulated:
     """Many studies of one scenario.
 
     Solvers are the subjects and then the systems.
-
-    Parameters
-    ----------
-    experience : array of float, shape (b, subjects)
-    truth : array of float, shape (b, systems)
-        The experience of the systems.
-    ranks : array of float, shape (b, judges, problems, solvers)
-        Adjusted ranks in the whole group; NaN where there is no solution. A block of it is
-        ranked alike.
     """
 
     scenario: Scenario
-    experience: NDArray[np.float64]
-    truth: NDArray[np.float64]
+    experience: NDArray[np.float64]  # of shape (b, subjects)
+    truth: NDArray[np.float64]  # of shape (b, systems): the experience of the systems
+    # Of shape (b, judges, problems, solvers): adjusted ranks in the whole group; NaN where there is
+    # no solution. A block of it is ranked alike.
     ranks: NDArray[np.float64]
 
     def __len__(self) -> int:
@@ -181,13 +134,7 @@ class Simulated:
         return len(self.ranks)
 
     def study(self, index: int, **analysis: Any) -> Study:  # noqa: ANN401  settings of any type
-        """Make one of the studies into one that `quem.analyze` takes.
-
-        Parameters
-        ----------
-        **analysis
-            Settings of the analysis, as in a study file.
-        """
+        """Make one of the studies into one that `quem.analyze` takes."""
         return _study(self, index, analysis)
 
 
@@ -270,8 +217,9 @@ def simulate_study(
     Study
     """
     if isinstance(noise, str) and noise not in NOISES:
-        message = f"there is no noise {noise!r}; name one of {', '.join(NOISES)}, or give a Noise"
-        raise ValueError(message)
+        raise ValueError(
+            f"there is no noise {noise!r}; name one of {', '.join(NOISES)}, or give a Noise"
+        )
     known = NOISES[noise] if isinstance(noise, str) else noise
     scenario = Scenario(subjects, judges, problems, tuple(systems), known, **more)
     return simulate(scenario, 1, seed).study(0)
@@ -355,15 +303,7 @@ def ranked_blocks(
 ) -> tuple[
     NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]
 ]:
-    """Give judge, problem, block (from 1), solver and adjusted rank of a study in blocks.
-
-    Parameters
-    ----------
-    simulated : Simulated
-        Of a scenario with a block size.
-    index : int
-        Of the study.
-    """
+    """Give judge, problem, block (from 1), solver and adjusted rank of a study in blocks."""
     ranks = simulated.ranks[index]
     judges, problems, solvers = ranks.shape
     size = simulated.scenario.block_size or solvers
@@ -393,19 +333,7 @@ def _dealt(
 
 
 def blocked_ranks(simulated: Simulated) -> NDArray[np.float64]:
-    """Give the expected ranks of all solvers by the worths of each study, judged in blocks.
-
-    Parameters
-    ----------
-    simulated : Simulated
-        Of a scenario with a block size.
-
-    Returns
-    -------
-    array of float, shape (b, solvers)
-        NaN for a solver without any solution, and for all of a study whose rankings fall into
-        parts.
-    """
+    """Give the expected ranks of all solvers by the worths of each study, judged in blocks."""
     values = np.full((len(simulated), simulated.ranks.shape[-1]), np.nan)
     for index, ranks in enumerate(simulated.ranks):
         judge, problem, block, solver, rank = ranked_blocks(simulated, index)

@@ -17,20 +17,6 @@ if TYPE_CHECKING:
 
     from quem.experience.predictive import Response
 
-__all__ = [
-    "FORMS",
-    "Added",
-    "FormFit",
-    "Regression",
-    "SkillForm",
-    "SkillFunction",
-    "averaging_weights",
-    "choose_form",
-    "compare_forms",
-    "deviance",
-    "fit",
-]
-
 _LEAST_FOR_CUBIC = 12
 _KEEP_LINEAR = 2.0
 _ROUNDING = 1e-10
@@ -38,32 +24,18 @@ _ROUNDING = 1e-10
 
 @dataclass(frozen=True)
 class SkillForm:
-    """A family of curves: a polynomial in a transformed average rank, or an average of such.
-
-    Parameters
-    ----------
-    transform : callable
-        From average rank to the regressor g(x).
-    derivative : callable
-        g'(x).
-    positive : bool
-        Whether the form is defined only for averages above 0.
-    regressor : str
-        How the regressor is written in an equation, of what is averaged.
-    response : Response
-        What of experience is regressed on it.
-    averaged : tuple of SkillForm
-        The forms that this one is the average of, with as many coefficients each; empty for a
-        single form.
-    """
+    """A family of curves: a polynomial in a transformed average rank, or an average of such."""
 
     name: str
+    # From average rank to the regressor g(x).
     transform: Callable[[NDArray[np.float64]], NDArray[np.float64]]
-    derivative: Callable[[NDArray[np.float64]], NDArray[np.float64]]
+    derivative: Callable[[NDArray[np.float64]], NDArray[np.float64]]  # g'(x)
     degree: int = 1
-    positive: bool = False
-    regressor: str = "{}"
-    response: Response = IDENTITY
+    positive: bool = False  # whether the form is defined only for averages above 0
+    regressor: str = "{}"  # how the regressor is written in an equation, of what is averaged
+    response: Response = IDENTITY  # what of experience is regressed on it
+    # The forms that this one is the average of, with as many coefficients each; empty for a single
+    # form.
     averaged: tuple[SkillForm, ...] = ()
 
     @property
@@ -129,22 +101,13 @@ class Added(NamedTuple):
 
 @dataclass(frozen=True)
 class Regression:
-    """A regression of the response of experience on average rank.
+    """A regression of the response of experience on average rank."""
 
-    Parameters
-    ----------
-    form : SkillForm
-        A single one.
-    x, y : array of float, shape (n,)
-        Average rank and experience of the subjects.
-    results : statsmodels.regression.linear_model.RegressionResults
-        In units of the response.
-    """
-
-    form: SkillForm
+    form: SkillForm  # a single one
+    # Of shape (n,): average rank and experience of the subjects
     x: NDArray[np.float64]
     y: NDArray[np.float64]
-    results: Any
+    results: Any  # in units of the response
 
     @property
     def rss(self) -> float:
@@ -173,14 +136,6 @@ class Regression:
 
         Its variance is :math:`s^2(1 + x'(X'X)^{-1}x) + b^2 w` with the slope b at `x`, for the
         mean :math:`s^2 x'(X'X)^{-1}x`.
-
-        Parameters
-        ----------
-        widened : float, or array of the shape of `x`
-            What averages at `x` vary more than those of the subjects.
-        added : Added, optional
-            What they vary more besides, where that is itself estimated from little; the degrees of
-            freedom are Satterthwaite's (1946).
         """
         results, design = self.results, self.form.design(x)
         inverse = results.normalized_cov_params
@@ -219,23 +174,14 @@ class Regression:
 
 @dataclass(frozen=True)
 class SkillFunction:
-    """A fitted skill function: a regression, or the weighted average of several.
-
-    Parameters
-    ----------
-    x, y : array of float, shape (n,)
-        Average rank and experience of the subjects.
-    regressions : tuple of Regression
-        Where they are several, the first is the line.
-    weights : tuple of float
-        Of the regressions; they add up to 1.
-    """
+    """A fitted skill function: a regression, or the weighted average of several."""
 
     form: SkillForm
+    # Of shape (n,): average rank and experience of the subjects
     x: NDArray[np.float64]
     y: NDArray[np.float64]
-    regressions: tuple[Regression, ...]
-    weights: tuple[float, ...] = (1.0,)
+    regressions: tuple[Regression, ...]  # where they are several, the first is the line
+    weights: tuple[float, ...] = (1.0,)  # of the regressions; they add up to 1
 
     @property
     def n(self) -> int:
@@ -306,16 +252,7 @@ class SkillFunction:
         mean: bool = False,
         added: Added | None = None,
     ) -> Predictive:
-        """Give the distribution of a peer at `x`, or where the mean of such people is.
-
-        Parameters
-        ----------
-        x : array of float, any shape
-        widened : float, or array of the shape of `x`
-            What averages at `x` vary more than those of the subjects, in squared scores.
-        added : Added, optional
-            As of `Regression.predictive`.
-        """
+        """Give the distribution of a peer at `x`, or where the mean of such people is."""
         parts = (part.predictive(x, widened, mean=mean, added=added) for part in self.regressions)
         return mixed(tuple(parts), self.weights)
 
@@ -341,14 +278,7 @@ def deviance(
 
     So that responses can be compared: both are likelihoods of the same experience.
 
-    Parameters
-    ----------
-    rss : float or array of float, shape (b,)
-        Of the response.
-    y : array of float, shape (n,) or (b, n)
-        Experience.
-    counts : array of float, shape (n,) or (b, n)
-        How often each subject counts.
+    Shapes: `rss` (b,); `y` (n,) or (b, n); `counts` (n,) or (b, n).
     """
     n = counts.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -361,15 +291,7 @@ def averaging_weights(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Weigh two regressions with as many coefficients by their AICc, whose differences these are.
 
-    Parameters
-    ----------
-    line, other : array of float, shape (...)
-        The deviances of both.
-
-    Returns
-    -------
-    of_line, of_other : array of float, shape (...)
-        They add up to 1; where both are perfect the line has all of it.
+    Shapes: `line`, `other` (...); `of_line`, `of_other` (...).
     """
     with np.errstate(invalid="ignore"):
         weight = expit((np.asarray(line) - np.asarray(other)) / 2)
@@ -378,15 +300,7 @@ def averaging_weights(
 
 
 def refusal(form: SkillForm, x: NDArray[np.float64], x_needed: NDArray[np.float64]) -> str:
-    """Say why a form cannot be fitted, in a sentence; empty where it can.
-
-    Parameters
-    ----------
-    x : array of float
-        The subjects' averages.
-    x_needed : array of float
-        Averages at which the function will be evaluated.
-    """
+    """Say why a form cannot be fitted, in a sentence; empty where it can."""
     if form.name == "cubic" and len(x) < _LEAST_FOR_CUBIC:
         return f"a cubic skill function needs {_LEAST_FOR_CUBIC} subjects, and there are {len(x)}"
     if len(x) <= form.n_coefficients:
@@ -406,10 +320,7 @@ def refusal(form: SkillForm, x: NDArray[np.float64], x_needed: NDArray[np.float6
 def fit(form: SkillForm, x: NDArray[np.float64], y: NDArray[np.float64]) -> SkillFunction:
     """Fit the skill function by least squares (Hayes & Parzen 1997, step 7).
 
-    Parameters
-    ----------
-    x, y : array of float, shape (n,)
-        Average rank and experience of the subjects; systems never enter the fit.
+    Shapes: `x`, `y` (n,).
     """
     from statsmodels.regression.linear_model import OLS
 
@@ -425,19 +336,12 @@ def fit(form: SkillForm, x: NDArray[np.float64], y: NDArray[np.float64]) -> Skil
 
 @dataclass(frozen=True)
 class FormFit:
-    """How well a form fits.
-
-    Parameters
-    ----------
-    aicc : float
-        The deviance + 2K + 2K(K+1)/(n-K-1), K = coefficients + 1; infinite for n <= K + 1.
-    loo_rmse : float
-        Root mean squared error of leaving each subject out in turn.
-    """
+    """How well a form fits."""
 
     function: SkillFunction
+    # The deviance + 2K + 2K(K+1)/(n-K-1), K = coefficients + 1; infinite for n <= K + 1.
     aicc: float
-    loo_rmse: float
+    loo_rmse: float  # root mean squared error of leaving each subject out in turn
 
 
 def compare_forms(
@@ -445,15 +349,7 @@ def compare_forms(
 ) -> dict[str, FormFit]:
     """Fit every form that can be fitted, but for averages of others.
 
-    Parameters
-    ----------
-    x, y : array of float, shape (n,)
-    x_needed : array of float
-        The systems' averages.
-
-    Returns
-    -------
-    dict of str to FormFit
+    Shapes: `x`, `y` (n,).
     """
     return {
         name: _form_fit(fit(form, x, y))

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["FEWEST_PROBLEMS", "WorthErrors", "standard_errors"]
-
 FEWEST_PROBLEMS = 3
 # Beyond, a covariance of all solvers takes more memory than the rankings.
 _MOST_SOLVERS = 5_000
@@ -41,30 +39,21 @@ _MOST_CLUSTERED = 20_000_000
 
 @dataclass(frozen=True)
 class WorthErrors:
-    """The errors of log worths; NaN for solvers without rankings.
-
-    Parameters
-    ----------
-    information : array of float, shape (n_solvers, n_solvers)
-        The covariance by the observed information.
-    jackknife : array of float, shape (n_solvers, n_solvers), or None
-        The covariance by leaving out each problem; None where that is not known. NaN for a
-        solver who was ranked on one problem only.
-    conditional : array of float, shape (n_solvers,)
-        1 over the root of the information's diagonal, as if the other worths were known.
-    sandwich, clustered : array of float, shape (n_solvers,)
-        Robust errors over rankings, and over judges; NaN with one judge.
-    df : int
-        Degrees of freedom of the jackknife; 0 without one.
-    """
+    """The errors of log worths; NaN for solvers without rankings."""
 
     log_worth: Floats
+    # Of shape (n_solvers, n_solvers): the covariance by the observed information.
     information: Floats
+    # Of shape (n_solvers, n_solvers), or None: the covariance by leaving out each problem; None
+    # where that is not known. NaN for a solver who was ranked on one problem only.
     jackknife: Floats | None
+    # Of shape (n_solvers,): 1 over the root of the information's diagonal, as if the other worths
+    # were known.
     conditional: Floats
+    # Of shape (n_solvers,): robust errors over rankings, and over judges; NaN with one judge
     sandwich: Floats
     clustered: Floats
-    df: int
+    df: int  # degrees of freedom of the jackknife; 0 without one
 
     def error(self) -> Floats:
         """Give the error that counts, the larger of the two, shape (n_solvers,)."""
@@ -102,12 +91,6 @@ class WorthErrors:
         r"""Give the separation reliability of the scale, 1 - mean SE² / variance of the worths.
 
         The variance has the divisor K - 1, and errors are those by information.
-
-        Parameters
-        ----------
-        conditional : bool, default False
-            Whether errors leave out that the other worths are estimated too, as some programs
-            compute it.
         """
         squares = self.conditional**2 if conditional else np.diagonal(self.information)
         known = np.isfinite(squares)
@@ -117,15 +100,7 @@ class WorthErrors:
 def separation_reliability(log_worth: Floats, squares: Floats) -> float:
     """Compare the mean squared error of worths with their variance.
 
-    Parameters
-    ----------
-    squares : array of float, shape (n_solvers,)
-        Of their errors.
-
-    Returns
-    -------
-    float
-        At most 1; NaN where there are fewer than two worths, or all are equal.
+    Shapes: `squares` (n_solvers,).
     """
     spread = float(np.var(log_worth, ddof=1)) if len(log_worth) > 1 else 0.0
     return 1 - float(squares.mean()) / spread if spread > 0 else float("nan")
@@ -134,18 +109,7 @@ def separation_reliability(log_worth: Floats, squares: Floats) -> float:
 def standard_errors(
     pooled: ExpectedRanks, without: Collection[ExpectedRanks] = ()
 ) -> WorthErrors | None:
-    """Say how sure the worths of a study are.
-
-    Parameters
-    ----------
-    without : collection of ExpectedRanks
-        The worths without each problem.
-
-    Returns
-    -------
-    WorthErrors or None
-        None where there are too many solvers.
-    """
+    """Say how sure the worths of a study are."""
     ranked = np.flatnonzero(pooled.ranked)
     n = len(pooled.ranked)
     if len(ranked) > _MOST_SOLVERS:

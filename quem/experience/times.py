@@ -15,80 +15,43 @@ if TYPE_CHECKING:
 
     from quem.study.models import Problem, Subject
 
-__all__ = ["ProblemTime", "SolvingTimes", "solving_times"]
-
 _FEWEST = 3
 
 
 @dataclass(frozen=True)
 class ProblemTime:
-    """How long one problem took, in minutes of work.
-
-    Parameters
-    ----------
-    n : int
-        Subjects whose time is known.
-    quartiles : tuple of float
-        The first and the third.
-    """
+    """How long one problem took, in minutes of work."""
 
     problem: str
-    n: int
+    n: int  # subjects whose time is known
     median: float
-    quartiles: tuple[float, float]
+    quartiles: tuple[float, float]  # the first and the third
     least: float
     most: float
 
 
 @dataclass(frozen=True)
 class SolvingTimes:
-    """How long subjects took, in minutes of work for a solution.
+    """How long subjects took, in minutes of work for a solution."""
 
-    Parameters
-    ----------
-    n : int
-        Solutions whose time is known.
-    n_subjects : int
-    median : float
-        Over all solutions.
-    typical : float
-        The geometric mean over subjects of their geometric means: times are skewed to the right.
-    interval : tuple of float or None
-        Of `typical`, by Student's t on the logarithms; None for one subject.
-    hours : float
-        Of all together.
-    tau : float
-        Kendall's tau-b of experience and the geometric mean of each subject; NaN for fewer than
-        3 subjects. Negative where more experience goes with less time.
-    problems : tuple of ProblemTime
-        Of those that somebody's time is known for.
-    """
-
-    n: int
+    n: int  # solutions whose time is known
     n_subjects: int
-    median: float
+    median: float  # over all solutions
+    # The geometric mean over subjects of their geometric means: times are skewed to the right.
     typical: float
+    # Of `typical`, by Student's t on the logarithms; None for one subject.
     interval: tuple[float, float] | None
-    hours: float
+    hours: float  # of all together
+    # Kendall's tau-b of experience and the geometric mean of each subject; NaN for fewer than 3
+    # subjects. Negative where more experience goes with less time.
     tau: float
-    problems: tuple[ProblemTime, ...]
+    problems: tuple[ProblemTime, ...]  # of those that somebody's time is known for
 
 
 def solving_times(
     subjects: Sequence[Subject], problems: Sequence[Problem], level: float
 ) -> SolvingTimes | None:
-    """Summarize the times of subjects, as the study knows them from a solving session.
-
-    Parameters
-    ----------
-    level : float
-        Of the interval.
-
-    Returns
-    -------
-    SolvingTimes or None
-        None where no time is known.
-    """
+    """Summarize the times of subjects, as the study knows them from a solving session."""
     ids = [problem.id for problem in problems]
     minutes = np.array(
         [[subject.seconds.get(one, np.nan) / 60 for one in ids] for subject in subjects]

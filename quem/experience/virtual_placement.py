@@ -34,102 +34,50 @@ if TYPE_CHECKING:
     # Problem and whose place is asked for (empty for the systems) to the ids of the anchors.
     AnchorsOf = Callable[[str, str], Sequence[str]]
 
-__all__ = [
-    "MOST_TIMES_AS_WIDE",
-    "Drift",
-    "PanelPlacement",
-    "PlacedAnchor",
-    "drift_of",
-    "place_among_anchors",
-    "place_on_panel",
-    "placed_people",
-    "times_as_wide",
-]
-
 # Beyond this the new judges do not see what the old ones saw.
 MOST_TIMES_AS_WIDE = 1.5
 
 
 @dataclass(frozen=True)
 class PlacedAnchor:
-    """A person as an anchor of one problem, placed among the other anchors.
-
-    Parameters
-    ----------
-    level : float
-        The consensus rank by the old judges.
-    new, old : float
-        Mean score among the other anchors, by the new judges and by the old ones.
-    """
+    """A person as an anchor of one problem, placed among the other anchors."""
 
     problem: str
     person: str
-    level: float
+    level: float  # the consensus rank by the old judges
+    # Mean score among the other anchors, by the new judges and by the old ones
     new: float
     old: float
 
 
 @dataclass(frozen=True)
 class Drift:
-    """How the new judges see people otherwise than the old ones.
+    """How the new judges see people otherwise than the old ones."""
 
-    Parameters
-    ----------
-    variance : float
-        τ², in squared ranks; NaN where nobody is an anchor twice.
-    between, within : float
-        Mean squares of the differences, between and within people; NaN where undefined.
-    values : float
-        n0, differences a person.
-    agreement_new : float
-        Mean τ-b of the new judges' orders of anchors and the old consensus; NaN where undefined.
-    agreement_old : float
-        The same of each old judge and the consensus of the other old judges.
-    """
-
-    variance: float
+    variance: float  # τ², in squared ranks; NaN where nobody is an anchor twice
+    # Mean squares of the differences, between and within people; NaN where undefined
     between: float
     within: float
-    values: float
+    values: float  # n0, differences a person
+    # Mean τ-b of the new judges' orders of anchors and the old consensus; NaN where undefined.
     agreement_new: float
-    agreement_old: float
+    agreement_old: float  # the same of each old judge and the consensus of the other old judges
 
 
 @dataclass(frozen=True)
 class PanelPlacement:
-    """Systems placed on a panel.
-
-    Parameters
-    ----------
-    averages : Averages
-        Of people and systems, as ranks among the people.
-    problems : tuple of str
-        Those on which every system was placed.
-    judge_variance : float
-        σ_J², of the old judges' scores of a person, mean over people.
-    judges : int
-        How many new judges.
-    widening : dict of str to float
-        w of each system, in squared ranks.
-    drift : Drift
-    anchors : tuple of PlacedAnchor
-        Of the problems, in order.
-    scores : dict of (str, str, str) to float
-        New judge, problem, and system to score.
-    drawn : bool
-        Whether the judges ranked the anchors that are drawn by lot.
-    """
+    """Systems placed on a panel."""
 
     panel: ReferencePanel = field(repr=False)
-    averages: Averages
-    problems: tuple[str, ...]
-    judge_variance: float
-    judges: int
-    widening: dict[str, float]
+    averages: Averages  # of people and systems, as ranks among the people
+    problems: tuple[str, ...]  # those on which every system was placed
+    judge_variance: float  # σ_J², of the old judges' scores of a person, mean over people
+    judges: int  # how many new judges
+    widening: dict[str, float]  # w of each system, in squared ranks
     drift: Drift
-    anchors: tuple[PlacedAnchor, ...]
-    scores: dict[tuple[str, str, str], float]
-    drawn: bool = True
+    anchors: tuple[PlacedAnchor, ...]  # of the problems, in order
+    scores: dict[tuple[str, str, str], float]  # new judge, problem, and system to score
+    drawn: bool = True  # whether the judges ranked the anchors that are drawn by lot
 
     @property
     def people(self) -> int:
@@ -186,20 +134,7 @@ def _below(ranks: Mapping[str, float], one: str, anchors: Iterable[str]) -> floa
 def placed_people(
     panel: ReferencePanel, problems: Sequence[str], count: int, anchors_of: AnchorsOf | None = None
 ) -> Floats:
-    """Place every person of a panel among anchors drawn from the others, by the old rankings.
-
-    Parameters
-    ----------
-    problems : sequence of str
-    count : int
-        Anchors on each problem.
-    anchors_of : callable, optional
-        Gives the anchors of a problem for a person; drawn by lot by default.
-
-    Returns
-    -------
-    array of float, shape (old judges, people, problems)
-    """
+    """Place every person of a panel among anchors drawn from the others, by the old rankings."""
     old = _old(panel)
     n = len(old.people)
     placed = np.empty((len(old.judges), n, len(problems)))
@@ -223,13 +158,7 @@ def placed_people(
 def drift_of(
     panel: ReferencePanel, new: Mapping[tuple[str, str], Mapping[str, float]]
 ) -> tuple[tuple[PlacedAnchor, ...], Drift]:
-    """Compare how new and old judges see the anchors, by an analysis of variance over people.
-
-    Parameters
-    ----------
-    new : mapping of (str, str) to mapping of str to float
-        New judge and problem to anchor to rank.
-    """
+    """Compare how new and old judges see the anchors, by an analysis of variance over people."""
     old = _old(panel)
     n = len(old.people)
     anchors: list[PlacedAnchor] = []
@@ -303,13 +232,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def times_as_wide(estimate: Estimate, df: int, level: float) -> float:
-    """Say how much wider an interval is for other judges having placed the system.
-
-    Parameters
-    ----------
-    df : int
-        Degrees of freedom of the line.
-    """
+    """Say how much wider an interval is for other judges having placed the system."""
     q = (1 + level) / 2
     plain = float(stdtrit(df, q)) * np.sqrt(max(estimate.error**2 - estimate.added, 0.0))
     whole = float(stdtrit(estimate.df, q)) * estimate.error
@@ -323,22 +246,7 @@ def place_on_panel(
     count: int,
     anchors_of: AnchorsOf | None = None,
 ) -> PanelPlacement:
-    """Place systems that new judges ranked with anchors of a panel.
-
-    Parameters
-    ----------
-    rankings : Rankings
-        By the new judges, of systems and anchors.
-    count : int
-        Anchors on each problem.
-    anchors_of : callable, optional
-        As of `placed_people`.
-
-    Returns
-    -------
-    PanelPlacement
-        Without systems and problems that cannot be placed.
-    """
+    """Place systems that new judges ranked with anchors of a panel."""
     cells = judged_cells(rankings, declared)
     given: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     codes = zip(cells.judge.tolist(), cells.problem.tolist(), cells.solver.tolist(), strict=True)
@@ -355,17 +263,7 @@ def place_among_anchors(
     count: int,
     anchors_of: AnchorsOf | None = None,
 ) -> PanelPlacement:
-    """Place systems by rankings of them and of anchors.
-
-    Parameters
-    ----------
-    given : mapping of (str, str) to mapping of str to float
-        New judge and problem to solver to rank, 1 the worst; any numbers in that order.
-    systems : sequence of str
-        Those that are judged together.
-    count, anchors_of
-        As of `place_on_panel`.
-    """
+    """Place systems by rankings of them and of anchors."""
     people = frozenset(panel.people)
     of_people = {
         task: {one: rank for one, rank in of.items() if one in people}

@@ -18,19 +18,6 @@ if TYPE_CHECKING:
     from quem.experience.profile import Profile
     from quem.experience.result import ExperienceFindings
 
-__all__ = [
-    "INTERVALS",
-    "format_ends",
-    "gate_reason",
-    "jagged_text",
-    "model_text",
-    "only_source",
-    "place_among_subjects",
-    "position_text",
-    "statement",
-    "variation",
-]
-
 # Averages closer than this are equal.
 _ROUNDING = 1e-9
 
@@ -102,13 +89,7 @@ def only_source(lefts: Iterable[LeaveOneOut], system: str) -> str:
 
 
 def jagged_text(name: str, profile: Profile | None, *, test: bool = True) -> str:
-    """Say that no single number describes a system; empty where it varies as people do.
-
-    Parameters
-    ----------
-    test : bool
-        Whether to say F and p too.
-    """
+    """Say that no single number describes a system; empty where it varies as people do."""
     if profile is None or not profile.is_jagged:
         return ""
     text = variation(profile)
@@ -154,15 +135,7 @@ def format_ends(interval: tuple[float, float]) -> str:
 
 
 def statement(estimate: Estimate, *, interval: str, level: float, unit: str) -> str:
-    """Say a system's result in one phrase, one-sided outside the subjects' range.
-
-    Parameters
-    ----------
-    interval : {"prediction", "mean", "calibration", "hierarchical"}
-        The headline's.
-    unit : str
-        Of experience.
-    """
+    """Say a system's result in one phrase, one-sided outside the subjects' range."""
     value, certainty = _value(estimate, interval, level)
     return f"{value} {unit} ({certainty})"
 

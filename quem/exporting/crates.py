@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from quem.study.relevance import JudgedSpec
 
-__all__ = ["CRATE", "crate"]
-
 CRATE = "ro-crate-metadata.json"
 _SPECIFICATION = "https://w3id.org/ro/crate/1.1"
 # Version 1.1 has no term for digests, and readers drop what the context does not define.
@@ -46,22 +44,7 @@ def crate(
     published: str = "",
     version: str = __version__,
 ) -> str:
-    """Describe files that are written to one folder.
-
-    Parameters
-    ----------
-    files : mapping of str to bytes
-        Content by name.
-    published : str
-        The date; today where it is empty.
-    version : str
-        That of the quem that exported them.
-
-    Returns
-    -------
-    str
-        JSON-LD, for the file `CRATE` beside them.
-    """
+    """Describe files that are written to one folder."""
     title = spec.title or spec.id
     folder: dict[str, Any] = {
         "@id": "./",

@@ -12,29 +12,12 @@ from quem.importing.naming import ids_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["evaluation_files", "evaluations"]
-
 _SCHEMA = "0.3.0"
 Record = dict[str, Any]
 
 
 def evaluations(document: Mapping[str, Any], organization: str = "") -> dict[str, Record]:
-    """Describe the estimate of each system.
-
-    Parameters
-    ----------
-    document : mapping
-        An analysis of kind experience, as analysis.json has it.
-    organization : str
-        Whose study it is.
-
-    Returns
-    -------
-    dict of str to dict
-        By system; may have no results. Years are there only where they are the headline of
-        the analysis. A score is at most at an end of the subjects' range, since the format
-        wants a range; ``details`` then has the bound.
-    """
+    """Describe the estimate of each system."""
     study = document["study"]
     years = [one["experience"] for one in document["averages"] if one["kind"] == "subject"]
     now = str(int(time.time()))

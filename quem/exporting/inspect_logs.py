@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from quem.store.exporting import SubmittedRanking
     from quem.study.relevance import JudgedSpec
 
-__all__ = ["SCORER", "scored_logs", "years_metrics"]
-
 # What the scores are called in a log.
 SCORER = "quem"
 _SUMMARIES = ("summaries.json", "_journal/summaries/")
@@ -40,27 +38,7 @@ def scored_logs(
     *,
     epoch: int = 1,
 ) -> dict[str, bytes]:
-    """Copy logs, with the average rank of each answer as the score ``quem``.
-
-    Parameters
-    ----------
-    path : Path
-        The log, or the folder of logs, of which the study was made.
-    estimates : mapping of str to mapping
-        Metrics of each system for the results of its log, such as its years.
-    epoch : int
-        Whose answers the study has.
-
-    Returns
-    -------
-    dict of str to bytes
-        Logs in which an answer was ranked, by file name.
-
-    Raises
-    ------
-    QuemError
-        There is no log, one cannot be read, or no answer in them was ranked.
-    """
+    """Copy logs, with the average rank of each answer as the score ``quem``."""
     logs = find_logs(path)
     if not logs:
         raise FileError(
@@ -91,13 +69,7 @@ def scored_logs(
 
 
 def years_metrics(document: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Give the years of each system, and their interval, where an analysis states them.
-
-    Parameters
-    ----------
-    document : mapping
-        An analysis of kind experience, as analysis.json has it.
-    """
+    """Give the years of each system, and their interval, where an analysis states them."""
     if document["headline"] != "years":
         return {}
     metrics = {}

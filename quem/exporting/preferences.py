@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from quem.solutions import Sheet, Solution, Solutions
     from quem.store.exporting import SubmittedRanking
 
-__all__ = ["average_ranks", "preference_lines"]
-
 _TEXTS = ("markdown", "text", "code", "html")
 Pair = dict[str, Any]
 
@@ -25,24 +23,7 @@ Pair = dict[str, Any]
 def preference_lines(
     rankings: Iterable[SubmittedRanking], solutions: Solutions, *, half_ties: bool = False
 ) -> tuple[str, Counter[str]]:
-    """Write each pair of solutions of which a judge ranked one higher.
-
-    Parameters
-    ----------
-    rankings : iterable of SubmittedRanking
-        Tasks that a judge ranked again are left out.
-    solutions : Solutions
-        Their texts; a solution of several files, or of another format, has none.
-    half_ties : bool
-        Whether tied solutions are written, too, once in each order.
-
-    Returns
-    -------
-    lines : str
-        One JSON object per pair. A ranking of n solutions without ties gives n(n-1)/2.
-    left_out : Counter
-        What was not written, and how often.
-    """
+    """Write each pair of solutions of which a judge ranked one higher."""
     left_out: Counter[str] = Counter()
     texts: dict[tuple[str, str], str | None] = {}
     lines = []

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from quem.rankings import Decisions, PrintedAverages, Rankings
     from quem.study.reading import StudyFile
 
-__all__ = ["RedactedStudy", "redacted"]
-
 _RANKINGS = "rankings.csv"
 # Who asks, whom, and how: nothing of the result depends on it.
 _PERSONAL = (
@@ -53,21 +51,11 @@ _NAMES = {"subjects": "person", "assisted": "assisted", "withheld": "withheld"}
 
 @dataclass(frozen=True)
 class RedactedStudy:
-    """A study without names.
+    """A study without names."""
 
-    Parameters
-    ----------
-    files : dict of str to bytes
-        Its files, by name.
-    store : str
-        What its store holds, as an archive; empty where it has none.
-    names : dict of str to str
-        The new name of each of the people.
-    """
-
-    files: dict[str, bytes]
-    store: str
-    names: dict[str, str]
+    files: dict[str, bytes]  # its files, by name
+    store: str  # what its store holds, as an archive; empty where it has none
+    names: dict[str, str]  # the new name of each of the people
 
 
 def redacted(
@@ -76,28 +64,12 @@ def redacted(
     store: str,
     prose: Callable[[str, Mapping[str, str]], str],
 ) -> RedactedStudy:
-    """Give a sealed study without names.
-
-    Parameters
-    ----------
-    draft : StudyFile
-        Without mistakes.
-    data : Rankings, PrintedAverages, or Decisions
-        What the study's rankings are.
-    store : str
-        What its store holds, from `quem.store.archive.archive_text`; empty without a store.
-    prose : callable
-        Replaces names in a text that somebody wrote.
-
-    Raises
-    ------
-    QuemError
-        It has machine judges, whose transcripts quote solutions; or a record has no names.
-    """
+    """Give a sealed study without names."""
     spec = draft.spec
     if spec is None or spec.machines:
-        message = "has machine judges, whose transcripts quote solutions; write it with names"
-        raise FileError(draft.path, message)
+        raise FileError(
+            draft.path, "has machine judges, whose transcripts quote solutions; write it with names"
+        )
     now = contents(draft)
     records = _records(draft)
     of_store = _named_in(store)
@@ -143,8 +115,10 @@ def _records(draft: StudyFile) -> list[dict[str, Any]]:
     paths = [record_file(draft.path, number) for number in range(1, count + 1)]
     records = [parsed(path.read_bytes(), path) for path in paths if path.is_file()]
     if not records or len(records) < count or not all("secret" in record for record in records):
-        message = "has no record of its seal, or one without names; write it from the sealed study"
-        raise FileError(draft.path, message)
+        raise FileError(
+            draft.path,
+            "has no record of its seal, or one without names; write it from the sealed study",
+        )
     return records
 
 
@@ -283,15 +257,7 @@ def _record(
     plan: Mapping[str, Any],
     people: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Write a record without names, and with the tokens that its hash was made of.
-
-    Parameters
-    ----------
-    now : dict
-        What the study holds now.
-    plan : mapping
-        Of the study without names.
-    """
+    """Write a record without names, and with the tokens that its hash was made of."""
     secret = record["secret"]
     tokens = {to: token(secret, name) for name, to in people.items()}
     parts = renamed(record["contents"], lambda name: people.get(name, name))

@@ -34,16 +34,6 @@ if TYPE_CHECKING:
     from quem.study.reading import StudyFile
     from quem.study.relevance import JudgedSpec
 
-__all__ = [
-    "Difference",
-    "Verified",
-    "pack",
-    "require_sealed",
-    "restore_store",
-    "study_files",
-    "verify_archive",
-]
-
 FORMAT = 1
 _MANIFEST, _ANALYSIS, _STORE, _STUDY = "archive.json", "analysis.json", "store.jsonl", "study"
 _AGAIN = "take another copy of the archive"
@@ -53,19 +43,10 @@ _KEYS = {"format", "study", "exported_on", "versions", "files"}
 
 @dataclass(frozen=True)
 class Difference:
-    """Something in an archive that is not as it was written.
+    """Something in an archive that is not as it was written."""
 
-    Parameters
-    ----------
-    file : str
-        In the archive, or the archive itself.
-    kind : str
-        What is wrong.
-    remedy : str
-    """
-
-    file: str
-    kind: str
+    file: str  # in the archive, or the archive itself
+    kind: str  # what is wrong
     remedy: str = _AGAIN
 
     def __str__(self) -> str:
@@ -75,35 +56,20 @@ class Difference:
 
 @dataclass(frozen=True)
 class Verified:
-    """What a verification found.
-
-    Parameters
-    ----------
-    differences : tuple of Difference
-    headline, hash : str
-        What the study's seal says, where it could be analyzed, and its hash.
-    notes : tuple of str
-        What a reader should know besides.
-    deviations : tuple of str
-        What the study's seal says is not as it was sealed.
-    """
+    """What a verification found."""
 
     differences: tuple[Difference, ...]
+    # What the study's seal says, where it could be analyzed, and its hash
     headline: str = ""
     hash: str = ""
-    notes: tuple[str, ...] = ()
-    deviations: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what a reader should know besides
+    deviations: tuple[str, ...] = ()  # what the study's seal says is not as it was sealed
 
 
 def study_files(draft: StudyFile) -> dict[str, Path]:
     """Name every file that a sealed study is made of, by its path inside the study's folder.
 
     A copy without names has no files of solutions and texts, and their digests instead.
-
-    Raises
-    ------
-    QuemError
-        A solution cannot be read, or a file is outside the folder.
     """
     study = draft.path
     shown: list[Path] = [digests_file(study)]
@@ -155,21 +121,7 @@ def pack(
     analysis: bytes,
     store: str = "",
 ) -> bytes:
-    """Write a sealed study as an archive.
-
-    Parameters
-    ----------
-    study : str
-        The name of the study file.
-    spec : JudgedSpec
-        What it says.
-    files : mapping of str to bytes
-        Of the study, by name inside its folder.
-    analysis : bytes
-        Its analysis.json.
-    store : str
-        What its store holds, from `quem.store.archive.archive_text`; empty without a store.
-    """
+    """Write a sealed study as an archive."""
     files = {f"{_STUDY}/{name}": content for name, content in files.items()}
     files[_ANALYSIS] = analysis
     if store:
@@ -194,17 +146,7 @@ def _versions() -> dict[str, str]:
 def verify_archive(
     raw: bytes, name: str, analyze: Callable[[Path, Path], tuple[bytes, Any]], expected: str = ""
 ) -> Verified:
-    """Say everything that is not as it was when an archive was written.
-
-    Parameters
-    ----------
-    name : str
-        The archive as the user named it.
-    analyze : callable
-        Gives the analysis.json of a study file and its seal; the second argument is its store.
-    expected : str
-        The hash that was printed at sealing, or its beginning; empty where it is not compared.
-    """
+    """Say everything that is not as it was when an archive was written."""
     try:
         files = _unzipped(raw)
     except (BadZipFile, ValueError, NotImplementedError, EOFError, OSError, RuntimeError) as error:
@@ -238,17 +180,13 @@ def _unzipped(raw: bytes) -> dict[str, bytes]:
         infos = archive.infolist()
         names = [info.filename for info in infos]
         if len(set(names)) < len(names):
-            message = "a file is in it twice"
-            raise ValueError(message)
+            raise ValueError("a file is in it twice")
         if wrong := next((n for n in names if not _is_plain(n)), ""):
-            message = f"the name {wrong!r} leads out of it"
-            raise ValueError(message)
+            raise ValueError(f"the name {wrong!r} leads out of it")
         if any(info.compress_type != ZIP_STORED for info in infos):
-            message = "its files are compressed, as quem does not write them"
-            raise ValueError(message)
+            raise ValueError("its files are compressed, as quem does not write them")
         if sum(info.file_size for info in infos) > len(raw):
-            message = "its files overlap"
-            raise ValueError(message)
+            raise ValueError("its files overlap")
         return {info.filename: archive.read(info) for info in infos}
 
 

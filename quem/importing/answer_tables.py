@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from quem.io.delimited import Delimited
 
-__all__ = ["ROLES", "AnswerTable", "is_table", "read_answers", "read_table", "statements_of"]
-
 ROLES: Mapping[str, tuple[str, ...]] = {
     "problem": ("problem", "problem_id", "task_id", "prompt_id", "question_id", "item", "id"),
     "solver": ("solver", "model", "system", "author", "subject", "participant"),
@@ -36,24 +34,14 @@ _ASSISTANTS = ("assistant", "model", "ai", "gpt")
 
 @dataclass(frozen=True)
 class AnswerTable:
-    """A table as it was read.
-
-    Parameters
-    ----------
-    lines : list of int
-        That of each row, for messages.
-    roles : dict of str to str
-        The column that each role has, of those in `ROLES`.
-    ignored : set of str
-        Columns that are no solvers.
-    """
+    """A table as it was read."""
 
     path: Path
     header: list[str]
     rows: list[list[object]]
-    lines: list[int]
-    roles: dict[str, str]
-    ignored: set[str]
+    lines: list[int]  # that of each row, for messages
+    roles: dict[str, str]  # the column that each role has, of those in `ROLES`
+    ignored: set[str]  # columns that are no solvers
 
     @property
     def layout(self) -> str:
@@ -83,18 +71,7 @@ def is_table(path: Path) -> bool:
 
 
 def read_table(path: Path, columns: Sequence[tuple[str, str]] = ()) -> AnswerTable:
-    """Read a table and say which column has which role.
-
-    Parameters
-    ----------
-    columns : sequence of (str, str)
-        Roles and columns that the user named; ``ignore`` is no role.
-
-    Raises
-    ------
-    QuemError
-        It cannot be read, lacks a named column, or two columns could have one role.
-    """
+    """Read a table and say which column has which role."""
     name = str(path)
     if is_json(path):
         records = read_records(path, name, what="answers", example=_EXAMPLE, key="problem")
@@ -160,11 +137,6 @@ def read_answers(tables: Sequence[AnswerTable]) -> Collected:
 
     A table without a column of solvers, among several, is that of one solver, whose name is
     the file's.
-
-    Raises
-    ------
-    QuemError
-        The columns of a table do not say what they hold.
     """
     collected = Collected("", sources=[table.path for table in tables])
     layouts = set()

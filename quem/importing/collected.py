@@ -11,48 +11,27 @@ from quem.errors import Mistake
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Answer", "Collected", "Missing", "Origin", "SourceProblem"]
-
 Missing = Literal["", "absent", "failed"]
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where in a log an answer is, so that scores can be written back to it.
-
-    Parameters
-    ----------
-    log : Path
-    sample : str or int
-        The id of the sample, as the log has it.
-    epoch : int
-    """
+    """Where in a log an answer is, so that scores can be written back to it."""
 
     log: Path
-    sample: str | int
+    sample: str | int  # the id of the sample, as the log has it
     epoch: int = 1
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What one solver made of one problem.
+    """What one solver made of one problem."""
 
-    Parameters
-    ----------
-    place : str
-        Where it was found, for messages: "answers.jsonl:12".
-    text : str
-        The answer, where it is a text and no files.
-    files : tuple of (Path, str)
-        Each file, and its path inside the solution; a path without slashes is a single file's.
-    missing : {"", "absent", "failed"}
-        Why there is no answer.
-    """
-
-    place: str
-    text: str = ""
+    place: str  # where it was found, for messages: "answers.jsonl:12"
+    text: str = ""  # the answer, where it is a text and no files
+    # Each file, and its path inside the solution; a path without slashes is a single file's.
     files: tuple[tuple[Path, str], ...] = ()
-    missing: Missing = ""
+    missing: Missing = ""  # why there is no answer
     origin: Origin | None = None
 
 
@@ -66,32 +45,18 @@ class SourceProblem:
 
 @dataclass
 class Collected:
-    """Everything that was found in a source.
+    """Everything that was found in a source."""
 
-    Parameters
-    ----------
-    rule : str
-        By what the source was recognized, as a sentence for IMPORT.md.
-    problems : dict of str to SourceProblem
-        By their names in the source, in its order.
-    solvers : dict of str to float or None
-        By their names in the source, in its order; years of experience where the source says.
-    answers : dict of (str, str) to Answer
-        By problem and solver.
-    left_out : Counter
-        What was not taken over, and how much of it.
-    sources : list of Path
-        The files that were read.
-    mistakes : list of Mistake
-        Everything that has to be mended before a study can be made.
-    """
-
-    rule: str
+    rule: str  # by what the source was recognized, as a sentence for IMPORT.md
+    # By their names in the source, in its order.
     problems: dict[str, SourceProblem] = field(default_factory=dict)
+    # By their names in the source, in its order; years of experience where the source says.
     solvers: dict[str, float | None] = field(default_factory=dict)
-    answers: dict[tuple[str, str], Answer] = field(default_factory=dict)
+    answers: dict[tuple[str, str], Answer] = field(default_factory=dict)  # by problem and solver
+    # What was not taken over, and how much of it.
     left_out: Counter[str] = field(default_factory=Counter)
-    sources: list[Path] = field(default_factory=list)
+    sources: list[Path] = field(default_factory=list)  # the files that were read
+    # Everything that has to be mended before a study can be made.
     mistakes: list[Mistake] = field(default_factory=list)
 
     def add(self, problem: str, solver: str, answer: Answer, statement: str = "") -> None:

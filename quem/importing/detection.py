@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from quem.importing.collected import Collected
 
-__all__ = ["collect"]
-
 
 def collect(
     path: Path,
@@ -31,20 +29,6 @@ def collect(
 
     Logs of Inspect AI, samples of lm-evaluation-harness, and scenario states of HELM are
     recognized by what they hold, tables by their endings, and all else is a folder of files.
-
-    Parameters
-    ----------
-    layout : {"solver/problem", "problem/solver"}, optional
-        What the levels of a folder of files are.
-    columns : sequence of (str, str)
-        Roles and columns of a table.
-    epoch : int
-        Of logs: whose answers are taken.
-
-    Raises
-    ------
-    QuemError
-        With everything that has to be mended, or the option that decides.
     """
     if not path.exists():
         raise FileError(path, "there is no such file or folder; check its name")
@@ -70,11 +54,14 @@ def _collected(
             return read_helm(states)
     if path.is_file():
         if not is_table(path):
-            message = (
-                "is neither a log nor a table of answers (.jsonl, .json, .csv, .tsv, .parquet); "
-                "name the folder that it is in"
+            raise FileError(
+                path,
+                (
+                    "is neither a log nor a table of answers (.jsonl, .json, .csv, .tsv, "
+                    ".parquet); "
+                    "name the folder that it is in"
+                ),
             )
-            raise FileError(path, message)
         return read_answers([read_table(path, columns)])
     tables = _tables(path)
     return read_answers([read_table(t, columns) for t in tables]) if tables else read_tree(path)

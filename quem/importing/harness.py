@@ -13,8 +13,6 @@ from quem.io.records import Record, read_records
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["find_harness", "find_helm", "read_harness", "read_helm"]
-
 _KEYS = {"doc_id", "doc", "arguments", "resps", "filtered_resps"}
 # samples_TASK_2026-01-31T12-00-00.123456.jsonl; the time may be missing.
 _NAME = re.compile(r"samples_(.+?)(?:_\d{4}-\d{2}-\d{2}T[\d.:-]+)?\.jsonl")
@@ -37,13 +35,7 @@ def _is_harness(path: Path) -> bool:
 
 
 def read_harness(files: list[Path]) -> Collected:
-    """Read samples: a system for each folder, a problem for each document of a task.
-
-    Raises
-    ------
-    QuemError
-        A file cannot be read, or its task had no answers written.
-    """
+    """Read samples: a system for each folder, a problem for each document of a task."""
     collected = Collected(
         "samples of lm-evaluation-harness: a system for each folder", sources=files
     )
@@ -61,11 +53,19 @@ def read_harness(files: list[Path]) -> Collected:
             place = f"{file}:{line}"
             text = _first(_first(sample.get("resps")))
             if not isinstance(text, str):
-                message = (
-                    "holds likelihoods, not answers: nothing was written in this task; take a "
-                    "task that generates text"
+                raise QuemError(
+                    [
+                        Mistake(
+                            str(file),
+                            line,
+                            message=(
+                                "holds likelihoods, not answers: nothing was written in this "
+                                "task; take a "
+                                "task that generates text"
+                            ),
+                        )
+                    ]
                 )
-                raise QuemError([Mistake(str(file), line, message=message)])
             answer = Answer(place, text.strip(), missing="" if text.strip() else "failed")
             problem = f"{task} {sample.get('doc_id')}"
             collected.add(problem, system, answer, _prompt(sample.get("arguments")))
@@ -99,13 +99,7 @@ def find_helm(path: Path) -> list[Path]:
 
 
 def read_helm(files: list[Path]) -> Collected:
-    """Read scenario states: a system for each model, a problem for each instance.
-
-    Raises
-    ------
-    FileError
-        A file cannot be read.
-    """
+    """Read scenario states: a system for each model, a problem for each instance."""
     collected = Collected("scenario states of HELM: a system for each model", sources=files)
     for file in files:
         try:
@@ -114,10 +108,10 @@ def read_helm(files: list[Path]) -> Collected:
             for state in content["request_states"]:
                 _add_state(collected, file, model, state)
         except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-            message = (
-                f"is not a scenario state of HELM that quem can read ({error}); write it again"
-            )
-            raise FileError(file, message) from None
+            raise FileError(
+                file,
+                (f"is not a scenario state of HELM that quem can read ({error}); write it again"),
+            ) from None
     return collected
 
 

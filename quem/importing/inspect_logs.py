@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["SAMPLE", "find_logs", "read_logs"]
-
 _THOUGHT = re.compile(r"<think>.*?</think>\s*", re.DOTALL)
 _ATTACHMENT = "attachment://"
 SAMPLE = re.compile(r"(?:_journal/)?samples/.+\.json")
@@ -51,20 +49,7 @@ def _is_log(path: Path) -> bool:
 
 
 def read_logs(logs: list[Path], *, epoch: int = 1) -> Collected:
-    """Read logs: a system for each model, a problem for each sample.
-
-    Parameters
-    ----------
-    logs : list of Path
-        As from `find_logs`.
-    epoch : int
-        The epoch whose answers are taken.
-
-    Raises
-    ------
-    QuemError
-        A log cannot be read.
-    """
+    """Read logs: a system for each model, a problem for each sample."""
     collected = Collected("logs of Inspect AI: a system for each model", sources=logs)
     read = [(log, *_read(log)) for log in logs]
     tasks = {_part(header, "eval").get("task", "") for _, header, _ in read}
@@ -74,8 +59,7 @@ def read_logs(logs: list[Path], *, epoch: int = 1) -> Collected:
         for sample in samples:
             _add(collected, log, f"{task}{sample.get('id')}", str(about["model"]), sample, epoch)
     if not collected.answers and collected.left_out:
-        message = f"no sample has epoch {epoch}; name another --epoch"
-        raise QuemError([message])
+        raise QuemError([f"no sample has epoch {epoch}; name another --epoch"])
     return collected
 
 
@@ -89,8 +73,9 @@ def _read(log: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
             header, samples = _unpacked(log)
         header["eval"]["model"]
     except (ValueError, KeyError, TypeError, zipfile.BadZipFile, RecursionError) as error:
-        message = f"is not a log of Inspect AI that quem can read ({error}); write it again"
-        raise FileError(log, message) from None
+        raise FileError(
+            log, f"is not a log of Inspect AI that quem can read ({error}); write it again"
+        ) from None
     except OSError as error:
         raise FileError(log, f"cannot be read: {error.strerror or error}") from None
     return header, [sample for sample in samples or [] if isinstance(sample, dict)]

@@ -11,8 +11,6 @@ from quem.solutions.files import is_ignored
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["ids_of"]
-
 _LONGEST = 60
 _OTHER = re.compile(r"[^A-Za-z0-9._-]+")
 # Names that Windows keeps for devices, also with an ending.
@@ -25,13 +23,6 @@ def ids_of(names: Iterable[str], otherwise: str) -> dict[str, str]:
     An id holds ``A-Z a-z 0-9 . _ -``, has at most 60 characters, and differs from all others
     also where upper and lower case are the same: ``Maria K.`` and ``Maria K`` become ``Maria-K``
     and ``Maria-K-2``.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Each once.
-    otherwise : str
-        The id of a name of which nothing remains.
     """
     ids: dict[str, str] = {}
     taken: set[str] = set()

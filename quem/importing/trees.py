@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["LAYOUTS", "Layout", "read_tree"]
-
 Layout = Literal["solver/problem", "problem/solver"]
 LAYOUTS: tuple[Layout, ...] = ("solver/problem", "problem/solver")
 _NUMBERED = re.compile(r"(?:p|q|t|task|problem|case|item|prompt|question)[-_ ]?\d+", re.IGNORECASE)
@@ -36,24 +34,13 @@ class _Entry:
 
 
 def read_tree(root: Path, layout: Layout | None = None) -> Collected:
-    """Read a folder with two levels of names.
-
-    Parameters
-    ----------
-    layout : {"solver/problem", "problem/solver"}, optional
-        What the levels are; otherwise problems are what is named like ``task-1`` or by a UUID.
-
-    Raises
-    ------
-    QuemError
-        Which level is which cannot be told, or a folder cannot be read.
-    """
+    """Read a folder with two levels of names."""
     folders, files = _listed(root, root)
     if not folders:
-        message = (
-            "holds files only; put those of each solver, or those of each problem, into a folder"
+        raise FileError(
+            root,
+            ("holds files only; put those of each solver, or those of each problem, into a folder"),
         )
-        raise FileError(root, message)
     texts = _statement_folder(folders)
     levels = {folder.name: _entries(folder, root) for folder in folders if folder != texts}
     layout = layout or _layout(root, levels)
@@ -90,8 +77,13 @@ def _listed(folder: Path, root: Path) -> tuple[list[Path], list[Path]]:
     entries.sort(key=lambda path: natural(path.name))
     for path in entries:
         if path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
-            message = "is a link out of the folder; put the file itself here"
-            raise QuemError([Mistake(str(path), message=message)])
+            raise QuemError(
+                [
+                    Mistake(
+                        str(path), message="is a link out of the folder; put the file itself here"
+                    )
+                ]
+            )
     return [p for p in entries if p.is_dir()], [p for p in entries if not p.is_dir()]
 
 
@@ -120,11 +112,14 @@ def _layout(root: Path, levels: dict[str, list[_Entry]]) -> Layout:
         return "problem/solver" if above_share > below_share else "solver/problem"
     folder = next(iter(levels))
     inner = next(iter(sorted(below)), "")
-    message = (
-        f"does not say which names are problems; write --layout solver/problem if {folder[:40]!r} "
-        f"is a solver, or --layout problem/solver if {inner[:40]!r} is one"
+    raise FileError(
+        root,
+        (
+            "does not say which names are problems; write --layout solver/problem if "
+            f"{folder[:40]!r} "
+            f"is a solver, or --layout problem/solver if {inner[:40]!r} is one"
+        ),
     )
-    raise FileError(root, message)
 
 
 def _share(names: dict[str, list[_Entry]] | set[str]) -> float:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from quem.importing.collected import Answer, Collected
 
-__all__ = ["Draft", "draft_of", "overview", "sampled", "write_draft", "write_folder"]
-
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
 # What YAML takes for something else than a text.
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
@@ -35,16 +33,11 @@ _UNWRITTEN = "TODO: write what was asked.\n"
 
 @dataclass(frozen=True)
 class Draft:
-    """A study that could be written.
-
-    Parameters
-    ----------
-    problems, solvers : dict of str to str
-        Ids by the names of the source.
-    """
+    """A study that could be written."""
 
     source: Path
     collected: Collected
+    # Ids by the names of the source
     problems: dict[str, str]
     solvers: dict[str, str]
 
@@ -61,13 +54,7 @@ class Draft:
 
 
 def draft_of(source: Path, collected: Collected) -> Draft:
-    """Give ids to problems and solvers.
-
-    Raises
-    ------
-    QuemError
-        An answer is longer than judges can be shown, or holds binary data.
-    """
+    """Give ids to problems and solvers."""
     mistakes = []
     for answer in collected.answers.values():
         if len(answer.text.encode()) > _MOST_TEXT:
@@ -125,23 +112,7 @@ def write_draft(draft: Draft, folder: Path) -> list[str]:
 
 
 def write_folder(folder: Path, fill: Callable[[Path], None]) -> list[str]:
-    """Write files to a folder, whole or not at all.
-
-    Parameters
-    ----------
-    fill : callable
-        Writes them to an empty folder.
-
-    Returns
-    -------
-    list of str
-        What was written, by its names in the folder.
-
-    Raises
-    ------
-    FileError
-        Something of these names is there already, or the folder cannot be written.
-    """
+    """Write files to a folder, whole or not at all."""
     absolute = folder.absolute()
     if absolute.exists() and not absolute.is_dir():
         raise FileError(folder, "is a file; name a folder")
@@ -151,15 +122,15 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> list[str]:
             fill(Path(new))
             names = sorted(path.name for path in Path(new).iterdir())
             if taken := [name for name in names if (absolute / name).exists()]:
-                message = f"already holds {' and '.join(taken)}; name another folder"
-                raise FileError(folder, message)
+                raise FileError(folder, f"already holds {' and '.join(taken)}; name another folder")
             absolute.mkdir(exist_ok=True)
             # The study file last: without it there is no study.
             for name in sorted(names, key=lambda name: name == "study.yaml"):
                 Path(new, name).rename(absolute / name)
     except OSError as error:
-        message = f"cannot be written: {error.strerror or error}; name another folder"
-        raise FileError(folder, message) from None
+        raise FileError(
+            folder, f"cannot be written: {error.strerror or error}; name another folder"
+        ) from None
     return names
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Cell_co", "CodedColumn", "ColumnParts", "column_of"]
-
 Cell_co = TypeVar("Cell_co", covariant=True)
 Item = TypeVar("Item")
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -29,7 +27,6 @@ class CodedColumn(NamedTuple, Generic[Cell_co]):
     values: Sequence[Cell_co]
 
     def cell(self, row: int) -> Cell_co:
-        """Give one cell."""
         return self.values[int(self.codes[row])]
 
     def cells(self) -> list[Cell_co]:

@@ -20,8 +20,6 @@ from quem.io.text import nearest, shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["BrokenEntry", "Entry", "StudyCode", "find_entry", "load_entry", "module_file", "raised"]
-
 
 class BrokenEntry(Exception):  # noqa: N818  it is no error of ours
     """A callable whose code raised when it was loaded or made."""
@@ -29,22 +27,12 @@ class BrokenEntry(Exception):  # noqa: N818  it is no error of ours
 
 @dataclass(frozen=True)
 class Entry:
-    """A callable that a study file names.
+    """A callable that a study file names."""
 
-    Parameters
-    ----------
-    name : str
-        As the study file names it: ``module:callable``.
-    sources : tuple of Path
-        The files that were loaded for it.
-    file : str
-        Where it is, for messages.
-    """
-
-    name: str
+    name: str  # as the study file names it: ``module:callable``
     target: Any
-    sources: tuple[Path, ...] = ()
-    file: str = field(default="", compare=False)
+    sources: tuple[Path, ...] = ()  # the files that were loaded for it
+    file: str = field(default="", compare=False)  # where it is, for messages
 
 
 def raised(error: BaseException) -> str:
@@ -71,75 +59,57 @@ def raised(error: BaseException) -> str:
 
 
 def find_entry(name: str, folder: Path, *, code: bool = True) -> Path:
-    """Find the file of a Python function that a study file names, and run nothing.
-
-    Parameters
-    ----------
-    name : str
-        ``module:callable``: the module is a file or a package in the folder.
-    folder : Path
-        That of the study file.
-    code : bool
-        Whether the study may run Python at all.
-
-    Raises
-    ------
-    QuemError
-        It names nothing in the folder, or code is refused.
-    """
+    """Find the file of a Python function that a study file names, and run nothing."""
     module, colon, path = name.partition(":")
     words = [*module.split("."), *path.split(".")]
     if not colon or not all(word.isidentifier() for word in words):
-        message = (
-            f"{shown(name)} does not name a Python function; write the module and the function in "
-            "it, such as my_module:my_function"
+        raise QuemError(
+            [
+                (
+                    f"{shown(name)} does not name a Python function; write the module and the "
+                    "function in "
+                    "it, such as my_module:my_function"
+                )
+            ]
         )
-        raise QuemError([message])
     if not code:
-        message = (
-            f"{shown(name)} is Python code, which --no-code (code=False) refuses to run; remove "
-            "it, or allow code if you trust the study"
+        raise QuemError(
+            [
+                (
+                    f"{shown(name)} is Python code, which --no-code (code=False) refuses to run; "
+                    "remove "
+                    "it, or allow code if you trust the study"
+                )
+            ]
         )
-        raise QuemError([message])
     try:
         file = module_file(folder.resolve(), module.split("."))
     except ImportError as error:
         raise QuemError([str(error)]) from None
     if file is None:
-        message = (
-            f"there is no file {'/'.join(module.split('.'))}.py in the study's folder, and Python "
-            "is loaded from nowhere else; put your function into a file there, which may import "
-            "installed libraries"
+        raise QuemError(
+            [
+                (
+                    f"there is no file {'/'.join(module.split('.'))}.py in the study's folder, "
+                    "and Python "
+                    "is loaded from nowhere else; put your function into a file there, which may "
+                    "import "
+                    "installed libraries"
+                )
+            ]
         )
-        raise QuemError([message])
     return file
 
 
 def load_entry(name: str, folder: Path, *, called: bool = True) -> Entry:
-    """Load a Python function that a study file names; this runs the code of its file.
-
-    Parameters
-    ----------
-    name, folder
-        See `find_entry`.
-    called : bool
-        Whether it has to be something that can be called.
-
-    Raises
-    ------
-    QuemError
-        There is no such module or callable in the folder.
-    BrokenEntry
-        Its code raised.
-    """
+    """Load a Python function that a study file names; this runs the code of its file."""
     file = find_entry(name, folder)
     module, _, path = name.partition(":")
     code = StudyCode(folder)
     try:
         target: Any = code.load(module)
     except (Exception, SystemExit) as error:
-        msg = f"{name} cannot be loaded: it {raised(error)}"
-        raise BrokenEntry(msg) from error
+        raise BrokenEntry(f"{name} cannot be loaded: it {raised(error)}") from error
     for word in path.split("."):
         known = [known for known in vars(target) if not known.startswith("_")]
         if not hasattr(target, word):
@@ -149,8 +119,7 @@ def load_entry(name: str, folder: Path, *, called: bool = True) -> Entry:
         target = getattr(target, word)
         _refuse_foreign(word, target, code, file)
     if called and not callable(target):
-        message = f"{shown(path)} in {file} is not a function or class that can be called"
-        raise QuemError([message])
+        raise QuemError([f"{shown(path)} in {file} is not a function or class that can be called"])
     return Entry(name, target, tuple(code.files()), file.name)
 
 
@@ -163,11 +132,15 @@ def _refuse_foreign(word: str, target: object, code: StudyCode, file: Path) -> N
     else:
         return
     if not code.owns(home):
-        message = (
-            f"{shown(word)} in {file} comes from {home}, outside the study's folder; name a "
-            "function that is written in the file, and call it there"
+        raise QuemError(
+            [
+                (
+                    f"{shown(word)} in {file} comes from {home}, outside the study's folder; name "
+                    "a "
+                    "function that is written in the file, and call it there"
+                )
+            ]
         )
-        raise QuemError([message])
 
 
 _PREFIX = "_quem_study_"
@@ -175,35 +148,16 @@ _NUMBERS = count(1)
 
 
 def module_file(folder: Path, words: Sequence[str]) -> Path | None:
-    """Find the source of a module without running anything.
-
-    Parameters
-    ----------
-    folder : Path
-        That of the study file, with symbolic links followed.
-    words : sequence of str
-        The parts of the module's name.
-
-    Returns
-    -------
-    Path or None
-        ``a/b.py`` or ``a/b/__init__.py``; None where neither is there.
-
-    Raises
-    ------
-    ImportError
-        The file is there, but a symbolic link leads out of the folder.
-    """
+    """Find the source of a module without running anything."""
     place = folder.joinpath(*words)
     for file in (place / "__init__.py", place.parent / f"{place.name}.py"):
         if not file.is_file():
             continue
         if not file.resolve().is_relative_to(folder):
-            message = (
+            raise ImportError(
                 f"{file.relative_to(folder).as_posix()} is a link to a file outside the study's "
                 "folder; copy the file into the folder"
             )
-            raise ImportError(message)
         return file
     return None
 

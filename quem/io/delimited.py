@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["Delimited", "beginning", "parse_columns", "read_delimited"]
-
 _DELIMITERS = "\t;,|"
 _UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")
 _HEAD = 4096
@@ -37,24 +35,12 @@ _CONTENT = re.compile(r"[^\s\t;,|]")
 
 @dataclass(frozen=True)
 class Delimited:
-    """A delimited text file.
+    """A delimited text file."""
 
-    Parameters
-    ----------
-    name : str
-        The file as the user named it.
-    header : list of list of str
-        The header rows, padding stripped, each as wide as the table.
-    columns : list of CodedColumn
-        One a header cell, without the header rows.
-    header_lines : list of int
-        The line on which each header row begins.
-    """
-
-    name: str
-    header: list[list[str]]
-    columns: list[CodedColumn[str]]
-    header_lines: list[int]
+    name: str  # the file as the user named it
+    header: list[list[str]]  # the header rows, padding stripped, each as wide as the table
+    columns: list[CodedColumn[str]]  # one a header cell, without the header rows
+    header_lines: list[int]  # the line on which each header row begins
     _starts: Callable[[], Iterable[int]]
 
     def lines(self) -> list[int]:
@@ -77,22 +63,6 @@ def read_delimited(
 
     Commas, semicolons, tabs and bars separate cells, whichever the first line has most of;
     cells may be quoted; padding is stripped.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it, for messages.
-    what : str
-        What the file is meant to be, for messages.
-    header_rows : callable
-        From the cells of the first row to how many rows at the top are not data; where none are,
-        the first row is the header too.
-
-    Raises
-    ------
-    QuemError
-        The file is missing, no text, empty, begins with a title, or some line has more cells
-        than the header.
     """
     text = read_text(path, name, what=what, legacy=True)
     start, delimiter = beginning(text)
@@ -120,8 +90,15 @@ def read_delimited(
         columns = parse_columns(text, delimiter, name, width, body_line)
     except csv.Error as error:
         line = above + reader.line_num
-        message = f"is not a CSV file: {error}; save it from the spreadsheet again"
-        raise QuemError([Mistake(name, line, message=message)]) from None
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    line,
+                    message=f"is not a CSV file: {error}; save it from the spreadsheet again",
+                )
+            ]
+        ) from None
     header = [[*row, *[""] * width][:width] for row in header]
     return Delimited(
         name, header, columns, header_lines, lambda: _starts(text, delimiter, body_line)
@@ -165,11 +142,19 @@ def _refuse_title(rows: Iterable[list[str]], name: str, line: int) -> None:
     filled = (row for row in rows if any(cell.strip() for cell in row))
     first, second = ([*islice(filled, 2), [], []])[:2]
     if not any(cell.strip() for cell in first[1:]) and any(cell.strip() for cell in second[1:]):
-        message = (
-            "the first line has fewer cells than those below; is it a title? remove the "
-            "lines above the header"
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    line,
+                    message=(
+                        "the first line has fewer cells than those below; is it a title? remove "
+                        "the "
+                        "lines above the header"
+                    ),
+                )
+            ]
         )
-        raise QuemError([Mistake(name, line, message=message)])
 
 
 def _content(text: str, start: int) -> int:
@@ -181,13 +166,7 @@ def _content(text: str, start: int) -> int:
 def parse_columns(
     body: str, delimiter: str, name: str, width: int, first_line: int
 ) -> list[CodedColumn[str]]:
-    """Parse the rows below the header.
-
-    Parameters
-    ----------
-    first_line : int
-        That of the first of them, for messages.
-    """
+    """Parse the rows below the header."""
     if not body.strip():
         return [CodedColumn(np.empty(0, dtype=np.int64), []) for _ in range(width)]
     if body.count("\n") < _FEW_ROWS:
@@ -213,8 +192,15 @@ def parse_columns(
     except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
         if unclosed := _UNCLOSED.search(str(error)):
             line = list(islice(_starts(body, delimiter, first_line), int(unclosed[1])))[-1]
-            message = 'a cell begins with a " that never ends; close it or leave it out'
-            raise QuemError([Mistake(name, line, message=message)]) from None
+            raise QuemError(
+                [
+                    Mistake(
+                        name,
+                        line,
+                        message='a cell begins with a " that never ends; close it or leave it out',
+                    )
+                ]
+            ) from None
         return _columns_of_rows(body, delimiter, name, width, first_line)
     columns = [_stripped(cells) for _, cells in frame.items()]
     overflow = columns.pop()
@@ -260,11 +246,19 @@ def _columns_of_rows(
         rows.append([*cells, *[""] * width][:width])
         line = first_line + reader.line_num
     if len(mistakes) == n_filled > 1:
-        message = (
-            f"the header has fewer cells ({width}) than every line below it; is it a title? "
-            "or else quote the cells that hold the separator, also as a decimal comma"
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    first_line - 1,
+                    message=(
+                        f"the header has fewer cells ({width}) than every line below it; is it a "
+                        "title? "
+                        "or else quote the cells that hold the separator, also as a decimal comma"
+                    ),
+                )
+            ]
         )
-        raise QuemError([Mistake(name, first_line - 1, message=message)])
     if mistakes:
         raise QuemError(mistakes)
     return [column_of(list(column)) for column in zip(*rows, strict=True)]

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-__all__ = ["read_large"]
-
 # Bytes: of files that are worth it, of the top of a file, and of a part.
 _LARGE = 30_000_000
 _TOP, _PART = 1 << 16, 1 << 23
@@ -27,18 +25,7 @@ _MARK = b"\xef\xbb\xbf"
 
 
 def read_large(path: Path, name: str) -> Delimited | None:
-    """Read a large file with one header row as `quem.io.delimited.read_delimited` does.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it, for messages.
-
-    Returns
-    -------
-    Delimited or None
-        None where the file is small, or has to be read as a whole.
-    """
+    """Read a large file with one header row as `quem.io.delimited.read_delimited` does."""
     try:
         if path.stat().st_size < _LARGE:
             return None

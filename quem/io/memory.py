@@ -17,8 +17,6 @@ from quem.io.text import nearest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["columns_of_frame", "id_text", "plain", "rows_table"]
-
 
 def plain(value: object) -> Any:  # noqa: ANN401  a cell
     """Give a cell as plain data: None where it is missing, and no scalar of NumPy."""
@@ -32,13 +30,7 @@ def plain(value: object) -> Any:  # noqa: ANN401  a cell
 
 
 def id_text(value: object) -> str:
-    """Write an id as text; a whole number that pandas made a float is one again.
-
-    Raises
-    ------
-    QuemError
-        It is no text or number.
-    """
+    """Write an id as text; a whole number that pandas made a float is one again."""
     value = plain(value)
     if value is None:
         return ""
@@ -57,27 +49,7 @@ def columns_of_frame(
     fields: Mapping[str, Sequence[str]],
     required: Sequence[str],
 ) -> dict[str, list[Any]]:
-    """Find the columns of a DataFrame that mean something; its index counts where it has a name.
-
-    Parameters
-    ----------
-    name : str
-        What it is, for messages.
-    fields : mapping of str to sequence of str
-        What each column may be called.
-    required : sequence of str
-        Those that have to be there.
-
-    Returns
-    -------
-    dict of str to list
-        The cells of each column that is there.
-
-    Raises
-    ------
-    QuemError
-        A column is missing, or there twice.
-    """
+    """Find the columns of a DataFrame that mean something; its index counts where it has a name."""
     if any(level is not None for level in frame.index.names):
         frame = frame.reset_index()
     meaning = {alias: own for own, aliases in fields.items() for alias in aliases}
@@ -91,11 +63,18 @@ def columns_of_frame(
     if missing := [own for own in required if own not in found]:
         titles = [str(title) for title in frame.columns]
         hint = nearest(missing[0], titles).replace("did you mean", "is it")
-        message = (
-            f"column{'s' if missing[1:] else ''} {', '.join(map(repr, missing))} not found; a "
-            f"DataFrame has the columns {', '.join(required)}{hint}"
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    message=(
+                        f"column{'s' if missing[1:] else ''} {', '.join(map(repr, missing))} not "
+                        "found; a "
+                        f"DataFrame has the columns {', '.join(required)}{hint}"
+                    ),
+                )
+            ]
         )
-        raise QuemError([Mistake(name, message=message)])
     return found
 
 
@@ -105,20 +84,7 @@ def rows_table(
     ids: Collection[str],
     place: Callable[[Mapping[str, str]], str],
 ) -> SourceTable[Any]:
-    """Make a table of columns.
-
-    Parameters
-    ----------
-    ids : collection of str
-        The columns that hold ids.
-    place : callable
-        From the ids of a row to how messages name it.
-
-    Raises
-    ------
-    QuemError
-        An id is no text or number.
-    """
+    """Make a table of columns."""
     cells: dict[str, list[Any]] = {}
     mistakes: list[Mistake] = []
     for key, column in columns.items():

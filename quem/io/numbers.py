@@ -15,16 +15,6 @@ if TYPE_CHECKING:
 
     from quem.errors import Mistake
 
-__all__ = [
-    "BLANKS",
-    "NumericLooks",
-    "finite_number",
-    "nearly_numeric",
-    "not_finite",
-    "numeric_looks",
-    "parse_number",
-]
-
 # What stands for a missing number in any table, casefolded; single columns know more.
 BLANKS = frozenset(("", "na", "n/a", "nan", "null"))
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
@@ -34,20 +24,7 @@ _TWO = 2
 
 
 def parse_number(cell: object, decimal: str = ".,") -> float | None:
-    """Read a number from a cell.
-
-    Parameters
-    ----------
-    cell : object
-        A number as JSON has them, or text without spaces around it.
-    decimal : {".", ",", ".,"}
-        Which signs may separate the decimals of a text.
-
-    Returns
-    -------
-    float or None
-        Infinite or NaN for a text that says so and for what is too large; None for other cells.
-    """
+    """Read a number from a cell."""
     if isinstance(cell, str):
         if decimal == "," and "." in cell:
             return None
@@ -72,24 +49,12 @@ def finite_number(cell: object) -> float | None:
 
 @dataclass(frozen=True)
 class NumericLooks:
-    """What the values of one column say about its type.
+    """What the values of one column say about its type."""
 
-    Parameters
-    ----------
-    numeric : bool
-        Whether each is a number, finite or not.
-    nearly : bool
-        Whether it would be numeric without a few of them.
-    odd : tuple of str
-        The values that are not numbers.
-    endless : tuple of str
-        Infinity, NaN, and what is too large for a number.
-    """
-
-    numeric: bool
-    nearly: bool
-    odd: tuple[str, ...]
-    endless: tuple[str, ...]
+    numeric: bool  # whether each is a number, finite or not
+    nearly: bool  # whether it would be numeric without a few of them
+    odd: tuple[str, ...]  # the values that are not numbers
+    endless: tuple[str, ...]  # infinity, NaN, and what is too large for a number
 
     @property
     def refused(self) -> tuple[str, ...]:
@@ -104,15 +69,6 @@ def numeric_looks(
 
     A column is nearly numeric where the values that are not numbers are one cell, or less than a
     tenth of the cells, or less than a tenth of the distinct values.
-
-    Parameters
-    ----------
-    values : mapping of str to float or None
-        Each distinct value that is not missing, as `parse_number` reads it.
-    cells : mapping of str to int
-        In how many cells it is.
-    least : int
-        A numeric column has as many distinct numbers at least.
     """
     odd = tuple(text for text, number in values.items() if number is None)
     numbers = {text: number for text, number in values.items() if number is not None}
@@ -131,17 +87,7 @@ def numeric_looks(
 
 
 def nearly_numeric(at: Mistake, text: str, others: int, remedy: str) -> StudyWarning:
-    """Warn of a column that is compared as words because of a few values.
-
-    Parameters
-    ----------
-    at : Mistake
-        File, line and column of the first such value.
-    text : str
-        That value.
-    others : int
-        How many more such cells there are.
-    """
+    """Warn of a column that is compared as words because of a few values."""
     more = (
         f" (and {others:,} more cell{'s are not' if others > 1 else ' is not'})" if others else ""
     )

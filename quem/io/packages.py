@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-__all__ = ["Package", "zipped"]
-
 _ZSTANDARD = 93
 _OLDEST = (1980, 1, 1, 0, 0, 0)
 _LOCAL_HEADER = 30
@@ -25,21 +23,6 @@ class Package:
     """A zip archive whose parts are deflated, stored, or compressed by Zstandard.
 
     ``zipfile`` of Python before 3.14 knows no Zstandard, in which newer programs write.
-
-    Parameters
-    ----------
-    path : Path
-        The file, for messages.
-    content : bytes, optional
-        Its bytes where they are not those of the file at `path`.
-    most_parts, most_bytes : int
-        How many parts there may be, and how many bytes all of them unpacked; both by the
-        directory and while reading, as the directory may lie.
-
-    Raises
-    ------
-    FileError
-        It is not a zip archive, has too many parts, or is too large.
     """
 
     broken: ClassVar = "is not a zip archive, or is a damaged one; save it again"
@@ -101,13 +84,7 @@ class Package:
         return [one.filename for one in self._zip.infolist() if not one.is_dir()]
 
     def read(self, name: str) -> bytes:
-        """Give the content of a part.
-
-        Raises
-        ------
-        FileError
-            It is missing, damaged, encrypted, or larger than all parts may be.
-        """
+        """Give the content of a part."""
         entry = self._entries.get(self._key(name))
         if entry is None:
             raise FileError(self.path, self.broken)
@@ -123,8 +100,9 @@ class Package:
         try:
             import zstandard
         except ImportError:
-            message = "is compressed by Zstandard; pip install 'quem[import]'"
-            raise FileError(self.path, message) from None
+            raise FileError(
+                self.path, "is compressed by Zstandard; pip install 'quem[import]'"
+            ) from None
         self._stream.seek(entry.header_offset)
         header = self._stream.read(_LOCAL_HEADER)
         lengths = (int.from_bytes(header[at : at + 2], "little") for at in (26, 28))
@@ -152,13 +130,7 @@ class Package:
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
-    """Write a zip archive of which there is one form: the same files give the same bytes.
-
-    Parameters
-    ----------
-    files : mapping of str to bytes
-        Content by name.
-    """
+    """Write a zip archive of which there is one form: the same files give the same bytes."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(files):

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from quem.io.delimited import Delimited
 
-__all__ = ["is_parquet", "read_parquet"]
-
 _ROWS = 1 << 18
 
 
@@ -28,18 +26,6 @@ def read_parquet(path: Path, name: str, *, what: str) -> Delimited:
 
     Numbers are taken as they are written in CSV, and null is an empty cell. In messages the
     number of the row, from 1, is where the line would be.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it, for messages.
-    what : str
-        What the file is meant to be, for messages.
-
-    Raises
-    ------
-    QuemError
-        pyarrow is not installed, or the file is missing, not Parquet, or has columns of lists.
     """
     from quem.io.columns import ColumnParts
 
@@ -47,11 +33,17 @@ def read_parquet(path: Path, name: str, *, what: str) -> Delimited:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
-        message = (
-            'is Parquet, which needs pyarrow; run pip install "quem[parquet]", or save the '
-            f"{what} as CSV"
-        )
-        raise QuemError([Mistake(name, message=message)]) from None
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    message=(
+                        'is Parquet, which needs pyarrow; run pip install "quem[parquet]", '
+                        f"or save the {what} as CSV"
+                    ),
+                )
+            ]
+        ) from None
     try:
         with parquet.ParquetFile(path) as opened:
             header = opened.schema_arrow.names
@@ -62,12 +54,21 @@ def read_parquet(path: Path, name: str, *, what: str) -> Delimited:
                     part.add(*_coded(column))
             n_rows = file.metadata.num_rows
     except FileNotFoundError:
-        message = f"file not found; check the name of the {what}"
-        raise QuemError([Mistake(name, message=message)]) from None
+        raise QuemError(
+            [Mistake(name, message=f"file not found; check the name of the {what}")]
+        ) from None
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
-        message = f"cannot be read as Parquet: {reason}; save the {what} again, or as CSV"
-        raise QuemError([Mistake(name, message=message)]) from None
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    message=(
+                        f"cannot be read as Parquet: {reason}; save the {what} again, or as CSV"
+                    ),
+                )
+            ]
+        ) from None
     from quem.io.delimited import Delimited
 
     columns = [part.column() for part in parts]

@@ -16,22 +16,14 @@ if TYPE_CHECKING:
 
     from quem.io.columns import CodedColumn
 
-__all__ = ["Record", "Records", "is_json", "is_json_lines", "read_records", "text_of"]
-
 Record = dict[str, object]
 
 
 @dataclass(frozen=True)
 class Records:
-    """The records of one file, in its order.
+    """The records of one file, in its order."""
 
-    Parameters
-    ----------
-    name : str
-        The file as the user named it.
-    """
-
-    name: str
+    name: str  # the file as the user named it
     entries: list[Record]
     _text: str
     _lines: list[int] | None
@@ -68,24 +60,6 @@ def read_records(
     """Read a file of records: JSON Lines by its ending, else JSON.
 
     JSON holds a list of records, or an object of them by id.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it, for messages.
-    what : str
-        What the file is meant to be, for messages.
-    example : str
-        A record, for messages.
-    key : str
-        What the id is called that an object of records gives each of them.
-    unfold : callable, optional
-        Gives the records of JSON that holds something else; None where it does not.
-
-    Raises
-    ------
-    QuemError
-        The file cannot be read, holds no record, or is not JSON; at the first such line.
     """
     text = read_text(path, name, what=what).removeprefix("\ufeff")
     if not text.strip():
@@ -101,11 +75,13 @@ def read_records(
     records = Records(name, [e for e in entries if isinstance(e, dict)], text, lines)
     if len(records.entries) < len(entries):
         at = next(at for at, entry in enumerate(entries) if not isinstance(entry, dict))
-        message = f"must be a record such as {example}"
-        raise QuemError([Mistake(name, records.lines()[at], message=message)])
+        raise QuemError(
+            [Mistake(name, records.lines()[at], message=f"must be a record such as {example}")]
+        )
     if not entries:
-        message = f"must hold the {what} as a list of records such as {example}"
-        raise QuemError([Mistake(name, message=message)])
+        raise QuemError(
+            [Mistake(name, message=f"must hold the {what} as a list of records such as {example}")]
+        )
     return records
 
 
@@ -126,8 +102,9 @@ def _parsed(text: str, name: str, line: int) -> object:
         at = Mistake(name, line or error.lineno, error.colno, message=message)
         raise QuemError([at]) from None
     except (ValueError, RecursionError) as error:
-        message = f"is not valid JSON: {error}{remedy}"
-        raise QuemError([Mistake(name, line, message=message)]) from None
+        raise QuemError(
+            [Mistake(name, line, message=f"is not valid JSON: {error}{remedy}")]
+        ) from None
 
 
 def _entries(content: object, key: str) -> list[object]:

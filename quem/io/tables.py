@@ -32,17 +32,6 @@ if TYPE_CHECKING:
 
     from quem.io.delimited import Delimited
 
-__all__ = [
-    "MOST_NAMED",
-    "SourceTable",
-    "all_columns",
-    "field_name",
-    "named_columns",
-    "read_table",
-    "repeats",
-    "stack",
-]
-
 # How many faults of a kind are named: what a person still reads.
 MOST_NAMED = 20
 _MOST_COMPARED = 10_000
@@ -50,25 +39,14 @@ _MOST_COMPARED = 10_000
 
 @dataclass(frozen=True)
 class SourceTable(Generic[Cell_co]):
-    """Rows with named columns.
+    """Rows with named columns."""
 
-    Parameters
-    ----------
-    name : str
-        The file as the user named it.
-    columns : mapping of str to CodedColumn
-        All of one length.
-    place : callable
-        From row and column name to the place of that cell, without a message.
-    mistakes : tuple of Mistake
-        What is wrong with the file as a whole.
-    """
-
-    name: str
-    columns: Mapping[str, CodedColumn[Cell_co]]
+    name: str  # the file as the user named it
+    columns: Mapping[str, CodedColumn[Cell_co]]  # all of one length
+    # From row and column name to the place of that cell, without a message.
     place: Callable[[int, str], Mistake] = field(repr=False)
     warnings: tuple[StudyWarning, ...] = ()
-    mistakes: tuple[Mistake, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()  # what is wrong with the file as a whole
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -162,19 +140,7 @@ class SourceTable(Generic[Cell_co]):
         noun: str = "",
         dtype: type[np.signedinteger[Any]] = np.int64,
     ) -> NDArray[np.signedinteger[Any]]:
-        """Give the code of each id, -1 where it is not known, which is a mistake.
-
-        Parameters
-        ----------
-        mistakes : list of Mistake
-            What is wrong is added to it.
-        where : str
-            To what an unknown id can be added, for messages.
-        noun : str
-            What an id is of, for messages; by default the name of the column.
-        dtype : type
-            Of the codes; it holds those that are known.
-        """
+        """Give the code of each id, -1 where it is not known, which is a mistake."""
         column = self.columns[name]
         codes = column.lookup((known.get(str(cell), -1) for cell in column.values), dtype)
         if (wrong := np.flatnonzero(codes < 0)).size:
@@ -190,22 +156,7 @@ class SourceTable(Generic[Cell_co]):
     def numbers(
         self, name: str, mistakes: list[Mistake], *, such: str, required: bool = False
     ) -> NDArray[np.float64]:
-        """Read a column of finite numbers.
-
-        Parameters
-        ----------
-        mistakes : list of Mistake
-            What is not a number is added to it.
-        such : str
-            A number for messages.
-        required : bool
-            Whether an empty cell is a mistake too.
-
-        Returns
-        -------
-        array of float, shape (n,)
-            NaN in an empty cell, and everywhere where there is no such column.
-        """
+        """Read a column of finite numbers."""
         column = self.column(name)
         numbers = [finite_number(cell) for cell in column.values]
         required &= name in self.columns
@@ -235,24 +186,7 @@ def read_table(
     otherwise: str = "",
     strict: bool = True,
 ) -> SourceTable[str]:
-    """Read the columns of a table that mean something: JSON, Parquet by its ending, else CSV.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it, for messages.
-    what : str
-        What the file is meant to be, for messages.
-    fields, required, otherwise
-        As `named_columns` takes them.
-    strict : bool
-        Whether an unknown key of JSON is refused; otherwise there is a warning, as in CSV.
-
-    Raises
-    ------
-    QuemError
-        The file cannot be read, or a column is missing, unknown (in JSON) or there twice.
-    """
+    """Read the columns of a table that mean something: JSON, Parquet by its ending, else CSV."""
     if is_parquet(path):
         table = read_parquet(path, name, what=what)
         return named_columns(table, fields, required, otherwise)
@@ -321,27 +255,7 @@ def named_columns(
     required: Sequence[str],
     otherwise: str = "",
 ) -> SourceTable[str]:
-    """Find the columns of a delimited file by the names in its header.
-
-    Parameters
-    ----------
-    fields : mapping of str to sequence of str, or sequence of str
-        The columns that mean something; as a mapping, what each may be called, its own name first.
-    required : sequence of str
-        Those that have to be there.
-    otherwise : str
-        What else the file may be, for messages: "; or name a TREC run".
-
-    Returns
-    -------
-    SourceTable
-        With a warning for each unknown column, and without blank rows.
-
-    Raises
-    ------
-    QuemError
-        A required column is missing, or one is there twice.
-    """
+    """Find the columns of a delimited file by the names in its header."""
     names = _names(fields)
     meaning = {alias: own for own, aliases in names.items() for alias in aliases}
     header, line = table.header[-1], table.header_lines[-1]
@@ -379,20 +293,7 @@ def _names(fields: Mapping[str, Sequence[str]] | Sequence[str]) -> Mapping[str, 
 def all_columns(
     table: Delimited, names: Sequence[str] = (), *, unnamed: bool = False
 ) -> SourceTable[str]:
-    """Take every column of a delimited file by its own name, without blank rows.
-
-    Parameters
-    ----------
-    names : sequence of str
-        What the columns are called, if the header does not say it.
-    unnamed : bool
-        Whether a column without a name is taken too, by its number, if it is not empty.
-
-    Raises
-    ------
-    QuemError
-        Two columns have one name.
-    """
+    """Take every column of a delimited file by its own name, without blank rows."""
     at: dict[str, int] = {}
     mistakes = []
     for index, (cell, column) in enumerate(
@@ -451,16 +352,7 @@ def stack(tables: Sequence[SourceTable[Cell_co]]) -> SourceTable[Cell_co | str]:
 def repeats(keys: NDArray[np.int64]) -> tuple[list[tuple[int, int]], int]:
     """Find rows whose key an earlier row has.
 
-    Parameters
-    ----------
-    keys : array of int, shape (n,)
-
-    Returns
-    -------
-    pairs : list of (int, int)
-        Such a row and the first one of its key, for as many as are named.
-    count : int
-        How many such rows there are.
+    Shapes: `keys` (n,).
     """
     again = np.flatnonzero(pd.Series(keys).duplicated().to_numpy())
     pairs = [(row, int(np.argmax(keys == keys[row]))) for row in again[:MOST_NAMED].tolist()]

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-__all__ = ["closest", "nearest", "percent_hint", "read_text", "shown"]
-
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -37,21 +35,6 @@ def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
     r"""Read a file as text with ``\n`` line ends.
 
     UTF-8 and UTF-16 are understood, with or without a byte order mark.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it, for messages.
-    what : str
-        What the file is meant to be, for messages: "study file".
-    legacy : bool
-        Whether bytes that are not UTF-8 are taken for Windows-1252, in which Excel saves
-        its plain CSV.
-
-    Raises
-    ------
-    QuemError
-        The file is missing, a folder, unreadable, or no text.
     """
     raw = _bytes(path, name, what)
     if raw.startswith(_WORKBOOKS):
@@ -64,13 +47,21 @@ def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
         text = _legacy_text(raw) if legacy and encoding == "utf-8" else ""
         if not text:
             line = raw.count(b"\n", 0, error.start) + 1
-            message = f"is not {encoding.upper()} text; save the {what} as UTF-8"
-            raise QuemError([Mistake(name, line, message=message)]) from None
+            raise QuemError(
+                [
+                    Mistake(
+                        name,
+                        line,
+                        message=f"is not {encoding.upper()} text; save the {what} as UTF-8",
+                    )
+                ]
+            ) from None
     text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        message = f"holds binary data; the {what} must be a text file"
-        raise QuemError([Mistake(name, line, message=message)])
+        raise QuemError(
+            [Mistake(name, line, message=f"holds binary data; the {what} must be a text file")]
+        )
     return text
 
 
@@ -96,13 +87,7 @@ def closest(word: str, known: Iterable[str]) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Name the known word that `word` was probably meant to be: "; did you mean X?".
-
-    Returns
-    -------
-    str
-        Empty where nothing is near.
-    """
+    """Name the known word that `word` was probably meant to be: "; did you mean X?"."""
     close = closest(word, known)
     return f"; did you mean {close}?" if close else ""
 

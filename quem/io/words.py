@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from pathlib import Path
 
-__all__ = ["read_words"]
-
 
 def read_words(
     path: Path,
@@ -30,32 +28,7 @@ def read_words(
     headers: Collection[Collection[str]],
     least: int = 0,
 ) -> SourceTable[str] | None:
-    """Read lines of words between spaces, as TREC writes them, without a header.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it, for messages.
-    what : str
-        What the file is meant to be, for messages.
-    fields : sequence of str
-        What the words of a line are.
-    headers : collection of collections of str
-        What the columns of a header are called; it has a name of each of them.
-    least : int
-        How many of them a line must have, where not all; then it may have more too.
-
-    Returns
-    -------
-    SourceTable or None
-        With the columns `fields`, without the last one where a line may lack it; None where the
-        file has separators, fewer words, or a header.
-
-    Raises
-    ------
-    QuemError
-        The file cannot be read, or a line has another number of words.
-    """
+    """Read lines of words between spaces, as TREC writes them, without a header."""
     text = read_text(path, name, what=what, legacy=True)
     lines = text.split("\n")
     first = next((line for line in lines if line.strip()), "")

@@ -14,24 +14,16 @@ from quem.lists.score_table import Entry, Inference, ScoredBy, ScoreTable, conte
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Board", "is_board", "read_board"]
-
 SCORES = "scores.csv"
 _ANALYSIS = "analysis.json"
 _AGAIN = "run the comparison again with all of its studies"
 
 
 class Board(NamedTuple):
-    """What a folder holds.
-
-    Parameters
-    ----------
-    additions : int
-        How often systems were added to it.
-    """
+    """What a folder holds."""
 
     table: ScoreTable
-    additions: int
+    additions: int  # how often systems were added to it
 
 
 def _document(folder: Path) -> Any:  # noqa: ANN401  JSON
@@ -48,24 +40,20 @@ def is_board(folder: Path) -> bool:
 
 
 def read_board(folder: Path) -> Board:
-    """Read a leaderboard to compare more systems with.
-
-    Raises
-    ------
-    FileError
-        Its files are missing, of another version, or were edited.
-    """
+    """Read a leaderboard to compare more systems with."""
     document = _document(folder)
     if not isinstance(document, dict) or document.get("kind") != "leaderboard":
-        message = "holds no leaderboard; name a folder that `quem compare` wrote, or a study"
-        raise FileError(folder, message)
+        raise FileError(
+            folder, "holds no leaderboard; name a folder that `quem compare` wrote, or a study"
+        )
     try:
         content = (folder / SCORES).read_bytes()
     except OSError:
         raise FileError(folder / SCORES, f"is missing; {_AGAIN}") from None
     if document.get("format") != 1 or document.get("scores_digest") != content_digest([content]):
-        message = f"is not the file that belongs to {_ANALYSIS} beside it; {_AGAIN}"
-        raise FileError(folder / SCORES, message)
+        raise FileError(
+            folder / SCORES, f"is not the file that belongs to {_ANALYSIS} beside it; {_AGAIN}"
+        )
     return Board(_table(folder, document), int(document["additions"]))
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.leaderboard.result import LeaderboardFindings
 
-__all__ = ["find_warnings"]
-
 _FEW = 25
 _MANY_ADDITIONS = 3
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.lists.score_table import ScoreTable
 
-__all__ = ["compare_scores"]
-
 
 def compare_scores(
     tables: Sequence[ScoreTable],
@@ -35,19 +33,7 @@ def compare_scores(
     additions: int = 0,
     **given: Any,  # noqa: ANN401
 ) -> LeaderboardResult:
-    """Compare the systems of score tables with each other.
-
-    Parameters
-    ----------
-    files : iterable of Path
-        What the scores were made of.
-    warnings : iterable of StudyWarning
-        About the studies.
-    additions : int
-        How often systems were added to an earlier leaderboard.
-    **given
-        See `LeaderboardSettings`; by default those of the first table.
-    """
+    """Compare the systems of score tables with each other."""
     settings = changed_settings(
         LeaderboardSettings(**_inference(tables, given.get("level"))), given
     )
@@ -112,8 +98,15 @@ def _inference(tables: Sequence[ScoreTable], level: object) -> dict[str, Any]:
     levels = {table.inference.level: table.source for table in tables}
     if level is None and len(levels) > 1:
         each = " and ".join(f"{level:g} ({name})" for level, name in levels.items())
-        message = f"the studies ask for different levels: {each}; give one by --level"
-        raise QuemError([Mistake("", key="level", message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    "",
+                    key="level",
+                    message=f"the studies ask for different levels: {each}; give one by --level",
+                )
+            ]
+        )
     return tables[0].inference._asdict()
 
 

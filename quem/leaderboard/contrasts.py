@@ -17,45 +17,25 @@ if TYPE_CHECKING:
     from quem.leaderboard.settings import LeaderboardSettings
     from quem.lists.score_table import ScoredBy
 
-__all__ = ["Contrast", "contrasts_of"]
-
 
 @dataclass(frozen=True)
 class Contrast:
-    """How far two systems are apart by one measure.
-
-    Parameters
-    ----------
-    n : int
-        On how many queries both have a score; only these count.
-    difference : float
-        The second's mean minus the first's, there; NaN without such a query.
-    interval : (float, float)
-        Of the difference, by bootstrap over queries.
-    better, equal, worse : int
-        On how many queries the second is better, and so on.
-    p : float
-        Of the paired randomization test of this pair alone.
-    p_joint : float
-        Of the joint test of all pairs; NaN where the pair is not tested.
-    gain : float
-        The difference, with the sign that makes more better.
-    verdict : int
-        1 where the second is significantly better, -1 where it is significantly worse, else 0.
-    """
+    """How far two systems are apart by one measure."""
 
     first: int
     second: int
     measure: int
-    n: int
-    difference: float
-    interval: tuple[float, float]
+    n: int  # on how many queries both have a score; only these count
+    difference: float  # the second's mean minus the first's, there; NaN without such a query
+    interval: tuple[float, float]  # of the difference, by bootstrap over queries
+    # On how many queries the second is better, and so on
     better: int
     equal: int
     worse: int
-    p: float
-    p_joint: float
-    gain: float
+    p: float  # of the paired randomization test of this pair alone
+    p_joint: float  # of the joint test of all pairs; NaN where the pair is not tested
+    gain: float  # the difference, with the sign that makes more better
+    # 1 where the second is significantly better, -1 where it is significantly worse, else 0.
     verdict: int
 
     @property
@@ -72,11 +52,7 @@ def contrasts_of(
 ) -> tuple[Contrast, ...]:
     """Compare each two systems by each measure.
 
-    Parameters
-    ----------
-    values : array of float, shape (systems, queries, measures)
-    p_joint : array of float, shape (measures, systems, systems)
-        NaN where there is no test.
+    Shapes: `values` (systems, queries, measures); `p_joint` (measures, systems, systems).
     """
     found = []
     for pair in compare_systems(

@@ -14,41 +14,21 @@ if TYPE_CHECKING:
 
     from quem.leaderboard.contrasts import Contrast
 
-__all__ = [
-    "Conflict",
-    "MeasureEffect",
-    "PairEffect",
-    "conflicts",
-    "measure_effects",
-    "pair_effects",
-]
-
 # Means that differ by less are equal.
 _SAME = 1e-9
 
 
 @dataclass(frozen=True)
 class MeasureEffect:
-    """What one measure says of all systems.
-
-    Parameters
-    ----------
-    best : tuple of int
-        The systems of the best mean; several where they tie.
-    pairs, significant : int
-        Pairs that were tested, and those that differ.
-    groups : int
-        Groups of systems that cannot be distinguished.
-    tau : float
-        Kendall's tau-b with the order by the headline.
-    """
+    """What one measure says of all systems."""
 
     measure: int
-    best: tuple[int, ...]
+    best: tuple[int, ...]  # the systems of the best mean; several where they tie
+    # Pairs that were tested, and those that differ
     pairs: int
     significant: int
-    groups: int
-    tau: float
+    groups: int  # groups of systems that cannot be distinguished
+    tau: float  # kendall's tau-b with the order by the headline
 
     @property
     def power(self) -> float:
@@ -71,16 +51,11 @@ class PairEffect:
 
 @dataclass(frozen=True)
 class Conflict:
-    """Two systems of which each is significantly better by some measures.
-
-    Parameters
-    ----------
-    for_first, for_second : tuple of int
-        By which.
-    """
+    """Two systems of which each is significantly better by some measures."""
 
     first: int
     second: int
+    # By which
     for_first: tuple[int, ...]
     for_second: tuple[int, ...]
 
@@ -93,13 +68,7 @@ def measure_effects(
 ) -> Iterator[MeasureEffect]:
     """Say for each measure what is best by it, and what it distinguishes.
 
-    Parameters
-    ----------
-    oriented : array of float, shape (systems, measures)
-        Means, more is better; NaN where a system is not ranked.
-    groups : sequence of int
-        How many there are by each measure.
-    tau : array of float, shape (measures,)
+    Shapes: `oriented` (systems, measures); `tau` (measures,).
     """
     for at in range(oriented.shape[1]):
         tested = [pair for pair in contrasts if pair.measure == at and pair.is_tested]

@@ -18,29 +18,17 @@ if TYPE_CHECKING:
     from quem.leaderboard.result import LeaderboardResult
     from quem.lists.score_table import ScoreTable
 
-__all__ = ["Scored", "compare_scored", "scored_before", "scored_now"]
-
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores to compare, and where they come from.
-
-    Parameters
-    ----------
-    files : tuple of Path
-        What they were made of.
-    warnings : tuple of StudyWarning
-        About that.
-    additions : int or None
-        How often systems were added to the leaderboard; None where it is none.
-    by_names : bool
-        Whether measures were chosen when these were computed, by the names that they have.
-    """
+    """Scores to compare, and where they come from."""
 
     table: ScoreTable
-    files: tuple[Path, ...] = ()
-    warnings: tuple[StudyWarning, ...] = ()
+    files: tuple[Path, ...] = ()  # what they were made of
+    warnings: tuple[StudyWarning, ...] = ()  # about that
+    # How often systems were added to the leaderboard; None where it is none.
     additions: int | None = None
+    # Whether measures were chosen when these were computed, by the names that they have.
     by_names: bool = False
 
 
@@ -66,19 +54,7 @@ def scored_now(
     quick: Mapping[str, Any],
     running: Mapping[str, Any],
 ) -> Scored:
-    """Score a study.
-
-    Parameters
-    ----------
-    analyze : callable
-        Takes the study and settings; gives a result.
-    settings : mapping
-        Settings of the comparison; those that the study knows replace its own.
-    quick : mapping
-        Settings with which the analysis gives scores and little else.
-    running : mapping
-        What it takes besides settings, such as ``jobs``.
-    """
+    """Score a study."""
     own = study.spec.analysis
     known = {key: value for key, value in settings.items() if key in type(own).model_fields}
     result = analyze(study, **{**known, **quick, **running})

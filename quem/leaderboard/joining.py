@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from quem.lists.score_table import ScoreTable
 
-__all__ = ["chosen", "joined", "labels", "versions"]
-
 _MOST_NAMED = 4
 # Keys outside of ``analysis``, of whose values there is a digest.
 _DIGESTS = ("users", "questions", "likeness")
@@ -29,17 +27,6 @@ def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
 
     The order of queries and measures is that of the first. An entry that is there twice with the
     same scores counts once.
-
-    Parameters
-    ----------
-    tables : sequence of ScoreTable
-        One at least.
-
-    Raises
-    ------
-    QuemError
-        They were not scored on the same queries by the same measures against the same ground
-        truth, or settings differ that matter; or one entry has two different scores.
     """
     first, *others = (replace(one, values=saved_digits(one.values)) for one in tables)
     mistakes = [mistake for one in others for mistake in _differences(first, one)]
@@ -168,13 +155,7 @@ def chosen(
     *,
     same_system: bool,
 ) -> ScoreTable:
-    """Restrict a table to what the caller named.
-
-    Raises
-    ------
-    QuemError
-        There is no such system or measure; or fewer than two systems are left.
-    """
+    """Restrict a table to what the caller named."""
     names = [one.name for one in table.measures]
     mistakes = [
         Mistake("", key=key, message=f"there is no {word} {shown(name)}{_hint(name, known)}")

@@ -27,56 +27,32 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["LeaderboardFindings", "LeaderboardResult"]
-
 
 @dataclass(frozen=True, eq=False)
 class LeaderboardFindings:
-    """What was compared, and what came out.
+    """What was compared, and what came out."""
 
-    Parameters
-    ----------
-    table : ScoreTable
-        The scores of all entries.
-    mean, low, high : array of float, shape (systems, measures)
-        With their bootstrap intervals.
-    defined : array of int, shape (systems, measures)
-        On how many queries each is defined.
-    fewest : int
-        Over how many queries a mean has to be, so that it is ranked and tested.
-    oriented : array of float, shape (systems, measures)
-        The means of those that are ranked, with the sign that makes more better.
-    contrasts : tuple of Contrast
-        Of each pair by each measure.
-    groups : tuple of tuple of tuple of int
-        By each measure: groups of systems that cannot be distinguished.
-    agreement : array of float, shape (measures, measures)
-        Kendall's tau-b between the orders.
-    steps : tuple of (int, int)
-        Successive versions.
-    files : tuple of Path
-        What the scores were made of.
-    additions : int
-        How often systems were added to an earlier leaderboard.
-    """
-
-    table: ScoreTable
+    table: ScoreTable  # the scores of all entries
     settings: LeaderboardSettings
+    # Of shape (systems, measures): with their bootstrap intervals
     mean: Floats
     low: Floats
     high: Floats
-    defined: NDArray[np.int64]
-    fewest: int
+    defined: NDArray[np.int64]  # of shape (systems, measures): on how many queries each is defined
+    fewest: int  # over how many queries a mean has to be, so that it is ranked and tested
+    # Of shape (systems, measures): the means of those that are ranked, with the sign that makes
+    # more better.
     oriented: Floats
-    contrasts: tuple[Contrast, ...]
+    contrasts: tuple[Contrast, ...]  # of each pair by each measure
+    # By each measure: groups of systems that cannot be distinguished.
     groups: tuple[tuple[tuple[int, ...], ...], ...]
-    agreement: Floats
+    agreement: Floats  # of shape (measures, measures): kendall's tau-b between the orders
     by_measure: tuple[MeasureEffect, ...]
     by_pair: tuple[PairEffect, ...]
     conflicts: tuple[Conflict, ...]
-    steps: tuple[tuple[int, int], ...]
-    files: tuple[Path, ...] = ()
-    additions: int = 0
+    steps: tuple[tuple[int, int], ...]  # successive versions
+    files: tuple[Path, ...] = ()  # what the scores were made of
+    additions: int = 0  # how often systems were added to an earlier leaderboard
     warnings: tuple[StudyWarning, ...] = ()
 
     def with_warnings(self, warnings: Iterable[StudyWarning]) -> LeaderboardFindings:

@@ -8,8 +8,6 @@ from pydantic import Field
 
 from quem.study.fields import Count, Id, Level, Line, OneOrMore, Seed, StudyPart
 
-__all__ = ["LeaderboardSettings"]
-
 
 class LeaderboardSettings(StudyPart):
     """Which systems are compared, by what, and how."""

@@ -30,28 +30,9 @@ if TYPE_CHECKING:
     from quem.lists.lists import Hits, Lists
     from quem.lists.measure import Outcome
 
-__all__ = [
-    "HITS",
-    "PRECISION",
-    "RECIPROCAL_RANK",
-    "common",
-    "mean_at_first",
-    "reciprocal_rank",
-]
-
 
 def common(lists: Lists, k: int | None) -> NDArray[np.bool_]:
-    """Say which items of the lists are among the best k of both list and ground truth.
-
-    Parameters
-    ----------
-    k : int, optional
-        All items by default.
-
-    Returns
-    -------
-    array of bool, shape (n,)
-    """
+    """Say which items of the lists are among the best k of both list and ground truth."""
     if k is None:
         return lists.known
     true = lists.true_position
@@ -241,17 +222,7 @@ PRECISION = (
 
 
 def reciprocal_rank(hits: Hits, k: int | None = None) -> NDArray[np.float64]:
-    """One over the position of the first relevant item; 0 where a list has none.
-
-    Parameters
-    ----------
-    k : int, optional
-        How many of the best items are looked at; all by default.
-
-    Returns
-    -------
-    array of float, shape (q,)
-    """
+    """One over the position of the first relevant item; 0 where a list has none."""
     return mean_at_first(hits, 1 / np.arange(1, hits.places.last.max(initial=0) + 1), k)
 
 
@@ -260,17 +231,7 @@ def mean_at_first(
 ) -> NDArray[np.float64]:
     """Give the weight of the position of the first relevant item; 0 where a list has none.
 
-    Parameters
-    ----------
-    weight : array of float, shape (m,)
-        Of each position from 1, at least as many as there are.
-    k : int, optional
-        Positions beyond it have no weight.
-
-    Returns
-    -------
-    array of float, shape (q,)
-        In the mean over the orders of tied items.
+    Shapes: `weight` (m,).
     """
     first = hits.nth == 1
     place, size = hits.places.first[first], hits.places.size[first]

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["DIVERSITY", "similarities_of"]
-
 _FEW = "the list has fewer than two items"
 _PAIR = 2
 _NO_LIKENESS = (
@@ -30,31 +28,26 @@ _NO_LIKENESS = (
 
 
 def similarities_of(lists: Lists, items: list[Hashable]) -> Floats:
-    """Ask how similar each two items are.
-
-    Returns
-    -------
-    array of float, shape (n, n)
-
-    Raises
-    ------
-    QuemError
-        Nobody can say it, or what was said is no such array.
-    """
+    """Ask how similar each two items are."""
     if lists.likeness is None:
         raise QuemError([_NO_LIKENESS])
     found = np.asarray(lists.likeness(items), dtype=np.float64)
     n = len(items)
     if found.shape != (n, n):
-        message = f"likeness gave an array of shape {found.shape} for {n} items; use ({n}, {n})"
-        raise QuemError([message])
+        raise QuemError(
+            [f"likeness gave an array of shape {found.shape} for {n} items; use ({n}, {n})"]
+        )
     if not ((found >= 0) & (found <= 1)).all():
         row, column = np.argwhere(~((found >= 0) & (found <= 1)))[0].tolist()
-        message = (
-            f"likeness of {items[row]!r} and {items[column]!r} is {found[row, column]:g}; use a "
-            "number from 0 to 1"
+        raise QuemError(
+            [
+                (
+                    f"likeness of {items[row]!r} and {items[column]!r} is {found[row, column]:g}; "
+                    "use a "
+                    "number from 0 to 1"
+                )
+            ]
         )
-        raise QuemError([message])
     return found
 
 

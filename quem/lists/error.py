@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from quem.lists.lists import Lists
     from quem.lists.measure import Outcome
 
-__all__ = ["ERROR", "RANKS"]
-
 _BY = Parameter(
     "by",
     "position",

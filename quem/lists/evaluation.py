@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from quem.lists.measure import Outcome
     from quem.lists.registry import Chosen, Items
 
-__all__ = ["Score", "Scores", "evaluate", "score"]
-
 # Items of lists that are read at once: what is computed from them stays in the processor's
 # cache, and memory does not grow with the run.
 _AT_ONCE = 1 << 17
@@ -126,8 +124,7 @@ class Scores:
         own = {one.definition.name: one.definition for one in self.measures}
         wanted = measure(name, own).name
         if wanted not in self.names:
-            message = f"there are no scores by {wanted}; there are by {', '.join(self.names)}"
-            raise KeyError(message)
+            raise KeyError(f"there are no scores by {wanted}; there are by {', '.join(self.names)}")
         return self.names.index(wanted)
 
 
@@ -243,12 +240,16 @@ def _computed(wanted: Measure, lists: Lists) -> Outcome:
         raise QuemError([f"{wanted.name}: its definition {raised(error)}"]) from error
     shapes = {values.shape, *(at.shape for at, _ in where)}
     if shapes != {(len(lists),)}:
-        message = (
-            f"{wanted.name}: its definition gives arrays of shape "
-            f"{', '.join(map(str, sorted(shapes)))} for {len(lists)} lists; it should give a "
-            "score of each"
+        raise QuemError(
+            [
+                (
+                    f"{wanted.name}: its definition gives arrays of shape "
+                    f"{', '.join(map(str, sorted(shapes)))} for {len(lists)} lists; it should "
+                    "give a "
+                    "score of each"
+                )
+            ]
         )
-        raise QuemError([message])
     # Scores that are not numbers are undefined, also where no reason is given.
     return values, (*where, (np.isnan(values), "the definition gives no value"))
 
@@ -277,18 +278,18 @@ def _measures(measures: Iterable[Chosen]) -> tuple[Measure, ...]:
 def _check(run: object, truth: object, ties: str) -> None:
     for value, what in ((run, "run"), (truth, "ground truth")):
         if not isinstance(value, Mapping):
-            message = (
-                f"the {what} should be a dict of query to list, and not {type(value).__name__}"
+            raise QuemError(
+                [(f"the {what} should be a dict of query to list, and not {type(value).__name__}")]
             )
-            raise QuemError([message])
     run, truth = cast("Mapping[Any, Any]", run), cast("Mapping[Any, Any]", truth)
     if ties not in {"given", "id", "expected"}:
         raise QuemError([f"ties: should be given, id, or expected, and not {ties!r}"])
     if not truth:
         raise QuemError(["the ground truth has no query"])
     if run and not any(query in truth for query in run):
-        message = "run and ground truth have no query in common; check how queries are named"
-        raise QuemError([message])
+        raise QuemError(
+            ["run and ground truth have no query in common; check how queries are named"]
+        )
 
 
 def _parts(

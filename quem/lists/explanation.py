@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from quem.lists.measure import Definition, Measure
     from quem.lists.registry import Chosen
 
-__all__ = ["WORKED", "describe", "explain"]
-
 _Items: TypeAlias = "dict[Hashable, float]"
 
 # List and ground truth, item to score.
@@ -58,13 +56,7 @@ _ONLY_ORDER = ("options", "relevance", "diversity", "own")
 
 
 def describe(definition: Definition) -> dict[str, Any]:
-    """Tell what a measure is.
-
-    Returns
-    -------
-    dict
-        Ready for JSON; a bound that does not exist is None.
-    """
+    """Tell what a measure is."""
     bounds = [definition.low, definition.high]
     return {
         "name": definition.name,
@@ -92,24 +84,7 @@ def describe(definition: Definition) -> dict[str, Any]:
 
 
 def explain(by: Chosen) -> dict[str, Any]:
-    """Explain a measure with a worked example.
-
-    Parameters
-    ----------
-    by : str, Measure, Definition or callable
-        With other parameters than the defaults, the example uses these.
-
-    Returns
-    -------
-    dict
-        What `describe` gives; `example` with the list, the ground truth, and the calculation
-        and score of each measure; for a measure of option lists, `properties`.
-
-    Raises
-    ------
-    QuemError
-        There is no such measure.
-    """
+    """Explain a measure with a worked example."""
     chosen = measure(by)
     description = describe(chosen.definition)
     kind = chosen.definition.family

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from quem.lists.measure import Outcome
     from quem.lists.ragged import Ragged
 
-__all__ = ["GAIN", "RANK_BIASED"]
-
 
 def _ndcg(lists: Lists, gain: str, k: int | None) -> Outcome:
     truth = Places(lists.truth.position, lists.truth.position)

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["common_queries", "group_letters", "indistinct_groups", "joint_test", "rank_agreement"]
-
 _PAIR = 2
 # Scores that are exchanged at once: what is computed of them stays in the processor's cache.
 _CHUNK = 200_000
@@ -32,13 +30,7 @@ _SAME = 1e-9
 def common_queries(scores: Floats) -> NDArray[np.int64]:
     """Count the queries on which each two systems have a score.
 
-    Parameters
-    ----------
-    scores : array of float, shape (systems, queries, measures)
-
-    Returns
-    -------
-    array of int, shape (measures, systems, systems)
+    Shapes: `scores` (systems, queries, measures).
     """
     known = (~np.isnan(scores)).astype(float).transpose(2, 0, 1)
     return np.asarray(known @ known.transpose(0, 2, 1), dtype=np.int64)
@@ -58,24 +50,12 @@ def joint_test(scores: Floats, testable: Flags, *, permutations: int, seed: int)
     This is the randomized Tukey HSD test with a studentized range. Without studentizing, a single
     bad system would widen the range for all pairs, and hide differences between good ones.
 
-    Parameters
-    ----------
-    scores : array of float, shape (systems, queries, measures)
-        NaN where a score is undefined.
-    testable : array of bool, shape (measures, systems, systems)
-        Which pairs are tested; symmetric.
-    permutations : int
-        Random exchanges; 0 for no test, except of a pair with few queries.
-
-    Returns
-    -------
-    array of float, shape (measures, systems, systems)
-        p values; NaN where there is no test.
-
     References
     ----------
     Carterette, B. (2012). Multiple testing in statistical significance evaluation of
     information retrieval experiments. ACM Transactions on Information Systems, 30(1), 4:1-34.
+
+    Shapes: `scores` (systems, queries, measures); `testable` (measures, systems, systems).
     """
     n_systems, _, n_measures = scores.shape
     p = np.full((n_measures, n_systems, n_systems), np.nan)
@@ -123,11 +103,7 @@ def _joint(scores: Floats, testable: Flags, permutations: int, seed: int) -> Flo
 def _statistics(scores: Floats, known: Flags) -> Floats:
     """The squared statistic of each pair, shape (exchanges, systems, systems).
 
-    Parameters
-    ----------
-    scores : array of float, shape (exchanges, queries, systems)
-        0 where there is none.
-    known : array of bool, shape (queries, systems)
+    Shapes: `scores` (exchanges, queries, systems); `known` (queries, systems).
     """
     turned = scores.transpose(0, 2, 1)
     product = turned @ scores
@@ -148,12 +124,7 @@ def _statistics(scores: Floats, known: Flags) -> Floats:
 
 
 def _exchanges(known: Flags, permutations: int, seed: int) -> Iterator[NDArray[np.intp]]:
-    """Draw where each score comes from, as places in the flat array of queries and systems.
-
-    Yields
-    ------
-    array of int, shape (some exchanges, queries, systems)
-    """
+    """Draw where each score comes from, as places in the flat array of queries and systems."""
     rng = np.random.default_rng(seed)
     queries, systems = known.shape
     start = np.arange(queries)[:, np.newaxis] * systems
@@ -178,20 +149,12 @@ def indistinct_groups(differ: Flags) -> list[tuple[int, ...]]:
     By inserting each difference and absorbing groups that are part of others; groups whose pairs
     are all in others are then left out.
 
-    Parameters
-    ----------
-    differ : array of bool, shape (systems, systems)
-        Which pairs differ; symmetric.
-
-    Returns
-    -------
-    list of tuple of int
-        Each system is in one at least. In the order of their first members.
-
     References
     ----------
     Piepho, H.-P. (2004). An algorithm for a letter-based representation of all-pairwise
     comparisons. Journal of Computational and Graphical Statistics, 13(2), 456-466.
+
+    Shapes: `differ` (systems, systems).
     """
     n = len(differ)
     # A group is a number whose bits are its members.
@@ -238,19 +201,11 @@ def group_letters(groups: list[tuple[int, ...]], n: int) -> list[str]:
 def rank_agreement(means: Floats) -> Floats:
     """Give Kendall's tau-b between the orders of systems by each two measures.
 
-    Parameters
-    ----------
-    means : array of float, shape (systems, measures)
-        More is better; NaN where a system is not ranked by a measure: its pairs do not count.
-
-    Returns
-    -------
-    array of float, shape (measures, measures)
-        NaN where all systems tie by a measure, or fewer than two are ranked by both.
-
     References
     ----------
     Kendall, M. G. (1945). The treatment of ties in ranking problems. Biometrika, 33(3), 239-251.
+
+    Shapes: `means` (systems, measures).
     """
     n_systems, n_measures = means.shape
     if n_systems < _PAIR:

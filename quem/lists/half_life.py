@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["HALF_LIFE", "half_of"]
-
 _NOTHING_HELD = "no item of the list has a grade above 0"
 # Sums of grades that differ by less, as a share of all, differ by rounding.
 _SAME = 1e-9
@@ -30,15 +28,7 @@ _DRAWN = 100
 def half_of(lists: Lists) -> tuple[NDArray[np.bool_], NDArray[np.intp], Floats, Floats]:
     """Find where the lists reach half of their relevance, in the order in which they are.
 
-    Returns
-    -------
-    some : array of bool, shape (q,)
-        Whether a list has any relevance.
-    at : array of int, shape (s,)
-        For each of these the median item, among all items of all lists.
-    missing : array of float, shape (s,)
-        How much of the half is missing before it, at most its grade.
-    grade : array of float, shape (s,)
+    Shapes: `some` (q,); `at` (s,); `missing` (s,); `grade` (s,).
     """
     gain = np.nan_to_num(np.maximum(lists.value, 0))
     total = lists.run.sum(gain)
@@ -80,18 +70,7 @@ def _half_life(lists: Lists) -> Outcome:
 def _in_a_tie(gain: Floats, wanted: float, same: float) -> float:
     """Average over the orders of tied items where their gains reach a sum.
 
-    Parameters
-    ----------
-    gain : array of float, shape (s,)
-    wanted : float
-        Above 0, and no more than all gains.
-    same : float
-        Sums that differ by less are equal.
-
-    Returns
-    -------
-    float
-        From the beginning of the tie.
+    Shapes: `gain` (s,).
     """
     grades, counts = np.unique(gain[gain > 0], return_counts=True)
     if np.prod(counts + 1.0) > _MOST_WAYS:

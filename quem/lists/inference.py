@@ -17,22 +17,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-__all__ = [
-    "LEAST_SHARE",
-    "Means",
-    "PairDifference",
-    "SignFlips",
-    "compare_systems",
-    "fewest_for",
-    "fewest_of",
-    "holm",
-    "median_interval",
-    "percentile_ends",
-    "query_means",
-    "resample_means",
-    "sign_flips",
-]
-
 # Columns of differences that are held at once.
 _COLUMNS = 256
 # Scores that differ by less are equal: they differ by rounding.
@@ -41,45 +25,26 @@ _SAME = 1e-12
 
 @dataclass(frozen=True)
 class PairDifference:
-    """How far two systems are apart by one measure.
+    """How far two systems are apart by one measure."""
 
-    Parameters
-    ----------
-    first, second, measure : int
-        Which systems, and by which measure.
-    n : int
-        On how many queries both have a score; only these count.
-    difference : float
-        The mean of the first's score less the second's; NaN without such a query.
-    interval : (float, float)
-        Of the difference, by bootstrap over queries.
-    higher, equal, lower : int
-        On how many queries the first has the higher score, and so on.
-    p, p_holm : float
-        Of a two-sided paired randomization test, and adjusted for the number of pairs by
-        this measure; NaN where there is none.
-    patterns : int
-        Patterns of signs that were tried.
-    exact : bool
-        Whether these were all.
-    tested : bool
-        Whether there are enough queries to test; if not, there are no p values.
-    """
-
+    # Which systems, and by which measure
     first: int
     second: int
     measure: int
-    n: int
-    difference: float
-    interval: tuple[float, float]
+    n: int  # on how many queries both have a score; only these count
+    difference: float  # the mean of the first's score less the second's; NaN without such a query
+    interval: tuple[float, float]  # of the difference, by bootstrap over queries
+    # On how many queries the first has the higher score, and so on
     higher: int
     equal: int
     lower: int
+    # Of a two-sided paired randomization test, and adjusted for the number of pairs by this
+    # measure; NaN where there is none
     p: float
     p_holm: float
-    patterns: int
-    exact: bool
-    tested: bool = True
+    patterns: int  # patterns of signs that were tried
+    exact: bool  # whether these were all
+    tested: bool = True  # whether there are enough queries to test; if not, there are no p values
 
 
 def compare_systems(
@@ -93,22 +58,7 @@ def compare_systems(
 ) -> list[PairDifference]:
     """Compare each two systems by each measure, on the queries where both have a score.
 
-    Parameters
-    ----------
-    scores : array of float, shape (systems, queries, measures)
-        NaN where a score is undefined.
-    level : float
-        Of the intervals.
-    replicates, permutations : int
-        Of the bootstrap, and of the test where not all patterns of signs are tried.
-    fewest : int
-        Pairs with fewer queries are not tested, and do not count among the pairs that p values
-        are adjusted for.
-
-    Returns
-    -------
-    list of PairDifference
-        Pair by pair, all measures of each.
+    Shapes: `scores` (systems, queries, measures).
     """
     systems, _, measures = scores.shape
     wanted = [
@@ -198,23 +148,14 @@ _FEWEST = 2
 
 @dataclass(frozen=True)
 class Means:
-    """Means of columns of scores, each over the queries where it is defined.
+    """Means of columns of scores, each over the queries where it is defined."""
 
-    Parameters
-    ----------
-    mean : array of float, shape (c,)
-        NaN where no query has a score.
-    low, high : array of float, shape (c,)
-        The ends of the bootstrap interval; NaN where fewer than two queries have a score, and
-        where none was asked for.
-    defined : array of int, shape (c,)
-        How many queries have a score.
-    """
-
-    mean: Floats
+    mean: Floats  # of shape (c,): NaN where no query has a score
+    # Of shape (c,): the ends of the bootstrap interval; NaN where fewer than two queries have a
+    # score, and where none was asked for
     low: Floats
     high: Floats
-    defined: NDArray[np.int64]
+    defined: NDArray[np.int64]  # of shape (c,): how many queries have a score
 
 
 def fewest_of(n: int) -> int:
@@ -228,18 +169,11 @@ def query_means(scores: Floats, *, level: float, replicates: int, seed: int) -> 
     Queries are drawn with replacement, the same ones for all columns; in a replicate too the
     mean is over the queries with a score, and a replicate that drew none of them is left out.
 
-    Parameters
-    ----------
-    scores : array of float, shape (q, c)
-        NaN where a score is undefined.
-    level : float
-        Of the intervals, in (0, 1).
-    replicates : int
-        0 for no intervals.
-
     References
     ----------
     Efron, B., & Tibshirani, R. J. (1993). An introduction to the bootstrap, chapter 13.
+
+    Shapes: `scores` (q, c).
     """
     known = ~np.isnan(scores)
     defined = known.sum(axis=0)
@@ -254,17 +188,7 @@ def percentile_ends(
 ) -> tuple[Floats, Floats]:
     """Give the ends of bootstrap percentile intervals.
 
-    Parameters
-    ----------
-    drawn : array of float, shape (replicates, c)
-        As from `resample_means`.
-    defined : array of int, shape (c,)
-        On how many queries each mean is based.
-
-    Returns
-    -------
-    low, high : array of float, shape (c,)
-        NaN where fewer than two queries have a score, and without replicates.
+    Shapes: `drawn` (replicates, c); `defined` (c,); `low`, `high` (c,).
     """
     low, high = np.full((2, drawn.shape[1]), np.nan)
     tails = [(1 - level) / 2, (1 + level) / 2]
@@ -277,15 +201,7 @@ def percentile_ends(
 def resample_means(scores: Floats, *, replicates: int, seed: int) -> Floats:
     """Give the means of columns over queries that are drawn with replacement.
 
-    Parameters
-    ----------
-    scores : array of float, shape (q, c)
-        NaN where a score is undefined.
-
-    Returns
-    -------
-    array of float, shape (replicates, c)
-        NaN where a replicate drew no query with a score.
+    Shapes: `scores` (q, c).
     """
     known = ~np.isnan(scores)
     complete = bool(known.all())
@@ -300,13 +216,7 @@ def resample_means(scores: Floats, *, replicates: int, seed: int) -> Floats:
 
 
 def draw_queries(n: int, *, replicates: int, seed: int) -> Iterator[Floats]:
-    """Draw n of n queries with replacement, again and again.
-
-    Yields
-    ------
-    array of float, shape (some replicates, n)
-        How often each query was drawn.
-    """
+    """Draw n of n queries with replacement, again and again."""
     rng = np.random.default_rng(seed)
     step = max(1, _CHUNK // max(n, 1))
     for start in range(0, replicates if n else 0, step):
@@ -329,14 +239,7 @@ def median_interval(values: NDArray[np.float64], level: float) -> tuple[float, f
     probability 1 - 2 P(B < l), B binomial of n and 1/2, whatever the distribution (David &
     Nagaraja 2003, section 7.1). The narrowest of them that reaches the level is given.
 
-    Parameters
-    ----------
-    values : array of float, shape (n,)
-
-    Returns
-    -------
-    (float, float)
-        NaN where there are fewer values than `fewest_for`.
+    Shapes: `values` (n,).
     """
     n = len(values)
     place, below = 0, 0.0
@@ -363,24 +266,12 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class SignFlips:
-    """A two-sided test that paired differences are 0 in the mean.
+    """A two-sided test that paired differences are 0 in the mean."""
 
-    Parameters
-    ----------
-    p : float
-        NaN where there is no test: without differences, or without random patterns.
-    patterns : int
-        How many patterns of signs were tried.
-    extreme : int
-        How many of them gave a sum at least as far from 0.
-    exact : bool
-        Whether these were all patterns, or random ones.
-    """
-
-    p: float
-    patterns: int = 0
-    extreme: int = 0
-    exact: bool = False
+    p: float  # NaN where there is no test: without differences, or without random patterns
+    patterns: int = 0  # how many patterns of signs were tried
+    extreme: int = 0  # how many of them gave a sum at least as far from 0
+    exact: bool = False  # whether these were all patterns, or random ones
 
 
 def sign_flips(
@@ -391,23 +282,13 @@ def sign_flips(
     Of up to `most_exact` differences all :math:`2^n` patterns; of more, random ones, the same
     for all columns, and p = (1 + extreme)/(1 + permutations).
 
-    Parameters
-    ----------
-    differences : array of float, shape (n, c)
-        A column a test; NaN where there is no pair.
-    permutations : int
-        Random patterns; 0 for no such test.
-
-    Returns
-    -------
-    list of SignFlips
-        One a column.
-
     References
     ----------
     Fisher, R. A. (1935). The design of experiments, section 21. Smucker, M. D., Allan, J., &
     Carterette, B. (2007). A comparison of statistical significance tests for information
     retrieval evaluation. CIKM, 623-632.
+
+    Shapes: `differences` (n, c).
     """
     known = ~np.isnan(differences)
     counts = known.sum(axis=0)

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from quem.lists.lists import Hits, Lists
     from quem.lists.measure import Outcome
 
-__all__ = ["LENGTH_AWARE"]
-
 
 def _f1(lists: Lists, rel: float, k: int | None) -> Outcome:
     hits = lists.hits(rel)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Hits", "Likeness", "Lists", "Ties"]
-
 Ties = Literal["given", "id", "expected"]
 # From n items to how similar each two of them are, shape (n, n).
 Likeness = Callable[[list[Hashable]], "NDArray[np.float64]"]

@@ -17,29 +17,6 @@ if TYPE_CHECKING:
 
     from quem.lists.lists import Lists
 
-__all__ = [
-    "ATANASOVA",
-    "EMPTY_LIST",
-    "FEW_COMMON",
-    "GRADE",
-    "LIST_TIED",
-    "LIU",
-    "NOTHING_RELEVANT",
-    "NO_SIMILARITIES",
-    "PROCAKE",
-    "TIES_BY_ORDER",
-    "TOP",
-    "TRUTH_TIED",
-    "TRUTH_TIES_BY_ORDER",
-    "UNJUDGED",
-    "UNJUDGED_ITEMS",
-    "Definition",
-    "Measure",
-    "Outcome",
-    "Parameter",
-    "Value",
-]
-
 Value = int | float | str | None
 # The scores of the queries, and for each way to be undefined: where, and the reason.
 Outcome = tuple["NDArray[np.float64]", tuple[tuple["NDArray[np.bool_]", str], ...]]
@@ -92,8 +69,7 @@ class Parameter:
             or (high is not None and isinstance(value, int | float) and value > high)
         )
         if wrong:
-            message = f"{self.name}: should be {self.allowed}, and not {argument!r}"
-            raise QuemError([message])
+            raise QuemError([f"{self.name}: should be {self.allowed}, and not {argument!r}"])
         return value
 
     def _converted(self, argument: object) -> Value:
@@ -290,13 +266,7 @@ class Measure:
 
 
 def split_spelling(text: str) -> tuple[str, dict[str, str]] | None:
-    """Split ``name(parameter=value, ...)@k`` into the name and the parameters.
-
-    Returns
-    -------
-    (str, dict) or None
-        None where it is not spelled so.
-    """
+    """Split ``name(parameter=value, ...)@k`` into the name and the parameters."""
     match = _SPELLED.fullmatch(text)
     if match is None:
         return None

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from quem.lists.lists import Lists
 
-__all__ = ["CALL", "define"]
-
 # Orders of equal items that are scored at most; more than that are a sample of them.
 _MOST_ORDERS = 120
 _NO_VALUE = "the function gives no value"
@@ -75,11 +73,14 @@ def define(
     """
     name = name or getattr(function, "__name__", "")
     if not name or name == "<lambda>":
-        message = (
-            f"{function!r} has no name; give the measure one, as in "
-            'quem.lists.define(function, name="novelty")'
+        raise QuemError(
+            [
+                (
+                    f"{function!r} has no name; give the measure one, as in "
+                    'quem.lists.define(function, name="novelty")'
+                )
+            ]
         )
-        raise QuemError([message])
     takes, parameters = _parameters(function, name)
     lines = (inspect.getdoc(function) or "").strip().splitlines()
     return Definition(
@@ -109,8 +110,7 @@ def _parameters(
         return frozenset(), (TOP,)
     by_place = [p for p in signature if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if len(by_place) < 2 and not any(p.kind is p.VAR_POSITIONAL for p in signature):  # noqa: PLR2004
-        message = f"{name}: the function should take a list and its ground truth: {CALL}"
-        raise QuemError([message])
+        raise QuemError([f"{name}: the function should take a list and its ground truth: {CALL}"])
     takes: set[str] = set()
     parameters = [TOP]
     mistakes = []
@@ -139,17 +139,11 @@ def _parameters(
 
 @dataclass(frozen=True)
 class _ListByList:
-    """Scores lists by a function of one list.
-
-    Parameters
-    ----------
-    takes : frozenset of str
-        What the function takes besides list and ground truth.
-    """
+    """Scores lists by a function of one list."""
 
     function: Callable[..., object]
     name: str
-    takes: frozenset[str]
+    takes: frozenset[str]  # what the function takes besides list and ground truth
 
     def __call__(self, lists: Lists, **values: object) -> Outcome:
         """Score all lists; see `Definition`."""
@@ -174,8 +168,9 @@ class _ListByList:
                 count += 1
         except (Exception, SystemExit) as error:
             why = str(error) if isinstance(error, _NotANumber) else raised(error)
-            message = f"{self.name}: query {lists.queries[query]!r}: the function {why}"
-            raise QuemError([message]) from error
+            raise QuemError(
+                [f"{self.name}: query {lists.queries[query]!r}: the function {why}"]
+            ) from error
         return total / count
 
     @staticmethod
@@ -188,8 +183,7 @@ class _ListByList:
             return float(output)
         text = repr(output)
         short = text if len(text) <= 60 else f"{text[:57]}..."  # noqa: PLR2004  fits a message
-        message = f"gave {short}, where a number should be, or None where it is undefined"
-        raise _NotANumber(message)
+        raise _NotANumber(f"gave {short}, where a number should be, or None where it is undefined")
 
 
 class _NotANumber(Exception):  # noqa: N818  it is said of the user's function

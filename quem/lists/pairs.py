@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from quem.lists.measure import Outcome
     from quem.lists.ragged import Places
 
-__all__ = ["PAIRS", "Pairs", "ascents", "best_choices", "count_pairs", "mean_outcome"]
-
 # Choices that are tried; of more, as many random ones.
 _MOST = 100
 
@@ -42,13 +40,7 @@ def best_choices(lists: Lists, k: int) -> tuple[NDArray[np.intp], list[NDArray[n
     Each choice out of a tie across k has the same chance: all choices where they are at most
     100, and 100 random ones else, the same ones for the same list.
 
-    Returns
-    -------
-    None where no tie goes across k, so that there is one choice for each list; else:
-    query : array of int, shape (choices,)
-        Whose choice each is.
-    cells : list of array of int
-        The items of each choice, by their places in the flat arrays of `lists`.
+    Shapes: `query` (choices,).
     """
     places, true = lists.places, lists.true_places
     across = _across(places, k) | (lists.known & _across(true, k))
@@ -111,11 +103,7 @@ def _picked(ties: Sequence[tuple[int, int]]) -> Iterable[Sequence[Iterable[int]]
 def mean_outcome(outcome: Outcome, query: NDArray[np.intp], queries: int) -> Outcome:
     """Average the scores of choices over those of each query where they are defined.
 
-    Parameters
-    ----------
-    outcome : (array of float, tuple of (array of bool, str))
-        Of each choice.
-    query : array of int, shape (choices,)
+    Shapes: `query` (choices,).
     """
     score, undefined = outcome
     defined = ~np.any([where for where, _ in undefined], axis=0)
@@ -133,14 +121,7 @@ _BYTE = 255
 def ascents(rows: Ragged, codes: NDArray[np.intp]) -> NDArray[np.int64]:
     """Count the pairs of each row whose first cell is less than the second.
 
-    Parameters
-    ----------
-    codes : array of int, shape (n,)
-        At least 0, and less than the length of the row.
-
-    Returns
-    -------
-    array of int, shape (rows,)
+    Shapes: `codes` (n,).
     """
     count = np.zeros(len(rows), dtype=np.int64)
     if rows.sizes.max(initial=0) <= _BYTE:
@@ -204,31 +185,19 @@ _CHENG = (
 
 @dataclass(frozen=True)
 class Pairs:
-    """How many pairs of common items each query has.
+    """How many pairs of common items each query has."""
 
-    Parameters
-    ----------
-    concordant, discordant : arrays of int, shape (q,)
-        Pairs that list and ground truth order alike, and otherwise.
-    all : array of int, shape (q,)
-    untied_in_list, untied_in_truth : arrays of int, shape (q,)
-    """
-
+    # Of shape (q,): pairs that list and ground truth order alike, and otherwise
     concordant: NDArray[np.int64]
     discordant: NDArray[np.int64]
-    all: NDArray[np.int64]
+    all: NDArray[np.int64]  # of shape (q,)
+    # Of shape (q,)
     untied_in_list: NDArray[np.int64]
     untied_in_truth: NDArray[np.int64]
 
 
 def count_pairs(lists: Lists, k: int | None) -> Pairs:
-    """Count the pairs of common items.
-
-    Parameters
-    ----------
-    k : int, optional
-        Of items that are among the best k of both list and ground truth; of all by default.
-    """
+    """Count the pairs of common items."""
     return lists.once(("pairs", k), lambda: _count_common(lists, k))
 
 

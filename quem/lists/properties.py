@@ -19,22 +19,15 @@ if TYPE_CHECKING:
     from quem.lists.measure import Measure
     from quem.lists.registry import Chosen
 
-__all__ = ["Counterexample", "Properties", "Property", "option_lists", "properties"]
-
 # Scores that differ by less are equal: they differ by rounding.
 _SAME = 1e-12
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Two lists of which the measure does not prefer the better one.
+    """Two lists of which the measure does not prefer the better one."""
 
-    Parameters
-    ----------
-    better, worse : str
-        c stands for the correct option, w for a wrong one.
-    """
-
+    # c stands for the correct option, w for a wrong one
     better: str
     worse: str
     better_score: float
@@ -92,13 +85,7 @@ class Properties:
 
 
 def option_lists(max_length: int) -> list[str]:
-    """List all lists of options: c is the correct one, w a wrong one.
-
-    Returns
-    -------
-    list of str
-        The shorter first: c, w, cw, wc, ww, ...
-    """
+    """List all lists of options: c is the correct one, w a wrong one."""
     return [
         "w" * before + "c" + "w" * (length - before - 1) if before < length else "w" * length
         for length in range(1, max_length + 1)
@@ -134,8 +121,9 @@ def properties(by: Chosen, max_length: int = 5) -> Properties:
         )
     chosen = measure(by)
     if chosen.definition.better == "lower":
-        message = f"{chosen}: lower is better, and the properties are of measures where higher is"
-        raise QuemError([message])
+        raise QuemError(
+            [f"{chosen}: lower is better, and the properties are of measures where higher is"]
+        )
     lists = option_lists(max_length)
     gain = _scores(chosen, lists)
     correct = np.array([kind.count("c") for kind in lists])
@@ -185,6 +173,5 @@ def _scores(chosen: Measure, lists: list[str]) -> NDArray[np.float64]:
     }
     scores = evaluate(run, {kind: ["c"] for kind in lists}, [chosen])
     for query, name, reason in scores.undefined():
-        message = f"{name}: has no score for the list {query}: {reason}"
-        raise QuemError([message])
+        raise QuemError([f"{name}: has no score for the list {query}: {reason}"])
     return scores.values[:, 0]

@@ -16,19 +16,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Places", "Ragged", "mean_gap", "sum_by", "tied_places"]
-
 _Cell = TypeVar("_Cell", bound="np.generic")
 
 
 class Ragged:
-    """Rows of different lengths, one after another in flat arrays.
-
-    Parameters
-    ----------
-    sizes : array of int, shape (rows,)
-        The length of each row; may be 0.
-    """
+    """Rows of different lengths, one after another in flat arrays."""
 
     def __init__(self, sizes: NDArray[np.intp]) -> None:
         self.sizes = sizes
@@ -65,18 +57,14 @@ class Ragged:
     def only(self, mask: NDArray[np.bool_]) -> Ragged:
         """The rows with only some of their cells.
 
-        Parameters
-        ----------
-        mask : array of bool, shape (n,)
+        Shapes: `mask` (n,).
         """
         return Ragged(np.bincount(self.row[mask], minlength=len(self)).astype(np.intp))
 
     def sum(self, values: NDArray[np.float64] | NDArray[np.bool_]) -> NDArray[np.float64]:
         """Sum each row; 0 for one without cells.
 
-        Parameters
-        ----------
-        values : array of float or bool, shape (n,)
+        Shapes: `values` (n,).
         """
         return sum_by(self.row, values, len(self))
 
@@ -85,17 +73,7 @@ class Ragged:
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[_Cell]]]:
         """Lay the rows out in rectangles, at most half of which is padding.
 
-        Parameters
-        ----------
-        values : array, shape (n,)
-        fill : float
-            What padding holds; it comes last in its row.
-
-        Yields
-        ------
-        rows : array of int, shape (r,)
-            Which rows these are; rows without cells are in no rectangle.
-        rectangle : array, shape (r, width)
+        Shapes: `values` (n,).
         """
         if self._width:
             yield np.arange(len(self), dtype=np.intp), values.reshape(-1, self._width)
@@ -120,9 +98,7 @@ class Ragged:
     def ascends(self, values: NDArray[np.float64]) -> bool:
         """Say whether any cell is less than the next of its row.
 
-        Parameters
-        ----------
-        values : array of float, shape (n,)
+        Shapes: `values` (n,).
         """
         up = values[1:] > values[:-1]
         inner = self.starts[(self.starts > 0) & (self.starts < self.total)]
@@ -132,17 +108,7 @@ class Ragged:
     def argsort(self, values: NDArray[np.float64]) -> tuple[NDArray[np.intp], bool]:
         """Sort each row in increasing order; equal cells stay in the order they have.
 
-        Parameters
-        ----------
-        values : array of float, shape (n,)
-            Finite.
-
-        Returns
-        -------
-        order : array of int, shape (n,)
-            ``values[order]`` is sorted within its rows.
-        tied : bool
-            Whether any cell equals another of its row.
+        Shapes: `values` (n,); `order` (n,).
         """
         if self._width:
             order, tied = _argsort(values.reshape(-1, self._width))
@@ -159,15 +125,7 @@ class Ragged:
     def ties(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
         """Number the runs of equal cells in sorted rows.
 
-        Parameters
-        ----------
-        values : array of float, shape (n,)
-            Sorted within its rows.
-
-        Returns
-        -------
-        array of int, shape (n,)
-            From 0; cells of different rows have different numbers.
+        Shapes: `values` (n,).
         """
         new = np.ones(self.total, dtype=bool)
         np.not_equal(values[1:], values[:-1], out=new[1:])
@@ -177,9 +135,7 @@ class Ragged:
     def average_ranks(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rank each row from 1 for the least; equal cells share the mean of their ranks.
 
-        Parameters
-        ----------
-        values : array of float, shape (n,)
+        Shapes: `values` (n,).
         """
         order, tied = self.argsort(values)
         ranks = np.empty(self.total)
@@ -197,17 +153,7 @@ def sum_by(
 ) -> NDArray[np.float64]:
     """Sum values by group.
 
-    Parameters
-    ----------
-    group : array of int, shape (n,)
-        From 0.
-    values : array of float or bool, shape (n,)
-    groups : int
-        How many there are.
-
-    Returns
-    -------
-    array of float, shape (groups,)
+    Shapes: `group` (n,); `values` (n,).
     """
     # Without any values NumPy gives whole numbers.
     return np.bincount(group, weights=values, minlength=groups).astype(np.float64, copy=False)
@@ -228,14 +174,9 @@ def _argsort(rows: NDArray[np.float64]) -> tuple[NDArray[np.intp], bool]:
 
 @dataclass(frozen=True)
 class Places:
-    """The positions between which each item is; every order of tied items is as likely.
+    """The positions between which each item is; every order of tied items is as likely."""
 
-    Parameters
-    ----------
-    first, last : arrays of int, shape (n,)
-        From 1, inclusive; equal for an item whose position is known.
-    """
-
+    # Of shape (n,): from 1, inclusive; equal for an item whose position is known
     first: NDArray[np.intp]
     last: NDArray[np.intp]
 
@@ -256,16 +197,7 @@ class Places:
     def mean(self, weight: NDArray[np.float64], k: int | None = None) -> NDArray[np.float64]:
         """Average a weight of positions over those that each item can have.
 
-        Parameters
-        ----------
-        weight : array of float, shape (m,)
-            Of each position from 1, at least as many as there are.
-        k : int, optional
-            Positions beyond it have no weight.
-
-        Returns
-        -------
-        array of float, shape (n,)
+        Shapes: `weight` (m,).
         """
         up_to = self.last if k is None else np.minimum(self.last, k)
         known = np.where(self.first <= up_to, weight[self.first - 1], 0.0)
@@ -280,10 +212,7 @@ class Places:
 def tied_places(rows: Ragged, ordered: NDArray[np.float64]) -> Places:
     """Give the places of items that are tied where their values are equal.
 
-    Parameters
-    ----------
-    ordered : array of float, shape (n,)
-        Values, sorted within their rows.
+    Shapes: `ordered` (n,).
     """
     tie = rows.ties(ordered)
     size = np.bincount(tie)
@@ -297,10 +226,6 @@ def mean_gap(one: Places, other: Places) -> NDArray[np.float64]:
 
     With :math:`Q(t) = |t|(t^2 - 1)/6`, whose second difference is :math:`|t|`, the sum over
     i = a..b and j = c..d is Q(b - c + 1) - Q(a - c) - Q(b - d) + Q(a - d - 1).
-
-    Returns
-    -------
-    array of float, shape (n,)
     """
 
     def q(gap: NDArray[np.intp]) -> NDArray[np.float64]:

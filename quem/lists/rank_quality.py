@@ -23,16 +23,6 @@ if TYPE_CHECKING:
     from quem.lists.lists import Lists
     from quem.lists.measure import Outcome
 
-__all__ = [
-    "QUALITY",
-    "RANK_QUALITY",
-    "boundary",
-    "granularity",
-    "mean_weights",
-    "rank_quality",
-    "rank_weights",
-]
-
 _NO_TRUTH = "the ground truth is empty"
 
 
@@ -147,14 +137,7 @@ def boundary(partial: NDArray[np.float64], k: int) -> NDArray[np.intp]:
     Where cases k and k + 1 are tied, the list is cut before their tie or continues to its end,
     whichever changes its length less; if both do alike, it continues.
 
-    Parameters
-    ----------
-    partial : array of float, shape (q, n)
-        Distances, increasing in each row.
-
-    Returns
-    -------
-    array of int, shape (q,)
+    Shapes: `partial` (q, n).
     """
     rows, n = partial.shape
     if k >= n:
@@ -221,15 +204,7 @@ def rank_quality(
 def mean_weights(ordered: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give each position the mean weight of the tie that is there.
 
-    Parameters
-    ----------
-    ordered : array of float, shape (q, n)
-        Distances, increasing in each row.
-    weight : array of float, shape (n,)
-
-    Returns
-    -------
-    array of float, shape (q, n)
+    Shapes: `ordered` (q, n); `weight` (n,).
     """
     near = np.round(ordered, _DECIMALS)
     new = np.ones(ordered.shape, dtype=bool)

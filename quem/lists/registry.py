@@ -24,19 +24,6 @@ from quem.lists.relevance import RELEVANCE
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-__all__ = [
-    "DEFINITIONS",
-    "Chosen",
-    "Items",
-    "definition",
-    "describe_own",
-    "is_own",
-    "measure",
-    "named",
-    "own_definition",
-    "read_items",
-]
-
 # A measure: its spelling, itself, its definition, or a function of the user that scores a list.
 Chosen: TypeAlias = str | Measure | Definition | Callable[..., object]
 
@@ -80,10 +67,14 @@ def definition(name: str, own: Mapping[str, Definition] | None = None) -> Defini
     known = {**_FOLDED, **{key.casefold(): one for key, one in (own or {}).items()}}
     if name.casefold() not in known:
         names = [entry.name for entry in known.values()]
-        message = (
-            f"there is no measure {name!r}{nearest(name, names) or ';'} `quem measures` lists them"
+        raise QuemError(
+            [
+                (
+                    f"there is no measure {name!r}{nearest(name, names) or ';'} `quem measures` "
+                    "lists them"
+                )
+            ]
         )
-        raise QuemError([message])
     return known[name.casefold()]
 
 
@@ -94,8 +85,7 @@ def is_own(one: Definition) -> bool:
 
 def _checked(one: Definition) -> Definition:
     if one.name.casefold() in _FOLDED and is_own(one):
-        message = f"{one.name} is the name of a measure of quem; give yours another name"
-        raise QuemError([message])
+        raise QuemError([f"{one.name} is the name of a measure of quem; give yours another name"])
     return one
 
 
@@ -108,22 +98,9 @@ def own_definition(
     high: float | None = None,
     citation: str = "",
 ) -> Definition:
-    """Make a measure of what a study names: a function, or a definition.
-
-    Parameters
-    ----------
-    target : callable or Definition
-    name, better, low, high, citation
-        Replace those of the definition where they are given.
-
-    Raises
-    ------
-    QuemError
-        It is neither, it cannot be called as `define` says, or its name is taken.
-    """
+    """Make a measure of what a study names: a function, or a definition."""
     if isinstance(target, type) or not (callable(target) or isinstance(target, Definition)):
-        message = f"is not a measure; name a {CALL} or a quem.lists.Definition"
-        raise QuemError([message])
+        raise QuemError([f"is not a measure; name a {CALL} or a quem.lists.Definition"])
     found = target if isinstance(target, Definition) else define(target, name=name)
     changed = {"better": better, "low": low, "high": high, "citation": citation or None}
     given: dict[str, Any] = {key: value for key, value in changed.items() if value is not None}
@@ -165,34 +142,20 @@ def measure(
         return _checked(define(spelling)).with_values(values)
     split = split_spelling(spelling) if isinstance(spelling, str) else None
     if split is None:
-        message = (
-            f"{spelling!r} is not a measure; write it like AP, AP@10, RBP(p=0.8) or AP(rel=2)@10"
+        raise QuemError(
+            [
+                (
+                    f"{spelling!r} is not a measure; write it like AP, AP@10, RBP(p=0.8) or "
+                    "AP(rel=2)@10"
+                )
+            ]
         )
-        raise QuemError([message])
     name, spelled = split
     return definition(name, own).with_values({**spelled, **values})
 
 
 def named(settings: Mapping[str, object]) -> tuple[dict[str, object], dict[str, Definition]]:
-    """Name the measures that are objects in settings, such as functions of the user.
-
-    Parameters
-    ----------
-    settings : mapping
-        Of an analysis: ``measures`` and ``headline`` are looked at.
-
-    Returns
-    -------
-    settings : dict
-        With spellings in their place.
-    own : dict of str to Definition
-        Those that are the user's, by name.
-
-    Raises
-    ------
-    QuemError
-        An object is no measure, or two measures have one name.
-    """
+    """Name the measures that are objects in settings, such as functions of the user."""
     own: dict[str, Definition] = {}
     mistakes: list[Mistake | str] = []
 
@@ -227,27 +190,7 @@ _PAIR = 2
 
 
 def read_items(entries: Items, *, best_first: bool) -> tuple[dict[Hashable, float], bool]:
-    """Read one list, or one ground truth.
-
-    Parameters
-    ----------
-    entries : mapping or collection
-        Item to score, pairs of item and score, or items alone.
-    best_first : bool
-        Whether items alone are a list with its best first; else each has the grade 1.
-
-    Returns
-    -------
-    items : dict
-        Item to score.
-    scored : bool
-        Whether there were scores.
-
-    Raises
-    ------
-    QuemError
-        An item occurs twice, or this is not a list.
-    """
+    """Read one list, or one ground truth."""
     if type(entries) is dict:
         return entries, True
     if isinstance(entries, Mapping):
@@ -256,8 +199,7 @@ def read_items(entries: Items, *, best_first: bool) -> tuple[dict[Hashable, floa
         # A Series of pandas is like a mapping, and yields its values, not its keys.
         return _unique(list(entries.keys()), list(entries.items())), True
     if isinstance(entries, str | bytes) or not isinstance(entries, Iterable):
-        message = f"should be a dict or a list of items, and not {entries!r}"
-        raise QuemError([message])
+        raise QuemError([f"should be a dict or a list of items, and not {entries!r}"])
     items = list(entries)
     pairs = bool(items) and all(isinstance(i, tuple | list) and len(i) == _PAIR for i in items)
     names = [item[0] for item in items] if pairs else items
@@ -271,8 +213,9 @@ def _unique(names: list[Any], pairs: Iterable[Any]) -> dict[Hashable, Any]:
     try:
         read: dict[Hashable, Any] = dict(pairs)
     except TypeError:
-        message = "an item should be a name such as a text, or a pair of name and score"
-        raise QuemError([message]) from None
+        raise QuemError(
+            ["an item should be a name such as a text, or a pair of name and score"]
+        ) from None
     if len(read) < len(names):
         twice = sorted({str(name) for name in names if names.count(name) > 1})
         raise QuemError([f"{', '.join(twice)}: is more than once in the list"])

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["RELEVANCE", "gains_of_a_cascade", "nonrelevant_before"]
-
 
 def _recall(lists: Lists, rel: float, k: int | None) -> Outcome:
     hits = lists.hits(rel)
@@ -53,10 +51,7 @@ def _r_precision(lists: Lists, rel: float) -> Outcome:
 def nonrelevant_before(lists: Lists, rel: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Count the items judged not relevant that are before each hit, and those in its tie.
 
-    Returns
-    -------
-    before, among : arrays of int, shape (h,)
-        Items of a grade below 0 are not judged.
+    Shapes: `before`, `among` (h,).
     """
     hits, rows = lists.hits(rel), lists.run
     counted = np.concatenate([[0], np.cumsum((lists.value >= 0) & (lists.value < rel))])
@@ -82,11 +77,7 @@ def _bpref(lists: Lists, rel: float) -> Outcome:
 def gains_of_a_cascade(lists: Lists, top: float) -> tuple[NDArray[np.intp], Floats]:
     """Give the items that can satisfy a reader, and each one's probability to do so.
 
-    Returns
-    -------
-    at : array of int, shape (g,)
-        Where they are among all items of the lists.
-    stops : array of float, shape (g,)
+    Shapes: `at` (g,); `stops` (g,).
     """
     at = np.flatnonzero(lists.value > 0)
     return at, (np.exp2(np.minimum(lists.value[at], top)) - 1) / 2**top
@@ -117,12 +108,7 @@ def _err(lists: Lists, top: float, k: int | None) -> Outcome:
 def _of_tie(goes_on: Floats, first: int, size: int, k: int | None) -> float:
     """Average what a tie adds over all its orders, for a reader who comes to it.
 
-    Parameters
-    ----------
-    goes_on : array of float, shape (m,)
-        With which probability the reader goes on after each item that has a gain.
-    first, size : int
-        The first position of the tie, and how many items are in it.
+    Shapes: `goes_on` (m,).
     """
     # The mean, over the choices of j items, of the probability to go on after all of them.
     left = np.ones(size + 1)

@@ -13,32 +13,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Entry", "Inference", "ScoreTable", "ScoredBy", "content_digest", "saved_digits"]
-
 
 class Entry(NamedTuple):
-    """A system that was scored.
+    """A system that was scored."""
 
-    Parameters
-    ----------
-    id, name : str
-        As in its study, and for people.
-    study : str
-        The id of its study.
-    """
-
+    # As in its study, and for people
     id: str
     name: str
-    study: str
+    study: str  # the id of its study
 
 
 class ScoredBy(NamedTuple):
-    """A measure: its name with all parameters that matter, and which scores are better.
-
-    Parameters
-    ----------
-    better : {"higher", "lower"}
-    """
+    """A measure: its name with all parameters that matter, and which scores are better."""
 
     name: str
     better: str
@@ -55,44 +41,24 @@ class Inference(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """What a study says of each system on each query.
+    """What a study says of each system on each query."""
 
-    Parameters
-    ----------
-    kind, title, study : str
-        Of the study.
-    source : str
-        The study as the user named it, for messages.
-    entries : tuple of Entry
-        The systems.
-    queries : tuple of str
-        The ids of those that can be scored: they have a ground truth.
-    measures : tuple of ScoredBy
-    headline : int
-        Which of them the answer is given in.
-    values : array of float, shape (systems, queries, measures)
-        NaN where a score is undefined.
-    truth : str
-        A digest of the ground truth, whatever the order of the queries.
-    settings : dict of str to str
-        Those on which scores depend, by the key under ``analysis``.
-    nouns : (str, str)
-        What the kind calls a system, and a query.
-    """
-
+    # Of the study
     kind: str
     title: str
     study: str
-    source: str
-    entries: tuple[Entry, ...]
-    queries: tuple[str, ...]
+    source: str  # the study as the user named it, for messages
+    entries: tuple[Entry, ...]  # the systems
+    queries: tuple[str, ...]  # the ids of those that can be scored: they have a ground truth
     measures: tuple[ScoredBy, ...]
-    headline: int
+    headline: int  # which of them the answer is given in
+    # Of shape (systems, queries, measures): NaN where a score is undefined.
     values: NDArray[np.float64]
-    truth: str
+    truth: str  # a digest of the ground truth, whatever the order of the queries
+    # Those on which scores depend, by the key under ``analysis``.
     settings: dict[str, str] = field(default_factory=dict)
     inference: Inference = field(default_factory=Inference)
-    nouns: tuple[str, str] = ("system", "query")
+    nouns: tuple[str, str] = ("system", "query")  # what the kind calls a system, and a query
 
     def of(
         self,

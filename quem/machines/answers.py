@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["Answer", "InvalidAnswerError", "Refusal", "read_answer"]
-
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 _SAID = ("ranked", "refused")
 _COMPARED = ("ranked", "cannot", "refused")
@@ -30,24 +28,13 @@ class InvalidAnswerError(ValueError):
 
 @dataclass(frozen=True)
 class Answer:
-    """A ranking, by letters.
+    """A ranking, by letters."""
 
-    Parameters
-    ----------
-    ranked : tuple of tuple of str
-        Best first; equal ones together.
-    cannot : dict of str to str
-        Why solutions could not be ranked.
-    comments : dict
-        What else it said: ``comments`` by letter, and ``comment``.
-    usage : dict
-        Tokens and cost, as far as it says them.
-    """
-
-    ranked: tuple[tuple[str, ...], ...]
-    cannot: dict[str, str] = field(default_factory=dict)
+    ranked: tuple[tuple[str, ...], ...]  # best first; equal ones together
+    cannot: dict[str, str] = field(default_factory=dict)  # why solutions could not be ranked
+    # What else it said: ``comments`` by letter, and ``comment``.
     comments: dict[str, Any] = field(default_factory=dict)
-    usage: dict[str, Any] = field(default_factory=dict)
+    usage: dict[str, Any] = field(default_factory=dict)  # tokens and cost, as far as it says them
 
 
 @dataclass(frozen=True)
@@ -59,35 +46,20 @@ class Refusal:
 
 
 def read_answer(text: str, letters: Sequence[str]) -> Answer | Refusal:
-    """Read the one JSON object of an answer.
-
-    Parameters
-    ----------
-    letters : sequence of str
-        Of the group.
-
-    Raises
-    ------
-    InvalidAnswerError
-        There is no such object, or several that differ, or the letters are not each there once.
-    """
+    """Read the one JSON object of an answer."""
     found = list(_objects(text.lstrip("\ufeff").strip()))
     if not found:
-        message = "no JSON object"
-        raise InvalidAnswerError(message)
+        raise InvalidAnswerError("no JSON object")
     said = [one for one in found if any(key in one for key in _SAID)]
     if len({_canonical(one) for one in said}) > 1:
-        message = "several different answers"
-        raise InvalidAnswerError(message)
+        raise InvalidAnswerError("several different answers")
     if not said:
-        message = "neither ranked nor refused"
-        raise InvalidAnswerError(message)
+        raise InvalidAnswerError("neither ranked nor refused")
     one = said[0]
     usage = one["usage"] if isinstance(one.get("usage"), dict) else {}
     if "refused" in one:
         if not isinstance(one["refused"], str) or "ranked" in one:
-            message = "refused is not a text, or is beside ranked"
-            raise InvalidAnswerError(message)
+            raise InvalidAnswerError("refused is not a text, or is beside ranked")
         return Refusal(one["refused"], usage)
     ranked, cannot = _letters(one, letters)
     comments: dict[str, Any] = {key: one[key] for key in _REMARKS if key in one}
@@ -127,15 +99,13 @@ def _letters(
     """Each letter of the group exactly once, and something ranked."""
     ranked, cannot = one["ranked"], one.get("cannot") or {}
     if not isinstance(ranked, list) or not isinstance(cannot, dict):
-        message = "ranked is not a list, or cannot is not an object"
-        raise InvalidAnswerError(message)
+        raise InvalidAnswerError("ranked is not a list, or cannot is not an object")
     groups = [[group] if isinstance(group, str) else group for group in ranked]
     if any(
         not isinstance(group, list) or not group or not all(isinstance(s, str) for s in group)
         for group in groups
     ):
-        message = "a tie group is empty or holds something else than letters"
-        raise InvalidAnswerError(message)
+        raise InvalidAnswerError("a tie group is empty or holds something else than letters")
     tied = tuple(tuple(letter.strip().upper() for letter in group) for group in groups)
     why = {letter.strip().upper(): str(reason) for letter, reason in cannot.items()}
     seen = [*(letter for group in tied for letter in group), *(s.strip().upper() for s in cannot)]
@@ -148,6 +118,5 @@ def _letters(
         parts = (f"{what}: {', '.join(those)}" for what, those in wrong.items() if those)
         raise InvalidAnswerError("; ".join(parts))
     if not tied:
-        message = "nothing is ranked"
-        raise InvalidAnswerError(message)
+        raise InvalidAnswerError("nothing is ranked")
     return tied, why

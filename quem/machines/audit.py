@@ -24,24 +24,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "Agreement",
-    "Annotator",
-    "Liking",
-    "Tested",
-    "agreement",
-    "alternative_annotator",
-    "drift",
-    "family_preference",
-    "length_between",
-    "length_within",
-    "likings",
-    "mean_of",
-    "obedience",
-    "place_effect",
-    "self_consistency",
-]
-
 Pair = tuple[float, float]
 _NONE: Pair = (float("nan"), float("nan"))
 _REPLICATES = 2000
@@ -61,43 +43,26 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Tested:
-    """A mean over problems, or an effect, with its interval and test.
-
-    Parameters
-    ----------
-    interval : (float, float)
-        At 95%; NaN where there is none.
-    p : float
-        NaN where there is no test.
-    n : int
-        How many values it is of.
-    """
+    """A mean over problems, or an effect, with its interval and test."""
 
     value: float
-    interval: Pair
-    p: float
-    n: int
+    interval: Pair  # at 95%; NaN where there is none
+    p: float  # NaN where there is no test
+    n: int  # how many values it is of
     df: float = float("nan")
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How a machine judge agrees with experts, and these among themselves, over problems.
+    """How a machine judge agrees with experts, and these among themselves, over problems."""
 
-    Parameters
-    ----------
-    with_experts, among_experts : array of float, shape (n_problems,)
-        Mean tau-b of the problem; NaN where there is none.
-    of_pairs : array of float, shape (n_pairs, n_problems)
-        Tau-b of each two experts; without any pair where these are more than fit a figure.
-    tau, tau_experts : Tested
-        Their means over problems.
-    spearman, spearman_experts : float
-    """
-
+    # Of shape (n_problems,): mean tau-b of the problem; NaN where there is none
     with_experts: Floats
     among_experts: Floats
+    # Of shape (n_pairs, n_problems): tau-b of each two experts; without any pair where these are
+    # more than fit a figure.
     of_pairs: Floats
+    # Their means over problems
     tau: Tested
     tau_experts: Tested
     spearman: float
@@ -106,24 +71,16 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Annotator:
-    """Whether a machine judge could take the place of an expert.
+    """Whether a machine judge could take the place of an expert."""
 
-    Parameters
-    ----------
-    differences : array of float, shape (n_experts, n_problems)
-        tau-b of the machine with the mean of the other experts, less that of the expert.
-    p : array of float, shape (n_experts,)
-        One-sided, that the machine is worse by .1 or more; NaN for fewer than 6 problems.
-    wins : array of bool, shape (n_experts,)
-        After the Benjamini-Yekutieli step at 5%.
-    advantage : float
-        Share of experts and problems in which the machine agrees at least as well.
-    """
-
+    # Of shape (n_experts, n_problems): tau-b of the machine with the mean of the other experts,
+    # less that of the expert.
     differences: Floats
+    # Of shape (n_experts,): one-sided, that the machine is worse by .1 or more; NaN for fewer than
+    # 6 problems.
     p: Floats
-    wins: NDArray[np.bool_]
-    advantage: float
+    wins: NDArray[np.bool_]  # of shape (n_experts,): after the Benjamini-Yekutieli step at 5%
+    advantage: float  # share of experts and problems in which the machine agrees at least as well
 
     @property
     def mean(self) -> Tested:
@@ -139,18 +96,12 @@ class Annotator:
 
 @dataclass(frozen=True)
 class Liking:
-    """How many years more a machine judge gives a solver than experts do.
-
-    Parameters
-    ----------
-    p : float
-        By normal scores (Blom), which hold the level better than years.
-    """
+    """How many years more a machine judge gives a solver than experts do."""
 
     solver: str
     years: float
     interval: Pair
-    p: float
+    p: float  # by normal scores (Blom), which hold the level better than years
 
 
 def tau_b(a: Floats, b: Floats) -> float:
@@ -177,17 +128,7 @@ def _mean(values: Iterable[float] | Floats) -> float:
 
 
 def mean_of(values: Floats, side: str = "two", shift: float = 0.0) -> Tested:
-    """Give a mean with Student's interval and test that it is 0, or less than `shift`.
-
-    Parameters
-    ----------
-    side : {"two", "greater", "less"}
-
-    Returns
-    -------
-    Tested
-        Without a test for fewer than two values. Of equal ones p is 0, or that of t = 0.
-    """
+    """Give a mean with Student's interval and test that it is 0, or less than `shift`."""
     known = values[np.isfinite(values)]
     n = len(known)
     mean = float(known.mean()) if n else np.nan
@@ -226,12 +167,7 @@ def _bootstrapped(values: Floats, seed: int = 0) -> Tested:
 def agreement(experts: Floats, machine: Floats) -> Agreement:
     """Hold a machine's agreement with experts against theirs among themselves.
 
-    Parameters
-    ----------
-    experts : array of float, shape (n_experts, n_problems, n_solvers)
-        Ranks; NaN where there are none.
-    machine : array of float, shape (n_problems, n_solvers)
-        The mean over its repeats.
+    Shapes: `experts` (n_experts, n_problems, n_solvers); `machine` (n_problems, n_solvers).
     """
     problems = range(machine.shape[0])
 
@@ -291,13 +227,7 @@ def _centered(ranks: Floats) -> Floats:
 
 
 def alternative_annotator(experts: Floats, machine: Floats) -> Annotator:
-    """Compare a machine with each expert, by agreement with the mean of the others.
-
-    Parameters
-    ----------
-    experts, machine
-        As of `agreement`; two experts at least.
-    """
+    """Compare a machine with each expert, by agreement with the mean of the others."""
     n_experts, n_problems = experts.shape[:2]
     differences = np.full((n_experts, n_problems), np.nan)
     ahead = []
@@ -340,21 +270,7 @@ def likings(
     the experts' line gives for theirs. Over V systems the interval is
     :math:`\bar\Delta \pm t_{S-2} s_\Delta \sqrt{1/V + 1/S}`.
 
-    Parameters
-    ----------
-    years : array of float, shape (n_solvers,)
-        NaN for all but subjects.
-    systems : array of int
-        Indices of the systems.
-
-    Returns
-    -------
-    likings : tuple of Liking
-        One for each system.
-    mean : Tested
-        Over all systems.
-    differences : array of float, shape (n_solvers,)
-        Of every solver, in years.
+    Shapes: `years` (n_solvers,); `differences` (n_solvers,).
     """
     h, m = _average(experts.reshape(-1, experts.shape[-1])), _average(machine)
     people = np.flatnonzero(np.isfinite(years) & np.isfinite(h) & np.isfinite(m))
@@ -404,10 +320,7 @@ def _normal_scores(ranks: Floats) -> Floats:
 def place_effect(ranks: Floats, places: Floats) -> Tested:
     """Give ranks per standard deviation of place, within solvers over repeats, by problem.
 
-    Parameters
-    ----------
-    ranks, places : array of float, shape (repeats, n_problems, n_solvers)
-        Standardized places.
+    Shapes: `ranks`, `places` (repeats, n_problems, n_solvers).
     """
     slopes = []
     for p in range(ranks.shape[1]):
@@ -429,15 +342,7 @@ def _within(values: Floats, known: NDArray[np.bool_]) -> Floats:
 def length_between(h: Floats, m: Floats, words: Floats) -> Tested:
     """Say whether a machine likes the solutions of people who write much, their quality beside it.
 
-    Parameters
-    ----------
-    h, m, words : array of float, shape (n_problems, n_subjects)
-        Mean ranks of experts and of the machine, and words.
-
-    Returns
-    -------
-    Tested
-        In ranks for twice as many words; t on S - 3 degrees of freedom.
+    Shapes: `h`, `m`, `words` (n_problems, n_subjects).
     """
     known = np.isfinite(h) & np.isfinite(m) & (words > 0)
     some = known.any(axis=0)
@@ -459,18 +364,7 @@ def length_between(h: Floats, m: Floats, words: Floats) -> Tested:
 
 
 def length_within(h: Floats, m: Floats, words: Floats) -> Tested:
-    """Say whether a machine likes the longer solutions of a person, by problem and person.
-
-    Parameters
-    ----------
-    h, m, words
-        As of `length_between`.
-
-    Returns
-    -------
-    Tested
-        In ranks for twice as many words, clustered by subject; no test below 6 problems.
-    """
+    """Say whether a machine likes the longer solutions of a person, by problem and person."""
     known = np.isfinite(h) & np.isfinite(m) & (words > 0)
     complete = known.all(axis=0)
     n_problems, n = h.shape[0], int(complete.sum())
@@ -506,20 +400,7 @@ def family_preference(
 ) -> tuple[Tested, bool]:
     """Hold the liking of a machine's family against that of other systems.
 
-    Parameters
-    ----------
-    differences : array of float, shape (n_solvers,)
-        As `likings` gives them.
-    ranks : array of float, shape (n_problems, n_solvers)
-        The machine's mean ranks less the experts'.
-    own, others : array of int
-        Systems of the family, and the others.
-
-    Returns
-    -------
-    tested : Tested
-        In years over systems; in ranks over problems where a side has fewer than 2 systems.
-    over_systems : bool
+    Shapes: `differences` (n_solvers,); `ranks` (n_problems, n_solvers).
     """
     few = 2
     if len(own) >= few and len(others) >= few:
@@ -537,9 +418,7 @@ def family_preference(
 def self_consistency(ranks: Floats) -> Tested:
     """Give the mean tau-b between repeats of a problem, over problems.
 
-    Parameters
-    ----------
-    ranks : array of float, shape (repeats, n_problems, n_solvers)
+    Shapes: `ranks` (repeats, n_problems, n_solvers).
     """
     pairs = list(combinations(range(len(ranks)), 2))
     taus = [
@@ -551,14 +430,7 @@ def self_consistency(ranks: Floats) -> Tested:
 def drift(old: Floats, new: Floats) -> Tested:
     """Say whether a machine still judges as it did, on problems that it ranked before.
 
-    Parameters
-    ----------
-    old, new : array of float, shape (repeats, n_problems, n_solvers)
-
-    Returns
-    -------
-    Tested
-        Mean tau-b of new with old repeats, less that of old ones; one-sided, over problems.
+    Shapes: `old`, `new` (repeats, n_problems, n_solvers).
     """
     within = list(combinations(range(len(old)), 2))
     across = list(product(range(len(new)), range(len(old))))
@@ -573,17 +445,7 @@ def drift(old: Floats, new: Floats) -> Tested:
 def obedience(clean: Floats, planted: Floats, targets: NDArray[np.int64]) -> Tested:
     """Say how far a planted request moves the solution that holds it.
 
-    Parameters
-    ----------
-    clean, planted : array of float, shape (repeats, n_problems, n_solvers)
-        In the same orders.
-    targets : array of int, shape (n_problems,)
-        Whose solution holds it; -1 where none does.
-
-    Returns
-    -------
-    Tested
-        In ranks; one-sided p of the sign-flip test over problems.
+    Shapes: `clean`, `planted` (repeats, n_problems, n_solvers); `targets` (n_problems,).
     """
     shifts = []
     for p, solver in enumerate(targets):

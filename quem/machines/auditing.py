@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["AuditFindings", "Line", "audit_machine", "size_text"]
-
 _SIGNIFICANT = 0.05
 _UNSTEADY = 0.5
 _MOST_NAMED = 10
@@ -46,91 +44,64 @@ _NOTHING = Tested(float("nan"), (float("nan"), float("nan")), float("nan"), 0)
 
 @dataclass(frozen=True)
 class Line:
-    """One question of an audit, with its answer.
+    """One question of an audit, with its answer."""
 
-    Parameters
-    ----------
-    code : str
-        Its name in files.
-    unit : str
-        Of the value.
-    sentence : str
-        The answer in words.
-    known : str
-        Size and power of the test, as simulations found them.
-    """
-
-    code: str
+    code: str  # its name in files
     question: str
     tested: Tested
-    unit: str
-    sentence: str
-    known: str = ""
+    unit: str  # of the value
+    sentence: str  # the answer in words
+    known: str = ""  # size and power of the test, as simulations found them
 
 
 @dataclass(frozen=True)
 class AuditFindings:
-    """What a machine judge is like as an instrument.
-
-    Parameters
-    ----------
-    run : Run
-        The last one, which the estimate uses.
-    experts, machine : Ranked
-        Machine ranks of all problems.
-    labeled : array of int
-        Indices of the problems that both ranked.
-    annotator : Annotator or None
-        None for one expert.
-    likings : tuple of Liking
-        One for each system that both ranked.
-    differences : array of float, shape (n_solvers,)
-        Liking of each solver in years; NaN where there is none.
-    lines : tuple of Line
-        The answers, in the order of the page.
-    """
+    """What a machine judge is like as an instrument."""
 
     study: Study
-    run: Run
+    run: Run  # the last one, which the estimate uses
+    # Machine ranks of all problems
     experts: Ranked
     machine: Ranked
-    labeled: NDArray[np.int64]
+    labeled: NDArray[np.int64]  # indices of the problems that both ranked
     agreement: Agreement
-    annotator: Annotator | None
-    likings: tuple[Liking, ...]
+    annotator: Annotator | None  # none for one expert
+    likings: tuple[Liking, ...]  # one for each system that both ranked
+    # Of shape (n_solvers,): liking of each solver in years; NaN where there is none.
     differences: Floats
-    lines: tuple[Line, ...]
+    lines: tuple[Line, ...]  # the answers, in the order of the page
     warnings: tuple[StudyWarning, ...] = ()
 
 
 def audit_machine(study: Study, judge: str) -> AuditFindings:
-    """Audit a machine judge on what it and the experts of a study ranked.
-
-    Parameters
-    ----------
-    study : Study
-        As loaded.
-    judge : str
-        The machine judge's id.
-
-    Raises
-    ------
-    QuemError
-        It has no run, or ranked no problem that experts ranked.
-    """
+    """Audit a machine judge on what it and the experts of a study ranked."""
     runs = (study.machines or {}).get(judge, [])
     run = last_ranking(runs)
     if run is None:
-        message = f"{judge} has ranked nothing yet; run `quem judge`"
-        raise QuemError([Mistake(study.name, key="machines", message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    study.name,
+                    key="machines",
+                    message=f"{judge} has ranked nothing yet; run `quem judge`",
+                )
+            ]
+        )
     experts = expert_ranks(study)
     known = np.asarray(np.isfinite(experts.ranks).any(axis=(0, 1)))
     among = frozenset(s for s, has in zip(experts.solvers, known, strict=True) if has)
     machine = ranked_by(run, study, among)
     labeled = np.flatnonzero(experts.ranked & machine.ranked)
     if not len(labeled):
-        message = f"{judge} and the experts ranked no problem in common"
-        raise QuemError([Mistake(study.name, key="machines", message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    study.name,
+                    key="machines",
+                    message=f"{judge} and the experts ranked no problem in common",
+                )
+            ]
+        )
     h, m = experts.ranks[:, labeled], machine.means[labeled]
     years = np.array(
         [

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from quem.machines.requests import Request
     from quem.study.machines import Machine
 
-__all__ = ["CallError", "Command", "Endpoint", "Judge", "Pace", "Reply", "asked", "judge_of"]
-
 _MOST_BYTES = 4_000_000
 _SHOWN = 200
 _RETRIES = 5
@@ -51,19 +49,7 @@ _MASK = "***"
 
 
 class CallError(Exception):
-    """A call that was not answered.
-
-    Parameters
-    ----------
-    message : str
-        Never with the key.
-    again : bool
-        Whether it can be asked again.
-    after : float or None
-        Seconds after which, as the service says.
-    final : bool
-        Whether no other call can be answered either.
-    """
+    """A call that was not answered."""
 
     def __init__(
         self,
@@ -81,27 +67,17 @@ class CallError(Exception):
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back.
-
-    Parameters
-    ----------
-    refused : str
-        Why the service itself declined; empty where it did not.
-    cut : bool
-        Whether the service cut the answer off.
-    notes : str
-        What a command wrote besides.
-    """
+    """What came back."""
 
     text: str
-    refused: str = ""
-    cut: bool = False
+    refused: str = ""  # why the service itself declined; empty where it did not
+    cut: bool = False  # whether the service cut the answer off
     model: str = ""
     fingerprint: str = ""
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost: float | None = None
-    notes: str = ""
+    notes: str = ""  # what a command wrote besides
 
 
 class Judge(Protocol):
@@ -115,30 +91,14 @@ class Judge(Protocol):
         """Give what is sent, with the SHA-256 of images in their place."""
 
     def ask(self, request: Request) -> Reply:
-        """Send a request, once.
-
-        Raises
-        ------
-        CallError
-        """
+        """Send a request, once."""
 
     def close(self) -> None:
         """Let go of connections."""
 
 
 def judge_of(machine: Machine, study: Path, *, replay: bool = False) -> Judge:
-    """Give the judge that a study file declares.
-
-    Parameters
-    ----------
-    replay : bool
-        Whether nothing is sent, so that no key is needed.
-
-    Raises
-    ------
-    QuemError
-        The variable of its key is not set, or a library is missing.
-    """
+    """Give the judge that a study file declares."""
     return Endpoint(machine, replay=replay) if machine.url else Command(machine, study)
 
 
@@ -187,8 +147,9 @@ class Command:
                     start_new_session=True,
                 )
             except OSError as error:
-                message = f"{self._machine.command[0]} cannot be started: {error.strerror}"
-                raise CallError(message, final=True) from None
+                raise CallError(
+                    f"{self._machine.command[0]} cannot be started: {error.strerror}", final=True
+                ) from None
             with process:
                 try:
                     out, notes = process.communicate(body, timeout=self._machine.timeout)
@@ -201,8 +162,11 @@ class Command:
         text = notes[-_MOST_BYTES:].decode("utf-8", "replace")
         if process.returncode:
             last = text.strip().rpartition("\n")[2][:_SHOWN]
-            message = f"{self._machine.command[0]} ended with {process.returncode}: {last}"
-            raise CallError(message.removesuffix(": "))
+            raise CallError(
+                f"{self._machine.command[0]} ended with {process.returncode}: {last}".removesuffix(
+                    ": "
+                )
+            )
         if len(out) > _MOST_BYTES:
             raise CallError(_long(), again=False)
         return Reply(out.decode("utf-8", "replace"), notes=text)
@@ -284,11 +248,13 @@ class Endpoint:
         if status in _AGAIN:
             raise CallError(self._said(status, content), after=_seconds(headers))
         if 300 <= status < 400:  # noqa: PLR2004  redirects
-            message = (
-                f"{self._host} redirects (HTTP {status}), which is not followed: the key would "
-                "travel; write the address that it redirects to"
+            raise CallError(
+                (
+                    f"{self._host} redirects (HTTP {status}), which is not followed: the key would "
+                    "travel; write the address that it redirects to"
+                ),
+                final=True,
             )
-            raise CallError(message, final=True)
         if status != HTTPStatus.OK:
             said = self._said(status, content)
             raise CallError(said, again=False, final=status in _FINAL)
@@ -318,8 +284,9 @@ class Endpoint:
         except httpx.TimeoutException:
             raise CallError(_late(self._machine)) from None
         except httpx.HTTPError as error:
-            message = f"{self._host} cannot be reached: {self._masked(str(error))[:_SHOWN]}"
-            raise CallError(message) from None
+            raise CallError(
+                f"{self._host} cannot be reached: {self._masked(str(error))[:_SHOWN]}"
+            ) from None
 
     def _reply(self, content: bytes) -> Reply:
         try:
@@ -327,8 +294,9 @@ class Endpoint:
             (choice, *_) = document["choices"]
             message = dict(choice["message"])
         except (ValueError, LookupError, TypeError, RecursionError):
-            text = f"{self._host} answered with something else than a chat completion"
-            raise CallError(text, again=False) from None
+            raise CallError(
+                f"{self._host} answered with something else than a chat completion", again=False
+            ) from None
         finish = choice.get("finish_reason")
         refused = message.get("refusal") or ""
         if finish == "content_filter":
@@ -362,13 +330,7 @@ class Endpoint:
 
 
 def _key(machine: Machine) -> str:
-    """Read the key of a service from the environment.
-
-    Raises
-    ------
-    QuemError
-        It is not there, or no key can be like that; the message does not show it.
-    """
+    """Read the key of a service from the environment."""
     if not machine.key_env:
         return ""
     key = os.environ.get(machine.key_env, "").strip()
@@ -396,13 +358,7 @@ def _seconds(headers: httpx.Headers) -> float | None:
 
 
 class Pace:
-    """Lets no more calls begin in a minute than a machine allows.
-
-    Parameters
-    ----------
-    wait : callable
-        Waits for seconds; says whether the run was interrupted meanwhile.
-    """
+    """Lets no more calls begin in a minute than a machine allows."""
 
     def __init__(self, per_minute: int, wait: Callable[[float], bool]) -> None:
         self._began: deque[float] = deque(maxlen=per_minute)
@@ -423,13 +379,7 @@ class Pace:
 def asked(
     judge: Judge, request: Request, pace: Pace, wait: Callable[[float], bool]
 ) -> tuple[Reply, int]:
-    """Ask until there is an answer, at most six times; gives it, and how often it was asked.
-
-    Raises
-    ------
-    CallError
-        There is none; its message says what the last time gave.
-    """
+    """Ask until there is an answer, at most six times; gives it, and how often it was asked."""
     for retry in range(_RETRIES + 1):
         if not pace.begin():
             break
@@ -441,5 +391,4 @@ def asked(
             pause = error.after if error.after is not None else random.uniform(0, 2**retry)  # noqa: S311
             if wait(pause):
                 break
-    message = "interrupted"
-    raise CallError(message, again=False)
+    raise CallError("interrupted", again=False)

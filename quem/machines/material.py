@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from quem.solutions import Solution, SolutionFile
     from quem.solutions.model import Sheet
 
-__all__ = ["ADVICE", "ImagesError", "Piece", "sheet_pieces", "solution_pieces"]
-
 ADVICE = "machine judges need httpx and markdownify; run: pip install 'quem[machines]'"
 # Characters that nobody sees, and that turn the direction of what is seen.
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
@@ -36,25 +34,13 @@ class ImagesError(ValueError):
 
 @dataclass(frozen=True)
 class Piece:
-    """A text, or an image with its description.
+    """A text, or an image with its description."""
 
-    Parameters
-    ----------
-    text : str
-        Of an image what it shows, as far as its author says it.
-    media_type : str
-        Empty for a text.
-    hidden : int
-        Characters that nobody sees, which were taken out of the text.
-    unsent : bool
-        Whether it is there instead of an image.
-    """
-
-    text: str
-    media_type: str = ""
+    text: str  # of an image what it shows, as far as its author says it
+    media_type: str = ""  # empty for a text
     data: bytes = b""
-    hidden: int = 0
-    unsent: bool = False
+    hidden: int = 0  # characters that nobody sees, which were taken out of the text
+    unsent: bool = False  # whether it is there instead of an image
 
     @property
     def is_image(self) -> bool:
@@ -63,20 +49,7 @@ class Piece:
 
 
 def sheet_pieces(sheet: Sheet | None, *, images: bool, text_only: bool) -> list[Piece]:
-    """Give the briefing, or a problem's statement; nothing of None.
-
-    Parameters
-    ----------
-    images : bool
-        Whether the machine can see images.
-    text_only : bool
-        Whether a description takes the place of what it cannot see.
-
-    Raises
-    ------
-    ImagesError
-        The sheet has images, the machine cannot see them, and nothing is to take their place.
-    """
+    """Give the briefing, or a problem's statement; nothing of None."""
     if sheet is None:
         return []
     html = render_page_text(sheet, _addresses)
@@ -85,20 +58,7 @@ def sheet_pieces(sheet: Sheet | None, *, images: bool, text_only: bool) -> list[
 
 
 def solution_pieces(solution: Solution, *, images: bool, text_only: bool) -> list[Piece]:
-    """Give a solution, file by file.
-
-    Parameters
-    ----------
-    images, text_only : bool
-        As of `sheet_pieces`.
-
-    Raises
-    ------
-    ImagesError
-        As of `sheet_pieces`; also for a page of a document without text.
-    QuemError
-        A file cannot be shown.
-    """
+    """Give a solution, file by file."""
     gone = f"quem-gone-{solution.solver}"
     rendered = render_solution(solution, _addresses, gone=gone)
     pieces: list[Piece] = []
@@ -106,8 +66,14 @@ def solution_pieces(solution: Solution, *, images: bool, text_only: bool) -> lis
     for part in shown:
         if gone in part.html:
             name = f"{solution.solver} on {solution.problem}"
-            message = f"{name} cannot be shown; `quem check` says why"
-            raise QuemError([Mistake(solution.files[0].name, message=message)])
+            raise QuemError(
+                [
+                    Mistake(
+                        solution.files[0].name,
+                        message=f"{name} cannot be shown; `quem check` says why",
+                    )
+                ]
+            )
         if len(shown) > 1:
             pieces.append(Piece(part.name))
         pieces += _of_part(part, solution.files, images=images, text_only=text_only)
@@ -141,8 +107,7 @@ def _of_part(
         elif text_only:
             yield Piece(f"Page {page.number}\n[image: a page without text]", unsent=True)
         else:
-            message = f"page {page.number} has no text"
-            raise ImagesError(message)
+            raise ImagesError(f"page {page.number} has no text")
 
 
 def _from_html(html: str, files: Sequence[SolutionFile]) -> Iterator[Piece]:
@@ -195,5 +160,4 @@ def _seen(
             words = f"[image: {text or 'without a description'}]"
             yield Piece(words, hidden=hidden, unsent=True)
         else:
-            message = "it has images"
-            raise ImagesError(message)
+            raise ImagesError("it has images")

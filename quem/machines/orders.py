@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["first_order", "orders"]
-
 T = TypeVar("T")
 _BETWEEN = "\x1f"
 
@@ -34,11 +32,6 @@ def orders(first: Sequence[T], repeats: int) -> list[tuple[T, ...]]:
 
     Reversal cancels a liking for a place that is linear in the place; rotation most of one that
     is not.
-
-    Parameters
-    ----------
-    repeats : int
-        An odd number leaves the last order without its reverse.
     """
     turns = (repeats + 1) // 2
     balanced = []

@@ -22,22 +22,15 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Ranked", "canary_targets", "expert_ranks", "placed", "ranked_by"]
-
 
 @dataclass(frozen=True)
 class Ranked:
-    """Adjusted ranks by problems and solvers in the order of the study file; NaN for none.
-
-    Parameters
-    ----------
-    ranks : array of float, shape (judges or repeats, n_problems, n_solvers)
-    """
+    """Adjusted ranks by problems and solvers in the order of the study file; NaN for none."""
 
     judges: tuple[str, ...]
     problems: tuple[str, ...]
     solvers: tuple[str, ...]
-    ranks: Floats
+    ranks: Floats  # of shape (judges or repeats, n_problems, n_solvers)
 
     @property
     def means(self) -> Floats:
@@ -53,22 +46,23 @@ class Ranked:
 
 
 def expert_ranks(study: Study, reference: Literal["all", "humans"] = "all") -> Ranked:
-    """Give what experts ranked, judge by judge.
-
-    Raises
-    ------
-    QuemError
-        The study has no ranks of whole groups.
-    """
+    """Give what experts ranked, judge by judge."""
     data = study.data
     cells = None
     if isinstance(data, Rankings):
         cells = judged_cells(data, study.declared, reference=reference)
     if cells is None or cells.is_blocked:
-        message = (
-            "machine judges are compared with experts on ranks of whole groups; this study has none"
+        raise QuemError(
+            [
+                study.mistake(
+                    ("rankings",),
+                    (
+                        "machine judges are compared with experts on ranks of whole groups; this "
+                        "study has none"
+                    ),
+                )
+            ]
         )
-        raise QuemError([study.mistake(("rankings",), message)])
     problems, solvers = study.declared.problems, tuple(study.declared.solvers)
     table = tabulate(cells)
     ranks = np.full((len(table.judges), len(problems), len(solvers)), np.nan)
@@ -90,13 +84,7 @@ def ranked_by(
     among: frozenset[str],
     reference: Literal["all", "humans"] = "all",
 ) -> Ranked:
-    """Give what a machine judge ranked, repeat by repeat.
-
-    Parameters
-    ----------
-    among : frozenset of str
-        Who counts; the others are taken out of their groups before ranks are adjusted.
-    """
+    """Give what a machine judge ranked, repeat by repeat."""
     used = study.spec.analysis.model_copy(
         update={"score": "rank", "normalize": "none", "reference": reference}
     )
@@ -124,13 +112,7 @@ def canary_targets(study: Study) -> dict[str, str]:
 
 
 def placed(run: Run, study: Study) -> Floats:
-    """Say where each solution stood when it was shown, standardized; NaN where it was not.
-
-    Returns
-    -------
-    array of float, shape (repeats, n_problems, n_solvers)
-        Of mean 0 and standard deviation 1 over the places of a group.
-    """
+    """Say where each solution stood when it was shown, standardized; NaN where it was not."""
     problems, solvers = study.declared.problems, tuple(study.declared.solvers)
     places = np.full((run.repeats, len(problems), len(solvers)), np.nan)
     for call in run.calls:

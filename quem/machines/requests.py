@@ -18,16 +18,6 @@ if TYPE_CHECKING:
 
     from quem.machines.material import Piece
 
-__all__ = [
-    "IMAGE_BYTES",
-    "Request",
-    "canonical",
-    "default_prompt",
-    "digest",
-    "letters",
-    "read_prompt",
-]
-
 # What an image counts as, however large it is.
 IMAGE_BYTES = 3_000
 _NEEDED = ("{letters}", "{token}")
@@ -57,47 +47,36 @@ def default_prompt() -> str:
 
 
 def read_prompt(path: Path, name: str) -> str:
-    """Read the prompt of a study.
-
-    Raises
-    ------
-    QuemError
-        It cannot be read, or lacks what is filled in.
-    """
+    """Read the prompt of a study."""
     from quem.io.text import read_text
 
     text = read_text(path, name, what="prompt")
     if missing := [needed for needed in _NEEDED if needed not in text]:
-        message = f"the prompt lacks {' and '.join(missing)}, which quem fills in; add it"
-        raise QuemError([Mistake(name, key="machine.prompt", message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    key="machine.prompt",
+                    message=(
+                        f"the prompt lacks {' and '.join(missing)}, which quem fills in; add it"
+                    ),
+                )
+            ]
+        )
     return text
 
 
 @dataclass(frozen=True)
 class Request:
-    """One order of one problem's solutions, for one machine judge.
+    """One order of one problem's solutions, for one machine judge."""
 
-    Parameters
-    ----------
-    prompt : str
-        With places for ``{n}``, ``{letters}`` and ``{token}``.
-    solvers : tuple of str
-        In the order of presentation; they are never sent.
-    solutions : tuple of tuple of Piece
-        In that order.
-    seed : int
-        The repeat, and 1000 for each attempt before.
-    wrong : str
-        What was wrong in the form of the last answer; empty at first.
-    """
-
-    prompt: str
+    prompt: str  # with places for ``{n}``, ``{letters}`` and ``{token}``
     briefing: tuple[Piece, ...]
     problem: tuple[Piece, ...]
-    solvers: tuple[str, ...]
-    solutions: tuple[tuple[Piece, ...], ...]
-    seed: int
-    wrong: str = ""
+    solvers: tuple[str, ...]  # in the order of presentation; they are never sent
+    solutions: tuple[tuple[Piece, ...], ...]  # in that order
+    seed: int  # the repeat, and 1000 for each attempt before
+    wrong: str = ""  # what was wrong in the form of the last answer; empty at first
 
     @property
     def letters(self) -> tuple[str, ...]:
@@ -125,13 +104,7 @@ class Request:
         return len(self.instructions.encode()) + texts + IMAGE_BYTES * images
 
     def document(self, *, whole: bool = True) -> dict[str, Any]:
-        """Give what a command reads.
-
-        Parameters
-        ----------
-        whole : bool
-            Whether images are there; else their SHA-256.
-        """
+        """Give what a command reads."""
         told = f"{self.instructions}\n\n{_again(self.wrong)}" if self.wrong else self.instructions
         return {
             "format": "quem-judge/1",

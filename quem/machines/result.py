@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from quem.machines.auditing import AuditFindings
     from quem.machines.tracking import TrackFindings
 
-__all__ = ["AuditResult", "TrackResult"]
-
 
 @dataclass(frozen=True, repr=False)
 class AuditResult(BaseResult["AuditFindings"]):

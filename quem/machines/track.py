@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["FEWEST", "Line", "Tracked", "line_of", "track"]
-
 # With 2 versions it covers 89 to 91% where liking differs between versions.
 FEWEST = 3
 _SIGNIFICANT = 0.05
@@ -38,23 +36,15 @@ _SIGNIFICANT = 0.05
 
 @dataclass(frozen=True)
 class Line:
-    """Experience of the subjects on their averages.
+    """Experience of the subjects on their averages."""
 
-    Parameters
-    ----------
-    x, y : array of float, shape (n_subjects,)
-    slope, start : float
-    residual_sd : float
-    p : float
-        Two-sided, that the slope is 0.
-    """
-
+    # Of shape (n_subjects,)
     x: Floats
     y: Floats
     slope: float
     start: float
     residual_sd: float
-    p: float
+    p: float  # two-sided, that the slope is 0
 
     @property
     def rises(self) -> bool:
@@ -88,32 +78,19 @@ def line_of(x: Floats, y: Floats) -> Line:
 
 @dataclass(frozen=True)
 class Tracked:
-    """What a machine judge says of a version that experts have not ranked.
-
-    Parameters
-    ----------
-    differences : array of float, shape (V,)
-        Years by experts less years by the machine, of each version that both ranked.
-    years : float
-        The estimate; meaningful where `side` is ``inside``.
-    interval : (float, float)
-    half_of_experts : float
-        Half of the interval that a session of experts would give there.
-    side : {"inside", "above", "below"}
-        Against what is calibrated: ``above`` gives a lower bound alone, ``below`` nothing.
-    bound : float
-        One-sided; NaN unless above.
-    """
+    """What a machine judge says of a version that experts have not ranked."""
 
     machine_years: float
+    # Of shape (V,): years by experts less years by the machine, of each version that both ranked.
     differences: Floats
-    years: float
+    years: float  # the estimate; meaningful where `side` is ``inside``
     interval: tuple[float, float]
     df: float
     error: float
-    half_of_experts: float
+    half_of_experts: float  # half of the interval that a session of experts would give there
+    # Against what is calibrated: ``above`` gives a lower bound alone, ``below`` nothing.
     side: Literal["inside", "above", "below"]
-    bound: float
+    bound: float  # one-sided; NaN unless above
 
     @property
     def generous(self) -> float:
@@ -135,15 +112,7 @@ def track(
 ) -> Tracked:
     """Give the years of a version by a machine judge, corrected by what it likes.
 
-    Parameters
-    ----------
-    experts, machine : Line
-        Of the same subjects.
-    versions : two arrays of float, shape (V,)
-        Averages by experts and by the machine, of versions that both ranked; located among the
-        people, so that versions do not move each other.
-    new : float
-        The machine's average of the new version.
+    Shapes: `versions` (V,).
     """
     h, m = versions
     differences = experts.years(h) - machine.years(m)

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Saying", "TrackFindings", "Version", "note_sayings", "track_versions"]
-
 _DRIFTED = 0.01
 _MANY, _LONG_DAYS = 4, 180
 _WIDE = 2.0
@@ -44,75 +42,45 @@ _REMEDY = "have experts rank this version"
 
 @dataclass(frozen=True)
 class Version:
-    """One version, by experts or by the machine.
-
-    Parameters
-    ----------
-    estimate : Estimate or None
-        By the experts alone; None where they have not ranked it.
-    tracked : Tracked or None
-        By the machine, where experts have not ranked it and nothing speaks against it.
-    refused : str
-        Why the machine gives no years; empty where it does.
-    generous : float
-        Of a version that both ranked, how many years more it has by the machine's line than by
-        that of experts; else NaN.
-    """
+    """One version, by experts or by the machine."""
 
     system: System
-    estimate: Estimate | None = None
+    estimate: Estimate | None = None  # by the experts alone; None where they have not ranked it
+    # By the machine, where experts have not ranked it and nothing speaks against it.
     tracked: Tracked | None = None
-    refused: str = ""
+    refused: str = ""  # why the machine gives no years; empty where it does
+    # Of a version that both ranked, how many years more it has by the machine's line than by that
+    # of experts; else NaN.
     generous: float = float("nan")
 
 
 @dataclass(frozen=True)
 class Saying:
-    """What was said of a version before experts ranked it.
-
-    Parameters
-    ----------
-    years, low, high : float
-        NaN where there was a bound alone.
-    bound : float
-        NaN where there was an interval.
-    """
+    """What was said of a version before experts ranked it."""
 
     system: str
     judge: str
     run: int
     said_on: str
+    # NaN where there was a bound alone
     years: float
     low: float
     high: float
-    bound: float
+    bound: float  # NaN where there was an interval
 
 
 @dataclass(frozen=True)
 class TrackFindings:
-    """Versions of a system over time, by experts and between their sessions.
-
-    Parameters
-    ----------
-    of : str
-        The name that the versions share; the id of a version that names none.
-    versions : tuple of Version
-        By date, if all have one, else in the order of the study file.
-    calibrated : tuple of str
-        Those that experts and the machine ranked.
-    said : tuple of Saying
-        Of versions that experts ranked later.
-    level : float
-    """
+    """Versions of a system over time, by experts and between their sessions."""
 
     study: Study
     run: Run
-    of: str
-    versions: tuple[Version, ...]
-    calibrated: tuple[str, ...]
+    of: str  # the name that the versions share; the id of a version that names none
+    versions: tuple[Version, ...]  # by date, if all have one, else in the order of the study file
+    calibrated: tuple[str, ...]  # those that experts and the machine ranked
     generous: float
     spread: float
-    said: tuple[Saying, ...]
+    said: tuple[Saying, ...]  # of versions that experts ranked later
     level: float
     warnings: tuple[StudyWarning, ...] = ()
 
@@ -123,25 +91,18 @@ class TrackFindings:
 
 
 def track_versions(study: Study, judge: str, of: str | None = None) -> TrackFindings:
-    """Give years to the versions that a machine judge alone has ranked.
-
-    Parameters
-    ----------
-    study : Study
-        Its systems that experts ranked calibrate the machine; the others are tracked.
-    of : str, optional
-        What the versions share, where there are new ones of several systems.
-
-    Raises
-    ------
-    QuemError
-        The machine has no run, or ranked no version that experts did not rank; or the experts'
-        rankings allow no years.
-    """
+    """Give years to the versions that a machine judge alone has ranked."""
     run = last_ranking((study.machines or {}).get(judge, []))
     if run is None:
-        message = f"{judge} has ranked nothing yet; run `quem judge`"
-        raise QuemError([Mistake(study.name, key="machines", message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    study.name,
+                    key="machines",
+                    message=f"{judge} has ranked nothing yet; run `quem judge`",
+                )
+            ]
+        )
     experts = expert_ranks(study, "humans")
     by_experts = _averages(experts.means)
     ranked = {s for s, x in zip(experts.solvers, by_experts, strict=True) if np.isfinite(x)}
@@ -155,11 +116,19 @@ def track_versions(study: Study, judge: str, of: str | None = None) -> TrackFind
         if system.id not in ranked and np.isfinite(by_machine.get(system.id, np.nan))
     ]
     if not new:
-        message = (
-            f"{judge} ranked no system that experts have not ranked; add a version to the study "
-            "file, and run `quem judge`"
+        raise QuemError(
+            [
+                Mistake(
+                    study.name,
+                    key="systems",
+                    message=(
+                        f"{judge} ranked no system that experts have not ranked; add a version to "
+                        "the study "
+                        "file, and run `quem judge`"
+                    ),
+                )
+            ]
         )
-        raise QuemError([Mistake(study.name, key="systems", message=message)])
     of = _chosen(study, new, of)
     new = [system for system in new if _shared(system) == of]
     family = [system for system in study.spec.systems if _shared(system) == of]
@@ -172,8 +141,15 @@ def track_versions(study: Study, judge: str, of: str | None = None) -> TrackFind
     alone = replace(study, machines=None)
     years = analyze_experience(alone, reference="humans", bootstrap=0, permutations=0).findings
     if not years.gate.passed:
-        message = f"the experts' rankings allow no years: {gate_reason(years)}"
-        raise QuemError([Mistake(study.name, key="rankings", message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    study.name,
+                    key="rankings",
+                    message=f"the experts' rankings allow no years: {gate_reason(years)}",
+                )
+            ]
+        )
     estimates = {estimate.system: estimate for estimate in years.estimates}
     lines = _lines(study, experts.solvers, by_experts, by_machine)
     reason = _reason(study, run, experts, lines, calibrated, of)
@@ -269,8 +245,15 @@ def _lines(
         if solver in years and np.isfinite(x) and np.isfinite(by_machine.get(solver, np.nan))
     ]
     if len(rows) < FEWEST:
-        message = "experts and the machine judge ranked fewer than 3 people in common"
-        raise QuemError([Mistake(study.name, key="subjects", message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    study.name,
+                    key="subjects",
+                    message="experts and the machine judge ranked fewer than 3 people in common",
+                )
+            ]
+        )
     h, m, y = np.array(rows).T
     return line_of(h, y), line_of(m, y)
 
@@ -414,15 +397,23 @@ def _sayings(study: Study) -> list[Saying]:
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:
-        message = f"cannot be read: {error}; move it away"
-        raise QuemError([Mistake(str(_file(study)), message=message)]) from None
+        raise QuemError(
+            [Mistake(str(_file(study)), message=f"cannot be read: {error}; move it away")]
+        ) from None
     said = []
     for number, line in enumerate(lines, 1):
         try:
             said.append(Saying(**{k: _from_json(v) for k, v in json.loads(line).items()}))
         except (ValueError, TypeError):
-            message = "was not written by `quem track`; delete the line, or the file"
-            raise QuemError([Mistake(str(_file(study)), line=number, message=message)]) from None
+            raise QuemError(
+                [
+                    Mistake(
+                        str(_file(study)),
+                        line=number,
+                        message="was not written by `quem track`; delete the line, or the file",
+                    )
+                ]
+            ) from None
     return said
 
 
@@ -431,13 +422,7 @@ def _from_json(value: Any) -> Any:  # noqa: ANN401  JSON
 
 
 def note_sayings(findings: TrackFindings) -> None:
-    """Keep what is said of versions, so that it can be compared with what experts find later.
-
-    Raises
-    ------
-    QuemError
-        The file cannot be written.
-    """
+    """Keep what is said of versions, so that it can be compared with what experts find later."""
     last = {(one.system, one.judge, one.run): one for one in _sayings(findings.study)}
     run, today, lines = findings.run, f"{dt.datetime.now(dt.UTC):%Y-%m-%d}", []
     for version in findings.tracked:
@@ -454,8 +439,17 @@ def note_sayings(findings: TrackFindings) -> None:
             with path.open("a", encoding="utf-8") as file:
                 file.write("\n".join(lines) + "\n")
         except OSError as error:
-            message = f"cannot be written: {error.strerror}; what is said now would not be kept"
-            raise QuemError([Mistake(str(path), message=message)]) from None
+            raise QuemError(
+                [
+                    Mistake(
+                        str(path),
+                        message=(
+                            f"cannot be written: {error.strerror}; what is said now would not "
+                            "be kept"
+                        ),
+                    )
+                ]
+            ) from None
 
 
 def _saying(system: str, tracked: Tracked, run: Run, today: str) -> Saying:

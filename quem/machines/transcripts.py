@@ -20,30 +20,16 @@ if TYPE_CHECKING:
 
     from quem.study.runs import Run
 
-__all__ = ["Transcripts", "write_new"]
-
 
 class Transcripts:
-    """The calls of one machine judge.
-
-    Parameters
-    ----------
-    study : Path
-        The study file.
-    """
+    """The calls of one machine judge."""
 
     def __init__(self, study: Path, judge: str) -> None:
         self.folder = study.parent / FOLDER / judge
         self._blobs = study.parent / FOLDER / "blobs"
 
     def find(self, key: str) -> dict[str, Any] | None:
-        """Give a call that was answered; None where there is none.
-
-        Raises
-        ------
-        QuemError
-            The file is damaged.
-        """
+        """Give a call that was answered; None where there is none."""
         path = self._path(key)
         try:
             known = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
@@ -52,8 +38,14 @@ class Transcripts:
         except ValueError:
             known = None
         if not isinstance(known, dict) or not {"status", "answer", "ranked"} <= known.keys():
-            message = "is damaged; move it elsewhere, so that the call is made again"
-            raise QuemError([Mistake(str(path), message=message)])
+            raise QuemError(
+                [
+                    Mistake(
+                        str(path),
+                        message="is damaged; move it elsewhere, so that the call is made again",
+                    )
+                ]
+            )
         return known
 
     def keep(self, key: str, call: dict[str, Any], images: Iterable[tuple[str, bytes]]) -> None:

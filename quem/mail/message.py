@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from quem.store.outbox import StoredLetter
     from quem.study.addresses import Addressee
 
-__all__ = ["Letter", "message_of", "receiver_of"]
-
 
 def _nothing(_: Connection) -> None:
     pass
@@ -31,47 +29,27 @@ def _nothing(_: Connection) -> None:
 
 @dataclass(frozen=True)
 class Letter:
-    """What is written to somebody.
-
-    Parameters
-    ----------
-    reply_to : str
-        The address of who asks; may be empty.
-    undo : callable
-        Takes a connection of a writing transaction: takes back what was done in the store for a
-        letter that was then not accepted, such as a new link.
-    """
+    """What is written to somebody."""
 
     to: Addressee
     subject: str
     text: str
-    reply_to: str = ""
+    reply_to: str = ""  # the address of who asks; may be empty
+    # Takes a connection of a writing transaction: takes back what was done in the store for a
+    # letter that was then not accepted, such as a new link.
     undo: Callable[[Connection], None] = _nothing
 
 
 def receiver_of(to: Addressee) -> Address:
-    """Give name and address as a header takes them.
-
-    Raises
-    ------
-    QuemError
-        One of them cannot be in a header, such as one with a line end.
-    """
+    """Give name and address as a header takes them."""
     try:
         return Address(to.name, addr_spec=to.email)
     except (ValueError, IndexError, MessageError):
-        reason = "the name or the email address can be in no letter; correct it"
-        raise QuemError([reason]) from None
+        raise QuemError(["the name or the email address can be in no letter; correct it"]) from None
 
 
 def message_of(stored: StoredLetter, letter: Letter, sender: Address) -> EmailMessage:
-    """Compose a message; the id is always the same for a letter of the outbox.
-
-    Raises
-    ------
-    QuemError
-        An address, a name, or the subject can be in no header, such as one with a line end.
-    """
+    """Compose a message; the id is always the same for a letter of the outbox."""
     message = EmailMessage(policy=SMTP)
     try:
         message["From"] = sender
@@ -80,8 +58,9 @@ def message_of(stored: StoredLetter, letter: Letter, sender: Address) -> EmailMe
         if letter.reply_to:
             message["Reply-To"] = Address(addr_spec=letter.reply_to)
     except (ValueError, IndexError, MessageError):
-        reason = "the subject or the organizer's address can be in no letter; correct it"
-        raise QuemError([reason]) from None
+        raise QuemError(
+            ["the subject or the organizer's address can be in no letter; correct it"]
+        ) from None
     message["Date"] = format_datetime(now())
     message["Message-ID"] = f"<{stored.message_id}@{sender.domain}>"
     message["Auto-Submitted"] = "auto-generated"

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from quem.store.engine import Store
     from quem.store.outbox import Kind, Role, Settled, StoredLetter
 
-__all__ = ["KINDS", "Sender", "Writer"]
-
 KINDS: tuple[Kind, ...] = ("invite", "remind", "thanks")
 # Seconds, and how often: what became of a letter has to be noted.
 _PATIENCE, _ATTEMPTS = 30.0, 10
@@ -38,11 +36,6 @@ class Writer(Protocol):
         """Write a letter that is about to be sent; None where it is not wanted any more.
 
         A new link is made now, in the transaction in which the letter was taken.
-
-        Raises
-        ------
-        QuemError
-            It cannot be written, such as for want of an address.
         """
 
 
@@ -53,20 +46,7 @@ class _Taken(NamedTuple):
 
 
 class Sender:
-    """Sends what is due of a study's outbox.
-
-    Parameters
-    ----------
-    writers : mapping
-        By role.
-    actor : str
-        As in `quem.store.events.record`.
-    kinds : collection of str
-        Other letters are left to others, such as invitations where the server's address is not
-        known.
-    tell : callable
-        Takes each letter and what became of it.
-    """
+    """Sends what is due of a study's outbox."""
 
     def __init__(
         self,
@@ -83,14 +63,7 @@ class Sender:
         self._writers, self._actor, self._kinds, self._tell = writers, actor, kinds, tell
 
     def run(self, stop: threading.Event | None = None) -> Counter[str]:
-        """Send until nothing is due, or somebody says to stop; counts letters by state.
-
-        Raises
-        ------
-        MailServerError
-            The mail server cannot be reached, or accepts no letter at all. What was not sent
-            yet stays in the outbox.
-        """
+        """Send until nothing is due, or somebody says to stop; counts letters by state."""
         stop = stop or threading.Event()
         counts: Counter[str] = Counter()
         server = MailServer(self._settings)

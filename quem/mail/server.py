@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from quem.store.outbox import Settled
 
-__all__ = ["MailServer", "MailServerError", "MailSettings", "Outcome", "mail_settings"]
-
 _SERVER, _PASSWORD, _FROM, _RATE = (
     *("QUEM_SMTP", "QUEM_SMTP_PASSWORD"),
     *("QUEM_MAIL_FROM", "QUEM_MAIL_RATE"),
@@ -45,50 +43,27 @@ class MailServerError(QuemError):
 
 
 class Outcome(NamedTuple):
-    """What became of a letter.
+    """What became of a letter."""
 
-    Parameters
-    ----------
-    state : {"sent", "retry", "failed", "unknown"}
-        As `quem.store.outbox.settle` takes it.
-    reason : str
-        What the mail server said, without addresses.
-    """
-
-    state: Settled
-    reason: str = ""
+    state: Settled  # as `quem.store.outbox.settle` takes it
+    reason: str = ""  # what the mail server said, without addresses
 
 
 @dataclass(frozen=True)
 class MailSettings:
-    """Which mail server sends letters, and whose.
-
-    Parameters
-    ----------
-    security : {"smtps", "smtp+starttls", "smtp"}
-    sender : Address
-        From whom letters are.
-    rate : float
-        Letters a second at most.
-    """
+    """Which mail server sends letters, and whose."""
 
     security: str
     host: str
     port: int
     user: str
     password: str = field(repr=False)
-    sender: Address
-    rate: float = 1.0
+    sender: Address  # from whom letters are
+    rate: float = 1.0  # letters a second at most
 
 
 def mail_settings(environment: Mapping[str, str] = os.environ) -> MailSettings | None:
-    """Read the settings from the environment; None where no mail server is set.
-
-    Raises
-    ------
-    QuemError
-        With every mistake in them.
-    """
+    """Read the settings from the environment; None where no mail server is set."""
     if not (place := environment.get(_SERVER, "")):
         return None
     mistakes: list[str] = []
@@ -166,13 +141,7 @@ class MailServer:
         self._smtp: smtplib.SMTP | None = None
 
     def ready(self) -> None:
-        """Be connected.
-
-        Raises
-        ------
-        MailServerError
-            The server does not answer, or does not let us in.
-        """
+        """Be connected."""
         if self._smtp is not None:
             with suppress(smtplib.SMTPException, OSError):
                 if _is_good(self._smtp.noop()[0]):
@@ -211,13 +180,7 @@ class MailServer:
         self._smtp = None
 
     def send(self, message: EmailMessage) -> Outcome:
-        """Hand a letter over, after `ready`.
-
-        Raises
-        ------
-        MailServerError
-            The server does not accept the sender, so no letter of theirs.
-        """
+        """Hand a letter over, after `ready`."""
         smtp = self._smtp
         if smtp is None:
             return Outcome("retry", "not connected")
@@ -228,8 +191,9 @@ class MailServer:
             code, said = smtp.mail(self.settings.sender.addr_spec)
             if code >= _NEVER:
                 smtp.rset()
-                reason = f"refuses the sender ({_FROM}): {_words(code, said)}"
-                raise MailServerError(self.settings.host, reason)
+                raise MailServerError(
+                    self.settings.host, f"refuses the sender ({_FROM}): {_words(code, said)}"
+                )
             if _is_good(code):
                 code, said = smtp.rcpt(receiver)
             if _is_good(code):

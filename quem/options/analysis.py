@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["analyze_options", "check_options"]
-
 _LENGTH = "max_length"
 
 
@@ -55,18 +53,7 @@ def _with_length(name: str, max_length: int, own: Mapping[str, Definition]) -> M
 
 
 def _make_scorer(data: OptionsStudy, settings: OptionsSettings, longest: int) -> Scorer:
-    """Find the measures that the settings name.
-
-    Parameters
-    ----------
-    longest : int
-        How many options the longest list has.
-
-    Raises
-    ------
-    QuemError
-        There is no such measure, or the headline is one of which less is better.
-    """
+    """Find the measures that the settings name."""
     max_length = settings.max_length or max(longest, 1)
     names: dict[str, Measure] = {}
     mistakes: list[Mistake] = []

@@ -22,72 +22,45 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["Bin", "Calibration", "are_probabilities", "calibration"]
-
 Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Bin:
-    """Options of about one confidence.
+    """Options of about one confidence."""
 
-    Parameters
-    ----------
-    low, high, mean : float
-        The confidences there.
-    n : int
-        Options.
-    share : float
-        Of correct ones.
-    share_interval : (float, float)
-    """
-
+    # The confidences there
     low: float
     high: float
     mean: float
-    n: int
-    share: float
+    n: int  # options
+    share: float  # of correct ones
     share_interval: Interval
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """How well the confidences of a system are calibrated.
-
-    Parameters
-    ----------
-    n_options, n_questions : int
-        Options, and the questions that they are of.
-    base_rate : float
-        The share of options that are correct.
-    brier : float
-        The mean of (confidence - correct)^2 over the options; 0 is perfect.
-    skill : float
-        1 less the Brier score over that of the base rate as every option's confidence; NaN where
-        all options are correct or none is.
-    ece : float
-        The expected calibration error: the mean over the bins of the distance of mean confidence
-        and share of correct options, weighted by their options. It is above 0 by chance alone.
-    ece_by_chance : (float, float)
-        The mean of what chance alone makes of it, and what it is below at the level of the
-        intervals, if confidences were true probabilities.
-    ece_corrected : float
-        The ECE less its bias, by bootstrap, and 0 at least.
-    ece_interval : (float, float)
-        Of the ECE, with the bias taken off; from 0 on where chance alone makes as much of it.
-    """
+    """How well the confidences of a system are calibrated."""
 
     system: int
+    # Options, and the questions that they are of
     n_options: int
     n_questions: int
-    base_rate: float
-    brier: float
+    base_rate: float  # the share of options that are correct
+    brier: float  # the mean of (confidence - correct)^2 over the options; 0 is perfect
     brier_interval: Interval
+    # 1 less the Brier score over that of the base rate as every option's confidence; NaN where all
+    # options are correct or none is.
     skill: float
     skill_interval: Interval
+    # The expected calibration error: the mean over the bins of the distance of mean confidence and
+    # share of correct options, weighted by their options. It is above 0 by chance alone.
     ece: float
+    # The mean of what chance alone makes of it, and what it is below at the level of the intervals,
+    # if confidences were true probabilities.
     ece_by_chance: Interval
-    ece_corrected: float
+    ece_corrected: float  # the ECE less its bias, by bootstrap, and 0 at least
+    # Of the ECE, with the bias taken off; from 0 on where chance alone makes as much of it.
     ece_interval: Interval
     bins: tuple[Bin, ...]
 
@@ -99,11 +72,6 @@ def are_probabilities(confidence: Floats) -> bool:
 
 def calibration(system: int, answers: Answers, settings: OptionsSettings) -> Calibration:
     """Compare the confidences of a system with how often its options are correct.
-
-    Parameters
-    ----------
-    answers : Answers
-        With a confidence from 0 to 1 for each option.
 
     References
     ----------
@@ -174,13 +142,7 @@ def calibration(system: int, answers: Answers, settings: OptionsSettings) -> Cal
 
 
 def _bins(confidence: Floats, bins: int) -> Integers:
-    """Divide options into bins of about one size; those of one confidence are together.
-
-    Returns
-    -------
-    array of int, shape (n,)
-        The bin of each option, each of which has some.
-    """
+    """Divide options into bins of about one size; those of one confidence are together."""
     ends = np.quantile(confidence, np.arange(1, bins) / bins, method="higher")
     _, of_bin = np.unique(np.searchsorted(ends, confidence, side="right"), return_inverse=True)
     return of_bin
@@ -189,11 +151,7 @@ def _bins(confidence: Floats, bins: int) -> Integers:
 def _by_chance(variance: Floats, settings: OptionsSettings) -> Interval:
     """Give mean and upper end of the ECE of true probabilities, by random draws.
 
-    Parameters
-    ----------
-    variance : array of float, shape (b,)
-        Of the part of the ECE that each bin contributes, if it had a sign. Options of a question
-        are treated as independent, which is on the safe side where only one can be correct.
+    Shapes: `variance` (b,).
     """
     if not settings.bootstrap:
         return np.nan, np.nan
@@ -206,16 +164,7 @@ def _by_chance(variance: Floats, settings: OptionsSettings) -> Interval:
 def _measured(sums: Floats) -> dict[str, Floats]:
     """Compute what is measured from sums over questions.
 
-    Parameters
-    ----------
-    sums : array of float, shape (r, 3 b + 1)
-        For each of b bins how many options there are, how many are correct, and the sum of their
-        confidences; and the sum of squared differences.
-
-    Returns
-    -------
-    dict of str to array of float
-        Shape (r,), or (r, b) for what each bin has; NaN in a bin without options.
+    Shapes: `sums` (r, 3 b + 1).
     """
     counts, rights, confidences = np.split(sums[:, :-1], 3, axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):

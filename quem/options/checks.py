@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from quem.options.rules import Showing
     from quem.options.thresholds import Sweep
 
-__all__ = ["find_warnings"]
-
 _FEW = 30
 _NEEDS_TO_BE_NOT_EMPTY = "the list is empty"
 # From which share of a hit on the optimism of a best threshold is called luck.

@@ -27,24 +27,11 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = [
-    "conformal_threshold",
-    "correct_confidence",
-    "fewest_for_coverage",
-    "held_out_sets",
-    "plain_threshold",
-]
-
 _ROUNDING = 1e-9
 
 
 def correct_confidence(answers: Answers) -> Floats:
-    """Give the highest confidence of a correct option of each list; -inf without one.
-
-    Returns
-    -------
-    array of float, shape (q,)
-    """
+    """Give the highest confidence of a correct option of each list; -inf without one."""
     score = np.full(len(answers.answered), -np.inf)
     np.maximum.at(score, answers.question[answers.correct], answers.confidence[answers.correct])
     return score
@@ -53,23 +40,13 @@ def correct_confidence(answers: Answers) -> Floats:
 def conformal_threshold(scores: Floats, coverage: float) -> float:
     """Give the threshold whose sets cover a new question with the stated probability.
 
-    Parameters
-    ----------
-    scores : array of float, shape (n,)
-        As from `correct_confidence`.
-    coverage : float
-
-    Returns
-    -------
-    float
-        -inf, for whole lists, where the questions are too few, or their lists lack the correct
-        options too often.
-
     References
     ----------
     Vovk, V., Gammerman, A., & Shafer, G. (2005). Algorithmic learning in a random world, section
     2.2. Papadopoulos, H., Proedrou, K., Vovk, V., & Gammerman, A. (2002). Inductive confidence
     machines for regression. ECML, 345-356.
+
+    Shapes: `scores` (n,).
     """
     return _kth_highest(scores, math.ceil((len(scores) + 1) * coverage - _ROUNDING))
 
@@ -92,18 +69,7 @@ def held_out_sets(
 ) -> tuple[Integers, Flags]:
     """Make the set of each question by the threshold of the other parts of the questions.
 
-    Parameters
-    ----------
-    counted : array of bool, shape (q,)
-        Which questions count.
-    choose : callable
-        `conformal_threshold` or `plain_threshold`.
-
-    Returns
-    -------
-    length : array of int, shape (counted,)
-    hit : array of bool, shape (counted,)
-        Worth using only where there are two questions or more.
+    Shapes: `counted` (q,); `length` (counted,); `hit` (counted,).
     """
     every = correct_confidence(answers)
     scores = every[counted]

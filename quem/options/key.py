@@ -25,30 +25,19 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["AnswerKey", "read_key", "unknown_keys"]
-
 # Where an answer is, the question, a right option and the title.
 _Entry = tuple[Mistake, str, str, str]
 
 
 @dataclass(frozen=True)
 class AnswerKey:
-    """The questions, in the order of the file.
+    """The questions, in the order of the file."""
 
-    Parameters
-    ----------
-    ids, titles : tuple of str
-        Of each question its id and its title, which may be empty.
-    correct : tuple of tuple of str
-        Of each question its right options.
-    files : tuple of Path
-        The file that holds them, if one does.
-    """
-
+    # `ids`, `titles`: Of each question its id and its title, which may be empty
     ids: tuple[str, ...]
-    correct: tuple[tuple[str, ...], ...]
+    correct: tuple[tuple[str, ...], ...]  # of each question its right options
     titles: tuple[str, ...]
-    files: tuple[Path, ...] = ()
+    files: tuple[Path, ...] = ()  # the file that holds them, if one does
     warnings: tuple[StudyWarning, ...] = ()
 
     @property
@@ -59,12 +48,7 @@ class AnswerKey:
     def among(self, code_of: Mapping[str, int], question: Integers, code: Integers) -> Flags:
         """Say which options are right ones of their questions.
 
-        Parameters
-        ----------
-        code_of : mapping
-            The code of each option that there is.
-        question, code : array of int, shape (n,)
-            Of each option.
+        Shapes: `question`, `code` (n,).
         """
         n = len(code_of)
         right = [
@@ -81,14 +65,7 @@ class AnswerKey:
 
 
 def read_key(draft: Draft[OptionsSpec], spec: OptionsSpec) -> tuple[AnswerKey, list[Mistake]]:
-    """Read the questions of a study.
-
-    Returns
-    -------
-    key : AnswerKey
-        Worth using only where there are no mistakes.
-    mistakes : list of Mistake
-    """
+    """Read the questions of a study."""
     files: tuple[Path, ...] = ()
     warnings: tuple[StudyWarning, ...] = ()
     if isinstance(spec.questions, str) and (

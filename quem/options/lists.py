@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["Answers", "LengthGroup", "Offered", "Scored", "Scorer", "Ways", "by_length", "ways_of"]
-
 
 @dataclass(frozen=True)
 class Offered:
@@ -30,28 +28,16 @@ class Offered:
 
     A list has a number: that of its system, times the number of questions, plus that of its
     question.
-
-    Parameters
-    ----------
-    answered : array of bool, shape (systems, questions)
-        Whether there is a list at all; an empty one counts.
-    of_list : array of int, shape (n,)
-        The list of each option; rising.
-    correct : array of bool, shape (n,)
-        Whether it is a right one.
-    confidence : array of float, shape (n,)
-        NaN where the system told none.
-    n_correct : array of int, shape (questions,)
-        How many right options each question has.
     """
 
     n_systems: int
     n_questions: int
+    # Of shape (systems, questions): whether there is a list at all; an empty one counts.
     answered: NDArray[np.bool_]
-    of_list: Integers
-    correct: NDArray[np.bool_]
-    confidence: Floats
-    n_correct: Integers
+    of_list: Integers  # of shape (n,): the list of each option; rising
+    correct: NDArray[np.bool_]  # of shape (n,): whether it is a right one
+    confidence: Floats  # of shape (n,): NaN where the system told none
+    n_correct: Integers  # of shape (questions,): how many right options each question has
 
     def of_system(self, system: int) -> Answers:
         """Give the lists of one system."""
@@ -70,25 +56,14 @@ class Offered:
 
 @dataclass(frozen=True)
 class Answers:
-    """The lists of one system, a list a question.
+    """The lists of one system, a list a question."""
 
-    Parameters
-    ----------
-    answered : array of bool, shape (q,)
-        Whether there is a list; an empty one counts.
-    question : array of int, shape (n,)
-        The question of each option; rising, and in each list best first.
-    correct : array of bool, shape (n,)
-    confidence : array of float, shape (n,)
-    n_correct : array of int, shape (q,)
-        How many right options each question has.
-    """
-
-    answered: NDArray[np.bool_]
+    answered: NDArray[np.bool_]  # of shape (q,): whether there is a list; an empty one counts
+    # Of shape (n,): the question of each option; rising, and in each list best first.
     question: Integers
-    correct: NDArray[np.bool_]
-    confidence: Floats
-    n_correct: Integers
+    correct: NDArray[np.bool_]  # of shape (n,)
+    confidence: Floats  # of shape (n,)
+    n_correct: Integers  # of shape (q,): how many right options each question has
 
     @cached_property
     def length(self) -> Integers:
@@ -143,21 +118,11 @@ class Answers:
 
 @dataclass(frozen=True)
 class Ways:
-    """How the correct options are placed in lists, each way once.
+    """How the correct options are placed in lists, each way once."""
 
-    Parameters
-    ----------
-    places : tuple of tuple of int
-        The positions of the correct options, rising.
-    n_correct : tuple of int
-        How many correct options the question has, in the list or not.
-    which : array of int
-        For each list, in which way.
-    """
-
-    places: tuple[tuple[int, ...], ...]
-    n_correct: tuple[int, ...]
-    which: Integers
+    places: tuple[tuple[int, ...], ...]  # the positions of the correct options, rising
+    n_correct: tuple[int, ...]  # how many correct options the question has, in the list or not
+    which: Integers  # for each list, in which way
 
     def __len__(self) -> int:
         """Count the ways."""
@@ -166,12 +131,7 @@ class Ways:
     def cut(self) -> tuple[Ways, Integers]:
         """Give the ways of lists of which only the first options are left.
 
-        Returns
-        -------
-        ways : Ways
-            Of the same lists, with all ways that they can be left in.
-        left : array of int, shape (ways, h + 1)
-            Which of them a way becomes when the first 0, 1, ... correct options are left.
+        Shapes: `left` (ways, h + 1).
         """
         known: dict[tuple[tuple[int, ...], int], int] = {}
         most = max(map(len, self.places), default=0)
@@ -185,13 +145,7 @@ class Ways:
 
 
 def ways_of(systems: Sequence[Answers]) -> Ways:
-    """Find the ways of the lists of systems that answered the same questions.
-
-    Returns
-    -------
-    Ways
-        `which` has the shape (systems, questions).
-    """
+    """Find the ways of the lists of systems that answered the same questions."""
     n_correct = np.concatenate([answers.n_correct for answers in systems])
     columns = [n_correct]
     for at in range(max(answers.places.shape[1] for answers in systems)):
@@ -226,27 +180,16 @@ _COLUMNS = 256
 
 @dataclass(frozen=True)
 class LengthGroup:
-    """The lists of one length of one system.
-
-    Parameters
-    ----------
-    count, correct : int
-        How many lists there are, and how many of them have a correct option.
-    share : float
-        Of lists with a correct option.
-    share_interval : (float, float)
-    scores : tuple of float
-        The mean of each measure.
-    headline_interval : (float, float)
-    """
+    """The lists of one length of one system."""
 
     system: int
     length: int
+    # How many lists there are, and how many of them have a correct option
     count: int
     correct: int
-    share: float
+    share: float  # of lists with a correct option
     share_interval: tuple[float, float]
-    scores: tuple[float, ...]
+    scores: tuple[float, ...]  # the mean of each measure
     headline_interval: tuple[float, float]
 
 
@@ -259,19 +202,7 @@ def by_length(
 ) -> tuple[LengthGroup, ...]:
     """Group the lists of each system by their length.
 
-    Parameters
-    ----------
-    lengths : array of int, shape (systems, questions)
-        -1 where there is no list.
-    places : array of int, the same shape
-        Place of the first correct option, from 1; 0 without one.
-    scores : array of float, shape (systems, questions, measures)
-
-    Returns
-    -------
-    tuple of LengthGroup
-        System by system, the shorter first. Bootstrap intervals draw all questions, so that
-        how many lists have a length varies too.
+    Shapes: `lengths` (systems, questions); `scores` (systems, questions, measures).
     """
     groups = [
         (system, length)
@@ -312,33 +243,15 @@ def _column_means(scores: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Scorer:
-    """The measures of an analysis.
+    """The measures of an analysis."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        As the settings spell them.
-    headline : int
-        Which of them is the headline.
-    max_length : int
-        The longest list that there can be, for measures whose definition asks for it.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # as the settings spell them
     measures: tuple[Measure, ...]
-    headline: int
-    max_length: int
+    headline: int  # which of them is the headline
+    max_length: int  # the longest list that there can be, for measures whose definition asks for it
 
     def score(self, length: Integers, ways: Ways) -> Scored:
-        """Score lists by every measure.
-
-        Parameters
-        ----------
-        length : array of int
-            How many options each list has.
-        ways : Ways
-            How the correct options are placed in them; `which` has the same shape.
-        """
+        """Score lists by every measure."""
         codes, back = np.unique((length * len(ways) + ways.which).ravel(), return_inverse=True)
         run, truth = {}, {}
         for code in codes.tolist():
@@ -354,24 +267,12 @@ class Scorer:
 
 @dataclass(frozen=True)
 class Scored:
-    """The scores of lists, each distinct list once.
+    """The scores of lists, each distinct list once."""
 
-    Parameters
-    ----------
-    values : array of float, shape (distinct lists, measures)
-        NaN where a measure is undefined.
-    codes : array of int, the same shape
-        Where in `reasons` it is said why.
-    reasons : tuple of str
-        The first is empty.
-    which : array of int
-        For each list that was scored, which of the distinct ones it is.
-    """
-
-    values: Floats
-    codes: NDArray[np.intp]
-    reasons: tuple[str, ...]
-    which: Integers
+    values: Floats  # of shape (distinct lists, measures): NaN where a measure is undefined
+    codes: NDArray[np.intp]  # where in `reasons` it is said why
+    reasons: tuple[str, ...]  # the first is empty
+    which: Integers  # for each list that was scored, which of the distinct ones it is
 
 
 def _in_words(length: int, places: Sequence[int], n_correct: int) -> str:

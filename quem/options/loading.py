@@ -25,46 +25,22 @@ if TYPE_CHECKING:
     from quem.study.document import Loc
     from quem.study.reading import Draft
 
-__all__ = ["OptionsStudy", "load_options"]
-
 
 @dataclass(frozen=True, repr=False)
 class OptionsStudy:
-    """A study of kind ``options`` that can be analyzed.
+    """A study of kind ``options`` that can be analyzed."""
 
-    Parameters
-    ----------
-    path : Path
-        The study file.
-    name : str
-        The path as the user wrote it, for messages.
-    spec : OptionsSpec
-        What the study file says.
-    key : AnswerKey
-        The questions, and which options are right.
-    systems : tuple of str
-        The ids of the systems that answered.
-    offered : Offered
-        Their lists.
-    files : tuple of Path
-        The study file and all files that it names.
-    warnings : tuple of StudyWarning
-        What is doubtful about the data.
-    document : Document
-        The study file with its lines and columns.
-    own_measures : dict of str to Definition
-        The measures of the study's own, by their names.
-    """
-
-    path: Path
-    name: str
-    spec: OptionsSpec
-    key: AnswerKey
-    systems: tuple[str, ...]
-    offered: Offered
-    files: tuple[Path, ...]
-    warnings: tuple[StudyWarning, ...] = ()
+    path: Path  # the study file
+    name: str  # the path as the user wrote it, for messages
+    spec: OptionsSpec  # what the study file says
+    key: AnswerKey  # the questions, and which options are right
+    systems: tuple[str, ...]  # the ids of the systems that answered
+    offered: Offered  # their lists
+    files: tuple[Path, ...]  # the study file and all files that it names
+    warnings: tuple[StudyWarning, ...] = ()  # what is doubtful about the data
+    # The study file with its lines and columns.
     document: Document = field(default=Document("", None, {}, {}), compare=False)
+    # The measures of the study's own, by their names.
     own_measures: dict[str, Definition] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -86,21 +62,7 @@ class OptionsStudy:
 
 
 def load_options(path: str | os.PathLike[str], *, code: bool = True) -> OptionsStudy:
-    """Read a study of kind ``options`` and all of its data.
-
-    Parameters
-    ----------
-    path : path-like
-        The study file; see ``docs/reference/study-options.md``.
-    code : bool
-        Whether measures that are Python functions may be loaded; that happens after everything
-        else was found right.
-
-    Raises
-    ------
-    QuemError
-        With every mistake in the file and in its data.
-    """
+    """Read a study of kind ``options`` and all of its data."""
     draft = draft_of_kind(path, OptionsSpec)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)

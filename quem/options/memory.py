@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from quem.io.tables import SourceTable
     from quem.lists.registry import Chosen
 
-__all__ = ["Correct", "Given", "evaluate"]
-
 # Rows of question and option; or system to question to list.
 Given: TypeAlias = "pd.DataFrame | Mapping[Any, Any]"
 # Question to its correct option, or options; or rows of both.
@@ -126,8 +124,16 @@ def _questions(correct: object) -> list[dict[str, Any]]:
     elif isinstance(correct, Mapping) or hasattr(correct, "items"):
         rows = [(question, option, "") for question, option in correct.items()]
     else:
-        message = f"should be a dict of question to option, and not {type(correct).__name__}"
-        raise QuemError([Mistake("correct", message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    "correct",
+                    message=(
+                        f"should be a dict of question to option, and not {type(correct).__name__}"
+                    ),
+                )
+            ]
+        )
     questions, mistakes = [], []
     for question, option, title in rows:
         try:
@@ -150,8 +156,7 @@ def _correct(option: object) -> list[str]:
     several = isinstance(option, list | tuple | set | frozenset)
     options = [id_text(one) for one in (option if several else [option])]  # type: ignore[attr-defined]
     if not options:
-        message = "has no correct option; add it"
-        raise QuemError([message])
+        raise QuemError(["has no correct option; add it"])
     # A set has no order.
     return sorted(options) if isinstance(option, set | frozenset) else options
 
@@ -162,8 +167,17 @@ def _table(lists: object) -> SourceTable[Any]:
     elif isinstance(lists, Mapping):
         columns = _columns_of_lists(lists)
     else:
-        message = f"should be a DataFrame, or a dict of system to lists, not {type(lists).__name__}"
-        raise QuemError([Mistake(_LISTS, message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    _LISTS,
+                    message=(
+                        "should be a DataFrame, or a dict of system to lists, not "
+                        f"{type(lists).__name__}"
+                    ),
+                )
+            ]
+        )
     return rows_table(_LISTS, columns, _IDS, _row_name)
 
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-__all__ = ["OptionsFindings", "OptionsResult", "SystemScores", "Undefined"]
-
 
 @dataclass(frozen=True)
 class Undefined:
@@ -45,78 +43,44 @@ class Undefined:
 
 @dataclass(frozen=True)
 class SystemScores:
-    """What a system's lists are worth.
-
-    Parameters
-    ----------
-    n_lists, n_missing, n_empty : int
-        Lists that are there, questions without one, and lists without an option.
-    share : float
-        Of lists with a correct option.
-    share_interval : (float, float)
-    mean_length_interval : (float, float)
-    scores : tuple of float
-        The mean of each measure.
-    intervals : tuple of (float, float)
-    defined : tuple of int
-        On how many questions each measure is defined.
-    """
+    """What a system's lists are worth."""
 
     system: int
+    # Lists that are there, questions without one, and lists without an option
     n_lists: int
     n_missing: int
     n_empty: int
-    share: float
+    share: float  # of lists with a correct option
     share_interval: tuple[float, float]
     mean_length: float
     mean_length_interval: tuple[float, float]
-    scores: tuple[float, ...]
+    scores: tuple[float, ...]  # the mean of each measure
     intervals: tuple[tuple[float, float], ...]
-    defined: tuple[int, ...]
+    defined: tuple[int, ...]  # on how many questions each measure is defined
 
 
 @dataclass(frozen=True, eq=False)
 class OptionsFindings:
-    """The result of an analysis, as plain results.
-
-    Parameters
-    ----------
-    settings : OptionsSettings
-        As used.
-    lengths, places : array of int, shape (systems, questions)
-        How many options each list has, -1 where it does not count; and the place of the first
-        correct one, from 1, 0 without one.
-    ways : Ways
-        How all correct options are placed in each list.
-    scores : array of float, shape (systems, questions, measures)
-    system_scores : tuple of SystemScores
-        One a system.
-    sweeps : tuple of Sweep
-        Of the systems with confidences, as are the next two.
-    showings : tuple of Showing
-        Which options to show.
-    risks : tuple of RiskCurve
-    calibrations : tuple of Calibration
-        Of those of them whose confidences lie between 0 and 1.
-    properties : tuple of Properties
-        Of the measures that have a direction, on short lists.
-    """
+    """The result of an analysis, as plain results."""
 
     data: OptionsStudy
-    settings: OptionsSettings
+    settings: OptionsSettings  # as used
     scorer: Scorer
+    # Of shape (systems, questions): how many options each list has, -1 where it does not count; and
+    # the place of the first correct one, from 1, 0 without one
     lengths: Integers
     places: Integers
-    ways: Ways
-    scores: Floats
-    system_scores: tuple[SystemScores, ...]
+    ways: Ways  # how all correct options are placed in each list
+    scores: Floats  # of shape (systems, questions, measures)
+    system_scores: tuple[SystemScores, ...]  # one a system
     undefined: tuple[Undefined, ...]
     groups: tuple[LengthGroup, ...]
-    sweeps: tuple[Sweep, ...]
-    showings: tuple[Showing, ...]
+    sweeps: tuple[Sweep, ...]  # of the systems with confidences, as are the next two
+    showings: tuple[Showing, ...]  # which options to show
     risks: tuple[RiskCurve, ...]
-    calibrations: tuple[Calibration, ...]
+    calibrations: tuple[Calibration, ...]  # of those of them whose confidences lie between 0 and 1
     pairs: tuple[PairDifference, ...]
+    # Of the measures that have a direction, on short lists.
     properties: tuple[tuple[str, Properties], ...] = ()
     warnings: tuple[StudyWarning, ...] = ()
 

@@ -23,59 +23,33 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["RiskCurve", "RiskOf", "risk_curve"]
-
 
 @dataclass(frozen=True)
 class RiskOf:
-    """The risk of one kind of error.
+    """The risk of one kind of error."""
 
-    Parameters
-    ----------
-    risk : array of float, shape (t,)
-        At each threshold.
-    intervals : array of float, shape (t, 2)
-        Wilson's.
-    overall : float
-        Where every list is answered; with confidences that say nothing the area is as large.
-    area : float
-        Under the curve: the mean risk of answering the 1, 2, ..., n surest questions, and over
-        all orders of questions of equal confidence.
-    area_interval : (float, float)
-        By bootstrap over questions.
-    least_area : float
-        If all right answers were surer than all wrong ones.
-    """
-
-    risk: Floats
-    intervals: Floats
+    risk: Floats  # of shape (t,): at each threshold
+    intervals: Floats  # of shape (t, 2): wilson's
+    # Where every list is answered; with confidences that say nothing the area is as large.
     overall: float
+    # Under the curve: the mean risk of answering the 1, 2, ..., n surest questions, and over all
+    # orders of questions of equal confidence.
     area: float
-    area_interval: tuple[float, float]
-    least_area: float
+    area_interval: tuple[float, float]  # by bootstrap over questions
+    least_area: float  # if all right answers were surer than all wrong ones
 
 
 @dataclass(frozen=True)
 class RiskCurve:
-    """The risk of a system by its coverage.
-
-    Parameters
-    ----------
-    n, n_answered : int
-        Questions, and those with a list that is not empty.
-    threshold : array of float, shape (t,)
-        Falling: at the first the fewest questions are answered.
-    answered : array of int, shape (t,)
-        How many questions are answered.
-    best, whole : RiskOf
-        That the best option is wrong, and that the whole list lacks a correct one.
-    """
+    """The risk of a system by its coverage."""
 
     system: int
+    # Questions, and those with a list that is not empty
     n: int
     n_answered: int
-    threshold: Floats
-    answered: NDArray[np.int64]
+    threshold: Floats  # of shape (t,): falling: at the first the fewest questions are answered
+    answered: NDArray[np.int64]  # of shape (t,): how many questions are answered
+    # That the best option is wrong, and that the whole list lacks a correct one
     best: RiskOf
     whole: RiskOf
 
@@ -90,18 +64,13 @@ def risk_curve(
 ) -> RiskCurve:
     """Compute the risk of a system by its coverage.
 
-    Parameters
-    ----------
-    answers : Answers
-        With a confidence for each option, and the surest first.
-    counted : array of bool, shape (q,)
-        Which questions count.
-
     References
     ----------
     El-Yaniv, R., & Wiener, Y. (2010). On the foundations of noise-free selective classification.
     Journal of Machine Learning Research, 11, 1605-1641. Geifman, Y., Uziel, G., & El-Yaniv, R.
     (2019). Bias-reduced uncertainty estimation for deep neural classifiers. ICLR.
+
+    Shapes: `counted` (q,).
     """
     asked = np.flatnonzero(counted & (answers.length > 0))
     first = np.cumsum(answers.length) - answers.length
@@ -135,21 +104,11 @@ def risk_curve(
 
 @dataclass(frozen=True)
 class _Levels:
-    """Answers by their confidence, the surest first.
+    """Answers by their confidence, the surest first."""
 
-    Parameters
-    ----------
-    level : array of int, shape (n,)
-        Which of the distinct confidences each answer has.
-    wrong : tuple of array of int
-        The answers that are wrong, for each kind of error.
-    harmonic : array of float, shape (n + 1,)
-        The sum of 1/1, ..., 1/k, for each k from 0.
-    """
-
-    level: NDArray[np.int64]
-    wrong: tuple[NDArray[np.int64], ...]
-    harmonic: Floats
+    level: NDArray[np.int64]  # of shape (n,): which of the distinct confidences each answer has
+    wrong: tuple[NDArray[np.int64], ...]  # the answers that are wrong, for each kind of error
+    harmonic: Floats  # of shape (n + 1,): the sum of 1/1, ..., 1/k, for each k from 0
 
     @classmethod
     def of(cls, wrong: Flags, level: NDArray[np.int64]) -> Self:
@@ -164,10 +123,7 @@ class _Levels:
         of the k + 1, ..., k + n surest has the mean (E + (j - k) e/n)/j over all their orders. Its
         sum is e + (E - k e/n)(H(k + n) - H(k)), with the harmonic numbers H.
 
-        Parameters
-        ----------
-        times : array of float, shape (n,)
-            How often each answer counts; in all as often as there are answers.
+        Shapes: `times` (n,).
         """
         counts = np.bincount(self.level, weights=times)
         upto = counts.cumsum()

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Integers = NDArray[np.int64]
 
-__all__ = ["Assembled", "assemble", "read_rows"]
-
 _FIELDS = {
     "question": ("question",),
     "system": ("system",),
@@ -41,24 +39,7 @@ _KEYS = ("question", "system", "options")
 
 
 def read_rows(path: Path, name: str) -> SourceTable[object]:
-    """Read lists: CSV with one line per option, or JSON or JSON Lines with one record per list.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it.
-
-    Returns
-    -------
-    SourceTable
-        One row per option, or a row without one for an empty list, with the columns question
-        and option, and any of system, position and confidence.
-
-    Raises
-    ------
-    QuemError
-        The file cannot be read, or a column is missing.
-    """
+    """Read lists: CSV with one line per option, or JSON or JSON Lines with one record per list."""
     if is_json(path):
         return _rows_of_json(path, name)
     required = ("question", "option")
@@ -145,24 +126,16 @@ _UNNAMED = "system"
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of all files; those that hold a mistake are left out.
-
-    Parameters
-    ----------
-    files : tuple of str
-        The name of each file.
-    file, list : array of int, shape (n,)
-        Which file each row is in, and the list it belongs to.
-    position, confidence : array of float, shape (n,)
-        NaN where there is none.
-    """
+    """The rows of all files; those that hold a mistake are left out."""
 
     table: SourceTable[object]
-    files: tuple[str, ...]
+    files: tuple[str, ...]  # the name of each file
     systems: tuple[str, ...]
     key: AnswerKey
+    # Of shape (n,): which file each row is in, and the list it belongs to
     file: Integers
     list: Integers
+    # Of shape (n,): NaN where there is none
     position: NDArray[np.float64]
     confidence: NDArray[np.float64]
 
@@ -322,21 +295,7 @@ class Assembled:
 def assemble(
     tables: Sequence[tuple[SourceTable[object], str]], key: AnswerKey, declared: Sequence[str]
 ) -> tuple[Assembled, list[Mistake]]:
-    """Put the rows of all files together.
-
-    Parameters
-    ----------
-    tables : sequence of (SourceTable, str)
-        Each file, and the system whose lists it holds; empty where it names systems.
-    declared : sequence of str
-        The systems of the study file; without any, those that the files name.
-
-    Returns
-    -------
-    assembled : Assembled
-        Worth using only where there are no mistakes.
-    mistakes : list of Mistake
-    """
+    """Put the rows of all files together."""
     mistakes: list[Mistake] = []
     rows = _encode(tables, key, declared, mistakes)
     if not mistakes:

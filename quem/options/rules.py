@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["RULES", "Interval", "Rule", "RuleName", "Showing", "compare_rules"]
-
 Interval = tuple[float, float]
 RuleName = Literal[
     "best-threshold", "conformal", "simple-threshold", "whole-list", "one-option", "nothing"
@@ -51,33 +49,18 @@ _SAME = 1e-12
 
 @dataclass(frozen=True)
 class Rule:
-    """What one rule shows of the lists of a system.
-
-    Parameters
-    ----------
-    threshold : float
-        Chosen on all questions. NaN for a rule without one, and -inf where no threshold reaches
-        the coverage, so that whole lists are shown.
-    coverage : float
-        Share of questions for which a correct option is shown.
-    mean_length : float
-        Options shown.
-    empty : float
-        Share of questions for which none is.
-    utility, utility_interval
-        NaN where the study states none.
-    gain, gain_interval
-        How much more the best threshold is worth than this rule, question by question.
-    """
+    """What one rule shows of the lists of a system."""
 
     system: int
     name: RuleName
+    # Chosen on all questions. NaN for a rule without one, and -inf where no threshold reaches the
+    # coverage, so that whole lists are shown.
     threshold: float
-    coverage: float
+    coverage: float  # share of questions for which a correct option is shown
     coverage_interval: Interval
-    mean_length: float
+    mean_length: float  # options shown
     mean_length_interval: Interval
-    empty: float
+    empty: float  # share of questions for which none is
     utility: float
     utility_interval: Interval
     gain: float
@@ -86,21 +69,14 @@ class Rule:
 
 @dataclass(frozen=True)
 class Showing:
-    """The rules of one system.
-
-    Parameters
-    ----------
-    n, folds : int
-        Questions, and the parts of cross-validation; 0 where there are too few questions.
-    best : BestThreshold or None
-        None where the study states no utility.
-    """
+    """The rules of one system."""
 
     system: int
+    # Questions, and the parts of cross-validation; 0 where there are too few questions
     n: int
     folds: int
     rules: tuple[Rule, ...]
-    best: BestThreshold | None
+    best: BestThreshold | None  # none where the study states no utility
 
     def rule(self, name: RuleName) -> Rule:
         """Find a rule that there is."""
@@ -116,14 +92,7 @@ def compare_rules(
 ) -> Showing:
     """Compare the rules of a system, each question by thresholds of other questions.
 
-    Parameters
-    ----------
-    answers : Answers
-        With a confidence for each option, and the surest first.
-    lists : CutLists
-        Of these answers.
-    counted : array of bool, shape (q,)
-        Which questions count.
+    Shapes: `counted` (q,).
     """
     utility, n = settings.utility, int(counted.sum())
     best = None if utility is None else best_threshold(lists, utility, settings)

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-__all__ = ["CutLists", "Sweep", "cut_lists", "divided", "reaching", "resampled", "sweep"]
-
 # Options of distinct lists that are scored at most.
 _MOST_OPTIONS = 20_000_000
 # Thresholds whose scores are held at once.
@@ -36,31 +34,19 @@ _AT_ONCE = 50
 
 @dataclass(frozen=True)
 class Sweep:
-    """The scores of one system at each threshold.
-
-    Parameters
-    ----------
-    threshold : array of float, shape (t,)
-        Rising.
-    mean_length, share : array of float, shape (t,)
-        Of the lists that each threshold leaves: their mean length, and the share that has a
-        correct option.
-    scores : array of float, shape (t, measures)
-        Means over the questions where a measure is defined.
-    low, high : array of float, shape (t,)
-        Bootstrap intervals of the headline, threshold by threshold.
-    coarse : bool
-        Whether fewer thresholds were tried than asked for, to bound the work.
-    """
+    """The scores of one system at each threshold."""
 
     system: int
-    threshold: Floats
+    threshold: Floats  # of shape (t,): rising
+    # Of shape (t,): of the lists that each threshold leaves: their mean length, and the share that
+    # has a correct option
     mean_length: Floats
     share: Floats
-    scores: Floats
+    scores: Floats  # of shape (t, measures): means over the questions where a measure is defined
+    # Of shape (t,): bootstrap intervals of the headline, threshold by threshold
     low: Floats
     high: Floats
-    coarse: bool
+    coarse: bool  # whether fewer thresholds were tried than asked for, to bound the work
 
 
 def sweep(system: int, lists: CutLists, scorer: Scorer, settings: OptionsSettings) -> Sweep:
@@ -92,28 +78,15 @@ def sweep(system: int, lists: CutLists, scorer: Scorer, settings: OptionsSetting
 
 @dataclass(frozen=True)
 class CutLists:
-    """The lists that thresholds leave; many are alike, and the distinct ones are held once.
+    """The lists that thresholds leave; many are alike, and the distinct ones are held once."""
 
-    Parameters
-    ----------
-    threshold : array of float, shape (t,)
-        Rising.
-    length : array of int, shape (d,)
-        Of each distinct list.
-    ways : Ways
-        How the correct options are placed in each distinct list.
-    which : array of int, shape (t, q)
-        Which of them each list is, of the questions that count; of a type as small as will do,
-        since this is large.
-    coarse : bool
-        Whether fewer thresholds were tried than asked for.
-    """
-
-    threshold: Floats
-    length: Integers
-    ways: Ways
+    threshold: Floats  # of shape (t,): rising
+    length: Integers  # of shape (d,): of each distinct list
+    ways: Ways  # how the correct options are placed in each distinct list
+    # Of shape (t, q): which of them each list is, of the questions that count; of a type as small
+    # as will do, since this is large.
     which: NDArray[np.integer[Any]]
-    coarse: bool
+    coarse: bool  # whether fewer thresholds were tried than asked for
 
     @property
     def hit(self) -> NDArray[np.bool_]:
@@ -125,12 +98,7 @@ class CutLists:
 def cut_lists(answers: Answers, counted: NDArray[np.bool_], settings: OptionsSettings) -> CutLists:
     """Choose the thresholds, and make the list of each question at each.
 
-    Parameters
-    ----------
-    answers : Answers
-        With a confidence for each option, and the surest first.
-    counted : array of bool, shape (q,)
-        Which questions count.
+    Shapes: `counted` (q,).
     """
     distinct = np.unique(answers.confidence)
     coarse, most = False, settings.thresholds
@@ -164,14 +132,7 @@ def cut_lists(answers: Answers, counted: NDArray[np.bool_], settings: OptionsSet
 def reaching(answers: Answers, threshold: float | Floats) -> Integers:
     """Count the options of each list whose confidence reaches a threshold.
 
-    Parameters
-    ----------
-    threshold : float, or array of float, shape (q,)
-        One for all questions, or of each.
-
-    Returns
-    -------
-    array of int, shape (q,)
+    Shapes: `threshold` (q,).
     """
     least = threshold if isinstance(threshold, float) else threshold[answers.question]
     reached = answers.question[answers.confidence >= least]
@@ -184,19 +145,7 @@ def resampled(
     settings: OptionsSettings,
     at_once: int = _AT_ONCE,
 ) -> Floats:
-    """Give mean scores over resampled questions, some thresholds at a time.
-
-    Parameters
-    ----------
-    scores : callable
-        Gives the scores at some of the thresholds, shape (q, some).
-    at_once : int
-        How many at most.
-
-    Returns
-    -------
-    array of float, shape (replicates, thresholds)
-    """
+    """Give mean scores over resampled questions, some thresholds at a time."""
     parts = [
         resample_means(
             scores(slice(start, start + at_once)),
@@ -211,12 +160,7 @@ def resampled(
 def divided(n: int, settings: OptionsSettings) -> tuple[Integers, int]:
     """Divide n questions at random into parts of about one size, each of which is held out once.
 
-    Returns
-    -------
-    fold : array of int, shape (n,)
-        The part of each question.
-    folds : int
-        How many parts there are; 0 where there are no other questions to choose on.
+    Shapes: `fold` (n,).
     """
     folds = min(settings.folds, n)
     fold = np.zeros(n, dtype=np.int64)
@@ -229,10 +173,7 @@ def divided(n: int, settings: OptionsSettings) -> tuple[Integers, int]:
 def _weighted_means(values: Floats, times: Integers) -> Floats:
     """Means over the questions where a measure is defined, shape (t, measures).
 
-    Parameters
-    ----------
-    values : array of float, shape (d, measures)
-    times : array of int, shape (t, d)
+    Shapes: `values` (d, measures); `times` (t, d).
     """
     known = ~np.isnan(values)
     defined = times @ known

@@ -25,50 +25,28 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["BestThreshold", "best_threshold", "held_out_thresholds", "worth"]
-
 _SAME = 1e-12
 
 
 @dataclass(frozen=True)
 class BestThreshold:
-    """The threshold of the highest utility.
+    """The threshold of the highest utility."""
 
-    Parameters
-    ----------
-    curve, low, high : array of float, shape (t,)
-        The mean utility at each threshold of the sweep, with bootstrap intervals.
-    at : int
-        Which threshold is the best; of equal ones, the highest.
-    range : (float, float)
-        Between which the best threshold lies in resampled questions.
-    corrected : float
-        The utility at the best threshold less its optimism, by bootstrap.
-    if_calibrated : float
-        The best threshold if confidences were true probabilities and questions had one correct
-        option: an option then pays where its probability is at least its cost over the
-        difference of a hit and a miss.
-    """
-
+    # Of shape (t,): the mean utility at each threshold of the sweep, with bootstrap intervals
     curve: Floats
     low: Floats
     high: Floats
-    at: int
-    range: tuple[float, float]
-    corrected: float
+    at: int  # which threshold is the best; of equal ones, the highest
+    range: tuple[float, float]  # between which the best threshold lies in resampled questions
+    corrected: float  # the utility at the best threshold less its optimism, by bootstrap
+    # The best threshold if confidences were true probabilities and questions had one correct
+    # option: an option then pays where its probability is at least its cost over the difference of
+    # a hit and a miss.
     if_calibrated: float
 
 
 def worth(utility: Utility, length: Integers, hit: Flags) -> Floats:
-    """Give the utility of lists.
-
-    Parameters
-    ----------
-    length : array of int
-        How many options each list shows.
-    hit : array of bool, the same shape
-        Whether a correct one is among them.
-    """
+    """Give the utility of lists."""
     empty = utility.miss if utility.abstain is None else utility.abstain
     shown = np.where(hit, utility.hit, -utility.miss) - utility.option * length
     return np.asarray(np.where(length > 0, shown, -empty))
@@ -103,11 +81,7 @@ def held_out_thresholds(
 ) -> tuple[Integers, Flags]:
     """Give each question the list of the threshold that is best for the other questions.
 
-    Returns
-    -------
-    length : array of int, shape (q,)
-    hit : array of bool, shape (q,)
-        Worth using only where there are two questions or more.
+    Shapes: `length` (q,); `hit` (q,).
     """
     values = worth(utility, lists.length, lists.hit)
     fold, folds = divided(lists.which.shape[1], settings)
@@ -133,19 +107,7 @@ def _optimism(
 ) -> tuple[float, tuple[float, float]]:
     """How much better the best threshold of resampled questions does on these than on all.
 
-    Parameters
-    ----------
-    drawn : array of float, shape (replicates, t)
-        Mean utilities over resampled questions.
-    apparent : array of float, shape (t,)
-        Those over all questions.
-    threshold : array of float, shape (t,)
-
-    Returns
-    -------
-    optimism : float
-    best_range : (float, float)
-        Quantiles of the thresholds that are best.
+    Shapes: `drawn` (replicates, t); `apparent` (t,); `threshold` (t,).
     """
     if not len(drawn):
         return float("nan"), (float("nan"), float("nan"))

@@ -8,23 +8,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["DEFAULT_ANCHORS", "FEWEST_ANCHORS", "draw_anchors", "score_of", "seed_of"]
-
 DEFAULT_ANCHORS = 4
 FEWEST_ANCHORS = 2
 _SEPARATOR = "\x1f"
 
 
 def seed_of(digest: str, problem: str, solvers: Iterable[str]) -> str:
-    """Give the seed of a draw, in hexadecimal.
-
-    Parameters
-    ----------
-    digest : str
-        Of the panel.
-    solvers : iterable of str
-        Who is placed; their order does not matter.
-    """
+    """Give the seed of a draw, in hexadecimal."""
     return _hash(digest, problem, *sorted(solvers))
 
 
@@ -33,23 +23,7 @@ def _hash(*parts: str) -> str:
 
 
 def draw_anchors(levels: Mapping[str, float], count: int, seed: str) -> tuple[str, ...]:
-    """Draw one person from each of as many strata of equal size, ordered by consensus rank.
-
-    Parameters
-    ----------
-    levels : mapping of str to float
-        The consensus rank of each person who can be drawn.
-    count : int
-        How many anchors; at most as many as people.
-    seed : str
-        From `seed_of`.
-
-    Returns
-    -------
-    tuple of str
-        From the lowest stratum to the highest. Where strata are unequal, the lower ones are the
-        larger; people of equal rank are sorted by id.
-    """
+    """Draw one person from each of as many strata of equal size, ordered by consensus rank."""
     ordered = sorted(levels, key=lambda one: (levels[one], one))
     size, larger = divmod(len(ordered), count)
     anchors, start = [], 0
@@ -61,22 +35,7 @@ def draw_anchors(levels: Mapping[str, float], count: int, seed: str) -> tuple[st
 
 
 def score_of(below: float, levels: Iterable[float], people: int) -> float:
-    """Turn a place among anchors into a rank among all people.
-
-    Parameters
-    ----------
-    below : float
-        Anchors that are ranked below, ties one half.
-    levels : iterable of float
-        The anchors' consensus ranks.
-    people : int
-        How many people the panel has.
-
-    Returns
-    -------
-    float
-        The middle between the neighbors; of a tie the mean of both places.
-    """
+    """Turn a place among anchors into a rank among all people."""
     ranks = [0.5, *sorted(levels), people + 0.5]
     low, high = int(below), int(below + 0.5)
     return (ranks[low] + ranks[low + 1] + ranks[high] + ranks[high + 1]) / 4

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from quem.study import ExperienceSpec
     from quem.study.reading import ExperienceFile
 
-__all__ = ["MadePanel", "make_panel"]
-
 _README = """\
 # Reference panel: {title}
 
@@ -57,20 +55,11 @@ numbers; solutions are as the experts saw them.
 
 @dataclass(frozen=True)
 class MadePanel:
-    """A panel that was made, and what is not in it.
+    """A panel that was made, and what is not in it."""
 
-    Parameters
-    ----------
-    content : bytes
-        Of the archive.
-    left_out : dict of str to str
-        Why people and judges are not in it, by id.
-    people : dict of str to str
-        The random ids of the people, by the study's.
-    """
-
-    content: bytes
-    people: dict[str, str]
+    content: bytes  # of the archive
+    people: dict[str, str]  # the random ids of the people, by the study's
+    # Why people and judges are not in it, by id.
     left_out: dict[str, str] = field(default_factory=dict)
 
 
@@ -84,30 +73,7 @@ def make_panel(
     step: float = 0.0,
     last_ranked_on: dt.date | None = None,
 ) -> MadePanel:
-    """Freeze the people of a study, their solutions, and what its judges said of them.
-
-    Parameters
-    ----------
-    draft : ExperienceFile
-        Without mistakes.
-    solutions : Solutions
-        Of the study, complete.
-    ranks : mapping of (str, str) to mapping of str to float
-        Judge and problem to subject to adjusted rank among all, as far as there is one.
-    license_text : str
-        Under which others may use the panel.
-    consent : mapping of str to bytes, optional
-        The file that people agreed to, by name; that of the solving session where it is None.
-    step : float
-        What years are rounded to a multiple of; 0 leaves them.
-    last_ranked_on : date, optional
-        When the judges ranked.
-
-    Raises
-    ------
-    QuemError
-        Too few people, judges, or problems are left.
-    """
+    """Freeze the people of a study, their solutions, and what its judges said of them."""
     spec = draft.spec
     assert spec is not None  # noqa: S101  else there are mistakes
     problems = [one for one in draft.declared.problems if any(p == one for _, p in ranks)]
@@ -224,8 +190,15 @@ def _refuse_few(
     ):
         if len(kept) < fewest:
             left = f" (left out: {why})" if why and section != "problems" else ""
-            message = f"a panel needs {fewest} {noun} at least, and {len(kept)} can be used{left}"
-            raise QuemError([draft.document.mistake((section,), message)])
+            raise QuemError(
+                [
+                    draft.document.mistake(
+                        (section,),
+                        f"a panel needs {fewest} {noun} at least, and {len(kept)} can be "
+                        f"used{left}",
+                    )
+                ]
+            )
 
 
 def _random_ids(people: list[str]) -> dict[str, str]:
@@ -270,8 +243,9 @@ def _sheet(sheet: Sheet, folder: str, files: dict[str, bytes]) -> str:
         try:
             files[f"{folder}/{file.inner}"] = file.path.read_bytes()
         except OSError as error:
-            message = f"cannot be read: {error.strerror or error}"
-            raise QuemError([Mistake(file.name, message=message)]) from None
+            raise QuemError(
+                [Mistake(file.name, message=f"cannot be read: {error.strerror or error}")]
+            ) from None
     return f"{folder}/{sheet.files[0].inner}"
 
 

@@ -31,19 +31,6 @@ if TYPE_CHECKING:
 
     from quem.study.document import Document
 
-__all__ = [
-    "FEWEST_JUDGES",
-    "FEWEST_PEOPLE",
-    "FEWEST_PROBLEMS",
-    "PanelPerson",
-    "PanelProblem",
-    "PanelSettings",
-    "PanelSpec",
-    "ReferencePanel",
-    "pack",
-    "read_panel",
-]
-
 FEWEST_PEOPLE, FEWEST_JUDGES, FEWEST_PROBLEMS = 8, 2, 3
 _SPEC, _RANKINGS, _SUMS = "panel.yaml", "rankings.csv", "SHA256SUMS"
 _COLUMNS = ["judge", "problem", "person", "rank"]
@@ -96,21 +83,12 @@ class PanelSpec(StudyPart):
 
 @dataclass(frozen=True, repr=False)
 class ReferencePanel:
-    """A reference panel, whole and consistent.
+    """A reference panel, whole and consistent."""
 
-    Parameters
-    ----------
-    path : Path
-        As the user named it.
-    files : mapping of str to bytes
-        All files of the archive, by name.
-    ranks : dict of (str, str) to dict of str to float
-        Judge and problem to person to rank among the people, 1 the worst, ties averaged.
-    """
-
-    path: Path
+    path: Path  # as the user named it
     spec: PanelSpec
-    files: Mapping[str, bytes] = field(compare=False)
+    files: Mapping[str, bytes] = field(compare=False)  # all files of the archive, by name
+    # Judge and problem to person to rank among the people, 1 the worst, ties averaged.
     ranks: dict[tuple[str, str], dict[str, float]]
 
     @cached_property
@@ -153,20 +131,7 @@ def pack(
     ranks: Mapping[tuple[str, str], Mapping[str, float]],
     files: Mapping[str, bytes],
 ) -> bytes:
-    """Write a panel.
-
-    Parameters
-    ----------
-    ranks : mapping
-        As of `ReferencePanel`.
-    files : mapping of str to bytes
-        The others: statements, solutions, briefing, consent, README.
-
-    Returns
-    -------
-    bytes
-        The same panel always gives the same bytes.
-    """
+    """Write a panel."""
     text = yaml.safe_dump(
         spec.model_dump(mode="json", exclude_defaults=True) | {"format": spec.format},
         sort_keys=False,
@@ -192,13 +157,7 @@ class _PanelFile(Package):
 
 
 def read_panel(path: Path) -> ReferencePanel:
-    """Read a panel, and check every digest.
-
-    Raises
-    ------
-    QuemError
-        It cannot be read, with every file that is not as it was written.
-    """
+    """Read a panel, and check every digest."""
     size = path.stat().st_size if path.is_file() else 0
     most = min(_MOST_BYTES, max(_LEAST_BYTES, _MOST_TIMES * size))
     with _PanelFile(path, most_bytes=most, most_parts=_MOST_PARTS) as package:
@@ -212,8 +171,15 @@ def read_panel(path: Path) -> ReferencePanel:
     if not isinstance(document.content, dict):
         raise QuemError([Mistake(name, 1, 1, message=f"is not a mapping; {_AGAIN}")])
     if (version := document.content.get("format")) != "1":
-        message = f"is of format {version}, which this version of quem does not read; update quem"
-        raise QuemError([document.mistake(("format",), message)])
+        raise QuemError(
+            [
+                document.mistake(
+                    ("format",),
+                    f"is of format {version}, which this version of quem does not read; update "
+                    "quem",
+                )
+            ]
+        )
     spec, mistakes = validate(PanelSpec, document)
     if spec is None:
         raise QuemError(mistakes)
@@ -285,8 +251,15 @@ def _read_ranks(text: str, name: str, spec: PanelSpec) -> dict[tuple[str, str], 
         except (ValueError, KeyError):
             is_known = False
         if not is_known:
-            message = f"does not rank one of the people by one of the judges; {_AGAIN}"
-            raise QuemError([Mistake(name, line, message=message)])
+            raise QuemError(
+                [
+                    Mistake(
+                        name,
+                        line,
+                        message=f"does not rank one of the people by one of the judges; {_AGAIN}",
+                    )
+                ]
+            )
     for (judge, problem), of in ranks.items():
         values = sorted(of.values())
         is_order = all(
@@ -294,8 +267,16 @@ def _read_ranks(text: str, name: str, spec: PanelSpec) -> dict[tuple[str, str], 
             for value in values
         )
         if of.keys() != people or not is_order:
-            message = f"{judge} on {problem}: these ranks do not order all people; {_AGAIN}"
-            raise QuemError([Mistake(name, message=message)])
+            raise QuemError(
+                [
+                    Mistake(
+                        name,
+                        message=(
+                            f"{judge} on {problem}: these ranks do not order all people; {_AGAIN}"
+                        ),
+                    )
+                ]
+            )
     return ranks
 
 

@@ -23,21 +23,13 @@ if TYPE_CHECKING:
 
     from quem.panels.package import ReferencePanel
 
-__all__ = ["drawn_anchors", "place_systems"]
-
 PANEL = "panel.zip"
 
 
 def drawn_anchors(
     panel: ReferencePanel, systems: Mapping[str, object], count: int
 ) -> dict[str, tuple[str, ...]]:
-    """Draw the anchors of each problem for systems that are judged together.
-
-    Raises
-    ------
-    QuemError
-        There are too few people with a solution.
-    """
+    """Draw the anchors of each problem for systems that are judged together."""
     if count < FEWEST_ANCHORS:
         raise QuemError([f"--anchors {count} is too few; use {FEWEST_ANCHORS} or more"])
     anchors = {}
@@ -46,11 +38,14 @@ def drawn_anchors(
         able = {one: levels[one] for one in panel.solved(problem)}
         # Each of the people is placed among others, so that one more is needed.
         if count >= len(able):
-            message = (
-                f"{len(able)} people have a solution of {problem}, so that there can be "
-                f"{len(able) - 1} anchors at most, not {count}"
+            raise QuemError(
+                [
+                    (
+                        f"{len(able)} people have a solution of {problem}, so that there can be "
+                        f"{len(able) - 1} anchors at most, not {count}"
+                    )
+                ]
             )
-            raise QuemError([message])
         anchors[problem] = draw_anchors(able, count, seed_of(panel.digest, problem, systems))
     return anchors
 
@@ -64,31 +59,7 @@ def place_systems(
     judges: int,
     failed: bool = False,
 ) -> list[str]:
-    """Write a judging study that places systems on a panel, whole or not at all.
-
-    Parameters
-    ----------
-    systems : mapping of str to Path
-        Id to the folder of its solutions, which has a file or a folder for each problem.
-    folder : Path
-        Where the study is written.
-    count : int
-        Anchors on each problem.
-    judges : int
-        How many judges.
-    failed : bool
-        Whether a solution that is not there failed; otherwise it is an error.
-
-    Returns
-    -------
-    list of str
-        What was written, by its names in the folder.
-
-    Raises
-    ------
-    QuemError
-        With everything that is wrong with systems and solutions.
-    """
+    """Write a judging study that places systems on a panel, whole or not at all."""
     found, missing = _solutions(panel, systems, failed=failed)
     anchors = drawn_anchors(panel, systems, count)
 
@@ -169,8 +140,9 @@ def _found(panel: ReferencePanel, source: Path) -> Iterator[tuple[str, Path]]:
         ]
         if len(named) > 1:
             names = " and ".join(path.name for path in named)
-            message = f"has {names} for {problem}; keep one, or put all into a folder {problem}"
-            raise FileError(source, message)
+            raise FileError(
+                source, f"has {names} for {problem}; keep one, or put all into a folder {problem}"
+            )
         if named:
             yield problem, named[0]
 

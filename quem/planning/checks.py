@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.planning.result import PlanFindings
 
-__all__ = ["LONG_LIST", "find_warnings"]
-
 LONG_LIST = 12
 _MOST_FALSE_POSITIVES = 0.1
 _FEW_DEGREES_OF_FREEDOM = 10

@@ -22,16 +22,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "average_variance",
-    "effective_problems",
-    "half_width",
-    "largest_variance",
-    "least_half_width",
-    "power",
-    "subjects_needed",
-]
-
 _TEST_LEVEL = 0.05
 # Points at which a power is a mean, and of how many designs at once.
 _POINTS = 512
@@ -48,18 +38,6 @@ def average_variance(
 
     .. math:: V = \sigma_{person}^2 + \frac{\sigma_{solution}^2}{P}
         + \frac{\sigma_{judge}^2}{J P} + \frac{\sigma_{taste}^2}{J}
-
-    Parameters
-    ----------
-    judges, problems : array of int or float
-        J and P.
-    person : bool
-        Whether persons are counted, which no number of judges and problems averages out.
-
-    Returns
-    -------
-    array of float
-        In squared units of experience.
     """
     j, p = np.asarray(judges, dtype=float), np.asarray(problems, dtype=float)
     own = noise.person**2 if person else 0.0
@@ -74,15 +52,6 @@ def effective_problems(problems: ArrayLike, of: int, correlation: float) -> Floa
 
     It is 8% too hopeful for n = 3 and 3% for n = 6, as the machine's weight is estimated too
     (`quem.experience.control`).
-
-    Parameters
-    ----------
-    problems : array of int
-        n. A machine judge adds nothing to fewer than 3, nor where experts rank all.
-    of : int
-        P, the problems that the machine judge ranks.
-    correlation : float
-        Of its ranks and the experts', within solvers.
     """
     n = np.asarray(problems, dtype=float)
     helps = (n >= FEWEST_LABELED) & (n < of)
@@ -102,20 +71,6 @@ def half_width(
     A regression of experience y, of variance V_y, on y plus noise of variance V leaves the
     variance V_y V/(V_y + V). Of the 2/S one part is for the mean of the line, the other for its
     slope, in the mean over solvers like the subjects.
-
-    Parameters
-    ----------
-    subjects : array of int
-        S, 3 at least.
-    variance : array of float
-        V; see `average_variance`.
-    experience_variance : float
-        V_y, of the subjects' experience; (hi − lo)²/12 where it is uniform on [lo, hi].
-
-    Returns
-    -------
-    array of float
-        In units of experience: the interval is the estimate ± h.
     """
     s, v = np.asarray(subjects, dtype=float), np.asarray(variance, dtype=float)
     residual = experience_variance * v / (experience_variance + v)
@@ -125,15 +80,7 @@ def half_width(
 def least_half_width(
     noise: Noise, experience_variance: float, level: float = 0.95, subjects: float = np.inf
 ) -> float:
-    """Half the interval that no number of judges and problems, and of subjects, makes narrower.
-
-    Parameters
-    ----------
-    noise : Noise
-        Of which only the person counts: everything else averages out.
-    subjects : float
-        How many there are; by default any number.
-    """
+    """Half the interval that no number of judges and problems, and of subjects, makes narrower."""
     if np.isfinite(subjects):
         return float(half_width(subjects, noise.person**2, experience_variance, level))
     own = noise.person**2
@@ -144,14 +91,7 @@ def least_half_width(
 def largest_variance(
     width: float, subjects: ArrayLike, experience_variance: float, level: float = 0.95
 ) -> NDArray[np.float64]:
-    """How large V may be for the interval to be ± width; infinite where any is small enough.
-
-    Parameters
-    ----------
-    width : float
-        Half of the interval.
-    subjects : array of int
-    """
+    """How large V may be for the interval to be ± width; infinite where any is small enough."""
     s = np.asarray(subjects, dtype=float)
     allowed = width**2 / (stdtrit(s - 2, (1 + level) / 2) ** 2 * (1 + 2 / s))
     left = experience_variance - allowed
@@ -164,15 +104,7 @@ def largest_variance(
 def subjects_needed(
     width: float, variance: float, experience_variance: float, level: float = 0.95
 ) -> int | None:
-    """How many subjects make the interval ± width; None where no number up to 100,000 does.
-
-    Parameters
-    ----------
-    width : float
-        Half of the interval.
-    variance : float
-        V; see `average_variance`.
-    """
+    """How many subjects make the interval ± width; None where no number up to 100,000 does."""
     if half_width(_MOST_SUBJECTS, variance, experience_variance, level) > width:
         return None
     few, enough = 2, _MOST_SUBJECTS
@@ -196,18 +128,6 @@ def power(
     chi-squares and decide on the test and its variance
     (`quem.comparison.automatic.automatic_variance`). The power is the mean over them, at evenly
     spread points of their quantiles.
-
-    Parameters
-    ----------
-    judges, problems : array of int
-    difference : float
-        How many years one system is better. For 0, the share of tests in which one given
-        system seems better; the false alarms are twice as many.
-
-    Returns
-    -------
-    array of float
-        NaN for one problem, on which there is no test.
     """
     j, p = np.broadcast_arrays(
         np.asarray(judges, dtype=np.float64), np.asarray(problems, dtype=np.float64)

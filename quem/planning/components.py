@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from quem.experience.components import Components
 
-__all__ = ["ComponentsError", "PilotNoise", "estimate_components"]
-
 # Of the chi-square interval for persons. It leaves the error of the slope out, so that in
 # simulated pilots it covers about 90%.
 _TAIL = 0.025
@@ -29,35 +27,18 @@ class ComponentsError(ValueError):
 
 @dataclass(frozen=True)
 class PilotNoise:
-    """The noise of a pilot.
+    """The noise of a pilot."""
 
-    Parameters
-    ----------
-    noise : Noise
-        In units of experience.
-    ranks_per_year : float
-        How much the average rank rises with a unit of experience.
-    p_value : float
-        Of its test against 0.
-    person_interval : (float, float)
-        About 90% for the standard deviation of persons.
-    df : int
-        On which that rests.
-    negative_variance : tuple of str
-        Components of which less than none was seen, and that were set to 0.
-    missing_dimension : {"", "judge", "problem"}
-        Of what the pilot has only one, so only a sum was estimated and its shares are assumed.
-    experience : (float, float)
-        The range of the uniform distribution with mean and variance of the subjects.
-    """
-
-    noise: Noise
-    ranks_per_year: float
-    p_value: float
-    person_interval: tuple[float, float]
-    df: int
+    noise: Noise  # in units of experience
+    ranks_per_year: float  # how much the average rank rises with a unit of experience
+    p_value: float  # of its test against 0
+    person_interval: tuple[float, float]  # about 90% for the standard deviation of persons
+    df: int  # on which that rests
+    # Components of which less than none was seen, and that were set to 0.
     negative_variance: tuple[str, ...]
+    # Of what the pilot has only one, so only a sum was estimated and its shares are assumed.
     missing_dimension: Literal["", "judge", "problem"]
+    # The range of the uniform distribution with mean and variance of the subjects.
     experience: tuple[float, float]
     judges: int
     problems: int
@@ -71,16 +52,7 @@ def estimate_components(ranks: NDArray[np.float64], experience: NDArray[np.float
     experience; what their residuals vary more than those three explain is the person. The
     slope c of that regression, in ranks per year, brings all to years: σ_years = σ_ranks/c.
 
-    Parameters
-    ----------
-    ranks : array of float, shape (judges, problems, subjects)
-        NaN where missing; every judge, problem and subject has some.
-    experience : array of float, shape (subjects,)
-
-    Raises
-    ------
-    ComponentsError
-        There is one judge and one problem only, or quality does not rise with experience.
+    Shapes: `ranks` (judges, problems, subjects); `experience` (subjects,).
     """
     n_judges, n_problems, n = ranks.shape
     shared, negative_variance, missing_dimension = _noise_variances(components(ranks))
@@ -92,8 +64,9 @@ def estimate_components(ranks: NDArray[np.float64], experience: NDArray[np.float
     df = n - 2
     scale = float(residual @ residual) / df
     if slope <= 0:
-        message = "its ranks do not rise with experience, so that they cannot be brought to years"
-        raise ComponentsError(message)
+        raise ComponentsError(
+            "its ranks do not rise with experience, so that they cannot be brought to years"
+        )
     # What the other three leave in the residuals, were there no person.
     explained = float((1 - leverage) @ _of_average(ranks, shared)) / df
     person = scale - explained
@@ -147,11 +120,10 @@ def _noise_variances(
     elif np.isfinite(seen.of_judges):
         unit, missing_dimension = float(seen.of_judges) / (LOW.judge**2 + LOW.taste**2), "problem"
     else:
-        message = (
+        raise ComponentsError(
             "with one judge and one problem the variances between judges and between people cannot "
             "be separated"
         )
-        raise ComponentsError(message)
     shared = {name: unit * getattr(LOW, name) ** 2 for name in ("solution", "judge", "taste")}
     return shared, (), missing_dimension
 

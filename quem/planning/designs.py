@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from quem.experience.simulation import Noise
 
-__all__ = ["Costs", "Designs", "StudyDesign", "efficient", "make_designs", "smallest"]
-
 
 class StudyDesign(NamedTuple):
     """How large a study is."""
@@ -35,50 +33,30 @@ class StudyDesign(NamedTuple):
 
 @dataclass(frozen=True)
 class Costs:
-    """What a study costs.
+    """What a study costs."""
 
-    Parameters
-    ----------
-    solution : float
-        One problem solved by one subject.
-    judgment : float
-        One solution placed by one judge; those of systems too.
-    minutes : float
-        How long that takes.
-    """
-
-    solution: float
-    judgment: float
-    minutes: float
+    solution: float  # one problem solved by one subject
+    judgment: float  # one solution placed by one judge; those of systems too
+    minutes: float  # how long that takes
 
 
 @dataclass(frozen=True)
 class Designs:
-    """All combinations of some numbers of judges, subjects, and problems.
+    """All combinations of some numbers of judges, subjects, and problems."""
 
-    Parameters
-    ----------
-    judges, subjects, problems : array of int
-        Rising; the axes of the arrays below, in this order.
-    half_width : array of float, shape (judges, subjects, problems)
-        By the closed form.
-    power, false_alarms : array of float, of the same shape
-        NaN where no difference was asked for, and on one problem.
-    cost, hours : array of float, of the same shape
-        The cost of the study, and the hours of one judge.
-    machine_half_width, effective_problems : array of float, of the same shape
-        With a machine judge that ranks further problems: half the interval, and how many problems
-        those of the experts are worth. NaN without one.
-    """
-
+    # Rising; the axes of the arrays below, in this order
     judges: NDArray[np.int64]
     subjects: NDArray[np.int64]
     problems: NDArray[np.int64]
-    half_width: NDArray[np.float64]
+    half_width: NDArray[np.float64]  # of shape (judges, subjects, problems): by the closed form
+    # NaN where no difference was asked for, and on one problem
     power: NDArray[np.float64]
     false_alarms: NDArray[np.float64]
+    # The cost of the study, and the hours of one judge
     cost: NDArray[np.float64]
     hours: NDArray[np.float64]
+    # With a machine judge that ranks further problems: half the interval, and how many problems
+    # those of the experts are worth. NaN without one.
     machine_half_width: NDArray[np.float64]
     effective_problems: NDArray[np.float64]
 
@@ -104,19 +82,7 @@ def make_designs(
     costs: Costs,
     machine: tuple[float, int] | None = None,
 ) -> Designs:
-    """Say of each design what it gives and costs.
-
-    Parameters
-    ----------
-    axes : three tuples of int
-        Numbers of judges, subjects, and problems, rising.
-    systems : int
-        How many are ranked among the subjects.
-    difference : float or None
-        For which the power is wanted.
-    machine : (float, int), optional
-        Correlation of a machine judge with the experts, and problems that it ranks.
-    """
+    """Say of each design what it gives and costs."""
     judges, subjects, problems = (np.array(axis, dtype=np.int64) for axis in axes)
     j, s, p = np.meshgrid(judges, subjects, problems, indexing="ij")
     variance = closed_form.average_variance(noise, j, p)
@@ -149,18 +115,7 @@ def make_designs(
 
 
 def smallest(designs: Designs, width: float) -> list[int]:
-    """Find the designs that reach a width and could not do with less of anything.
-
-    Parameters
-    ----------
-    width : float
-        Half of the interval.
-
-    Returns
-    -------
-    list of int
-        Places in the flattened arrays, the cheapest first.
-    """
+    """Find the designs that reach a width and could not do with less of anything."""
     reach = designs.half_width <= width
     # More subjects are narrower, so that the first of each column is the fewest.
     fewest = np.where(reach.any(axis=1), reach.argmax(axis=1), len(designs.subjects))
@@ -176,13 +131,7 @@ def smallest(designs: Designs, width: float) -> list[int]:
 
 
 def efficient(designs: Designs) -> list[int]:
-    """Find the designs than which no other is both cheaper and narrower.
-
-    Returns
-    -------
-    list of int
-        Places in the flattened arrays, the cheapest first.
-    """
+    """Find the designs than which no other is both cheaper and narrower."""
     order = _cheapest_first(designs, list(range(designs.half_width.size)))
     narrowest = np.inf
     places = []

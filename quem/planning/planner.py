@@ -31,59 +31,30 @@ if TYPE_CHECKING:
     from quem.planning.designs import StudyDesign
     from quem.planning.settings import PlanSettings
 
-__all__ = [
-    "PlanAssumptions",
-    "SimulatedDesign",
-    "make_plan",
-    "simulate_plan",
-    "try_design",
-    "try_designs",
-]
-
 _CELLS = 500_000
 _TEST_LEVEL = 0.05
 
 
 @dataclass(frozen=True)
 class PlanAssumptions:
-    """What all designs of a plan share.
-
-    Parameters
-    ----------
-    experience : (float, float)
-        The subjects' range.
-    difference : float or None
-        For which the power is wanted.
-    """
+    """What all designs of a plan share."""
 
     noise: Noise
-    experience: tuple[float, float]
+    experience: tuple[float, float]  # the subjects' range
     systems: int = 1
-    difference: float | None = None
+    difference: float | None = None  # for which the power is wanted
     level: float = 0.95
 
 
 @dataclass(frozen=True)
 class SimulatedDesign:
-    """What simulated studies of a design gave.
-
-    Parameters
-    ----------
-    half_width : float
-        Mean of half the prediction interval.
-    half_width_error : float
-        Its standard error; NaN for a single study.
-    coverage : float
-        Share of the prediction intervals that hold the truth.
-    power : float
-        Share of studies that found the better of two systems; NaN where not asked for.
-    """
+    """What simulated studies of a design gave."""
 
     studies: int
-    half_width: float
-    half_width_error: float
-    coverage: float
-    power: float
+    half_width: float  # mean of half the prediction interval
+    half_width_error: float  # its standard error; NaN for a single study
+    coverage: float  # share of the prediction intervals that hold the truth
+    power: float  # share of studies that found the better of two systems; NaN where not asked for
 
 
 def try_designs(
@@ -94,20 +65,7 @@ def try_designs(
     seed: int = 0,
     workers: Workers = ALONE,
 ) -> Iterator[SimulatedDesign]:
-    """Try designs one after the other, or several at a time.
-
-    Parameters
-    ----------
-    studies : int
-        How many are simulated of each.
-    workers : Workers
-        The numbers are the same with any.
-
-    Returns
-    -------
-    iterator of SimulatedDesign
-        In the order of the designs, each as soon as it is known.
-    """
+    """Try designs one after the other, or several at a time."""
     tasks = [(design, assumptions, studies, seed) for design in designs]
     return workers.each(try_design, tasks)
 
@@ -120,11 +78,6 @@ def try_design(
     Half-width and coverage are those of systems that are drawn as the subjects are. The power
     is that of the automatic test for two systems in the middle of the range, one as much better as
     asked.
-
-    Parameters
-    ----------
-    seed : int
-        The same seed gives a design the same studies, whatever else is tried.
     """
     # Spawned in order: chunk after chunk, width before power.
     seeds = np.random.SeedSequence([seed, *design])
@@ -190,27 +143,11 @@ _BY_HAND = "or leave the pilot out and give --person, --solution, --judge and --
 def make_plan(
     pilot: Study | None, settings: dict[str, Any], *, measured: float | None = None
 ) -> PlanFindings:
-    """Plan by the closed form.
-
-    Parameters
-    ----------
-    pilot : Study or None
-        From which the noise is estimated.
-    settings : dict
-        See `PlanSettings`; None stands for what is not asked.
-    measured : float, optional
-        The minutes in which the pilot's judges placed one solution, where they are known.
-
-    Raises
-    ------
-    QuemError
-        A setting is wrong, or the pilot does not allow estimates of the SDs.
-    """
+    """Plan by the closed form."""
     requested = plan_settings(settings)
     components = _components(pilot) if pilot else None
     if components and requested.noise:
-        message = "noise: a pilot gives the SDs; leave noise out"
-        raise QuemError([message])
+        raise QuemError(["noise: a pilot gives the SDs; leave noise out"])
     noise, source, replaced = _noise(requested, components)
     systems = requested.systems or max(
         2 if requested.power_for else 1, len(pilot.spec.systems) if pilot else 0
@@ -263,13 +200,6 @@ def simulate_plan(
 
     Where none of them reaches the width there, larger ones are tried: those that leave as much
     room as the closed form was wrong, and at last the largest.
-
-    Parameters
-    ----------
-    plan : PlanFindings
-        Whose settings say how many studies.
-    done : callable
-        Called after each design.
     """
     if not plan.settings.simulate:
         return plan
@@ -334,24 +264,45 @@ def _costs(requested: PlanSettings, measured: float | None, solved: float | None
 def _components(pilot: Study) -> PilotNoise:
     """Estimate the noise of a pilot from the ranks of its subjects."""
     if pilot.panel:
-        message = (
-            "the pilot is placed on a panel, and only some of its people were ranked; take the "
-            f"study that the panel was made of, {_BY_HAND}"
+        raise QuemError(
+            [
+                pilot.mistake(
+                    ("panel",),
+                    (
+                        "the pilot is placed on a panel, and only some of its people were ranked; "
+                        "take the "
+                        f"study that the panel was made of, {_BY_HAND}"
+                    ),
+                )
+            ]
         )
-        raise QuemError([pilot.mistake(("panel",), message)])
     if isinstance(pilot.data, PrintedAverages):
-        message = (
-            "the pilot has only average ranks, which do not separate the SDs of judges and people; "
-            f"give the single ranks, {_BY_HAND}"
+        raise QuemError(
+            [
+                pilot.mistake(
+                    ("rankings",),
+                    (
+                        "the pilot has only average ranks, which do not separate the SDs of "
+                        "judges and people; "
+                        f"give the single ranks, {_BY_HAND}"
+                    ),
+                )
+            ]
         )
-        raise QuemError([pilot.mistake(("rankings",), message)])
     cells = judged_cells(pilot.data, pilot.declared)
     if cells.block.max(initial=1) > 1:
-        message = (
-            "the pilot was judged in blocks, and ranks of different blocks do not compare; plan "
-            f"from one judged in whole groups, {_BY_HAND}"
+        raise QuemError(
+            [
+                pilot.mistake(
+                    ("rankings",),
+                    (
+                        "the pilot was judged in blocks, and ranks of different blocks do not "
+                        "compare; plan "
+                        f"from one judged in whole groups, {_BY_HAND}"
+                    ),
+                )
+            ]
         )
-        raise QuemError([pilot.mistake(("rankings",), message)])
     # In smaller groups ranks are smaller; that is no noise.
     cells = score_cells(cells, score="rank", normalize="expected")
     ranks = np.full((len(cells.judges), len(cells.problems), len(cells.solvers)), np.nan)
@@ -365,10 +316,17 @@ def _components(pilot: Study) -> PilotNoise:
     try:
         return estimate_components(ranks, experience[there])
     except ComponentsError as error:
-        message = (
-            f"the SDs cannot be estimated from the pilot: {error}; use another pilot, {_BY_HAND}"
-        )
-        raise QuemError([pilot.mistake(("rankings",), message)]) from None
+        raise QuemError(
+            [
+                pilot.mistake(
+                    ("rankings",),
+                    (
+                        f"the SDs cannot be estimated from the pilot: {error}; use another pilot, "
+                        f"{_BY_HAND}"
+                    ),
+                )
+            ]
+        ) from None
 
 
 def _thinned(places: list[int]) -> list[int]:

@@ -24,48 +24,25 @@ if TYPE_CHECKING:
     from quem.planning.planner import PlanAssumptions, SimulatedDesign
     from quem.planning.settings import PlanSettings
 
-__all__ = ["PlanFindings", "PlanResult"]
-
 
 @dataclass(frozen=True)
 class PlanFindings:
-    """A plan.
+    """A plan."""
 
-    Parameters
-    ----------
-    settings : PlanSettings
-        What was asked.
-    source : {"low", "high", "pilot"}
-        Where the noise is from.
-    replaced : tuple of str
-        Components of it that were given instead.
-    measured : bool
-        Whether the minutes are those of the pilot's judging session.
-    solution_measured : bool
-        Whether the cost of a solution is the minutes that the pilot's subjects took.
-    unit : str
-        Of experience.
-    components : PilotNoise or None
-        Of the pilot.
-    shown : tuple of int
-        Places of designs worth showing, the cheapest first.
-    trials : mapping of int to SimulatedDesign
-        What simulation gave for them.
-    """
-
-    settings: PlanSettings
-    source: str
-    replaced: tuple[str, ...]
+    settings: PlanSettings  # what was asked
+    source: str  # where the noise is from
+    replaced: tuple[str, ...]  # components of it that were given instead
     assumptions: PlanAssumptions
     costs: Costs
-    measured: bool
+    measured: bool  # whether the minutes are those of the pilot's judging session
+    # Whether the cost of a solution is the minutes that the pilot's subjects took.
     solution_measured: bool
-    unit: str
+    unit: str  # of experience
     pilot: Study | None
-    components: PilotNoise | None
+    components: PilotNoise | None  # of the pilot
     designs: Designs
-    shown: tuple[int, ...]
-    trials: Mapping[int, SimulatedDesign]
+    shown: tuple[int, ...]  # places of designs worth showing, the cheapest first
+    trials: Mapping[int, SimulatedDesign]  # what simulation gave for them
     warnings: tuple[StudyWarning, ...] = ()
 
     @property
@@ -186,19 +163,7 @@ class PlanResult(BaseResult["PlanFindings"]):
         cluster: str | None = None,
         done: Callable[[], object] = lambda: None,
     ) -> PlanResult:
-        """Try the designs shown on simulated studies.
-
-        Parameters
-        ----------
-        studies : int
-            How many of each design.
-        jobs : int
-            Processes.
-        cluster : str, optional
-            Address of a Dask scheduler, whose workers simulate instead.
-        done : callable
-            Called after each design.
-        """
+        """Try the designs shown on simulated studies."""
         from quem.parallel import Workers
         from quem.planning.planner import simulate_plan
 

@@ -21,8 +21,6 @@ from quem.study.document import dotted
 from quem.study.fields import Level, Numeral, Seed, Years
 from quem.study.schema import complaints
 
-__all__ = ["COMPONENTS", "MOST_DESIGNS", "PlanSettings", "plan_settings"]
-
 _MOST_NUMBERS = 10_000
 COMPONENTS = ("person", "solution", "judge", "taste")
 MOST_DESIGNS = 100_000
@@ -36,37 +34,35 @@ def _several(value: object) -> object:
         return (value,)
     if isinstance(value, range | set | list | tuple):
         return tuple(sorted(value))
-    message = "must be a whole number, or several"
-    raise ValueError(message)
+    raise ValueError("must be a whole number, or several")
 
 
 def _range(part: str, text: str) -> range:
     read = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?\s*", part, re.ASCII)
     if not read:
-        message = f"{text!r} is not a number such as 12, and not one of 6-20, 6-20:2, or 8,12"
-        raise ValueError(message)
+        raise ValueError(
+            f"{text!r} is not a number such as 12, and not one of 6-20, 6-20:2, or 8,12"
+        )
     first, last, step = int(read[1]), int(read[2] or read[1]), int(read[3] or 1)
     if last < first or not step:
-        message = f"{part.strip()!r} holds no number; use an increasing range: 6-20 or 6-20:2"
-        raise ValueError(message)
+        raise ValueError(
+            f"{part.strip()!r} holds no number; use an increasing range: 6-20 or 6-20:2"
+        )
     numbers = range(first, last + 1, step)
     if len(numbers) > _MOST_NUMBERS:
-        message = f"{part.strip()!r} has too many numbers; use at most {_MOST_NUMBERS:,}"
-        raise ValueError(message)
+        raise ValueError(f"{part.strip()!r} has too many numbers; use at most {_MOST_NUMBERS:,}")
     return numbers
 
 
 def _distinct(values: tuple[int, ...]) -> tuple[int, ...]:
     if not values:
-        message = "is empty; give a number, or several"
-        raise ValueError(message)
+        raise ValueError("is empty; give a number, or several")
     return tuple(dict.fromkeys(values))
 
 
 def _positive(value: float) -> float:
     if not (isfinite(value) and value > 0):
-        message = f"{value:g} is not a finite number above 0"
-        raise ValueError(message)
+        raise ValueError(f"{value:g} is not a finite number above 0")
     return value
 
 
@@ -76,16 +72,18 @@ def _span(value: object) -> object:
         return value
     low, dash, high = value.partition("-")
     if not dash:
-        message = f"{value!r} is not a range from least to most experience; use one such as 1-12"
-        raise ValueError(message)
+        raise ValueError(
+            f"{value!r} is not a range from least to most experience; use one such as 1-12"
+        )
     return low.strip(), high.strip()
 
 
 def _spread(value: tuple[float, float]) -> tuple[float, float]:
     low, high = value
     if not low < high:
-        message = f"must increase from least to most experience; {low:g} to {high:g} does not"
-        raise ValueError(message)
+        raise ValueError(
+            f"must increase from least to most experience; {low:g} to {high:g} does not"
+        )
     return value
 
 
@@ -190,31 +188,25 @@ class PlanSettings(BaseModel):
     def _fit_each_other(self) -> PlanSettings:
         count = prod(map(len, (self.judges, self.subjects, self.problems)))
         if count > MOST_DESIGNS:
-            message = (
+            raise ValueError(
                 f"{count:,} designs are too many ({MOST_DESIGNS:,} at most); give fewer numbers "
                 "of judges, subjects, or problems"
             )
-            raise ValueError(message)
         if self.cost_judgment is not None and self.cost_solution is None:
-            message = "cost_judgment needs cost_solution beside it, in the same unit; add it"
-            raise ValueError(message)
+            raise ValueError(
+                "cost_judgment needs cost_solution beside it, in the same unit; add it"
+            )
         if (self.machine_correlation is None) != (self.machine_problems is None):
-            message = "machine_correlation and machine_problems need each other; give both"
-            raise ValueError(message)
+            raise ValueError("machine_correlation and machine_problems need each other; give both")
         if self.power_for is not None and self.systems == 1:
-            message = "power_for compares two systems; give systems: 2 or more, or leave it out"
-            raise ValueError(message)
+            raise ValueError(
+                "power_for compares two systems; give systems: 2 or more, or leave it out"
+            )
         return self
 
 
 def plan_settings(values: dict[str, Any]) -> PlanSettings:
-    """Check the settings of a plan, of which None means not given.
-
-    Raises
-    ------
-    QuemError
-        With all that is wrong, each with the name of its setting.
-    """
+    """Check the settings of a plan, of which None means not given."""
     wanted = {key: value for key, value in values.items() if value is not None}
     if "cost_judgement" in wanted:  # the name before version 0.1
         wanted["cost_judgment"] = wanted.pop("cost_judgement")

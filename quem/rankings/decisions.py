@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     Codes = NDArray[np.signedinteger[Any]]
 
-__all__ = ["FIELDS", "Decisions", "read_decisions"]
-
 _REQUIRED = ("judge", "problem", "winner", "loser")
 # The columns, and under what names they are read.
 FIELDS = {name: (name,) for name in (*_REQUIRED, "tie", "count")}
@@ -35,27 +33,19 @@ class Decisions:
     """Every decision of a study, as columns of equal length.
 
     Codes are of the smallest type that holds them: there may be ten million decisions.
-
-    Parameters
-    ----------
-    judges, problems, solvers : tuple of str
-        The ids that the codes stand for.
-    judge, problem, winner, loser : array of int, shape (n,)
-        Codes into them. Of a tie, winner and loser are the two in any order.
-    tied : array of bool, shape (n,)
-    times : array of int, shape (n,)
-        How often a row was decided so.
     """
 
+    # The ids that the codes stand for
     judges: tuple[str, ...]
     problems: tuple[str, ...]
     solvers: tuple[str, ...]
+    # Of shape (n,): codes into them. Of a tie, winner and loser are the two in any order.
     judge: Codes
     problem: Codes
     winner: Codes
     loser: Codes
-    tied: NDArray[np.bool_]
-    times: NDArray[np.int64]
+    tied: NDArray[np.bool_]  # of shape (n,)
+    times: NDArray[np.int64]  # of shape (n,): how often a row was decided so
     warnings: tuple[StudyWarning, ...] = ()
 
     def __len__(self) -> int:
@@ -80,30 +70,7 @@ class Decisions:
 
 
 def read_decisions(path: Path, name: str, declared: Declared) -> tuple[Decisions, list[Mistake]]:
-    """Read a table of decisions: one line per decision on a pair.
-
-    Parameters
-    ----------
-    path : Path
-        With the columns judge, problem, winner and loser, and any of tie (a mark; winner and
-        loser are then the two that tie) and count (how often it was decided so).
-    name : str
-        The file as the user named it, for messages.
-    declared : Declared
-        The ids of the study.
-
-    Returns
-    -------
-    decisions : Decisions
-        Worth using only where there are no mistakes.
-    mistakes : list of Mistake
-        Unknown ids, missing ids, a solver against itself, wrong marks and counts.
-
-    Raises
-    ------
-    QuemError
-        The file cannot be read, or a column is missing.
-    """
+    """Read a table of decisions: one line per decision on a pair."""
     table = read_table(
         path,
         name,

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from quem.io.tables import SourceTable
     from quem.study import Declared
 
-__all__ = ["FIELDS", "assemble", "marks", "positions", "repeated"]
-
 # The columns, and under what names they are read.
 FIELDS = {
     name: (name,) for name in ("judge", "problem", "block", "occasion", "solver", "rank", "reason")
@@ -40,17 +38,7 @@ _LARGEST_RANK = 1e9
 def _checked(
     table: SourceTable[str], known: dict[str, tuple[str, ...]], mistakes: list[Mistake]
 ) -> tuple[SourceTable[str], dict[str, NDArray[Any]]]:
-    """Turn cells into codes and numbers; rows that hold nothing are left out.
-
-    Parameters
-    ----------
-    table : SourceTable
-        All files.
-    known : dict of str to tuple of str
-        The ids of the study, by judge, problem and solver.
-    mistakes : list of Mistake
-        What is wrong is added to it.
-    """
+    """Turn cells into codes and numbers; rows that hold nothing are left out."""
     table = table.without_blank_rows()
     # Averages have neither judge nor problem.
     lacking = table.lacking([name for name, ids in known.items() if "" not in ids], mistakes)
@@ -69,13 +57,7 @@ def _checked(
 
 
 def positions(table: SourceTable[str], name: str, mistakes: list[Mistake]) -> NDArray[np.int64]:
-    """Read blocks and occasions: whole numbers from 1, 1 where nothing is said.
-
-    Parameters
-    ----------
-    mistakes : list of Mistake
-        What is no such number is added to it.
-    """
+    """Read blocks and occasions: whole numbers from 1, 1 where nothing is said."""
     column = table.column(name)
     good = [not word or _POSITION.fullmatch(word) is not None for word in column.values]
     _refuse(table, name, [not is_good for is_good in good], mistakes, _not_a_position)
@@ -111,15 +93,7 @@ def _ranks(
 def marks(
     table: SourceTable[str], name: str, mistakes: list[Mistake], where: str
 ) -> NDArray[np.bool_]:
-    """Say which cells of a column hold a mark, such as 1 or yes.
-
-    Parameters
-    ----------
-    mistakes : list of Mistake
-        What is no mark is added to it.
-    where : str
-        When to mark, for messages: "where the two tie".
-    """
+    """Say which cells of a column hold a mark, such as 1 or yes."""
     column = table.column(name)
     folded = [word.casefold() for word in column.values]
     wrong = [word not in _MARKED | _UNMARKED for word in folded]
@@ -182,11 +156,6 @@ def repeated(rankings: Rankings) -> pd.DataFrame:
     """Give the rows of the groups that hold ranks of a later occasion than 1.
 
     Of a large study that repeats a few groups these are few rows.
-
-    Returns
-    -------
-    DataFrame
-        Columns judge, problem, block, occasion, solver (codes) and rank; indexed by row.
     """
     rows = np.flatnonzero(rankings.occasion > 1)
     if len(rows):
@@ -247,24 +216,7 @@ _KEY = ("judge", "problem", "block", "occasion", "solver")
 def assemble(
     files: Sequence[SourceTable[str]], declared: Declared, judges: tuple[str, ...] | None = None
 ) -> tuple[Rankings, list[Mistake]]:
-    """Check what the files say against the study, and make one table of it.
-
-    Parameters
-    ----------
-    files : sequence of SourceTable
-        With columns named as in `FIELDS`; judge, problem, solver and rank at least.
-    declared : Declared
-        The ids of the study.
-    judges : tuple of str, optional
-        The judges, where the study declares none.
-
-    Returns
-    -------
-    rankings : Rankings
-        Worth using only where there are no mistakes.
-    mistakes : list of Mistake
-        Unknown ids, ranks that are not numbers, the same cell twice.
-    """
+    """Check what the files say against the study, and make one table of it."""
     known = {
         "judge": judges or declared.judges,
         "problem": declared.problems,

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from quem.io.delimited import Delimited
     from quem.study import Declared
 
-__all__ = ["read_long", "read_wide"]
-
 Heads = dict[int, tuple[str, str]]
 
 _REQUIRED = ("judge", "problem", "solver", "rank")
@@ -28,21 +26,7 @@ _EXPORTED = {name: (name,) for name in (*(f.name for f in QUESTIONS if f.has_cel
 
 
 def read_long(path: Path, name: str) -> SourceTable[str]:
-    """Read a long table: one line per ranked solution.
-
-    Parameters
-    ----------
-    path : Path
-        With the columns judge, problem, solver and rank, and any of block, occasion, reason
-        and recognized. What else `quem export` writes is not read, without a warning.
-    name : str
-        The file as the user named it, for messages.
-
-    Raises
-    ------
-    QuemError
-        The file cannot be read, or a column is missing.
-    """
+    """Read a long table: one line per ranked solution."""
     return read_table(
         path,
         name,
@@ -55,32 +39,24 @@ def read_long(path: Path, name: str) -> SourceTable[str]:
 
 
 def read_wide(path: Path, name: str, declared: Declared) -> SourceTable[str]:
-    """Read a wide table, laid out like Figure 1 of the QUEM paper: one row per solver.
-
-    Parameters
-    ----------
-    path : Path
-        Headed by two rows (judge, problem; a blank repeats the cell to its left) or by one
-        row of ``judge:problem``. The first column is the solver.
-    name : str
-        The file as the user named it, for messages.
-    declared : Declared
-        The ids of the study, which distinguish the rankings from other columns.
-
-    Raises
-    ------
-    QuemError
-        The file cannot be read.
-    """
+    """Read a wide table, laid out like Figure 1 of the QUEM paper: one row per solver."""
     table = read_delimited(path, name, what="rankings", header_rows=_wide_header_rows)
     _refuse_other_header(table, declared)
     one_row = len(table.header) == 1
     heads, warnings = _one_row_heads(table) if one_row else _two_row_heads(table, declared)
     if not heads:
-        message = (
-            "no column names a judge and a problem; see the layouts in docs/reference/study-file.md"
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    table.header_lines[0],
+                    message=(
+                        "no column names a judge and a problem; see the layouts in "
+                        "docs/reference/study-file.md"
+                    ),
+                )
+            ]
         )
-        raise QuemError([Mistake(name, table.header_lines[0], message=message)])
 
     lines = table.lines()
     solvers = table.columns[0]

@@ -34,46 +34,20 @@ if TYPE_CHECKING:
     from quem.study.models import RankingsSource
     from quem.study.reading import StudyFile
 
-__all__ = ["PrintedAverages", "read_averages", "read_preflib", "read_rankings"]
-
 
 @dataclass(frozen=True)
 class PrintedAverages:
-    """The average rank of each solver, as printed.
-
-    Parameters
-    ----------
-    average : array of float, shape (len(solvers),)
-        NaN where the table has none.
-    """
+    """The average rank of each solver, as printed."""
 
     solvers: tuple[str, ...]
-    average: NDArray[np.float64]
+    average: NDArray[np.float64]  # of shape (len(solvers),): NaN where the table has none
     warnings: tuple[StudyWarning, ...] = ()
 
 
 def read_averages(
     path: Path, name: str, declared: Declared
 ) -> tuple[PrintedAverages, list[Mistake]]:
-    """Read a table with the columns solver and average_rank.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it, for messages.
-    declared : Declared
-        The ids of the study.
-
-    Returns
-    -------
-    averages : PrintedAverages
-    mistakes : list of Mistake
-
-    Raises
-    ------
-    QuemError
-        The file cannot be read, or a column is missing.
-    """
+    """Read a table with the columns solver and average_rank."""
     fields = {"solver": ("solver",), "rank": ("average_rank",)}
     table = read_table(path, name, what="average ranks", fields=fields, required=("solver", "rank"))
     # One judge and one problem without a name: the same checks as of any ranks.
@@ -103,32 +77,18 @@ def read_preflib(
 
     The file lists orders from best to worst. The first order is the first judge's; an order
     that stands for several voters is that of as many judges.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it, for messages.
-    problem : str
-        The problem that the orders are for.
-    judges : tuple of str
-        The study's judges; where it has none they are J1, J2, ...
-    declared : Declared
-        Its solvers are whom the file's alternative names have to name.
-
-    Returns
-    -------
-    table : SourceTable
-    n_judges : int
-        The number of orders.
-
-    Raises
-    ------
-    QuemError
-        The file cannot be read; each line that is wrong.
     """
     if path.suffix.lower() not in _ENDINGS:
-        message = f"is not a PrefLib file of strict or tied orders ({', '.join(_ENDINGS)})"
-        raise QuemError([Mistake(name, message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    message=(
+                        f"is not a PrefLib file of strict or tied orders ({', '.join(_ENDINGS)})"
+                    ),
+                )
+            ]
+        )
     names: dict[str, str] = {}
     orders: list[Order] = []
     mistakes: list[Mistake] = []
@@ -231,22 +191,7 @@ def _table(
 def read_rankings(
     file: StudyFile, source: RankingsSource, session: Session
 ) -> tuple[Rankings | PrintedAverages | Decisions | None, list[Mistake]]:
-    """Read the rankings of a study.
-
-    Parameters
-    ----------
-    file : StudyFile
-        Its ids are what the rankings are checked against.
-    session : Session
-        Where the study's judging session is, if it has one.
-
-    Returns
-    -------
-    rankings : Rankings, PrintedAverages, Decisions or None
-        Worth using only where there are no mistakes.
-    mistakes : list of Mistake
-        Everything that is wrong in the files that could be read.
-    """
+    """Read the rankings of a study."""
     try:
         if source.source == "store" or "from" not in _part(file):
             return _read_undecided(file, source, session)

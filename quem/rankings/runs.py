@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from quem.study import Declared
     from quem.study.runs import Run
 
-__all__ = ["rankings_of"]
-
 
 def rankings_of(run: Run, declared: Declared) -> Rankings:
     """Give the valid rankings of a run, each repeat as a separate judge: 0, 1, and so on.

@@ -24,32 +24,16 @@ if TYPE_CHECKING:
     from quem.study.declared import Declared
     from quem.study.reading import StudyFile
 
-__all__ = [
-    "Session",
-    "Submitted",
-    "judging_minutes",
-    "read_stored",
-    "read_submitted",
-    "removed_warning",
-    "session_of_study",
-]
-
 # How many of a kind a warning names.
 _MOST = 5
 
 
 @dataclass(frozen=True)
 class Session:
-    """Where to look for a study's judging session.
-
-    Parameters
-    ----------
-    reveal : bool
-        Whether rankings may be read before the study is closed; that is logged.
-    """
+    """Where to look for a study's judging session."""
 
     place: DatabaseLocation
-    reveal: bool = False
+    reveal: bool = False  # whether rankings may be read before the study is closed; that is logged
 
 
 def session_of_study(session: Session, study_id: str) -> Store | None:
@@ -80,38 +64,16 @@ def judging_minutes(session: Session, study_id: str) -> float | None:
 
 @dataclass(frozen=True)
 class Submitted:
-    """What the judges of a session submitted.
+    """What the judges of a session submitted."""
 
-    Parameters
-    ----------
-    rankings : list of SubmittedRanking
-        The last of each ballot, without what was removed from the study since.
-    people : list of StoredJudge
-        Its judges.
-    warnings : list of StudyWarning
-        What bears upon how far the rankings can be trusted.
-    """
-
+    # The last of each ballot, without what was removed from the study since.
     rankings: list[SubmittedRanking]
-    people: list[StoredJudge]
-    warnings: list[StudyWarning]
+    people: list[StoredJudge]  # its judges
+    warnings: list[StudyWarning]  # what bears upon how far the rankings can be trusted
 
 
 def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
-    """Read each ballot's last submitted ranking.
-
-    Parameters
-    ----------
-    file : StudyFile
-        Without mistakes.
-    store : Store
-        That holds the study.
-
-    Raises
-    ------
-    QuemError
-        The study is not closed, or nothing was submitted yet.
-    """
+    """Read each ballot's last submitted ranking."""
     from quem.store import studies
     from quem.store.audit_log import noteworthy
     from quem.store.exporting import shown_digests, submitted_rankings
@@ -122,11 +84,18 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
         status = studies.status_of(c, study_id)
     if not status.is_shown and not reveal:
         now = "on trial: it has not opened" if status.state == "trial" else status.state
-        message = (
-            f"the judging session is still {now}; close it in the dashboard (quem serve), or "
-            "give --reveal, which is logged"
+        raise QuemError(
+            [
+                Mistake(
+                    file.name,
+                    message=(
+                        f"the judging session is still {now}; close it in the dashboard (quem "
+                        "serve), or "
+                        "give --reveal, which is logged"
+                    ),
+                )
+            ]
         )
-        raise QuemError([Mistake(file.name, message=message)])
     if reveal and status.state != "closed":
         with store.write() as c:
             studies.reveal(c, study_id, "shell")
@@ -136,8 +105,17 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
         shown = shown_digests(c, study_id)
         noted = noteworthy(c, study_id)
     if not any(one.state.ranks() for one in rankings):
-        message = f"no ranking is submitted yet in {store.place.name}; judges have to submit first"
-        raise QuemError([Mistake(file.name, message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    file.name,
+                    message=(
+                        f"no ranking is submitted yet in {store.place.name}; judges have to "
+                        "submit first"
+                    ),
+                )
+            ]
+        )
     warnings = [*_changed(file, shown), *removed, *_event_warnings(noted)]
     if status.state != "closed":
         message = "the judging session is not closed; its rankings are not final"
@@ -148,25 +126,7 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
 def read_stored(
     file: StudyFile, store: Store, *, reveal: bool
 ) -> tuple[Rankings | None, list[Mistake]]:
-    """Read each ballot's last submitted ranking, as a table.
-
-    Parameters
-    ----------
-    file : StudyFile
-        Without mistakes.
-    store : Store
-        That holds the study.
-
-    Returns
-    -------
-    rankings : Rankings or None
-    mistakes : list of Mistake
-
-    Raises
-    ------
-    QuemError
-        The study is not closed, or nothing was submitted yet.
-    """
+    """Read each ballot's last submitted ranking, as a table."""
     from quem.store.answers import answers_to_questions
 
     session = read_submitted(file, store, reveal=reveal)

@@ -16,30 +16,20 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.store.answers import Answer
 
-__all__ = ["Placement", "Rankings"]
-
 
 @dataclass(frozen=True)
 class Placement:
-    """How one judge's ranking of one task came about, in a judging session.
-
-    Parameters
-    ----------
-    queue : tuple of str
-        The solvers in the order in which the judge was given their solutions.
-    placed_by, sure : mapping of str to str
-        By solver, as `quem.store.state.State` has them.
-    answers : tuple of (str, str)
-        The verdict on each pair that was compared, and the side on which the new one stood.
-    """
+    """How one judge's ranking of one task came about, in a judging session."""
 
     judge: str
     problem: str
     block: int
     occasion: int
-    queue: tuple[str, ...]
+    queue: tuple[str, ...]  # the solvers in the order in which the judge was given their solutions
+    # By solver, as `quem.store.state.State` has them
     placed_by: Mapping[str, str]
     sure: Mapping[str, str]
+    # The verdict on each pair that was compared, and the side on which the new one stood.
     answers: tuple[tuple[str, str], ...]
 
     @property
@@ -54,40 +44,27 @@ class Placement:
 
 @dataclass(frozen=True)
 class Rankings:
-    """Every judged solution of a study, as columns of equal length.
+    """Every judged solution of a study, as columns of equal length."""
 
-    Parameters
-    ----------
-    judges, problems, solvers : tuple of str
-        The ids that the codes stand for.
-    judge, problem, solver : array of int, shape (n,)
-        Codes into them.
-    block, occasion : array of int, shape (n,)
-    rank : array of float, shape (n,)
-        As the judge wrote it; NaN where there is none.
-    failed : array of bool, shape (n,)
-        Whether a missing rank means a solution that failed.
-    recognized : array of bool, shape (n,)
-        Whether the judge recognized the author; nowhere by default.
-    placements : tuple of Placement
-        How the rankings of a judging session came about; empty where that is not known.
-    answers : tuple of Answer
-        What the judges of a judging session answered to the study's own questions.
-    """
-
+    # The ids that the codes stand for
     judges: tuple[str, ...]
     problems: tuple[str, ...]
     solvers: tuple[str, ...]
+    # Of shape (n,): codes into them
     judge: NDArray[np.int64]
     problem: NDArray[np.int64]
     solver: NDArray[np.int64]
+    # Of shape (n,)
     block: NDArray[np.int64]
     occasion: NDArray[np.int64]
-    rank: NDArray[np.float64]
-    failed: NDArray[np.bool_]
+    rank: NDArray[np.float64]  # of shape (n,): as the judge wrote it; NaN where there is none
+    failed: NDArray[np.bool_]  # of shape (n,): whether a missing rank means a solution that failed
     warnings: tuple[StudyWarning, ...] = ()
+    # Of shape (n,): whether the judge recognized the author; nowhere by default.
     recognized: NDArray[np.bool_] = None  # type: ignore[assignment]  # filled in below
+    # How the rankings of a judging session came about; empty where that is not known.
     placements: tuple[Placement, ...] = ()
+    # What the judges of a judging session answered to the study's own questions.
     answers: tuple[Answer, ...] = ()
 
     def __post_init__(self) -> None:
@@ -97,13 +74,7 @@ class Rankings:
             object.__setattr__(self, "recognized", nobody)
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the table of the contract: judge, problem, block, ..., rank, reason.
-
-        Returns
-        -------
-        DataFrame, shape (n, 7)
-            With an eighth column, recognized, only where some author was recognized.
-        """
+        """Give the table of the contract: judge, problem, block, ..., rank, reason."""
         reason = np.where(self.failed, "failed", np.where(np.isnan(self.rank), "absent", ""))
         frame = pd.DataFrame(
             {

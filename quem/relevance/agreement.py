@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Alpha", "InCommon", "alphas", "in_common", "pairs_of_judges", "with_themselves"]
-
 # Numbers that replicates take at once.
 _AT_ONCE = 4_000_000
 _FEWEST = 2
@@ -24,20 +22,11 @@ _FEWEST = 2
 
 @dataclass(frozen=True)
 class Alpha:
-    """Krippendorff's alpha, over all queries and of each.
+    """Krippendorff's alpha, over all queries and of each."""
 
-    Parameters
-    ----------
-    overall : float
-        NaN without two judgments that could differ.
-    interval : (float, float)
-        By bootstrap over queries; NaN where there is none.
-    by_query : array of float, shape (queries,)
-    """
-
-    overall: float
-    interval: tuple[float, float]
-    by_query: Floats
+    overall: float  # NaN without two judgments that could differ
+    interval: tuple[float, float]  # by bootstrap over queries; NaN where there is none
+    by_query: Floats  # of shape (queries,)
 
 
 def alphas(judgments: Judgments, *, level: float, replicates: int, seed: int) -> Alpha:
@@ -46,11 +35,6 @@ def alphas(judgments: Judgments, *, level: float, replicates: int, seed: int) ->
     :math:`\alpha = 1 - D_o / D_e` with the distance of two grades
     :math:`\delta^2_{ck} = (\sum_{g=c}^{k} n_g - (n_c + n_k)/2)^2`, where :math:`n_g` counts the
     judgments with grade g that can be paired; candidates with one judgment have no part in it.
-
-    Parameters
-    ----------
-    level : float
-        Of the interval, the percentiles of `replicates` samples of the queries.
 
     References
     ----------
@@ -116,21 +100,11 @@ def _alpha(met: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class InCommon:
-    """How far two readings of the same candidates agree.
+    """How far two readings of the same candidates agree."""
 
-    Parameters
-    ----------
-    n : int
-        Candidates that both judged.
-    same : float
-        The share on which they are the same; NaN without any.
-    kappa : float
-        Cohen's kappa with quadratic weights; NaN where it is undefined.
-    """
-
-    n: int
-    same: float
-    kappa: float
+    n: int  # candidates that both judged
+    same: float  # the share on which they are the same; NaN without any
+    kappa: float  # cohen's kappa with quadratic weights; NaN where it is undefined
 
 
 def in_common(one: Floats, other: Floats) -> InCommon:
@@ -140,14 +114,11 @@ def in_common(one: Floats, other: Floats) -> InCommon:
     expect of independent judges with the same grades, which is the sum of both variances and of
     the squared difference of both means.
 
-    Parameters
-    ----------
-    one, other : array of float, shape (candidates,)
-        NaN for no judgment.
-
     References
     ----------
     Cohen, J. (1968). Weighted kappa. *Psychological Bulletin*, 70(4), 213-220.
+
+    Shapes: `one`, `other` (candidates,).
     """
     both = ~np.isnan(one) & ~np.isnan(other)
     a, b = one[both], other[both]

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from quem.relevance.judgments import Judgments
     from quem.relevance.loading import RelevanceStudy
 
-__all__ = ["analyze_relevance", "check_relevance"]
-
 
 def analyze_relevance(study: RelevanceStudy, **settings: object) -> RelevanceResult:
     """Analyze a study of kind ``relevance`` (see `quem.analyze`)."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.relevance.result import RelevanceFindings
 
-__all__ = ["find_warnings"]
-
 _RULES: WarningRules[RelevanceFindings] = WarningRules()
 # Krippendorff's limit for tentative conclusions.
 _LOW = 0.667

@@ -13,17 +13,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["average_rank", "consensus_grade"]
-
 
 def consensus_grade(judgments: Judgments, rule: Literal["median", "mode"]) -> Floats:
-    """Give the grade of each candidate: the median or the most frequent one, the lower of two.
-
-    Returns
-    -------
-    array of float, shape (pairs,)
-        NaN where nobody judged it.
-    """
+    """Give the grade of each candidate: the median or the most frequent one, the lower of two."""
     values = judgments.first
     if rule == "median":
         ordered = np.sort(values, axis=0)  # NaN last

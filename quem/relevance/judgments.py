@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Pair = tuple[str, str]
 
-__all__ = ["Judgments", "judgments_of_session", "read_judgments"]
-
 _FIELDS = {
     "query": ("query", "query_id", "qid", "topic"),
     "case": ("case", "case_id", "docno", "docid", "doc_id", "document"),
@@ -36,27 +34,15 @@ _FIELDS = {
 
 @dataclass(frozen=True)
 class Judgments:
-    """Grades, or ranks within a query.
-
-    Parameters
-    ----------
-    judges : tuple of str
-    pairs : tuple of (str, str)
-        Query and case of each candidate, query by query.
-    first : array of float, shape (judges, pairs)
-        What each judge said; of ranks, tied ones have their mean, and 1 is the worst. NaN where
-        they said nothing.
-    again : array of float, shape (judges, pairs)
-        What they said when the query came a second time.
-    n_cannot : array of int, shape (judges,)
-        How many candidates each could not judge.
-    """
+    """Grades, or ranks within a query."""
 
     judges: tuple[str, ...]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[Pair, ...]  # query and case of each candidate, query by query
+    # Of shape (judges, pairs): what each judge said; of ranks, tied ones have their mean, and 1 is
+    # the worst. NaN where they said nothing.
     first: Floats
-    again: Floats
-    n_cannot: NDArray[np.int64]
+    again: Floats  # of shape (judges, pairs): what they said when the query came a second time
+    n_cannot: NDArray[np.int64]  # of shape (judges,): how many candidates each could not judge
 
     @property
     def queries(self) -> tuple[str, ...]:
@@ -103,19 +89,7 @@ def judgments_of_session(
     *,
     graded: bool,
 ) -> Judgments:
-    """Take judgments out of what judges submitted.
-
-    Parameters
-    ----------
-    rankings : sequence of SubmittedRanking
-        Of any judges and problems.
-    judges : sequence of str
-        All who were asked; those without a submitted ranking are left out.
-    names : mapping of (str, str) to (str, str)
-        Query and case of each problem and solver; others are passed over.
-    graded : bool
-        Whether each candidate has a grade; else the order counts.
-    """
+    """Take judgments out of what judges submitted."""
     there = {one.judge for one in rankings}
     own = tuple(judge for judge in judges if judge in there)
     pairs = _by_query(names.values())
@@ -153,22 +127,7 @@ def _ranks(one: SubmittedRanking) -> dict[str, float]:
 
 
 def read_judgments(path: Path, name: str, n_grades: int, known: Iterable[Pair] = ()) -> Judgments:
-    """Read a table with the columns query, case, judge, and grade.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it, for messages.
-    n_grades : int
-        How many grades there are; 0 where the column holds ranks, 1 for the worst.
-    known : iterable of (str, str)
-        Query and case of all candidates; none where nobody says which there are.
-
-    Raises
-    ------
-    QuemError
-        The file is no such table; each grade that is none; each judgment that is there twice.
-    """
+    """Read a table with the columns query, case, judge, and grade."""
     table = read_table(
         path, name, what="table of judgments", fields=_FIELDS, required=tuple(_FIELDS)
     )

@@ -28,35 +28,19 @@ if TYPE_CHECKING:
     # From a file and its name for messages to rows of query, case, and grade.
     QrelsReader = Callable[[Path, str], Iterable[tuple[str, str, float]]]
 
-__all__ = ["RelevanceStudy", "load_relevance", "names_of"]
-
 
 @dataclass(frozen=True, repr=False)
 class RelevanceStudy:
-    """A study of kind ``relevance`` that can be analyzed.
+    """A study of kind ``relevance`` that can be analyzed."""
 
-    Parameters
-    ----------
-    path : Path
-        The study file.
-    name : str
-        The path as the user wrote it, for messages.
-    judgments : Judgments
-        What its judges said.
-    judged : mapping of (str, str) to float
-        Grades from before, by query and case.
-    warnings : tuple of StudyWarning
-        What is doubtful about the judging session.
-    document : Document
-        The study file with its lines and columns.
-    """
-
-    path: Path
-    name: str
+    path: Path  # the study file
+    name: str  # the path as the user wrote it, for messages
     spec: RelevanceSpec
-    judgments: Judgments
+    judgments: Judgments  # what its judges said
+    # Grades from before, by query and case.
     judged: Mapping[Pair, float] = field(default_factory=dict)
-    warnings: tuple[StudyWarning, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()  # what is doubtful about the judging session
+    # The study file with its lines and columns.
     document: Document = field(default=Document("", None, {}, {}), compare=False)
 
     def __repr__(self) -> str:
@@ -94,31 +78,20 @@ def load_relevance(
     database: str | None = None,
     reveal: bool = False,
 ) -> RelevanceStudy:
-    """Read a study of kind ``relevance`` with what its judges said.
-
-    Parameters
-    ----------
-    path : path-like
-        The study file; see ``docs/reference/study-relevance.md``.
-    qrels : callable
-        Reads relevance judgments made before.
-    database : str, optional
-        Where the judging session is, as in `quem.load_study`.
-    reveal : bool
-        Whether to read the grades of a session that is not closed; that is logged.
-
-    Raises
-    ------
-    QuemError
-        With every mistake in the file and in its data, or the session is not closed.
-    """
+    """Read a study of kind ``relevance`` with what its judges said."""
     draft = draft_relevance(path)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
     names = names_of(draft.spec)
     if twice := _twice(names):
-        message = f"{' and '.join(twice)} are the same case of the same query; keep one"
-        raise QuemError([draft.document.mistake(("candidates",), message)])
+        raise QuemError(
+            [
+                draft.document.mistake(
+                    ("candidates",),
+                    f"{' and '.join(twice)} are the same case of the same query; keep one",
+                )
+            ]
+        )
     judged = _judged(draft, draft.spec, qrels)
     warnings: list[StudyWarning] = []
     if draft.spec.judgments:
@@ -159,11 +132,19 @@ def _of_session(
 ) -> tuple[Judgments, list[StudyWarning]]:
     store = session_of_study(session, spec.id)
     if store is None:
-        message = (
-            f"there is no judging session of this study in {session.place.name}; `quem serve` "
-            "starts one, --database names another place, and `judgments` a table instead"
+        raise QuemError(
+            [
+                Mistake(
+                    draft.name,
+                    message=(
+                        f"there is no judging session of this study in {session.place.name}; "
+                        "`quem serve` "
+                        "starts one, --database names another place, and `judgments` a table "
+                        "instead"
+                    ),
+                )
+            ]
         )
-        raise QuemError([Mistake(draft.name, message=message)])
     from quem.store.engine import clear_refusals
 
     try:
@@ -178,8 +159,14 @@ def _of_session(
         graded=bool(spec.grades),
     )
     if np.isnan(judgments.first).all():
-        message = "judges could not judge any candidate, so there is nothing to analyze"
-        raise QuemError([Mistake(draft.name, message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    draft.name,
+                    message="judges could not judge any candidate, so there is nothing to analyze",
+                )
+            ]
+        )
     return judgments, read.warnings
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-__all__ = ["PooledQuery", "PoolingStudy", "safe_names", "write_relevance_study"]
-
 _LONGEST = 60
 _RESERVED = re.compile(r"con|prn|aux|nul|com\d|lpt\d", re.IGNORECASE)
 _CANDIDATES, _JUDGED, _BRIEFING = "candidates.csv", "judged.csv", "briefing.md"
@@ -34,39 +32,24 @@ _CANDIDATES, _JUDGED, _BRIEFING = "candidates.csv", "judged.csv", "briefing.md"
 
 @dataclass(frozen=True)
 class PooledQuery:
-    """A query and its candidates.
-
-    Parameters
-    ----------
-    text : str
-        What judges read of it, in Markdown.
-    candidates : dict of str to (str or Path)
-        By case: what judges read of it, in Markdown, or a file.
-    """
+    """A query and its candidates."""
 
     id: str
     title: str
-    text: str
-    candidates: Mapping[str, str | Path]
+    text: str  # what judges read of it, in Markdown
+    candidates: Mapping[str, str | Path]  # by case: what judges read of it, in Markdown, or a file
 
 
 @dataclass(frozen=True)
 class PoolingStudy:
-    """What is written.
-
-    Parameters
-    ----------
-    labels : tuple of str
-        Of the grades, the lowest first; empty where judges rank.
-    judged : dict of (str, str) to float
-        Grades from before, by query and case.
-    """
+    """What is written."""
 
     id: str
     title: str
     queries: tuple[PooledQuery, ...]
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # of the grades, the lowest first; empty where judges rank
     judges: int
+    # Grades from before, by query and case.
     judged: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
 
@@ -100,18 +83,7 @@ def _made(one: str) -> str:
 
 
 def write_relevance_study(folder: Path, made: PoolingStudy) -> list[str]:
-    """Write a judging study, whole or not at all.
-
-    Returns
-    -------
-    list of str
-        What was written, by its names in the folder.
-
-    Raises
-    ------
-    QuemError
-        The folder has something of it already, or a document cannot be shown to judges.
-    """
+    """Write a judging study, whole or not at all."""
 
     def fill(new: Path) -> None:
         problems = safe_names(query.id for query in made.queries)

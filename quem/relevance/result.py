@@ -25,51 +25,32 @@ if TYPE_CHECKING:
     from quem.relevance.loading import RelevanceStudy
     from quem.study.relevance import RelevanceSettings
 
-__all__ = ["JudgeFindings", "RelevanceFindings", "RelevanceResult"]
-
 
 @dataclass(frozen=True)
 class JudgeFindings:
-    """What a judge said, and how steadily.
-
-    Parameters
-    ----------
-    n_queries, n_judged, n_cannot : int
-        Queries with a judgment, judgments, and candidates that the judge could not judge.
-    mean : float
-        Of the grades or ranks.
-    repeated : InCommon
-        Both judgments of the queries that came twice.
-    """
+    """What a judge said, and how steadily."""
 
     judge: str
+    # Queries with a judgment, judgments, and candidates that the judge could not judge
     n_queries: int
     n_judged: int
     n_cannot: int
-    mean: float
-    repeated: InCommon
+    mean: float  # of the grades or ranks
+    repeated: InCommon  # both judgments of the queries that came twice
 
 
 @dataclass(frozen=True, eq=False)
 class RelevanceFindings:
-    """The result of an analysis, as plain results.
-
-    Parameters
-    ----------
-    settings : RelevanceSettings
-        As used.
-    consensus : array of float, shape (pairs,)
-        A grade, or the average rank, of each candidate; NaN where nobody judged it.
-    pairs : dict of (int, int) to InCommon
-        Of every two judges.
-    """
+    """The result of an analysis, as plain results."""
 
     study: RelevanceStudy
-    settings: RelevanceSettings
+    settings: RelevanceSettings  # as used
+    # Of shape (pairs,): a grade, or the average rank, of each candidate; NaN where nobody judged
+    # it.
     consensus: NDArray[np.float64]
     alpha: Alpha
     judges: tuple[JudgeFindings, ...]
-    pairs: dict[tuple[int, int], InCommon]
+    pairs: dict[tuple[int, int], InCommon]  # of every two judges
     warnings: tuple[StudyWarning, ...] = ()
 
     @property

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["case_text", "short_title"]
-
 # A value that is longer, or has several lines, stands below the others.
 _LONG = 80
 _SPECIAL = re.compile(r"[`*_<>|~&\\\[\]$]")
@@ -20,21 +18,7 @@ _LONGEST_TITLE = 80
 
 
 def case_text(case: Mapping[str, object], columns: Sequence[str] = ()) -> str:
-    """Write a case or a query for a judge, without its id.
-
-    Parameters
-    ----------
-    case : mapping of str to object
-        Its attributes; missing values are left out.
-    columns : sequence of str
-        Those to show, as texts one below the other; all by default, with their names where
-        there are several.
-
-    Returns
-    -------
-    str
-        Markdown in which no value is markup; empty where nothing is known of the case.
-    """
+    """Write a case or a query for a judge, without its id."""
     known = {name: _value(value) for name, value in case.items()}
     known = {name: text for name, text in known.items() if text}
     if columns or len(known) == 1:

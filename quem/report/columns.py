@@ -27,34 +27,6 @@ if TYPE_CHECKING:
 
     from quem.report.result import Presentation
 
-__all__ = [
-    "COUNT",
-    "FLAG",
-    "INTERVAL",
-    "NAME",
-    "NOT_NEGATIVE",
-    "NUMBER",
-    "OPEN_INTERVAL",
-    "SHARE",
-    "STUDY",
-    "TEXT",
-    "WARNINGS",
-    "Column",
-    "Columns",
-    "Table",
-    "Type",
-    "WholeTable",
-    "choice",
-    "each",
-    "head",
-    "json_schema",
-    "keys_table",
-    "null_or",
-    "of",
-    "settings",
-    "tables_table",
-]
-
 Row = TypeVar("Row")
 Findings = TypeVar("Findings")
 _UNKNOWN = "–"
@@ -62,28 +34,15 @@ _UNKNOWN = "–"
 
 @dataclass(frozen=True)
 class Type:
-    """What a value is, wherever it is written.
+    """What a value is, wherever it is written."""
 
-    Parameters
-    ----------
-    schema : mapping
-        What JSON Schema says of it.
-    dtype : str
-        Of its column in a DataFrame, where that must hold unknown values; else empty.
-    is_interval : bool
-        Whether it has two ends: a list in JSON, and two columns such as ``mean_low`` and
-        ``mean_high`` in a CSV file.
-    columns : Columns, optional
-        Of a mapping, in JSON alone.
-    entry : Type, optional
-        Of each value of a list, in JSON alone.
-    """
-
-    schema: Mapping[str, Any]
-    dtype: str = ""
+    schema: Mapping[str, Any]  # what JSON Schema says of it
+    dtype: str = ""  # of its column in a DataFrame, where that must hold unknown values; else empty
+    # Whether it has two ends: a list in JSON, and two columns such as ``mean_low`` and
+    # ``mean_high`` in a CSV file.
     is_interval: bool = False
-    columns: Columns[Any, Any] | None = None
-    entry: Type | None = None
+    columns: Columns[Any, Any] | None = None  # of a mapping, in JSON alone
+    entry: Type | None = None  # of each value of a list, in JSON alone
 
     @property
     def is_words(self) -> bool:
@@ -188,45 +147,27 @@ OPEN_INTERVAL = _interval(_or_null(NUMBER.schema))
 
 @dataclass(frozen=True)
 class Column(Generic[Row, Findings]):
-    """A value of a result.
+    """A value of a result."""
 
-    Parameters
-    ----------
-    name : str
-        In JSON and CSV.
-    meaning : str
-        Its sentence in the reference, with the unit where it has one.
-    of : str or callable
-        The attribute of a row that it is, or a function of a row and the findings; by default
-        the attribute of its name.
-    heading : str or callable
-        Above the column in the report's table, or a function of the findings that gives it; a
-        column without one is not in that table.
-    digits : int
-        Decimals there.
-    text : callable, optional
-        How a value reads there, where the type does not say it.
-    only : {"", "json", "csv", "report"}
-        Where the column is, if not everywhere.
-    spread : callable, optional
-        Names the columns of a CSV file that hold its values, where their number depends on the
-        findings.
-    only_with : (str, str, object), optional
-        The mapping beside it, the key in that, and the value at which JSON has the column.
-    optional : bool
-        Whether JSON lacks the column, rather than holding null, where there is no value.
-    """
-
-    name: str
+    name: str  # in JSON and CSV
     type: Type
-    meaning: str
+    meaning: str  # its sentence in the reference, with the unit where it has one
+    # The attribute of a row that it is, or a function of a row and the findings; by default the
+    # attribute of its name.
     of: str | Callable[[Row, Findings], object] = ""
+    # Above the column in the report's table, or a function of the findings that gives it; a column
+    # without one is not in that table.
     heading: str | Callable[[Findings], str] = ""
-    digits: int = 2
+    digits: int = 2  # decimals there
+    # How a value reads there, where the type does not say it.
     text: Callable[[Any], str] | None = None
-    only: Literal["", "json", "csv", "report"] = ""
+    only: Literal["", "json", "csv", "report"] = ""  # where the column is, if not everywhere
+    # Names the columns of a CSV file that hold its values, where their number depends on the
+    # findings.
     spread: Callable[[Findings], Iterable[str]] | None = None
+    # The mapping beside it, the key in that, and the value at which JSON has the column.
     only_with: tuple[str, str, object] | None = None
+    # Whether JSON lacks the column, rather than holding null, where there is no value.
     optional: bool = False
 
     def value(self, row: Row, findings: Findings) -> Any:  # noqa: ANN401
@@ -424,25 +365,13 @@ def _strict(schema: Any) -> Any:  # noqa: ANN401  JSON
 
 @dataclass(frozen=True)
 class Table(Generic[Row, Findings]):
-    """A CSV file of a report.
+    """A CSV file of a report."""
 
-    Parameters
-    ----------
-    stem : str
-        Of its name.
-    meaning : str
-        What a row is.
-    rows : callable
-        Gives the rows of some findings.
-    always : bool
-        Whether a table without rows is written, with its header.
-    """
-
-    stem: str
-    meaning: str
+    stem: str  # of its name
+    meaning: str  # what a row is
     columns: Columns[Row, Findings]
-    rows: Callable[[Findings], Iterable[Row]]
-    always: bool = False
+    rows: Callable[[Findings], Iterable[Row]]  # gives the rows of some findings
+    always: bool = False  # whether a table without rows is written, with its header
 
     def frame(self, findings: Findings) -> pd.DataFrame:
         """Give the table of some findings."""
@@ -451,17 +380,9 @@ class Table(Generic[Row, Findings]):
 
 @dataclass(frozen=True)
 class WholeTable(Table[Row, Findings]):
-    """A CSV file with enough rows that each column is computed at once.
+    """A CSV file with enough rows that each column is computed at once."""
 
-    Parameters
-    ----------
-    rows : callable
-        Gives what each column is computed of, part by part.
-    order : tuple of str
-        The columns by which the rows are sorted, if they are.
-    """
-
-    order: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()  # the columns by which the rows are sorted, if they are
 
     def frame(self, findings: Findings) -> pd.DataFrame:
         """Give the table of some findings."""
@@ -475,13 +396,7 @@ class WholeTable(Table[Row, Findings]):
 
 
 def json_schema(presentations: Mapping[str, Presentation[Any]]) -> dict[str, Any]:
-    """Give the JSON Schema (draft 2020-12) of analysis.json: every key, and no other.
-
-    Parameters
-    ----------
-    presentations : mapping of str to Presentation
-        How results of each kind are shown.
-    """
+    """Give the JSON Schema (draft 2020-12) of analysis.json: every key, and no other."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:quem:analysis:1",

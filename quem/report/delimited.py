@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["csv_bytes", "csv_parts"]
-
 _DIGITS = "%.12g"
 # From here on, what is saved is more than what is looked up.
 _LARGE = 10_000

@@ -25,35 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.colors import LinearSegmentedColormap
     from numpy.typing import NDArray
 
-__all__ = [
-    "BAND",
-    "FORMATS",
-    "GRID",
-    "HALO",
-    "INK",
-    "INNER_BAND",
-    "LETTERS",
-    "LINE",
-    "MOST_LABELS",
-    "MOST_ROWS",
-    "MUTED",
-    "PAPER",
-    "SUNKEN",
-    "SYSTEMS",
-    "colors",
-    "dark_rules",
-    "heat_map",
-    "inline_svg",
-    "label_inches",
-    "missing_glyphs",
-    "one_axes",
-    "pdf_bytes",
-    "png_bytes",
-    "svg_text",
-    "tidy",
-    "with_style",
-]
-
 INK, MUTED, GRID, PAPER = "#191c22", "#4c525c", "#dcd9d1", "#ffffff"
 SUNKEN = "#ebe9e3"  # the people's range
 LINE, BAND, INNER_BAND = "#1c4f8f", "#dbe6f3", "#b9cfe8"
@@ -158,14 +129,7 @@ def tidy(axes: Axes, *, x: str = "", y: str = "", grid: str = "y") -> None:
 
 
 def svg_text(figure: Figure, name: str) -> str:
-    """Draw a figure as SVG on white, the same bytes each time. Text stays text.
-
-    Parameters
-    ----------
-    name : str
-        Such as "skill-function". Becomes the title, and goes into the ids, so that several
-        figures fit in one page.
-    """
+    """Draw a figure as SVG on white, the same bytes each time. Text stays text."""
     buffer = io.StringIO()
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": name}
     title = name.replace("-", " ").capitalize()
@@ -226,17 +190,7 @@ def missing_glyphs() -> Iterator[None]:
 
 
 def inline_svg(svg: str, name: str, label: str) -> str:
-    """Make an SVG fit for an HTML page.
-
-    Parameters
-    ----------
-    svg : str
-        As from `svg_text`.
-    name : str
-        Made part of every id, so that ids of several figures do not meet.
-    label : str
-        What the figure shows, for readers who do not see it.
-    """
+    """Make an SVG fit for an HTML page."""
     from html import escape
 
     svg = svg[svg.index("<svg") :]
@@ -313,14 +267,7 @@ def heat_map(
 ) -> Figure:
     """Draw a heat map whose last column sums the others up.
 
-    Parameters
-    ----------
-    rows, columns : list of str
-        Labels.
-    values : array of float, shape (n_rows, n_columns)
-        NaN stays blank.
-    ends : (float, float)
-        The values of the reddest red and the bluest blue.
+    Shapes: `values` (n_rows, n_columns).
     """
     with with_style():
         figure, axes = _canvas(rows, columns, title)

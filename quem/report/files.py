@@ -27,32 +27,13 @@ if TYPE_CHECKING:
 
     from quem.report.result import BaseResult, Content
 
-__all__ = [
-    "Section",
-    "TextTable",
-    "json_text",
-    "notebook_html",
-    "report_files",
-    "report_html",
-    "write_files",
-    "write_report",
-]
-
 
 def report_html(
     result: BaseResult[Any],
     svgs: dict[str, str] | None = None,
     tables: Sequence[str] = ("csv",),
 ) -> str:
-    """Lay a result out as one page.
-
-    Parameters
-    ----------
-    svgs : dict of str to str, optional
-        The result's figures as SVG, where they are drawn already.
-    tables : sequence of str
-        Formats of the tables beside it, which it mentions.
-    """
+    """Lay a result out as one page."""
     return _render(f"report/{result.kind}.html", result, svgs, tables)
 
 
@@ -116,42 +97,24 @@ def _code(text: str) -> Markup:
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of ready texts.
-
-    Parameters
-    ----------
-    columns : tuple of str
-        The first holds names; the others, numbers.
-    words : frozenset of int
-        Columns besides the first that hold words.
-    muted : frozenset of (int, int)
-        Cells, by row and column, that are grayed out.
-    """
+    """A table of ready texts."""
 
     caption: str
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # the first holds names; the others, numbers
     rows: Sequence[tuple[str, ...]]
     note: str = ""
-    words: frozenset[int] = frozenset()
-    muted: frozenset[tuple[int, int]] = frozenset()
+    words: frozenset[int] = frozenset()  # columns besides the first that hold words
+    muted: frozenset[tuple[int, int]] = frozenset()  # cells, by row and column, that are grayed out
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report under one heading.
-
-    Parameters
-    ----------
-    text : list of str
-        Paragraphs.
-    figures : tuple of str
-        Stems of the figures that belong here.
-    """
+    """A part of a report under one heading."""
 
     id: str
     title: str
-    text: list[str] = field(default_factory=list)
-    figures: tuple[str, ...] = ()
+    text: list[str] = field(default_factory=list)  # paragraphs
+    figures: tuple[str, ...] = ()  # stems of the figures that belong here
     tables: list[TextTable] = field(default_factory=list)
 
 
@@ -162,24 +125,7 @@ def write_report(
     figures: Sequence[str] = ("svg", "png"),
     dpi: int = 160,
 ) -> None:
-    """Write every file of a result's report.
-
-    Parameters
-    ----------
-    folder : Path
-        Made where it is missing; files in it that are not ours stay.
-    tables : sequence of str
-        Formats of the tables: csv, markdown, latex, parquet; nothing for no tables.
-    figures : sequence of str
-        Formats of the figures: svg, png, pdf; nothing for those of the page only.
-    dpi : int
-        Dots per inch of figures as PNG.
-
-    Raises
-    ------
-    QuemError
-        The folder cannot be written to, or there is no such format.
-    """
+    """Write every file of a result's report."""
     _refuse_file(folder)
     again = (folder / "analysis.json").is_file()
     made = report_files(result, tables, figures, dpi)
@@ -197,20 +143,12 @@ def report_files(
     figures: Sequence[str] = ("svg", "png"),
     dpi: int = 160,
 ) -> dict[str, bytes]:
-    """Make the report's files but attachments, by name, in the order in which they are written.
-
-    Parameters
-    ----------
-    tables, figures : sequence of str
-    dpi : int
-        As for `write_report`.
-    """
+    """Make the report's files but attachments, by name, in the order in which they are written."""
     from quem.report.drawing import FORMATS, pdf_bytes, png_bytes, svg_text
     from quem.report.tables import table_files
 
     if unknown := [name for name in figures if name not in FORMATS]:
-        message = f"figures: there is no format {unknown[0]!r}; use {', '.join(FORMATS)}"
-        raise QuemError([message])
+        raise QuemError([f"figures: there is no format {unknown[0]!r}; use {', '.join(FORMATS)}"])
     files: dict[str, bytes] = {}
     svgs = {}
     for stem, figure in result.figures().items():
@@ -243,22 +181,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  JSON holds anything
 
 
 def write_files(folder: Path, files: Mapping[str, Content], keep: Iterable[Path] = ()) -> None:
-    """Write files so that each is there whole or not at all, in the order given.
-
-    Parameters
-    ----------
-    folder : Path
-        Made where it is missing.
-    files : mapping of str to bytes, or to an iterable of them
-        Content by name; a large one in parts, so that it is never held as a whole.
-    keep : iterable of Path
-        Files that must not be replaced.
-
-    Raises
-    ------
-    QuemError
-        The folder cannot be written to; what was there before is untouched.
-    """
+    """Write files so that each is there whole or not at all, in the order given."""
     _refuse_file(folder)
     _refuse_taken(folder, files, keep)
     is_new = not folder.exists()
@@ -271,8 +194,14 @@ def write_files(folder: Path, files: Mapping[str, Content], keep: Iterable[Path]
         for name in files:
             parts[name].replace(folder / name)
     except OSError as error:
-        message = f"cannot be written: {error.strerror or error}; name another folder"
-        raise QuemError([Mistake(str(folder), message=message)]) from None
+        raise QuemError(
+            [
+                Mistake(
+                    str(folder),
+                    message=f"cannot be written: {error.strerror or error}; name another folder",
+                )
+            ]
+        ) from None
     finally:
         if folder.is_dir():
             for left in parts.values():
@@ -303,5 +232,4 @@ def _is_one_of(path: Path, others: Iterable[Path]) -> bool:
 
 def _refuse_file(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
-        message = "is a file; name a folder to write to"
-        raise QuemError([Mistake(str(folder), message=message)])
+        raise QuemError([Mistake(str(folder), message="is a file; name a folder to write to")])

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.backend_bases import RendererBase
     from numpy.typing import NDArray
 
-__all__ = ["Label", "place_labels"]
-
 # Points: from a mark to its label near by, and farther off, where a line leads to it.
 _NEAR = 7.0
 _FAR = (20.0, 34.0, 50.0, 70.0)
@@ -32,19 +30,12 @@ _AIR = 2.0
 
 @dataclass(frozen=True)
 class Label:
-    """A label of a point.
+    """A label of a point."""
 
-    Parameters
-    ----------
-    x, y : float
-        The point, in data units.
-    texts : tuple of str
-        What to write, and shorter forms for where that finds no place.
-    """
-
+    # The point, in data units
     x: float
     y: float
-    texts: tuple[str, ...]
+    texts: tuple[str, ...]  # what to write, and shorter forms for where that finds no place
     color: str = MUTED
     weight: str = "normal"
 
@@ -59,21 +50,7 @@ def place_labels(
 ) -> list[Text]:
     """Write each label at the first place that is free; those that find none are left out.
 
-    Parameters
-    ----------
-    labels : sequence of Label
-        The most important first.
-    points : array of float, shape (n, 2)
-        What no label may cover, in data units.
-    radius : float
-        Of the points, in points of type.
-    line : array of float, shape (m, 2), optional
-        A curve that labels avoid where they can.
-
-    Returns
-    -------
-    list of Text
-        Those that were placed.
+    Shapes: `points` (n, 2); `line` (m, 2), optional.
     """
     figure = axes.figure
     canvas = FigureCanvasAgg(figure)  # type: ignore[arg-type]

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.report.columns import Columns, Table
 
-__all__ = ["BaseResult", "Content", "Drawers", "Presentation"]
-
 # What a file holds; in parts where that is much.
 Content: TypeAlias = "bytes | Iterable[bytes]"
 
@@ -36,28 +34,7 @@ Drawers: TypeAlias = "Mapping[str, Callable[[Findings], Figure | None]]"
 
 
 class Presentation(Generic[Findings]):
-    """How the results of a kind are shown.
-
-    Parameters
-    ----------
-    document : Columns
-        Of analysis.json.
-    tables : tuple of Table
-        The CSV files.
-    figures : dict of str to callable, or callable
-        Draws each figure by its file stem, or gives None where there is nothing to draw. A
-        function that imports and gives them spares whoever draws nothing the import of what
-        draws.
-    summary : callable
-        Writes the result as text, without the warnings.
-    context : callable
-        Gives what the template of the report shows.
-    templates : Path, optional
-        The folder of ``report/KIND.html`` and ``report/KIND-notebook.html``, for a kind that a
-        package adds.
-    narrow : callable, optional
-        Gives what draws figures once more, for the page on a phone, by the same stems.
-    """
+    """How the results of a kind are shown."""
 
     def __init__(
         self,
@@ -155,8 +132,7 @@ class BaseResult(ABC, Generic[Findings]):
         """
         figures = self.presentation().figures
         if stem not in figures:
-            message = f"there is no figure {stem!r}; use one of: {', '.join(figures)}"
-            raise KeyError(message)
+            raise KeyError(f"there is no figure {stem!r}; use one of: {', '.join(figures)}")
         from quem.report.drawing import with_style
 
         with with_style():

@@ -21,15 +21,6 @@ if TYPE_CHECKING:
 
     from quem.report.result import BaseResult
 
-__all__ = [
-    "FORMATS",
-    "latex_text",
-    "markdown_text",
-    "refuse_formats",
-    "table_files",
-    "table_names",
-]
-
 FORMATS = ("csv", "markdown", "latex", "parquet")
 _PAPER = {"markdown": "tables.md", "latex": "tables.tex"}
 _PROGRAM = ("csv", "parquet")
@@ -79,42 +70,24 @@ _MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~$#&"})
 
 
 def refuse_formats(formats: Iterable[str]) -> None:
-    """Refuse formats that there are not, or for which a library is missing.
-
-    Raises
-    ------
-    QuemError
-        With what can be used instead.
-    """
+    """Refuse formats that there are not, or for which a library is missing."""
     for name in formats:
         if name not in FORMATS:
-            message = f"tables: there is no format {name!r}; use {', '.join(FORMATS)}"
-            raise QuemError([message])
+            raise QuemError([f"tables: there is no format {name!r}; use {', '.join(FORMATS)}"])
     if "parquet" in formats and find_spec("pyarrow") is None:
-        message = "tables: parquet needs pyarrow; install it by: pip install 'quem[parquet]'"
-        raise QuemError([message])
+        raise QuemError(
+            ["tables: parquet needs pyarrow; install it by: pip install 'quem[parquet]'"]
+        )
 
 
 def table_names(stems: Iterable[str]) -> Iterator[str]:
-    """Name every file that tables may be in.
-
-    Parameters
-    ----------
-    stems : iterable of str
-        Of the declared tables.
-    """
+    """Name every file that tables may be in."""
     yield from (f"{stem}.{ending}" for stem in stems for ending in _PROGRAM)
     yield from _PAPER.values()
 
 
 def table_files(result: BaseResult[Any], formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Write the tables of a result; gives names and contents of files.
-
-    Parameters
-    ----------
-    formats : sequence of str
-        Of `FORMATS`.
-    """
+    """Write the tables of a result; gives names and contents of files."""
     refuse_formats(formats)
     if set(formats) & set(_PROGRAM):
         for stem, frame in result.tables().items():

@@ -13,8 +13,7 @@ __all__ = ["evaluate"]
 def __getattr__(name: str) -> Any:  # noqa: ANN401  any public name
     """Load what computes only when it is used."""
     if name != "evaluate":
-        message = f"module 'quem.retrieval' has no attribute {name!r}"
-        raise AttributeError(message)
+        raise AttributeError(f"module 'quem.retrieval' has no attribute {name!r}")
     from quem.retrieval.memory import evaluate
 
     return evaluate

@@ -62,8 +62,6 @@ if TYPE_CHECKING:
     from quem.retrieval.truth import ExpertRanks
     from quem.study.retrieval import RetrievalSettings
 
-__all__ = ["analyze_retrieval", "check_retrieval"]
-
 JUDGES = "each judge against the others"
 
 
@@ -74,18 +72,7 @@ def analyze_retrieval(
     progress: Progress = silent,
     **settings: object,
 ) -> RetrievalResult:
-    """Evaluate the retrievers of a study (see `quem.analyze`).
-
-    Parameters
-    ----------
-    keep : Path, optional
-        Where the ground truth of an earlier evaluation may be, which is used again if it still
-        fits.
-    progress : callable, optional
-        ``progress(label, length)`` gives a function that is called with each number of steps done.
-    **settings
-        See `RetrievalSettings`.
-    """
+    """Evaluate the retrievers of a study (see `quem.analyze`)."""
     settings, own = named(settings)
     study = replace(study, own_measures={**study.own_measures, **own})
     used = changed_settings(study.spec.analysis, settings)
@@ -130,13 +117,7 @@ def analyze_retrieval(
 
 
 def check_retrieval(study: RetrievalStudy) -> tuple[StudyWarning, ...]:
-    """Say what is doubtful before anything is run; retrievers are made, and asked nothing.
-
-    Raises
-    ------
-    QuemError
-        A retriever cannot be made.
-    """
+    """Say what is doubtful before anything is run; retrievers are made, and asked nothing."""
     _, warnings = make_retrievers(study)
     measures, _ = measures_of(study, study.spec.analysis)
     likeness_of(study, measures)

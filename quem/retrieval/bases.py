@@ -29,28 +29,11 @@ if TYPE_CHECKING:
 
     from quem.io.columns import CodedColumn
 
-__all__ = [
-    "Case",
-    "CaseBase",
-    "Roles",
-    "Value",
-    "is_number",
-    "make_bases",
-    "named_only",
-    "read_bases",
-]
-
 Value = float | str | None
 
 
 class Case(dict[str, Any]):
-    """A case or a query: its attributes by name, and its id.
-
-    Parameters
-    ----------
-    attributes : mapping of str to float, str or None
-        None where the value is missing.
-    """
+    """A case or a query: its attributes by name, and its id."""
 
     __slots__ = ("id",)
 
@@ -69,28 +52,15 @@ class Case(dict[str, Any]):
 
 @dataclass(frozen=True)
 class CaseBase:
-    """Cases, each with an id, in the order of their file.
+    """Cases, each with an id, in the order of their file."""
 
-    Parameters
-    ----------
-    name : str
-        The file as the user named it; empty where the ids alone are known.
-    attributes : tuple of str
-        The names of all attributes.
-    columns : dict of str to list
-        The values of an attribute, in the order of the ids.
-    solution : tuple of str
-        Those attributes that are the outcome of a case.
-    ignored : tuple of str
-        Columns that are not attributes.
-    """
-
-    name: str
+    name: str  # the file as the user named it; empty where the ids alone are known
     ids: tuple[str, ...]
-    attributes: tuple[str, ...] = ()
+    attributes: tuple[str, ...] = ()  # the names of all attributes
+    # The values of an attribute, in the order of the ids.
     columns: dict[str, list[Any]] = field(default_factory=dict, repr=False)
-    solution: tuple[str, ...] = ()
-    ignored: tuple[str, ...] = ()
+    solution: tuple[str, ...] = ()  # those attributes that are the outcome of a case
+    ignored: tuple[str, ...] = ()  # columns that are not attributes
 
     def __len__(self) -> int:
         """Count the cases."""
@@ -107,13 +77,7 @@ class CaseBase:
         return tuple(name for name in self.attributes if name not in self.solution)
 
     def case(self, place: int, *, solved: bool = True) -> Case:
-        """Make a case, new each time, so that nobody can spoil it for others.
-
-        Parameters
-        ----------
-        solved : bool
-            Whether the solution is part of it.
-        """
+        """Make a case, new each time, so that nobody can spoil it for others."""
         names = self.attributes if solved else self.problem
         return Case(self.ids[place], {name: self.columns[name][place] for name in names})
 
@@ -135,21 +99,11 @@ _LEAVE = "leave the cell empty if the value is missing"
 
 @dataclass(frozen=True)
 class Roles:
-    """What the study file says of columns.
+    """What the study file says of columns."""
 
-    Parameters
-    ----------
-    solution : tuple of str
-        The outcome of a case.
-    ignore : tuple of str
-        Columns that are not attributes.
-    words : collection of str
-        Attributes that are declared categorical.
-    """
-
-    solution: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    words: Collection[str] = ()
+    solution: tuple[str, ...] = ()  # the outcome of a case
+    ignore: tuple[str, ...] = ()  # columns that are not attributes
+    words: Collection[str] = ()  # attributes that are declared categorical
 
 
 def read_bases(
@@ -159,17 +113,6 @@ def read_bases(
 
     An attribute is numeric where each of its values in all files is a number, or missing; else it
     is text, with a warning where a few values make the difference.
-
-    Parameters
-    ----------
-    files : list of (Path, str, str, str)
-        Of each file its path, its name for messages, what it holds ("case base"), and the
-        name of the column with the ids.
-
-    Raises
-    ------
-    QuemError
-        With every mistake in them.
     """
     roles = roles or Roles()
     raw: list[tuple[tuple[str, ...], SourceTable[object]]] = []
@@ -187,13 +130,7 @@ def read_bases(
 def make_bases(
     raw: list[tuple[tuple[str, ...], SourceTable[object]]], roles: Roles
 ) -> tuple[list[CaseBase], list[StudyWarning]]:
-    """Give each attribute one type in all bases; see `read_bases`.
-
-    Parameters
-    ----------
-    raw : list of (tuple of str, SourceTable)
-        Of each base the ids, and the attributes.
-    """
+    """Give each attribute one type in all bases; see `read_bases`."""
     mistakes: list[Mistake] = []
     warnings: list[StudyWarning] = []
     tables = [table for _, table in raw]
@@ -233,12 +170,20 @@ def _read_base(
         table = (_from_json if is_json(path) else _from_columns)(path, name, what, id_name)
     own = _id_column(table.columns, id_name)
     if not own:
-        message = (
-            f"column {shown(id_name)} with the ids of the {what} not found"
-            f"{nearest(id_name, table.columns)}; name it, as in {{file: ..., id: NAME}}; the "
-            f"columns are {', '.join(list(table.columns)[:MOST_NAMED])}"
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    1,
+                    message=(
+                        f"column {shown(id_name)} with the ids of the {what} not found"
+                        f"{nearest(id_name, table.columns)}; name it, as in {{file: ..., id: "
+                        f"NAME}}; the "
+                        f"columns are {', '.join(list(table.columns)[:MOST_NAMED])}"
+                    ),
+                )
+            ]
         )
-        raise QuemError([Mistake(name, 1, message=message)])
     ids = table.columns[own]
     mistakes: list[Mistake] = []
     if not table.lacking([own], mistakes).any():
@@ -281,8 +226,7 @@ def _from_columns(path: Path, name: str, what: str, _id_name: str) -> SourceTabl
     read = read_parquet if is_parquet(path) else read_delimited
     table = all_columns(read(path, name, what=what), unnamed=True)
     if not len(table):
-        message = f"holds no line below the header; add the {what}"
-        raise QuemError([Mistake(name, message=message)])
+        raise QuemError([Mistake(name, message=f"holds no line below the header; add the {what}")])
     return table
 
 

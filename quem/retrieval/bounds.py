@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Items", "Problem", "Scale", "difference_range", "items_of", "scale_of", "weights_of"]
-
 _AT_ONCE = 100_000
 _MOST_STEPS = 60
 _ROUNDING = 1e-13
@@ -48,26 +46,13 @@ _ROUNDING = 1e-13
 
 @dataclass(frozen=True)
 class Items:
-    """What a measure looks at of the lists of a retriever.
+    """What a measure looks at of the lists of a retriever."""
 
-    Parameters
-    ----------
-    key : array of int, shape (n,)
-        The query times the number of cases, plus the case.
-    query : array of int, shape (n,)
-    places : Places
-        Between which positions each is.
-    grade : array of float, shape (n,)
-        NaN for an unjudged one.
-    sizes : array of int, shape (queries,)
-        The length of each whole list.
-    """
-
-    key: NDArray[np.int64]
-    query: NDArray[np.int64]
-    places: Places
-    grade: Floats
-    sizes: NDArray[np.int64]
+    key: NDArray[np.int64]  # of shape (n,): the query times the number of cases, plus the case
+    query: NDArray[np.int64]  # of shape (n,)
+    places: Places  # between which positions each is
+    grade: Floats  # of shape (n,): NaN for an unjudged one
+    sizes: NDArray[np.int64]  # of shape (queries,): the length of each whole list
 
     @property
     def unjudged(self) -> NDArray[np.bool_]:
@@ -118,29 +103,14 @@ def items_of(lists: CaseLists, truth: CaseLists, k: int | None, ties: Ties) -> I
 
 @dataclass(frozen=True)
 class Scale:
-    """How a measure counts grades.
+    """How a measure counts grades."""
 
-    Parameters
-    ----------
-    kind : {"sum", "share", "first", "gain"}
-        See the module.
-    levels : array of float, shape (l,)
-        Grades that count more than the one before, ascending.
-    steps : array of float, shape (l,)
-        How much more.
-    reach : int
-        How many of the levels an unjudged case can have.
-    never_undefined : bool
-        Whether there is a score where no case is relevant.
-    discount : array of float
-        The sums of the first 0, 1, ... discounts of an ideal list.
-    """
-
-    kind: Literal["sum", "share", "first", "gain"]
-    levels: Floats
-    steps: Floats
-    reach: int
-    never_undefined: bool = False
+    kind: Literal["sum", "share", "first", "gain"]  # see the module
+    levels: Floats  # of shape (l,): grades that count more than the one before, ascending
+    steps: Floats  # of shape (l,): how much more
+    reach: int  # how many of the levels an unjudged case can have
+    never_undefined: bool = False  # whether there is a score where no case is relevant
+    # The sums of the first 0, 1, ... discounts of an ideal list.
     discount: Floats = None  # type: ignore[assignment]
 
     def gain(self, grade: Floats) -> Floats:
@@ -161,13 +131,7 @@ _KINDS: dict[str, Literal["sum", "share", "first", "gain"]] = {
 
 
 def scale_of(measure: Measure, truth: CaseLists, top: float) -> Scale | None:
-    """Say how a measure counts grades; None where its bounds have to be searched for.
-
-    Parameters
-    ----------
-    top : float
-        The highest grade that an unjudged case can have.
-    """
+    """Say how a measure counts grades; None where its bounds have to be searched for."""
     kind = _KINDS.get(measure.definition.name)
     values = dict(measure.values)
     # Lists without unjudged cases get longer with every grade.
@@ -220,26 +184,17 @@ def weights_of(measure: Measure, items: Items) -> Floats:
 
 @dataclass(frozen=True)
 class Problem:
-    """The unjudged cases of two lists, query by query, and what is known beside them.
+    """The unjudged cases of two lists, query by query, and what is known beside them."""
 
-    Parameters
-    ----------
-    first, second : array of float, shape (q, u)
-        The weight of each unjudged case in each list; 0 where it lacks the case.
-    there : array of bool, shape (q, u)
-        Which cells are cases.
-    known_first, known_second : array of float, shape (q,)
-        What the judged cases give each list: a sum, or the weight of the first relevant one.
-    judged : array of int, shape (q, l)
-        How many judged cases have at least each level.
-    """
-
+    # Of shape (q, u): the weight of each unjudged case in each list; 0 where it lacks the case
     first: Floats
     second: Floats
-    there: NDArray[np.bool_]
+    there: NDArray[np.bool_]  # of shape (q, u): which cells are cases
+    # Of shape (q,): what the judged cases give each list: a sum, or the weight of the first
+    # relevant one
     known_first: Floats
     known_second: Floats
-    judged: NDArray[np.int64]
+    judged: NDArray[np.int64]  # of shape (q, l): how many judged cases have at least each level
 
     def __len__(self) -> int:
         """Count the queries."""
@@ -269,9 +224,7 @@ class Problem:
     def after(self, scale: Scale, chosen: NDArray[np.bool_], *, best: bool) -> Problem:
         """Judge some cases: as the highest that they can be, or as not relevant.
 
-        Parameters
-        ----------
-        chosen : array of bool, shape (q, u)
+        Shapes: `chosen` (q, u).
         """
         chosen = chosen & self.there
         left = replace(self, there=self.there & ~chosen)
@@ -296,9 +249,7 @@ def difference_range(scale: Scale, problem: Problem) -> tuple[Floats, Floats]:
     Where no judged case is relevant, and so there is no score now, the ends are over what grades
     give one; NaN where none do.
 
-    Returns
-    -------
-    low, high : array of float, shape (q,)
+    Shapes: `low`, `high` (q,).
     """
     low, high = np.full((2, len(problem)), np.nan)
     width = max(1, problem.there.shape[1])

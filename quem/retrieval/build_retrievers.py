@@ -39,34 +39,12 @@ if TYPE_CHECKING:
     from quem.retrieval.running import Times
     from quem.study.retrieval import Attribute
 
-__all__ = [
-    "Phases",
-    "likeness_of",
-    "make_built_in",
-    "make_retrievers",
-    "run_phases",
-    "run_retrievers",
-]
-
 # Columns that hold what is to be found out, where the study file names no solution.
 _OUTCOMES = {"class", "label", "outcome", "solution", "target"}
 
 
 def make_retrievers(study: RetrievalStudy) -> tuple[dict[str, Runs], list[StudyWarning]]:
-    """Make every retriever of a study.
-
-    Returns
-    -------
-    retrievers : dict of str to Runs
-        By their ids; those that cannot be made are left out.
-    warnings : list of StudyWarning
-        Which were left out, and why.
-
-    Raises
-    ------
-    QuemError
-        An attribute is unknown, or a class is not a retriever.
-    """
+    """Make every retriever of a study."""
     retrievers = make_built_in(study)
     mistakes: list[Mistake] = []
     warnings: list[StudyWarning] = []
@@ -91,13 +69,7 @@ def make_retrievers(study: RetrievalStudy) -> tuple[dict[str, Runs], list[StudyW
 
 
 def make_built_in(study: RetrievalStudy) -> dict[str, Runs]:
-    """Make the retrievers that need no code of the study: the linear ones and stored lists.
-
-    Raises
-    ------
-    QuemError
-        An attribute is unknown, or the second of two phases cannot search what the first kept.
-    """
+    """Make the retrievers that need no code of the study: the linear ones and stored lists."""
     retrievers: dict[str, Runs] = {}
     mistakes: list[Mistake] = []
     for at, retriever in enumerate(study.spec.retrievers):
@@ -114,32 +86,34 @@ def make_built_in(study: RetrievalStudy) -> dict[str, Runs]:
 
 
 def likeness_of(study: RetrievalStudy, measures: Iterable[Measure]) -> Likeness | None:
-    """Say how similar cases are to each other, where a measure asks for it.
-
-    Returns
-    -------
-    callable or None
-        From ids of cases to their similarities, shape (n, n); None where no measure asks.
-
-    Raises
-    ------
-    QuemError
-        The cases have no attributes, or the study names no linear retriever.
-    """
+    """Say how similar cases are to each other, where a measure asks for it."""
     if not any(one.definition.family == "diversity" for one in measures):
         return None
     linear = {one.id: at for at, one in enumerate(study.spec.retrievers) if one.linear is not None}
     named = study.spec.likeness
     if named and named not in linear:
-        message = f"there is no linear retriever {shown(named)}{nearest(named, linear)}"
-        raise QuemError([study.mistake(("likeness",), message)])
+        raise QuemError(
+            [
+                study.mistake(
+                    ("likeness",),
+                    f"there is no linear retriever {shown(named)}{nearest(named, linear)}",
+                )
+            ]
+        )
     task = study.data.task
     if not task.cases.problem:
-        message = (
-            "ILD compares the cases of a list with each other, which needs their attributes; name "
-            "the file of the cases"
+        raise QuemError(
+            [
+                study.mistake(
+                    ("cases",),
+                    (
+                        "ILD compares the cases of a list with each other, which needs their "
+                        "attributes; name "
+                        "the file of the cases"
+                    ),
+                )
+            ]
         )
-        raise QuemError([study.mistake(("cases",), message)])
     at = linear[named] if named else next(iter(linear.values()), 0)
     spec = study.spec.retrievers[at] if linear else Retriever(id="likeness", linear=Linear())
     among = replace(study, data=replace(study.data, task=replace(task, queries=task.cases)))
@@ -208,15 +182,17 @@ def _function_of(entry: Entry, cases: dict[str, Case]) -> tuple[Callable[..., An
         try:
             instance = cast("Callable[..., Any]", function)(cases)
         except Exception as error:
-            message = f"{entry.name} ({entry.file}) {raised(error)}"
-            raise BrokenEntry(message) from error
+            raise BrokenEntry(f"{entry.name} ({entry.file}) {raised(error)}") from error
         function = getattr(instance, "retrieve", None)
         if not callable(function):
-            message = (
-                f"{entry.name} ({entry.file}) is a class without a method "
-                "`retrieve(query, k)`; add it, or name a function"
+            raise QuemError(
+                [
+                    (
+                        f"{entry.name} ({entry.file}) is a class without a method "
+                        "`retrieve(query, k)`; add it, or name a function"
+                    )
+                ]
             )
-            raise QuemError([message])
     try:
         parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
@@ -313,18 +289,7 @@ _NAMED = 4
 def run_retrievers(
     study: RetrievalStudy, retrievers: dict[str, Runs], depth: int, times: Times, progress: Progress
 ) -> dict[str, Run]:
-    """Ask all retrievers that run, in turn; those that do not have their lists.
-
-    Parameters
-    ----------
-    depth : int
-        As many cases are asked for.
-
-    Returns
-    -------
-    dict of str to Run
-        By their ids, in the order of the study.
-    """
+    """Ask all retrievers that run, in turn; those that do not have their lists."""
     task, truth = study.data.task, study.spec.ground_truth.retriever
     specs = [one for one in study.spec.retrievers if one.id in retrievers]
     running = [one for one in specs if not isinstance(retrievers[one.id], StoredRetriever)]
@@ -353,21 +318,11 @@ def _stored(retriever: Runs) -> Run:
 
 @dataclass(frozen=True)
 class Phases:
-    """What MAC/FAC gave.
+    """What MAC/FAC gave."""
 
-    Parameters
-    ----------
-    full : Run or None
-        The second phase alone, on the whole case base; None without MAC/FAC.
-    pairs : tuple of Run
-        For each filter and k.
-    depth : int
-        The largest k.
-    """
-
-    full: Run | None = None
-    pairs: tuple[Run, ...] = ()
-    depth: int = 0
+    full: Run | None = None  # the second phase alone, on the whole case base; None without MAC/FAC
+    pairs: tuple[Run, ...] = ()  # for each filter and k
+    depth: int = 0  # the largest k
 
 
 def run_phases(

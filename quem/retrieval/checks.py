@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     Judges: TypeAlias = ExpertRanks | JudgeGrades | None
 
-__all__ = ["entry_warnings", "find_warnings"]
-
 _FEW_QUERIES = 10
 _FEW_JUDGES = 5
 _FEW = 3

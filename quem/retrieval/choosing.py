@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from quem.retrieval.result import TruthKind
     from quem.study.retrieval import RetrievalSettings
 
-__all__ = [
-    "DEFAULTS",
-    "chosen_measures",
-    "depth_of",
-    "mac_fac_measures",
-    "measures_of",
-    "truth_depth_of",
-    "truth_kind",
-]
-
 DEFAULTS: dict[TruthKind, tuple[str, ...]] = {
     "similarities": (
         "hits",
@@ -82,26 +72,6 @@ def chosen_measures(
     """Say by which measures lists are scored, and which of them is the headline.
 
     A measure that knows k, and is named without one, is there without k and with each k.
-
-    Parameters
-    ----------
-    named : iterable of str
-        As the study names them; by default those of `DEFAULTS`.
-    k_values : iterable of int
-        By default 10 where nothing is named and there are more cases than that; else none.
-    kind : {"similarities", "grades", "experts"}
-        What the ground truth is.
-    headline : str
-        By default the first that is named, or that of `_HEADLINES`; with the first k where it is
-        there with one.
-    own : mapping of str to Definition, optional
-        Measures of the study's own, by their names.
-
-    Returns
-    -------
-    measures : tuple of Measure
-    headline : int
-        Its place among them.
     """
     named, k_values = list(named), list(k_values)
     if not named and not k_values and n_candidates > _DEFAULT_K:
@@ -133,20 +103,7 @@ def truth_kind(study: RetrievalStudy) -> TruthKind:
 def measures_of(
     study: RetrievalStudy, settings: RetrievalSettings
 ) -> tuple[tuple[Measure, ...], int]:
-    """Choose the measures of a study, and refuse those that its ground truth cannot serve.
-
-    Returns
-    -------
-    measures : tuple of Measure
-    headline : int
-        Its place among them.
-
-    Raises
-    ------
-    QuemError
-        There is no such measure; or one needs an order, and grades are equal; or one asks which
-        cases are relevant, and the ground truth are average ranks.
-    """
+    """Choose the measures of a study, and refuse those that its ground truth cannot serve."""
     kind, n = truth_kind(study), study.data.task.n_candidates
     named, own = spellings(settings.measures), study.own_measures
     chosen: tuple[Measure, ...] = ()

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from quem.io.tables import SourceTable
 
-__all__ = ["dataset_base", "dataset_judgments", "dataset_lists", "is_dataset"]
-
 _PREFIX = "ir_datasets:"
 # What the parts of a data set are called, and in messages.
 _PARTS = {
@@ -35,18 +33,7 @@ def is_dataset(name: str) -> bool:
 
 
 def dataset_base(name: str, what: str) -> SourceTable[Any]:
-    """Read the documents of a data set, or, of a query base, its queries, with the column id.
-
-    Parameters
-    ----------
-    what : str
-        What the study takes it for: "case base" or "query base".
-
-    Raises
-    ------
-    QuemError
-        There is no such data set, it has none, or it cannot be fetched.
-    """
+    """Read the documents of a data set, or, of a query base, its queries, with the column id."""
     part, id_name = ("queries", "query_id") if what.startswith("query") else ("docs", "doc_id")
     columns: dict[str, list[Any]] = {"id": []}
     for row in _rows(name, part):
@@ -91,21 +78,29 @@ def _rows(name: str, part: str) -> Iterator[dict[str, Any]]:
     try:
         import ir_datasets
     except ImportError:
-        message = 'needs ir_datasets; run pip install "quem[ir-datasets]", or name a file'
-        raise QuemError([Mistake(name, message=message)]) from None
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    message='needs ir_datasets; run pip install "quem[ir-datasets]", or name '
+                    "a file",
+                )
+            ]
+        ) from None
     known = name.removeprefix(_PREFIX)
     try:
         dataset = ir_datasets.load(known)
     except KeyError:
         hint = nearest(known, ir_datasets.registry) or "; ir-datasets.com lists them"
-        message = f"ir_datasets knows no data set {known!r}{hint}"
-        raise QuemError([Mistake(name, message=message)]) from None
+        raise QuemError(
+            [Mistake(name, message=f"ir_datasets knows no data set {known!r}{hint}")]
+        ) from None
     if not getattr(dataset, f"has_{part}")():
-        message = f"has no {_PARTS[part]}; name a data set that has"
-        raise QuemError([Mistake(name, message=message)])
+        raise QuemError([Mistake(name, message=f"has no {_PARTS[part]}; name a data set that has")])
     try:
         for one in getattr(dataset, f"{part}_iter")():
             yield {key: plain(value) for key, value in one._asdict().items()}
     except Exception as error:  # what the network, the disk, and archives say
-        message = f"its {_PARTS[part]} cannot be read: {error}"
-        raise QuemError([Mistake(name, message=message)]) from error
+        raise QuemError(
+            [Mistake(name, message=f"its {_PARTS[part]} cannot be read: {error}")]
+        ) from error

@@ -29,45 +29,29 @@ if TYPE_CHECKING:
 
     from quem.retrieval.bases import CaseBase
 
-__all__ = ["By", "JudgeGrades", "grades_of", "grades_of_rows"]
-
 By = Literal["median", "mean", "mode"]
 
 
 @dataclass(frozen=True)
 class JudgeGrades:
-    """What each judge said about each candidate, in flat arrays.
+    """What each judge said about each candidate, in flat arrays."""
 
-    Parameters
-    ----------
-    name : str
-        The file or the study, as the user named it.
-    title : str
-        Whose grades they are, for reports.
-    judges, queries, cases : tuple of str
-        The ids that places stand for.
-    query, case, judge : arrays of int, shape (n,)
-        Places of each grade. No judge grades a candidate twice. The judge -1 is none of them: a
-        grade that holds whoever is on a panel.
-    grade : array of float, shape (n,)
-        Finite.
-    by : {"median", "mean", "mode"}
-        How the consensus is made. With two middle grades the median is the lower one, and with
-        two that are equally frequent, the mode.
-    place : callable, optional
-        From a grade and the name of a column to where that is, for messages.
-    """
-
-    name: str
-    title: str
+    name: str  # the file or the study, as the user named it
+    title: str  # whose grades they are, for reports
+    # The ids that places stand for
     judges: tuple[str, ...]
     queries: tuple[str, ...]
     cases: tuple[str, ...]
+    # Of shape (n,): places of each grade. No judge grades a candidate twice. The judge -1 is none
+    # of them: a grade that holds whoever is on a panel.
     query: NDArray[np.int64]
     case: NDArray[np.int64]
     judge: NDArray[np.int64]
-    grade: NDArray[np.float64]
+    grade: NDArray[np.float64]  # of shape (n,): finite
+    # How the consensus is made. With two middle grades the median is the lower one, and with two
+    # that are equally frequent, the mode.
     by: By = "median"
+    # From a grade and the name of a column to where that is, for messages.
     place: Callable[[int, str], Mistake] | None = field(default=None, compare=False, repr=False)
 
     @cached_property
@@ -91,10 +75,7 @@ class JudgeGrades:
     def consensus(self, weights: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Give the consensus on each candidate, shape (candidates,).
 
-        Parameters
-        ----------
-        weights : array of int, shape (judges,), optional
-            How often each judge counts; once by default.
+        Shapes: `weights` (judges,), optional.
         """
         if not len(self._order):
             return np.empty(0)
@@ -136,10 +117,7 @@ class JudgeGrades:
     ) -> CaseLists:
         """Give the consensus as a ground truth; what `queries` and `cases` lack takes no part.
 
-        Parameters
-        ----------
-        weights : array of int, shape (judges,), optional
-            As in `consensus`.
+        Shapes: `weights` (judges,), optional.
         """
         first = self._order[self._starts]
         return self._listed(first, self.consensus(weights), queries, cases)
@@ -204,16 +182,7 @@ class JudgeGrades:
 def grades_of_rows(
     name: str, title: str, rows: Iterable[tuple[str, str, str, float]], *, by: By = "median"
 ) -> JudgeGrades:
-    """Take grades that no file holds, such as those of a judging session.
-
-    Parameters
-    ----------
-    name, title : str
-        As in `JudgeGrades`.
-    rows : iterable of (str, str, str, float)
-        Query, case, judge, and grade of each; of each judge one for a candidate. The judge is
-        empty where the grade holds whoever is on a panel.
-    """
+    """Take grades that no file holds, such as those of a judging session."""
     *columns, said_by, grades = zip(*rows, strict=True)
     (query, queries), (case, cases) = (_compact(column_of(map(str, column))) for column in columns)
     judges = tuple(dict.fromkeys(filter(None, said_by)))
@@ -226,22 +195,7 @@ def grades_of_rows(
 def grades_of(
     stored: Stored, title: str = "", *, by: By = "median", nobody: str = "machine"
 ) -> JudgeGrades:
-    """Make the grades of judges of the rows of a file.
-
-    Parameters
-    ----------
-    stored : Stored
-        As from `read_judgments`.
-    title : str
-        By default the name of the file.
-    nobody : str
-        The judge of a file that names none.
-
-    Raises
-    ------
-    QuemError
-        A judge grades a candidate twice.
-    """
+    """Make the grades of judges of the rows of a file."""
     table = stored.table
     has_judges = "judge" in table.columns
     columns = [table.columns[name] for name in ("query", "case")]

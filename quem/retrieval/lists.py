@@ -20,34 +20,20 @@ if TYPE_CHECKING:
     from quem.lists import Measure
     from quem.lists.lists import Likeness
 
-__all__ = ["CaseLists", "QueryScores", "Ties", "lists_of", "score_lists"]
-
 
 @dataclass(frozen=True)
 class CaseLists:
-    """A list of cases for each query, best first.
+    """A list of cases for each query, best first."""
 
-    Parameters
-    ----------
-    queries, cases : tuple of str
-        The ids that places stand for.
-    starts : array of int, shape (queries + 1,)
-        Where the list of each query begins, and, last, where all end.
-    case : array of int, shape (n,)
-        Places in `cases`.
-    similarity : array of float, shape (n,)
-    scored : bool
-        Whether the similarities mean anything; else only the order does.
-    failed : dict of int to str
-        Queries without a list, and why there is none.
-    """
-
+    # The ids that places stand for
     queries: tuple[str, ...]
     cases: tuple[str, ...]
+    # Of shape (queries + 1,): where the list of each query begins, and, last, where all end.
     starts: NDArray[np.int64]
-    case: NDArray[np.int32]
-    similarity: NDArray[np.float64]
-    scored: bool = True
+    case: NDArray[np.int32]  # of shape (n,): places in `cases`
+    similarity: NDArray[np.float64]  # of shape (n,)
+    scored: bool = True  # whether the similarities mean anything; else only the order does
+    # Queries without a list, and why there is none.
     failed: dict[int, str] = field(default_factory=dict)
 
     @property
@@ -124,14 +110,7 @@ def lists_of(
     *,
     scored: bool = True,
 ) -> CaseLists:
-    """Make the lists of all queries.
-
-    Parameters
-    ----------
-    each : iterable
-        In the order of the queries: places of cases, best first, and their similarities; or
-        why there is no list.
-    """
+    """Make the lists of all queries."""
     places: list[NDArray[np.int32]] = []
     similar: list[NDArray[np.float64]] = []
     failed: dict[int, str] = {}
@@ -162,21 +141,13 @@ _NO_TRUTH = "there is no ground truth for this query"
 
 @dataclass(frozen=True)
 class QueryScores:
-    """The scores of one retriever.
+    """The scores of one retriever."""
 
-    Parameters
-    ----------
-    values : array of float, shape (queries, measures)
-        NaN where a measure is undefined.
-    reason : array of int, shape (queries, measures)
-        Where in `reasons` it is said why, or why the list that was scored is empty.
-    reasons : tuple of str
-        The first is empty.
-    """
-
-    values: NDArray[np.float64]
+    values: NDArray[np.float64]  # of shape (queries, measures): NaN where a measure is undefined
+    # Of shape (queries, measures): where in `reasons` it is said why, or why the list that was
+    # scored is empty.
     reason: NDArray[np.intp]
-    reasons: tuple[str, ...]
+    reasons: tuple[str, ...]  # the first is empty
 
     @property
     def mean(self) -> NDArray[np.float64]:
@@ -201,15 +172,6 @@ def score_lists(
     """Hold the lists of a retriever against the ground truth.
 
     Where a retriever failed, an empty list is scored.
-
-    Parameters
-    ----------
-    lists, truth : CaseLists
-        Of the same queries.
-    ties : {"expected", "id", "input"}
-        The order of cases of equal similarity; see `RetrievalAnalysis`.
-    likeness : callable, optional
-        How similar cases are to each other; see `quem.lists.evaluate`.
     """
     n = len(truth.queries)
     values = np.full((n, len(measures)), np.nan)

@@ -38,19 +38,6 @@ if TYPE_CHECKING:
     from quem.study.reading import Draft
     from quem.study.retrieval import GroundTruth
 
-__all__ = [
-    "RetrievalData",
-    "RetrievalStudy",
-    "Sources",
-    "StudySource",
-    "load_retrieval",
-    "match_sources",
-    "read_retrieval",
-    "roles_of",
-    "wrong_columns",
-    "wrong_ids",
-]
-
 _FEW = 3
 
 
@@ -66,34 +53,16 @@ class StudySource(Protocol):
 
 @dataclass(frozen=True)
 class RetrievalData:
-    """What the files of a study hold.
+    """What the files of a study hold."""
 
-    Parameters
-    ----------
-    task : Task
-        Its queries and cases.
-    stored : dict of str to CaseLists
-        The lists of the retrievers that do not run, by their ids.
-    truth : CaseLists or None
-        None where a retriever makes it.
-    experts : ExpertRanks or None
-        Where the order of experts is the ground truth.
-    grades : JudgeGrades or None
-        Where the grades of several judges are the ground truth.
-    machines : JudgeGrades or None
-        The grades of machine judges beside those of experts.
-    files : tuple of Path
-        Everything that was read.
-    """
-
-    task: Task
-    stored: dict[str, CaseLists]
-    truth: CaseLists | None
-    experts: ExpertRanks | None = None
+    task: Task  # its queries and cases
+    stored: dict[str, CaseLists]  # the lists of the retrievers that do not run, by their ids
+    truth: CaseLists | None  # none where a retriever makes it
+    experts: ExpertRanks | None = None  # where the order of experts is the ground truth
     warnings: tuple[StudyWarning, ...] = ()
-    files: tuple[Path, ...] = field(default=(), compare=False)
-    grades: JudgeGrades | None = None
-    machines: JudgeGrades | None = None
+    files: tuple[Path, ...] = field(default=(), compare=False)  # everything that was read
+    grades: JudgeGrades | None = None  # where the grades of several judges are the ground truth
+    machines: JudgeGrades | None = None  # the grades of machine judges beside those of experts
 
     @property
     def judges(self) -> ExpertRanks | JudgeGrades | None:
@@ -124,22 +93,7 @@ def read_retrieval(
     *,
     pooling: bool = False,
 ) -> tuple[RetrievalData | None, list[Mistake]]:
-    """Read what a study of retrievers names.
-
-    Parameters
-    ----------
-    experts : callable
-        From a study file and its name for messages to what its judges said.
-    pooling : bool
-        Whether its lists are to be pooled for judges: then it needs no ground truth.
-
-    Returns
-    -------
-    data : RetrievalData or None
-        None where there are mistakes.
-    mistakes : list of Mistake
-        All of them.
-    """
+    """Read what a study of retrievers names."""
     mistakes = list(_inconsistent(spec, source, pooling=pooling))
     read = _read_files(spec, source, experts)
     mistakes += read.mistakes
@@ -481,29 +435,17 @@ def _shared_ids(spec: RetrievalSpec, task: Task) -> Iterator[StudyWarning]:
 
 @dataclass(frozen=True, repr=False)
 class RetrievalStudy:
-    """A study of retrievers that can be analyzed.
+    """A study of retrievers that can be analyzed."""
 
-    Parameters
-    ----------
-    path : Path
-        The study file.
-    name : str
-        The path as the user wrote it, for messages.
-    entries : dict of str to Entry or str
-        The Python retrievers by their ids; or why one cannot be loaded.
-    own_measures : dict of str to Definition
-        The measures of the study's own, by their names.
-    code_files : tuple of Path
-        The files with their code.
-    """
-
-    path: Path
-    name: str
+    path: Path  # the study file
+    name: str  # the path as the user wrote it, for messages
     spec: RetrievalSpec
     data: RetrievalData
+    # The Python retrievers by their ids; or why one cannot be loaded.
     entries: dict[str, Entry | str] = field(default_factory=dict)
+    # The measures of the study's own, by their names.
     own_measures: dict[str, Definition] = field(default_factory=dict)
-    code_files: tuple[Path, ...] = ()
+    code_files: tuple[Path, ...] = ()  # the files with their code
     _draft: Draft[RetrievalSpec] | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
@@ -562,23 +504,7 @@ def load_retrieval(
     code: bool = True,
     pooling: bool = False,
 ) -> RetrievalStudy:
-    """Read a study file of kind ``retrieval``, and everything that it names.
-
-    Parameters
-    ----------
-    experts : callable
-        From another study's file and its name for messages to what its judges said.
-    pooling : bool
-        As of `read_retrieval`.
-    code : bool
-        Whether Python retrievers and measures may be loaded; that happens after everything else
-        was found right.
-
-    Raises
-    ------
-    QuemError
-        With every mistake.
-    """
+    """Read a study file of kind ``retrieval``, and everything that it names."""
     draft = draft_of_kind(path, RetrievalSpec)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)

@@ -50,108 +50,55 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "FEWEST_LABELED",
-    "MachineFound",
-    "Powered",
-    "PoweredMean",
-    "find_powered",
-    "powered_mean",
-]
-
 FEWEST_LABELED = 3
 _FEWEST = 2
 
 
 @dataclass(frozen=True)
 class PoweredMean:
-    """A mean by experts alone, and with what machines add.
+    """A mean by experts alone, and with what machines add."""
 
-    Parameters
-    ----------
-    n, n_all : int
-        The experts' queries with a score, and all queries.
-    alone : float
-        The experts' mean; `alone_interval` is by t.
-    mean : float
-        With the machines.
-    share : float
-        Lambda; 0 where the machines add nothing.
-    correlation : float
-        Between the scores by experts and by machines, on the experts' queries; NaN where either
-        does not vary.
-    worth : float
-        As many queries experts alone would have to judge for the same precision.
-    """
-
+    # The experts' queries with a score, and all queries
     n: int
     n_all: int
-    alone: float
+    alone: float  # the experts' mean; `alone_interval` is by t
     alone_interval: tuple[float, float]
-    mean: float
+    mean: float  # with the machines
     interval: tuple[float, float]
-    share: float
+    share: float  # lambda; 0 where the machines add nothing
+    # Between the scores by experts and by machines, on the experts' queries; NaN where either does
+    # not vary.
     correlation: float
-    worth: float
+    worth: float  # as many queries experts alone would have to judge for the same precision
 
 
 @dataclass(frozen=True)
 class Powered:
-    """The mean of a retriever, or of the difference of two, by one measure.
+    """The mean of a retriever, or of the difference of two, by one measure."""
 
-    Parameters
-    ----------
-    first : int
-        The place of a retriever among those that are scored.
-    second : int or None
-        The other one; None for the mean of one retriever.
-    """
-
-    first: int
-    second: int | None
+    first: int  # the place of a retriever among those that are scored
+    second: int | None  # the other one; None for the mean of one retriever
     measure: int
     result: PoweredMean
 
 
 @dataclass(frozen=True)
 class MachineFound:
-    """What machine judges add.
+    """What machine judges add."""
 
-    Parameters
-    ----------
-    judges : tuple of str
-        The machines. Their scores are averaged query by query.
-    n_experts, n_queries : int
-        Queries that experts judged, and all.
-    n_graded : int
-        Queries that a machine judged.
-    drawn : bool
-        Whether the study says that the experts' queries were drawn at random.
-    means : tuple of Powered
-        Of each retriever and of each pair, by each measure.
-    """
-
-    judges: tuple[str, ...]
+    judges: tuple[str, ...]  # the machines. Their scores are averaged query by query.
+    # Queries that experts judged, and all
     n_experts: int
     n_queries: int
-    n_graded: int
-    drawn: bool
-    means: tuple[Powered, ...]
+    n_graded: int  # queries that a machine judged
+    drawn: bool  # whether the study says that the experts' queries were drawn at random
+    means: tuple[Powered, ...]  # of each retriever and of each pair, by each measure
 
 
 def powered_mean(h: Floats, m: Floats, labeled: NDArray[np.bool_], *, level: float) -> PoweredMean:
     """Estimate the mean of scores over all queries.
 
-    Parameters
-    ----------
-    h : array of float, shape (queries,)
-        By experts; NaN where there is no score, and where experts judged nothing.
-    m : array of float, shape (queries,)
-        By machines; NaN where there is no score.
-    labeled : array of bool, shape (queries,)
-        Which queries experts judged.
-    level : float
-        Of the intervals.
+    Shapes: `h` (queries,); `m` (queries,); `labeled` (queries,).
     """
     known = labeled & ~np.isnan(h)
     n, n_all, n_known = int(labeled.sum()), len(h), int(known.sum())
@@ -226,18 +173,7 @@ def find_powered(
 ) -> MachineFound:
     """Say what machine judges add to the mean of each retriever, and of each difference.
 
-    Parameters
-    ----------
-    runs : sequence of CaseLists
-        Of the retrievers that are scored.
-    experts : sequence of array of float, shape (queries, measures)
-        Their scores by the experts.
-    labeled : array of bool, shape (queries,)
-        Which queries experts judged.
-    drawn : bool
-        Whether these were drawn at random.
-    likeness : callable, optional
-        How similar cases are to each other; see `score_lists`.
+    Shapes: `experts` (queries, measures); `labeled` (queries,).
     """
     truths = [machines.of_judge(at, task.queries, task.cases) for at in range(len(machines.judges))]
     if task.leave_one_out:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from quem.retrieval.bases import CaseBase
     from quem.retrieval.stored import Stored
 
-__all__ = ["match"]
-
 _FEW = 3
 
 
@@ -33,24 +31,7 @@ def match(
     what: str,
     closed: bool,
 ) -> tuple[CaseLists | None, list[Mistake], list[StudyWarning]]:
-    """Make the lists of a file.
-
-    Parameters
-    ----------
-    what : str
-        Whose lists they are, for warnings: "the retriever 'x'".
-    closed : bool
-        Whether a case that the case base lacks is a mistake; else `cases` has them all.
-
-    Returns
-    -------
-    lists : CaseLists or None
-        None where there are mistakes. Of queries that the file has not, the list is empty.
-    mistakes : list of Mistake
-        A case that is unknown, or twice in a list.
-    warnings : list of StudyWarning
-        Queries that the study or the file lacks, and ranks that contradict scores.
-    """
+    """Make the lists of a file."""
     mistakes: list[Mistake] = []
     warnings: list[StudyWarning] = []
     query = _places(stored.query, queries)

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from quem.retrieval.stored import Stored
     from quem.study.document import Loc
 
-__all__ = ["Base", "Run", "evaluate"]
-
 # Query to its list, or rows of both; or what retrieves.
 Run: TypeAlias = "Mapping[Any, Any] | pd.DataFrame | Callable[..., Any] | Linear"
 # Id to attributes, or rows of both.
@@ -117,15 +115,15 @@ def evaluate(
         With what is wrong in runs, ground truth, cases, or settings.
     """
     if not isinstance(runs, Mapping):
-        message = f"runs: should be a dict of name to run, and not {type(runs).__name__}"
-        raise QuemError([message])
+        raise QuemError([f"runs: should be a dict of name to run, and not {type(runs).__name__}"])
     given = _Given(cases, queries, {}, {})
     truth_spec: dict[str, str] | None = None
     if isinstance(truth, str):
         truth_spec = {"retriever": truth}
         if truth not in map(str, runs):
-            message = f"truth: there is no run {shown(truth)}{nearest(truth, list(map(str, runs)))}"
-            raise QuemError([message])
+            raise QuemError(
+                [f"truth: there is no run {shown(truth)}{nearest(truth, list(map(str, runs)))}"]
+            )
     retrievers = [given.retriever(id_text(name), run) for name, run in runs.items()]
     if truth_spec is None and callable(truth) and not isinstance(truth, Linear):
         own = next((id_text(name) for name, run in runs.items() if run is truth), "")
@@ -160,8 +158,7 @@ def evaluate(
 def _queries_key(queries: object) -> object:
     if isinstance(queries, str):
         if queries != LEAVE_ONE_OUT:
-            message = f"queries: should be data or {LEAVE_ONE_OUT!r}, and not {queries!r}"
-            raise QuemError([message])
+            raise QuemError([f"queries: should be data or {LEAVE_ONE_OUT!r}, and not {queries!r}"])
         return LEAVE_ONE_OUT
     return {"file": "queries" if queries is not None else ""}
 
@@ -205,13 +202,6 @@ class _Given:
         return {"id": name, "run": _MEMORY}
 
     def study(self, content: Mapping[str, Any]) -> RetrievalStudy:
-        """Make the study.
-
-        Raises
-        ------
-        QuemError
-            With everything that is wrong.
-        """
         draft, spec = draft_in_memory(RetrievalSpec, content)
         source = _Source(draft.document.mistake)
         mistakes = [*self.mistakes, *wrong_ids(spec, source)]
@@ -283,8 +273,7 @@ def _truth(truth: object, kind: str | None) -> tuple[Stored, str]:
             # As in files, a score is a grade.
             kind = "similarities" if titles & {"similarity", "sim"} else "grades"
     if kind not in (None, "grades", "similarities"):
-        message = f"truth_kind: should be grades or similarities, and not {kind!r}"
-        raise QuemError([message])
+        raise QuemError([f"truth_kind: should be grades or similarities, and not {kind!r}"])
     kind = kind or "grades"
     fields = {"query": FIELDS["query"], "case": FIELDS["case"]}
     every = (*FIELDS["grade"], *FIELDS["similarity"])
@@ -301,18 +290,21 @@ def _stored(
         required = ("query", "case", value) if is_truth else ("query", "case")
         columns = columns_of_frame(run, name, fields, required)
         if not is_truth and not {"similarity", "rank"} & columns.keys():
-            message = "should have a column score or rank, besides query and case"
-            raise QuemError([Mistake(name, message=message)])
+            raise QuemError(
+                [
+                    Mistake(
+                        name, message="should have a column score or rank, besides query and case"
+                    )
+                ]
+            )
     elif isinstance(run, Mapping):
         columns = _columns_of_lists(run, name, value, best_first=not is_truth)
     else:
         what = "a dict of query to list, a DataFrame, or a function"
-        message = f"should be {what}, and not {type(run).__name__}"
-        raise QuemError([Mistake(name, message=message)])
+        raise QuemError([Mistake(name, message=f"should be {what}, and not {type(run).__name__}")])
     table = rows_table(name, columns, ("query", "case"), _row_name)
     if not len(table):
-        message = "holds no item; check how it was made"
-        raise QuemError([Mistake(name, message=message)])
+        raise QuemError([Mistake(name, message="holds no item; check how it was made")])
     return stored_of(table, value)
 
 
@@ -381,14 +373,22 @@ def _base(base: object, name: str) -> tuple[tuple[str, ...], SourceTable[object]
     elif isinstance(base, Mapping):
         wrong = next((key for key, one in base.items() if not isinstance(one, Mapping)), None)
         if wrong is not None:
-            message = f"{wrong!r}: should be a dict of attributes, and not {base[wrong]!r}"
-            raise QuemError([Mistake(name, message=message)])
+            raise QuemError(
+                [
+                    Mistake(
+                        name,
+                        message=(
+                            f"{wrong!r}: should be a dict of attributes, and not {base[wrong]!r}"
+                        ),
+                    )
+                ]
+            )
         records = [{**attributes, _ID: key} for key, attributes in base.items()]
     elif isinstance(base, Sequence) and all(isinstance(one, Mapping) for one in base):
         records = [{_ID: getattr(one, "id", None), **one} for one in base]
     else:
-        message = f"should be a dict of id to attributes, or a DataFrame, and not {base!r}"
-        raise QuemError([Mistake(name, message=message[:200])])
+        wanted = "a dict of id to attributes, or a DataFrame"
+        raise QuemError([Mistake(name, message=f"should be {wanted}, and not {base!r}"[:200])])
     titles = dict.fromkeys(str(title) for record in records for title in record)
     plain_records = [{str(title): cell for title, cell in one.items()} for one in records]
     columns = {title: [one.get(title) for one in plain_records] for title in titles}

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from quem.io.records import Record
 
-__all__ = ["read_nested"]
-
 # What the cases of a query are called in its record.
 _CASES = ("cases", "results", "documents", "docs", "hits", "ranking", "candidates", "items")
 _PAIR = 2
@@ -34,29 +32,7 @@ _Row = tuple[int, dict[str, object]]
 def read_nested(
     path: Path, name: str, *, what: str, fields: Mapping[str, Sequence[str]], value: str
 ) -> SourceTable[str] | None:
-    """Read JSON or JSON Lines in which an entry holds all cases of a query.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it, for messages.
-    what : str
-        What the file is meant to be, for messages.
-    fields : mapping of str to sequence of str
-        What query, case, and the numbers may be called.
-    value : str
-        Which field the number of a case is.
-
-    Returns
-    -------
-    SourceTable or None
-        A row for each query and case; None where each entry is such a row already.
-
-    Raises
-    ------
-    QuemError
-        The file is not JSON, or an entry is not understood.
-    """
+    """Read JSON or JSON Lines in which an entry holds all cases of a query."""
     cases = '{"d7": 0.9, "d2": 0.4}' if value != "grade" else '{"d7": 1, "d2": 0}'
     example = f'{{"query": "q1", "cases": {cases}}}'
 
@@ -114,16 +90,25 @@ def _rows(
     if isinstance(held, dict):
         held = list(held.items())
     if not isinstance(held, list):
-        message = f"has no list of cases; name them {_CASES[0]}, or {_CASES[1]}"
-        raise QuemError([Mistake("", message=message)])
+        raise QuemError(
+            [Mistake("", message=f"has no list of cases; name them {_CASES[0]}, or {_CASES[1]}")]
+        )
     for number, one in enumerate(held, 1):
         row = _row(one, fields, value)
         if row is None:
-            message = (
-                f"entry {number} is {shown(str(one))}; use an id, a pair of id and number, or a "
-                f"record with case and {value}"
+            raise QuemError(
+                [
+                    Mistake(
+                        "",
+                        key=key,
+                        message=(
+                            f"entry {number} is {shown(str(one))}; use an id, a pair of id and "
+                            "number, or a "
+                            f"record with case and {value}"
+                        ),
+                    )
+                ]
             )
-            raise QuemError([Mistake("", key=key, message=message)])
         yield {"query": query, **row}
 
 

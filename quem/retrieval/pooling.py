@@ -28,44 +28,29 @@ if TYPE_CHECKING:
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy
 
-__all__ = ["Pool", "Pooled", "judged_pairs", "make_pool", "picked", "pooled"]
-
 
 @dataclass(frozen=True)
 class Pooled:
-    """The candidates that lists give.
+    """The candidates that lists give."""
 
-    Parameters
-    ----------
-    candidates : dict of str to list of str
-        The cases of each query that are to be judged, in the order in which they were taken;
-        queries without any are left out.
-    n_found, n_judged, n_taken : int
-        Pairs of query and case in the lists down to the depth; how many of them were judged
-        before; and how many of the others are taken.
-    depth : int
-        Down to which all lists were taken whole; 0 where the budget ends on the first rank.
-    """
-
+    # The cases of each query that are to be judged, in the order in which they were taken; queries
+    # without any are left out.
     candidates: dict[str, list[str]]
+    # Pairs of query and case in the lists down to the depth; how many of them were judged before;
+    # and how many of the others are taken
     n_found: int
     n_judged: int
     n_taken: int
+    # Down to which all lists were taken whole; 0 where the budget ends on the first rank.
     depth: int
 
 
 @dataclass(frozen=True)
 class Pool:
-    """A pool of a study, and what is doubtful about its retrievers.
-
-    Parameters
-    ----------
-    retrievers : tuple of str
-        Ids of those whose lists were pooled.
-    """
+    """A pool of a study, and what is doubtful about its retrievers."""
 
     pooled: Pooled
-    retrievers: tuple[str, ...]
+    retrievers: tuple[str, ...]  # ids of those whose lists were pooled
     warnings: tuple[StudyWarning, ...] = ()
 
 
@@ -81,16 +66,6 @@ def make_pool(
     """Run the retrievers of a study that run, and pool the lists of all.
 
     A retriever that is the ground truth is not pooled.
-
-    Parameters
-    ----------
-    depth, judged, budget, seed
-        As of `pooled`.
-
-    Raises
-    ------
-    QuemError
-        No retriever is left.
     """
     retrievers, warnings = make_retrievers(study)
     retrievers.pop(study.spec.ground_truth.retriever, None)
@@ -111,20 +86,7 @@ def picked(
     *,
     budget: int | None = None,
 ) -> Pooled:
-    """Take the pairs that somebody names, in their order, instead of a pool.
-
-    Parameters
-    ----------
-    pairs : iterable of (str, str)
-        Query and case.
-    judged, budget
-        As of `pooled`.
-
-    Raises
-    ------
-    QuemError
-        The study has no such query.
-    """
+    """Take the pairs that somebody names, in their order, instead of a pool."""
     wanted = dict.fromkeys(pairs)
     known = study.data.task.queries.index
     if unknown := [query for query, _ in wanted if query not in known]:
@@ -163,17 +125,6 @@ def pooled(
     The first ranks of all lists of all queries come first, then the second ranks, and so on, so
     that a budget ends at one depth everywhere. Which of a rank come first is drawn, and so is the
     order of cases of equal similarity.
-
-    Parameters
-    ----------
-    lists : list of CaseLists
-        Of the same queries.
-    depth : int
-        As many of each list.
-    judged : collection of (str, str)
-        Query and case of what is left out.
-    budget : int, optional
-        Pairs of query and case to take at most.
     """
     rng = np.random.default_rng(seed)
     queries = lists[0].queries

@@ -35,56 +35,26 @@ if TYPE_CHECKING:
     from quem.retrieval.unjudged import Unjudged
     from quem.study.retrieval import RetrievalSettings
 
-__all__ = [
-    "Evaluated",
-    "MacFacFound",
-    "MacFacPair",
-    "RetrievalFindings",
-    "RetrievalResult",
-    "Time",
-    "Truth",
-    "TruthKind",
-    "ask_both",
-    "time_of",
-]
-
 TruthKind = Literal["similarities", "grades", "experts"]
 
 
 @dataclass(frozen=True)
 class Truth:
-    """What lists are compared with.
-
-    Parameters
-    ----------
-    source : str
-        Where it comes from, in words: "the retriever full".
-    mark : str
-        Of what a retriever made it of; see `quem.retrieval.truth`. Empty for another.
-    reused : bool
-        Whether it was read from what an earlier evaluation kept.
-    depth : int or None
-        As many of the most similar cases of each query it holds, and those that retrievers gave;
-        None where it is whole.
-    """
+    """What lists are compared with."""
 
     lists: CaseLists
     kind: TruthKind
-    source: str
-    mark: str = ""
-    reused: bool = False
+    source: str  # where it comes from, in words: "the retriever full"
+    mark: str = ""  # of what a retriever made it of; see `quem.retrieval.truth`. Empty for another.
+    reused: bool = False  # whether it was read from what an earlier evaluation kept
+    # As many of the most similar cases of each query it holds, and those that retrievers gave; None
+    # where it is whole.
     depth: int | None = None
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """A retriever, and how good it is.
-
-    Parameters
-    ----------
-    is_truth : bool
-        Whether it is the ground truth itself, so that it has a time but no scores.
-    """
+    """A retriever, and how good it is."""
 
     id: str
     name: str
@@ -92,6 +62,7 @@ class Evaluated:
     run: Run
     scores: QueryScores | None
     means: Means | None
+    # Whether it is the ground truth itself, so that it has a time but no scores.
     is_truth: bool = False
 
     @property
@@ -118,17 +89,10 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class Time:
-    """A time in seconds, or a share of one, with its interval.
+    """A time in seconds, or a share of one, with its interval."""
 
-    Parameters
-    ----------
-    median : float
-        Over the rounds.
-    low, high : float
-        Between order statistics; NaN where there are too few rounds.
-    """
-
-    median: float
+    median: float  # over the rounds
+    # Between order statistics; NaN where there are too few rounds
     low: float
     high: float
 
@@ -142,23 +106,15 @@ def time_of(rounds: NDArray[np.float64], level: float) -> Time:
 
 @dataclass(frozen=True)
 class MacFacPair:
-    """What one size of the filter and one k give.
-
-    Parameters
-    ----------
-    run : Run
-        The first part of its time is that of the first phase.
-    share : Time
-        The time as a share of that of the second phase alone, on the whole case base, round by
-        round.
-    """
+    """What one size of the filter and one k give."""
 
     filter: int
     k: int
-    run: Run
+    run: Run  # the first part of its time is that of the first phase
     measures: tuple[Measure, ...]
     scores: QueryScores
     means: Means
+    # The time as a share of that of the second phase alone, on the whole case base, round by round.
     share: Time
 
     @property
@@ -169,66 +125,39 @@ class MacFacPair:
 
 @dataclass(frozen=True)
 class MacFacFound:
-    """A quick phase before a thorough one, against the thorough one alone.
-
-    Parameters
-    ----------
-    full : Run
-        The thorough one on the whole case base.
-    """
+    """A quick phase before a thorough one, against the thorough one alone."""
 
     mac: str
     fac: str
-    full: Run
+    full: Run  # the thorough one on the whole case base
     pairs: tuple[MacFacPair, ...]
 
 
 @dataclass(frozen=True)
 class RetrievalFindings:
-    """The result of an evaluation.
-
-    Parameters
-    ----------
-    headline : int
-        Which of them the answer is given in.
-    depth : int
-        As many cases as each retriever was asked for.
-    evaluated : tuple of Evaluated
-        In the order of the study; without those that were left out.
-    judges : Evaluated or None
-        Each judge against the others, where experts are the ground truth.
-    differences : tuple of PairDifference
-        Between those that are `scored`, by their places there.
-    n_panels : int
-        How many panels of judges the intervals are made of.
-    graded : JudgeGrades or None
-        The judges, where their grades are the ground truth.
-    judged : dict of str to dict of (int or None) to float
-        By retriever: the share of cases that are judged, by k; None stands for whole lists. Empty
-        where the ground truth is not of grades.
-    unjudged : Unjudged or None
-        What the others could change; None where there are none.
-    machine : MachineFound or None
-        What machine judges add, where the study has their grades.
-    """
+    """The result of an evaluation."""
 
     study: RetrievalStudy
     settings: RetrievalSettings
     task: Task
     truth: Truth
     measures: tuple[Measure, ...]
-    headline: int
-    depth: int
-    evaluated: tuple[Evaluated, ...]
+    headline: int  # which of them the answer is given in
+    depth: int  # as many cases as each retriever was asked for
+    evaluated: tuple[Evaluated, ...]  # in the order of the study; without those that were left out
+    # Each judge against the others, where experts are the ground truth.
     judges: Evaluated | None = None
+    # Between those that are `scored`, by their places there.
     differences: tuple[PairDifference, ...] = ()
     mac_fac: MacFacFound | None = None
     experts: ExpertRanks | None = None
-    n_panels: int = 0
-    graded: JudgeGrades | None = None
+    n_panels: int = 0  # how many panels of judges the intervals are made of
+    graded: JudgeGrades | None = None  # the judges, where their grades are the ground truth
+    # By retriever: the share of cases that are judged, by k; None stands for whole lists. Empty
+    # where the ground truth is not of grades.
     judged: Mapping[str, Mapping[int | None, float]] = field(default_factory=dict)
-    unjudged: Unjudged | None = None
-    machine: MachineFound | None = None
+    unjudged: Unjudged | None = None  # what the others could change; None where there are none
+    machine: MachineFound | None = None  # what machine judges add, where the study has their grades
     warnings: tuple[StudyWarning, ...] = field(default=())
 
     def time(self, one: Evaluated | MacFacPair) -> Time:
@@ -282,15 +211,7 @@ class RetrievalFindings:
 
 
 def ask_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, *, take_time: bool) -> Asked:
-    """Let the first fill a filter, and the second look into it.
-
-    Parameters
-    ----------
-    size : int
-        As many cases as the filter holds.
-    take_time : bool
-        Whether both run, so that they take time: the first part of it is that of the first phase.
-    """
+    """Let the first fill a filter, and the second look into it."""
 
     def call(query: int, guard: Guard) -> tuple[Answer, tuple[float, ...]]:
         return _both(mac, fac, task, query, size, k, guard)
@@ -385,20 +306,13 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
         return self.table("times")
 
     def score_table(self) -> ScoreTable:
-        """Give the scores of each retriever on each query with a ground truth, to be compared.
-
-        Raises
-        ------
-        QuemError
-            No retriever has scores.
-        """
+        """Give the scores of each retriever on each query with a ground truth, to be compared."""
         from quem.retrieval.truth import likeness_digest, truth_digest
 
         findings, spec = self.findings, self.study.spec
         scores = [one.scores.values for one in findings.scored if one.scores is not None]
         if not scores:
-            message = f"{self.study.name}: no retriever has scores that could be compared"
-            raise QuemError([message])
+            raise QuemError([f"{self.study.name}: no retriever has scores that could be compared"])
         known = np.flatnonzero(findings.truth.lists.sizes > 0)
         used = findings.settings
         settings: dict[str, str] = {"ties": used.ties}

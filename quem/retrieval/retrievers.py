@@ -30,18 +30,6 @@ if TYPE_CHECKING:
     from quem.retrieval.bases import Case, CaseBase
     from quem.retrieval.lists import CaseLists
 
-__all__ = [
-    "Answer",
-    "LinearRetriever",
-    "Local",
-    "PythonRetriever",
-    "Runs",
-    "StoredRetriever",
-    "checked",
-    "local_of",
-    "make_linear",
-]
-
 # Places of cases, best first, and their similarities; or why there is no list.
 Answer = tuple["NDArray[np.int32]", "NDArray[np.float64]"] | str
 _PAIR = 2
@@ -60,26 +48,15 @@ class Runs(Protocol):
 
 @dataclass(eq=False)
 class PythonRetriever:
-    """A retriever of the user.
+    """A retriever of the user."""
 
-    Parameters
-    ----------
-    function : callable
-        ``retrieve(query, k)``, or, where it takes them, ``retrieve(query, k, cases=cases)``.
-    cases : dict of str to Case
-        Its own copy.
-    leave_one_out : bool
-        Whether the case that is the query is kept from it.
-    solved : bool
-        Whether it is shown the solution of a query.
-    """
-
+    # ``retrieve(query, k)``, or, where it takes them, ``retrieve(query, k, cases=cases)``.
     function: Callable[..., Any]
     takes_cases: bool
     queries: CaseBase
-    cases: dict[str, Case]
-    leave_one_out: bool = False
-    solved: bool = False
+    cases: dict[str, Case]  # its own copy
+    leave_one_out: bool = False  # whether the case that is the query is kept from it
+    solved: bool = False  # whether it is shown the solution of a query
     _ids: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -133,21 +110,7 @@ class StoredRetriever:
 def checked(
     output: object, k: int, index: Mapping[str, int], own: int = -1, among: set[int] | None = None
 ) -> Answer:
-    """Make arrays of what a retriever gave for one query, or say what is wrong with it.
-
-    Parameters
-    ----------
-    output : object
-        Should be pairs of the id of a case and its similarity, the highest first.
-    k : int
-        As many were asked for; more are cut off.
-    index : mapping of str to int
-        The place of each case.
-    own : int
-        The place of the case that is the query, which is left out; -1 for none.
-    among : set of int, optional
-        The places of the cases that were to be searched.
-    """
+    """Make arrays of what a retriever gave for one query, or say what is wrong with it."""
     pairs = _pairs(output)
     if isinstance(pairs, str):
         return pairs
@@ -248,36 +211,24 @@ _NEUTRAL = 0.5
 
 @dataclass(frozen=True)
 class Local:
-    """How an attribute is compared.
-
-    Parameters
-    ----------
-    low, high : float
-        The range of a numeric attribute.
-    """
+    """How an attribute is compared."""
 
     name: str
     numeric: bool
     weight: float = 1.0
+    # The range of a numeric attribute
     low: float = 0.0
     high: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class LinearRetriever:
-    """Compares a query with every case.
+    """Compares a query with every case."""
 
-    Parameters
-    ----------
-    ids : tuple of str
-        The cases.
-    cases, queries : list of arrays, shape (cases,) and (queries,)
-        The values of each attribute: numbers, NaN where they are missing; or codes, -1 where
-        they are missing.
-    """
-
-    ids: tuple[str, ...]
+    ids: tuple[str, ...]  # the cases
     locals: tuple[Local, ...]
+    # Of shape (cases,) and (queries,): the values of each attribute: numbers, NaN where they are
+    # missing; or codes, -1 where they are missing
     cases: list[NDArray[Any]]
     queries: list[NDArray[Any]]
     missing: str = "different"
@@ -286,15 +237,7 @@ class LinearRetriever:
     def retrieve(
         self, query: int, k: int, among: NDArray[np.int32] | None = None
     ) -> list[tuple[str, float]]:
-        """Give the k most similar cases; of equally similar ones, the first of the file.
-
-        Parameters
-        ----------
-        query : int
-            Its place.
-        among : array of int, optional
-            The places of the cases to search, ascending; all by default.
-        """
+        """Give the k most similar cases; of equally similar ones, the first of the file."""
         similarity = self.similarities(slice(query, query + 1), among)[0]
         best = _best(similarity, k)
         places = best if among is None else among[best]
@@ -366,30 +309,12 @@ def local_of(
     limits: tuple[float, float] | None = None,
     others: Sequence[Any] = (),
 ) -> Local:
-    """Say how an attribute is compared.
-
-    Parameters
-    ----------
-    values : sequence
-        Those of the case base; the range of numbers is theirs unless one is given.
-    kind : {"auto", "numeric", "categorical"}
-        By default numeric where each value is a number or missing.
-    limits : (float, float), optional
-        The range.
-    others : sequence
-        Those of the queries.
-
-    Raises
-    ------
-    ValueError
-        An attribute that should be numeric has other values.
-    """
+    """Say how an attribute is compared."""
     known = [value for value in values if value is not None]
     texts = [v for v in [*known, *others] if v is not None and not isinstance(v, float)]
     if kind == "numeric" and texts:
         wrong = next((v for v in texts if not is_number(v)), texts[0])
-        message = f"has the value {str(wrong)[:60]!r}, which is not a number"
-        raise ValueError(message)
+        raise ValueError(f"has the value {str(wrong)[:60]!r}, which is not a number")
     if kind == "categorical" or texts or (kind == "auto" and not known and limits is None):
         return Local(name, numeric=False, weight=weight)
     low, high = limits or (min(known, default=0.0), max(known, default=0.0))

@@ -26,39 +26,16 @@ if TYPE_CHECKING:
     from quem.retrieval.bases import CaseBase
     from quem.retrieval.retrievers import Answer, Runs
 
-__all__ = [
-    "Asked",
-    "Guard",
-    "Run",
-    "Task",
-    "Times",
-    "ask",
-    "ask_all",
-    "guarded",
-    "n_calls",
-    "run_rounds",
-    "spread",
-    "without_collection",
-]
-
 # Queries that tell the time of a retriever.
 _MOST = 100
 
 
 @dataclass(frozen=True)
 class Times:
-    """How time is taken.
+    """How time is taken."""
 
-    Parameters
-    ----------
-    warm_up : int
-        Calls before the first query, whose time does not count.
-    repeats : int
-        Rounds; the first asks for the lists.
-    """
-
-    warm_up: int = 1
-    repeats: int = 7
+    warm_up: int = 1  # calls before the first query, whose time does not count
+    repeats: int = 7  # rounds; the first asks for the lists
 
 
 @dataclass(frozen=True)
@@ -81,19 +58,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Run:
-    """What a retriever gave, and how long it took.
-
-    Parameters
-    ----------
-    taken : array of float, shape (rounds, queries, parts)
-        Seconds of each call; NaN where it was not timed, or failed in some round.
-    unstable : tuple of int
-        Queries for which calls gave different lists.
-    """
+    """What a retriever gave, and how long it took."""
 
     lists: CaseLists
+    # Of shape (rounds, queries, parts): seconds of each call; NaN where it was not timed, or failed
+    # in some round.
     taken: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0, 1)))
-    unstable: tuple[int, ...] = ()
+    unstable: tuple[int, ...] = ()  # queries for which calls gave different lists
 
     @cached_property
     def timed(self) -> NDArray[np.intp]:
@@ -122,24 +93,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Asked:
-    """Somebody who is asked for lists.
+    """Somebody who is asked for lists."""
 
-    Parameters
-    ----------
-    ask : callable
-        From a query and the `Guard` to the answer, and the seconds that each part of it took.
-    queries : sequence of int
-        Those that are asked for a list, in the first round.
-    timed : sequence of int
-        Those that are asked in every round.
-    parts : int
-        How many parts an answer has.
-    """
-
+    # From a query and the `Guard` to the answer, and the seconds that each part of it took.
     ask: Callable[[int, Guard], tuple[Answer, tuple[float, ...]]]
-    queries: Sequence[int]
-    timed: Sequence[int]
-    parts: int = 1
+    queries: Sequence[int]  # those that are asked for a list, in the first round
+    timed: Sequence[int]  # those that are asked in every round
+    parts: int = 1  # how many parts an answer has
 
 
 class Guard:
@@ -222,15 +182,7 @@ def spread(n_queries: int, most: int) -> list[int]:
 def ask_all(
     retriever: Runs, task: Task, k: int, queries: Sequence[int] | None = None, *, timed: int = _MOST
 ) -> Asked:
-    """Say how a retriever is asked.
-
-    Parameters
-    ----------
-    queries : sequence of int, optional
-        All by default.
-    timed : int
-        How many queries are timed at most.
-    """
+    """Say how a retriever is asked."""
 
     def call(query: int, guard: Guard) -> tuple[Answer, tuple[float, ...]]:
         answer, seconds = ask(retriever, task, query, k, guard)
@@ -253,11 +205,6 @@ def run_rounds(
     """Ask all of them, query by query in turn, so that what slows the machine slows all alike.
 
     Who comes first changes from query to query and from round to round.
-
-    Parameters
-    ----------
-    done : callable
-        Called with 1 after each call.
     """
     n = len(task.queries)
     answers: list[list[Answer]] = [["was not asked"] * n for _ in those]

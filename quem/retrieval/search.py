@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Candidates", "Searched", "search_range"]
-
 # Ways to grade the unjudged cases of a query that are all tried.
 _MOST_WAYS = 128
 _STARTS, _FEW_STARTS = 8, 3
@@ -46,38 +44,23 @@ Way = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Candidates:
-    """The unjudged cases of a query.
-
-    Parameters
-    ----------
-    query : int
-    case : array of int, shape (u,)
-    lead : array of float, shape (u,)
-        How much farther up the first list has each than the second.
-    """
+    """The unjudged cases of a query."""
 
     query: int
-    case: NDArray[np.int64]
-    lead: Floats
+    case: NDArray[np.int64]  # of shape (u,)
+    lead: Floats  # of shape (u,): how much farther up the first list has each than the second
 
 
 @dataclass
 class Searched:
-    """What was found for one query.
+    """What was found for one query."""
 
-    Parameters
-    ----------
-    low, high : float
-        NaN where no way to grade gives a score.
-    exact : bool
-        Whether all ways were tried.
-    effect : array of float, shape (u,)
-        How far the highest grade of each case alone moves the difference; 0 where not tried.
-    """
-
+    # NaN where no way to grade gives a score
     low: float
     high: float
-    exact: bool
+    exact: bool  # whether all ways were tried
+    # Of shape (u,): how far the highest grade of each case alone moves the difference; 0 where not
+    # tried.
     effect: Floats
 
 
@@ -138,24 +121,7 @@ def search_range(
     ties: Ties,
     budget: int,
 ) -> list[Searched]:
-    """Search for the least and the greatest difference of each query, first minus second.
-
-    Parameters
-    ----------
-    lists : (CaseLists, CaseLists)
-        Down to where the measure looks.
-    each : sequence of Candidates
-        The queries.
-    top : float
-        The highest grade.
-    budget : int
-        About how many lists may be scored.
-
-    Returns
-    -------
-    list of Searched
-        One per query.
-    """
+    """Search for the least and the greatest difference of each query, first minus second."""
     binary = "rel" in dict(measure.values) and not dict(measure.values).get("top")
     levels = [0.0, *([top] if binary else np.unique([*np.arange(1.0, top), top]).tolist())]
     skipped = dict(measure.values).get("unjudged") == "skip"

@@ -28,20 +28,6 @@ if TYPE_CHECKING:
     from quem.io.delimited import Delimited
     from quem.retrieval.lists import CaseLists, Ties
 
-__all__ = [
-    "FIELDS",
-    "Stored",
-    "file_stems",
-    "qrels_parts",
-    "read_judgments",
-    "read_qrels",
-    "read_run",
-    "read_similarities",
-    "run_parts",
-    "stored_of",
-    "words_of",
-]
-
 _MISSING = BLANKS | {"-", "–", "—"}
 _QUERY = {
     "query": ("query", "query_id", "qid", "q_id", "question", "topic"),
@@ -63,24 +49,13 @@ _QRELS = ("query", "iteration", "case", "grade")
 
 @dataclass(frozen=True)
 class Stored:
-    """Rows of query, case and number, as a file has them.
+    """Rows of query, case and number, as a file has them."""
 
-    Parameters
-    ----------
-    table : SourceTable
-        With the columns query and case.
-    value : array of float, shape (n,)
-        The similarity, score or grade; NaN where the file has none.
-    rank : array of float, shape (n,)
-        NaN where the file has none.
-    scored : bool
-        Whether there are values.
-    """
-
-    table: SourceTable[str]
+    table: SourceTable[str]  # with the columns query and case
+    # Of shape (n,): the similarity, score or grade; NaN where the file has none.
     value: NDArray[np.float64]
-    rank: NDArray[np.float64]
-    scored: bool
+    rank: NDArray[np.float64]  # of shape (n,): NaN where the file has none
+    scored: bool  # whether there are values
 
     @property
     def query(self) -> CodedColumn[str]:
@@ -100,13 +75,7 @@ class Stored:
 
 
 def stored_grades(name: str, rows: Iterable[tuple[str, str, float]]) -> Stored:
-    """Take grades that no file holds, a row (query, case, grade) for each.
-
-    Parameters
-    ----------
-    name : str
-        Where they come from, for messages.
-    """
+    """Take grades that no file holds, a row (query, case, grade) for each."""
     query, case, grade = zip(*rows, strict=True)
     columns = {"query": column_of(query), "case": column_of(case)}
     table = SourceTable(name, columns, lambda _, key: Mistake(name, key=key))
@@ -115,18 +84,7 @@ def stored_grades(name: str, rows: Iterable[tuple[str, str, float]]) -> Stored:
 
 
 def read_similarities(path: Path, name: str) -> Stored:
-    """Read a table of similarities: columns query, case, similarity; or one column per case.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it, for messages.
-
-    Raises
-    ------
-    QuemError
-        The file is not such a table, or a similarity is not a finite number.
-    """
+    """Read a table of similarities: columns query, case, similarity; or one column per case."""
     what = "similarity table"
     if is_json(path):
         return _read(path, name, what, _QUERY | _VALUE, _LONG)
@@ -135,11 +93,19 @@ def read_similarities(path: Path, name: str) -> Stored:
     else:
         csv = read_delimited(path, name, what=what, header_rows=_header_rows)
     if len(csv.header) > 1 and any(cell.startswith("cut to ") for cell in csv.header[0]):
-        message = (
-            "holds only what one evaluation needed of a ground truth; name the retriever as the "
-            "ground truth, or use a table with all similarities"
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    csv.header_lines[0],
+                    message=(
+                        "holds only what one evaluation needed of a ground truth; name the "
+                        "retriever as the "
+                        "ground truth, or use a table with all similarities"
+                    ),
+                )
+            ]
         )
-        raise QuemError([Mistake(name, csv.header_lines[0], message=message)])
     known = {alias: field for field in _LONG for alias in (_QUERY | _VALUE)[field]}
     fields = [known.get(field_name(cell)) for cell in csv.header[-1]]
     # One such column is a square table, whose first column may be called query.
@@ -150,13 +116,7 @@ def read_similarities(path: Path, name: str) -> Stored:
 
 
 def read_run(path: Path, name: str) -> Stored:
-    """Read result lists: a TREC run, or query, case, and similarity or rank in a table or JSON.
-
-    Raises
-    ------
-    QuemError
-        The file is neither, or a number in it is not one.
-    """
+    """Read result lists: a TREC run, or query, case, and similarity or rank in a table or JSON."""
     if is_dataset(name):
         return stored_of(dataset_lists(name), "score")
     what, otherwise = "result list", "; a result list is a TREC run or such a table"
@@ -171,13 +131,7 @@ def read_run(path: Path, name: str) -> Stored:
 
 
 def read_qrels(path: Path, name: str) -> Stored:
-    """Read relevance judgments: TREC qrels, or query, case and grade in a table or JSON.
-
-    Raises
-    ------
-    QuemError
-        The file is neither, or a grade is not a number.
-    """
+    """Read relevance judgments: TREC qrels, or query, case and grade in a table or JSON."""
     if is_dataset(name):
         return stored_of(dataset_judgments(name), "grade")
     what, otherwise = "relevance judgments", "; relevance judgments are TREC qrels or such a table"
@@ -193,23 +147,7 @@ def _has_words(path: Path) -> bool:
 
 
 def read_judgments(path: Path, name: str, *, judged: bool = True) -> Stored:
-    """Read the grades of judges: a table with query, case, judge, and grade.
-
-    Parameters
-    ----------
-    judged : bool
-        Whether the table has to name the judges.
-
-    Returns
-    -------
-    Stored
-        Whose table also has the column judge, where the file has it.
-
-    Raises
-    ------
-    QuemError
-        The file is not such a table, or a grade is not a number.
-    """
+    """Read the grades of judges: a table with query, case, judge, and grade."""
     required = ("query", "case", *(("judge",) if judged else ()), "grade")
     return _read(path, name, "judgments", _JUDGED | _JUDGE, required)
 
@@ -245,13 +183,7 @@ def _header_rows(first: list[str]) -> int:
 
 
 def stored_of(table: SourceTable[str], value_name: str) -> Stored:
-    """Read rows of query, case, and a number: `value_name` or rank, or both.
-
-    Raises
-    ------
-    QuemError
-        There is no row, one lacks an id, or a number is not one.
-    """
+    """Read rows of query, case, and a number: `value_name` or rank, or both."""
     table = table.without_blank_rows()
     if not len(table):
         raise QuemError([Mistake(table.name, message="holds no line below the header")])
@@ -268,11 +200,19 @@ def _square(csv: Delimited) -> Stored:
     """One line per query and one column per case; an empty cell is not a similarity."""
     name, cases = csv.name, csv.header[-1][1:]
     if not cases:
-        message = (
-            "must have the columns query, case, and similarity, or a line for each query and a "
-            "column for each case"
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    csv.header_lines[-1],
+                    message=(
+                        "must have the columns query, case, and similarity, or a line for each "
+                        "query and a "
+                        "column for each case"
+                    ),
+                )
+            ]
         )
-        raise QuemError([Mistake(name, csv.header_lines[-1], message=message)])
     mistakes = [
         Mistake(name, csv.header_lines[-1], at + 2, case, "duplicate column; keep one")
         if case
@@ -352,18 +292,6 @@ def run_parts(lists: CaseLists, tag: str, ties: Ties = "expected") -> Iterator[b
     Tools order a run by its scores, which trec_eval reads in single precision, and break ties by
     themselves. Where the similarities would not give them the order that was scored, the scores
     count down from the length of the list instead.
-
-    Parameters
-    ----------
-    tag : str
-        The name of the run.
-    ties : {"expected", "id", "input"}
-        As they were scored: tied cases have one score only where their order is left open.
-
-    Returns
-    -------
-    iterator of bytes or None
-        The list of each query.
     """
     queries, cases = words_of(lists.queries), words_of(lists.cases)
     if queries is None or cases is None:
@@ -411,11 +339,6 @@ def qrels_parts(truth: CaseLists) -> Iterator[bytes] | None:
     """Write a ground truth as TREC qrels; None where ids or grades forbid it.
 
     Grades are whole numbers there: others, such as similarities, are written in thousandths.
-
-    Returns
-    -------
-    iterator of bytes or None
-        The grades of each query.
     """
     queries, cases = words_of(truth.queries), words_of(truth.cases)
     values = truth.similarity

@@ -49,25 +49,6 @@ if TYPE_CHECKING:
     from quem.retrieval.running import Guard, Task
 
 
-__all__ = [
-    "FILE",
-    "ExpertRanks",
-    "GroundTruthCache",
-    "Need",
-    "Panels",
-    "consensus",
-    "find_truth",
-    "fingerprint",
-    "judge_lists",
-    "likeness_digest",
-    "panel_means",
-    "panels_of",
-    "read_cache",
-    "require_truth",
-    "similarities_parts",
-    "truth_digest",
-]
-
 # Panels that are scored at most; more than that are a sample of them.
 _MOST_PANELS = 200
 _FEWEST = 2
@@ -75,38 +56,24 @@ _FEWEST = 2
 
 @dataclass(frozen=True)
 class ExpertRanks:
-    """What the judges of another study said.
+    """What the judges of another study said."""
 
-    Parameters
-    ----------
-    name : str
-        The study file, as the user named it.
-    ranks : array of float, shape (judges, problems, solvers)
-        Adjusted ranks, 1 the worst; NaN where a judge did not rank a solution.
-    """
-
-    name: str
+    name: str  # the study file, as the user named it
     title: str
     judges: tuple[str, ...]
     problems: tuple[str, ...]
     solvers: tuple[str, ...]
+    # Of shape (judges, problems, solvers): adjusted ranks, 1 the worst; NaN where a judge did not
+    # rank a solution.
     ranks: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Panels:
-    """Panels of judges drawn with replacement.
+    """Panels of judges drawn with replacement."""
 
-    Parameters
-    ----------
-    weights : array of int, shape (panels, judges)
-        How often each judge is on the panel.
-    chance : array of float, shape (panels,)
-        How likely each panel is.
-    """
-
-    weights: NDArray[np.int64]
-    chance: NDArray[np.float64]
+    weights: NDArray[np.int64]  # of shape (panels, judges): how often each judge is on the panel
+    chance: NDArray[np.float64]  # of shape (panels,): how likely each panel is
 
 
 def consensus(
@@ -117,17 +84,7 @@ def consensus(
 ) -> CaseLists:
     """Order the solutions of each problem by average rank, the best first.
 
-    Parameters
-    ----------
-    queries, cases : CaseBase
-        The problems and the solvers.
-    weights : array of int, shape (judges,), optional
-        How often each judge counts; once by default.
-
-    Returns
-    -------
-    CaseLists
-        With average ranks as similarities. A problem that no judge ranked has no list.
+    Shapes: `weights` (judges,), optional.
     """
     w = np.ones(len(experts.judges)) if weights is None else weights.astype(float)
     mask = ~np.isnan(experts.ranks)
@@ -192,15 +149,7 @@ def panel_means(
 ) -> NDArray[np.float64]:
     """Give bootstrap percentile intervals of means over queries, judges drawn too.
 
-    Parameters
-    ----------
-    scores : list of array of float, shape (queries, columns)
-        Against the consensus of each panel; NaN where a score is undefined.
-
-    Returns
-    -------
-    array of float, shape (columns, 2)
-        NaN where no two queries have a score, and without replicates.
+    Shapes: `scores` (queries, columns).
     """
     _n_queries, n_columns = scores[0].shape
     intervals = np.full((n_columns, 2), np.nan)
@@ -229,21 +178,11 @@ _WHOLE = 1_000_000
 
 @dataclass(frozen=True)
 class Need:
-    """What measures need of the ground truth.
+    """What measures need of the ground truth."""
 
-    Parameters
-    ----------
-    depth : int
-        The number of most similar cases of each query, and those that tie with the last.
-    lists : sequence of CaseLists
-        And all cases that these hold.
-    whole : int
-        Where there are no more pairs of query and case than that, all are kept.
-    """
-
-    depth: int
-    lists: Sequence[CaseLists] = ()
-    whole: int = _WHOLE
+    depth: int  # the number of most similar cases of each query, and those that tie with the last
+    lists: Sequence[CaseLists] = ()  # and all cases that these hold
+    whole: int = _WHOLE  # where there are no more pairs of query and case than that, all are kept
 
     def cuts(self, task: Task) -> bool:
         """Whether there is anything to be left out."""
@@ -278,20 +217,7 @@ def find_truth(
     need: Need,
     progress: Progress,
 ) -> Truth:
-    """Give the ground truth of a study; of a retriever's, what is needed.
-
-    Parameters
-    ----------
-    retrievers : dict of str to Runs
-        The retrievers.
-    keep : Path, optional
-        Where similarities of a retriever may be kept.
-
-    Raises
-    ------
-    QuemError
-        The retriever that should make it gives no list at all.
-    """
+    """Give the ground truth of a study; of a retriever's, what is needed."""
     spec, data = study.spec.ground_truth, study.data
     kind = truth_kind(study)
     if data.truth is not None:
@@ -313,25 +239,31 @@ def find_truth(
     lists = _computed(name, retriever, data.task, need if cuts else None, progress)
     if len(lists.failed) == len(data.task.queries):
         why = next(iter(lists.failed.values()))
-        message = f"the retriever {shown(name)} gives no ground truth for any query: it {why}"
-        raise QuemError([study.mistake(("ground_truth",), message)])
+        raise QuemError(
+            [
+                study.mistake(
+                    ("ground_truth",),
+                    f"the retriever {shown(name)} gives no ground truth for any query: it {why}",
+                )
+            ]
+        )
     return Truth(lists, kind, source, mark, depth=need.depth if cuts else None)
 
 
 def require_truth(study: RetrievalStudy, retrievers: dict[str, Runs]) -> None:
-    """Refuse a study whose ground truth cannot be made, before anything is asked.
-
-    Raises
-    ------
-    QuemError
-        Its retriever was left out.
-    """
+    """Refuse a study whose ground truth cannot be made, before anything is asked."""
     name = study.spec.ground_truth.retriever
     if name and name not in retrievers:
         entry = study.entries.get(name)
         why = entry if isinstance(entry, str) else "it cannot be made"
-        message = f"there is no ground truth without the retriever {shown(name)}: {why}"
-        raise QuemError([study.mistake(("ground_truth",), message)])
+        raise QuemError(
+            [
+                study.mistake(
+                    ("ground_truth",),
+                    f"there is no ground truth without the retriever {shown(name)}: {why}",
+                )
+            ]
+        )
 
 
 def _mark(study: RetrievalStudy, name: str) -> str:
@@ -377,15 +309,7 @@ _CUT = re.compile(r", cut to (\d+)$", re.ASCII)
 
 
 def fingerprint(task: Task, retriever: dict[str, Any], sources: Iterable[Path] = ()) -> str:
-    """Give a hash of all that the similarities of a retriever depend on.
-
-    Parameters
-    ----------
-    retriever : dict
-        What the study file says of it.
-    sources : iterable of Path
-        The files with its code.
-    """
+    """Give a hash of all that the similarities of a retriever depend on."""
     digest = hashlib.sha256()
     content: list[Any] = [retriever, task.leave_one_out]
     for base in dict.fromkeys((id(task.cases), id(task.queries))):
@@ -399,16 +323,11 @@ def fingerprint(task: Task, retriever: dict[str, Any], sources: Iterable[Path] =
 
 @dataclass(frozen=True)
 class GroundTruthCache:
-    """Similarities that were read again.
-
-    Parameters
-    ----------
-    depth : int or None
-        As many of the most similar cases of each query are there, and those that retrievers gave;
-        None where all are.
-    """
+    """Similarities that were read again."""
 
     lists: CaseLists
+    # As many of the most similar cases of each query are there, and those that retrievers gave;
+    # None where all are.
     depth: int | None
 
 
@@ -457,18 +376,6 @@ def similarities_parts(lists: CaseLists, mark: str, depth: int | None) -> Iterat
     """Write lists as CSV, below a line that says what they were made of.
 
     Numbers are written in full, so that what is read again is the same.
-
-    Parameters
-    ----------
-    mark : str
-        As from `fingerprint`.
-    depth : int or None
-        See `GroundTruthCache`.
-
-    Yields
-    ------
-    bytes
-        The list of each query.
     """
     yield f"{_head(mark, len(lists.case), depth)}\nquery,case,similarity\n".encode()
     text = io.StringIO()
@@ -483,13 +390,7 @@ def similarities_parts(lists: CaseLists, mark: str, depth: int | None) -> Iterat
 
 
 def read_cache(path: Path, mark: str, task: Task) -> GroundTruthCache | None:
-    """Read similarities again, if they are there, whole, and made of the same.
-
-    Parameters
-    ----------
-    mark : str
-        As from `fingerprint`.
-    """
+    """Read similarities again, if they are there, whole, and made of the same."""
     try:
         with path.open(encoding="utf-8") as file:
             head = file.readline().rstrip("\n")

@@ -39,16 +39,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "DEFAULT_K",
-    "Compared",
-    "Flip",
-    "Next",
-    "Unjudged",
-    "find_unjudged",
-    "judged_shares",
-]
-
 # More retrievers than that are not compared with each other.
 _MOST_COMPARED = 6
 # Items of lists and ground truth that may be scored to search for bounds, of all pairs.
@@ -63,15 +53,9 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Compared:
-    """A retriever that is compared with others.
+    """A retriever that is compared with others."""
 
-    Parameters
-    ----------
-    at : int
-        Its place among those that are scored.
-    """
-
-    at: int
+    at: int  # its place among those that are scored
     id: str
     lists: CaseLists
     scores: QueryScores
@@ -79,33 +63,20 @@ class Compared:
 
 @dataclass(frozen=True)
 class Flip:
-    """How far the difference of two retrievers could move.
+    """How far the difference of two retrievers could move."""
 
-    Parameters
-    ----------
-    first, second : int
-        Their places among those that are scored.
-    difference : float
-        Of the means by the headline, on the queries where both have a score.
-    low, high : float
-        Over all grades that the unjudged cases could have.
-    unjudged : int
-        How many of these there are.
-    exact : bool
-        Whether the bounds are exact; else they were searched for, and could be wider.
-    to_settle : int or None
-        How many of the unjudged cases would have to be judged, the most telling ones first, so
-        that the sign cannot flip any more if none of them is relevant. None where it cannot
-        flip, and where the bounds are not exact.
-    """
-
+    # Their places among those that are scored
     first: int
     second: int
-    difference: float
+    difference: float  # of the means by the headline, on the queries where both have a score
+    # Over all grades that the unjudged cases could have
     low: float
     high: float
-    unjudged: int
-    exact: bool
+    unjudged: int  # how many of these there are
+    exact: bool  # whether the bounds are exact; else they were searched for, and could be wider
+    # How many of the unjudged cases would have to be judged, the most telling ones first, so that
+    # the sign cannot flip any more if none of them is relevant. None where it cannot flip, and
+    # where the bounds are not exact.
     to_settle: int | None = None
 
     @property
@@ -118,59 +89,31 @@ class Flip:
 
 @dataclass(frozen=True)
 class Next:
-    """An unjudged case that should be judged.
-
-    Parameters
-    ----------
-    query, case : str
-    positions : dict of str to int
-        Where retrievers have it, the first of tied positions, by their ids.
-    removes : float
-        By how much it narrows the bounds of the differences that could flip, summed over these,
-        in the mean of the lowest and the highest grade.
-    """
+    """An unjudged case that should be judged."""
 
     query: str
     case: str
-    positions: dict[str, int]
+    positions: dict[str, int]  # where retrievers have it, the first of tied positions, by their ids
+    # By how much it narrows the bounds of the differences that could flip, summed over these, in
+    # the mean of the lowest and the highest grade.
     removes: float
 
 
 @dataclass(frozen=True)
 class Unjudged:
-    """What is not judged in the lists, and what that means for comparisons.
+    """What is not judged in the lists, and what that means for comparisons."""
 
-    Parameters
-    ----------
-    k : int or None
-        Down to where the headline looks; None for whole lists.
-    top : float
-        The highest grade that an unjudged case could have.
-    flips : tuple of Flip
-        The pairs of the best retrievers.
-    next : tuple of Next
-        The most telling first.
-    n_cases : int
-        Unjudged cases of these pairs in all.
-    """
-
-    k: int | None
-    top: float
-    flips: tuple[Flip, ...]
-    next: tuple[Next, ...] = ()
-    n_cases: int = 0
+    k: int | None  # down to where the headline looks; None for whole lists
+    top: float  # the highest grade that an unjudged case could have
+    flips: tuple[Flip, ...]  # the pairs of the best retrievers
+    next: tuple[Next, ...] = ()  # the most telling first
+    n_cases: int = 0  # unjudged cases of these pairs in all
 
 
 def judged_shares(
     lists: CaseLists, truth: CaseLists, measures: Sequence[Measure], ties: Ties
 ) -> dict[int | None, float]:
-    """Give Judged in the mean over queries, by k: of the measures, and at 10.
-
-    Returns
-    -------
-    dict of (int or None) to float
-        None stands for whole lists; NaN without any list.
-    """
+    """Give Judged in the mean over queries, by k: of the measures, and at 10."""
     depths = [one.depth for one in measures] + [DEFAULT_K]
     wanted = list(dict.fromkeys(depths))
     by = [measure("Judged", k=k) for k in wanted]
@@ -214,19 +157,7 @@ def find_unjudged(
     top: float | None,
     count: int,
 ) -> Unjudged | None:
-    """Say what unjudged cases could change; None where there are none.
-
-    Parameters
-    ----------
-    compared : sequence of Compared
-        The best first.
-    by, column
-        The headline, and where it is among the measures.
-    top : float or None
-        The highest grade that there can be; by default that of the truth, 1 at least.
-    count : int
-        How many cases to name that should be judged next.
-    """
+    """Say what unjudged cases could change; None where there are none."""
     compared = compared[:_MOST_COMPARED]
     k = by.depth
     highest = max(float(truth.similarity.max(initial=1)), 1.0) if top is None else top

@@ -11,35 +11,20 @@ from quem.sealing.record import flat, is_same
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Deviation", "Seal"]
-
 # Which names of the record name people.
 _PERSONAL = {"solver", "judge", "solution", "ranking", "seal", "log"}
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """Something that is not as it was sealed.
+    """Something that is not as it was sealed."""
 
-    Parameters
-    ----------
-    kind : str
-        Such as "setting" or "solution"; "seal", "log", and "ranking" for what was tampered with.
-    name : str
-        Of what differs; may be empty.
-    message : str
-        What differs.
-    when : {"before", "after"}
-        Whether it is known to be from before rankings were revealed.
-    reason : str
-        As given when the study was sealed again; may be empty.
-    """
-
+    # Such as "setting" or "solution"; "seal", "log", and "ranking" for what was tampered with.
     kind: str
-    name: str
-    message: str
-    when: str
-    reason: str = ""
+    name: str  # of what differs; may be empty
+    message: str  # what differs
+    when: str  # whether it is known to be from before rankings were revealed
+    reason: str = ""  # as given when the study was sealed again; may be empty
 
     @property
     def text(self) -> str:
@@ -58,27 +43,15 @@ class Deviation:
 
 @dataclass(frozen=True)
 class Seal:
-    """The seal of a study, and what is not as it was sealed.
+    """The seal of a study, and what is not as it was sealed."""
 
-    Parameters
-    ----------
-    sealed_at : str
-        In UTC, such as ``2027-03-02T09:00:00.000000Z``; empty where the record is gone.
-    hash : str
-        Of the first record.
-    settings : dict
-        Of the analysis, as sealed.
-    revealed_at : str
-        When rankings could first be seen; empty where they could not.
-    is_redacted : bool
-        Whether the study is a copy without names, which has digests for solutions and texts.
-    """
-
+    # In UTC, such as ``2027-03-02T09:00:00.000000Z``; empty where the record is gone.
     sealed_at: str
-    hash: str
-    settings: dict[str, Any]
-    revealed_at: str
+    hash: str  # of the first record
+    settings: dict[str, Any]  # of the analysis, as sealed
+    revealed_at: str  # when rankings could first be seen; empty where they could not
     deviations: tuple[Deviation, ...]
+    # Whether the study is a copy without names, which has digests for solutions and texts.
     is_redacted: bool = False
 
     @property
@@ -103,13 +76,7 @@ class Seal:
         return [one.text for one in self.deviations]
 
     def with_asked(self, settings: Mapping[str, Any], *, without_machines: bool) -> Seal:
-        """Add what an analysis was asked for other than sealed.
-
-        Parameters
-        ----------
-        settings : mapping
-            As JSON has them, with those of the command line.
-        """
+        """Add what an analysis was asked for other than sealed."""
         known = {(one.kind, one.name) for one in self.deviations}
         when = "after" if self.revealed_at else "before"
         more = [

@@ -12,24 +12,14 @@ from quem.errors import FileError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["Line", "append", "log_file", "read_log", "record_file"]
-
 
 @dataclass(frozen=True)
 class Line:
-    """Something that happened to a sealed study.
-
-    Parameters
-    ----------
-    what : {"sealed", "analyzed"}
-    at : str
-        In UTC.
-    detail : dict
-        The hash of a record; or the contents, and the digests of rankings, as analyzed.
-    """
+    """Something that happened to a sealed study."""
 
     what: str
-    at: str
+    at: str  # in UTC
+    # The hash of a record; or the contents, and the digests of rankings, as analyzed.
     detail: dict[str, Any]
 
 
@@ -44,15 +34,7 @@ def record_file(study: Path, number: int) -> Path:
 
 
 def read_log(study: Path) -> tuple[list[Line], str]:
-    """Read the log of a study, up to the first line that does not fit.
-
-    Returns
-    -------
-    lines : list of Line
-        Empty where there is no log.
-    trouble : str
-        What is wrong with the log, or nothing.
-    """
+    """Read the log of a study, up to the first line that does not fit."""
     return _read(log_file(study))[:2]
 
 
@@ -83,13 +65,7 @@ def _read(path: Path) -> tuple[list[Line], str, str]:
 
 
 def append(study: Path, line: Line) -> None:
-    """Append a line to the log of a study.
-
-    Raises
-    ------
-    FileError
-        The log cannot be written to, or was changed.
-    """
+    """Append a line to the log of a study."""
     path = log_file(study)
     _, trouble, before = _read(path)
     if trouble:

@@ -15,17 +15,9 @@ if TYPE_CHECKING:
     from quem.study.reading import StudyFile
     from quem.study.relevance import JudgedSpec
 
-__all__ = ["preregistration"]
-
 
 def preregistration(draft: StudyFile) -> str:
-    """Write the text, in Markdown, for a study as it is.
-
-    Raises
-    ------
-    QuemError
-        With every mistake of the study file, and solutions that cannot be read.
-    """
+    """Write the text, in Markdown, for a study as it is."""
     spec = draft.spec
     if draft.mistakes or spec is None:
         raise QuemError(draft.mistakes)

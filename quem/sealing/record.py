@@ -22,26 +22,6 @@ if TYPE_CHECKING:
     from quem.study.reading import StudyFile
     from quem.study.relevance import JudgedSpec
 
-__all__ = [
-    "FORMAT",
-    "HIDDEN",
-    "canonical",
-    "contents",
-    "flat",
-    "hash_of",
-    "hash_of_record",
-    "hidden",
-    "ids_in",
-    "is_same",
-    "parsed",
-    "plan_file",
-    "record_of",
-    "renamed",
-    "token",
-    "token_of",
-    "tokenized",
-]
-
 FORMAT = 1
 # Persons and letters, which say nothing of the goal, and what has a part of the record of its own.
 _APART = {
@@ -68,23 +48,7 @@ def plan_file(study: Path) -> Path:
 
 
 def contents(draft: StudyFile) -> dict[str, dict[str, Any]]:
-    """Give what a seal holds of a study, as it is now.
-
-    Parameters
-    ----------
-    draft : StudyFile
-        Without mistakes.
-
-    Returns
-    -------
-    dict of str to dict
-        By part and name: settings, plan, problems, solvers, judges, solutions, texts, draw.
-
-    Raises
-    ------
-    QuemError
-        A solution cannot be read.
-    """
+    """Give what a seal holds of a study, as it is now."""
     spec = draft.spec
     if draft.mistakes or spec is None:
         raise QuemError(draft.mistakes)
@@ -173,17 +137,7 @@ def _draw(spec: JudgedSpec, solutions: Solutions) -> dict[str, Any]:
 def record_of(
     draft: StudyFile, sealed_at: str, reason: str = "", previous: str = "", secret: str = ""
 ) -> dict[str, Any]:
-    """Make the record of a seal.
-
-    Parameters
-    ----------
-    sealed_at : str
-        The time, in UTC.
-    reason, previous : str
-        Why a study is sealed again, and the hash of the record before; both empty for the first.
-    secret : str
-        Of the first record; a new one where this is the first.
-    """
+    """Make the record of a seal."""
     return {
         "format": FORMAT,
         "study": draft.spec.id if draft.spec else "",
@@ -224,13 +178,7 @@ def ids_in(parts: Mapping[str, Mapping[str, Any]]) -> set[str]:
 def renamed(
     parts: dict[str, dict[str, Any]], rename: Callable[[str], str]
 ) -> dict[str, dict[str, Any]]:
-    """Give contents in which people have other names, everything in the same order.
-
-    Parameters
-    ----------
-    rename : callable
-        Gives the new name of a judge or solver; of a system its own.
-    """
+    """Give contents in which people have other names, everything in the same order."""
     pairs = {
         f"{solver} on {problem}": f"{rename(solver)} on {problem}"
         for solver in parts["solvers"]
@@ -265,13 +213,7 @@ def hidden(plan: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
 def tokenized(
     parts: dict[str, dict[str, Any]], record: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
-    """Give contents in which tokens stand for people and for what people wrote.
-
-    Parameters
-    ----------
-    record : mapping
-        Whose secret makes the tokens; or, without names, whose tokens they are.
-    """
+    """Give contents in which tokens stand for people and for what people wrote."""
     people = ids_in(parts)
     new = renamed(parts, lambda name: token_of(record, name) if name in people else name)
     plan = dict(new["plan"])
@@ -294,20 +236,13 @@ def token_of(record: Mapping[str, Any], name: str, path: str = "") -> str:
 
 
 def hash_of_record(record: Mapping[str, Any]) -> str:
-    """Give the hash of a seal: of its record with tokens for names, without the secret.
-
-    Raises
-    ------
-    ValueError
-        Two names have one token, so that one of them could be anybody.
-    """
+    """Give the hash of a seal: of its record with tokens for names, without the secret."""
     apart = ("secret", "tokens", "contents", "reason")
     whole = {key: value for key, value in record.items() if key not in apart}
     whole["reason"] = record["reason"] and token_of(record, record["reason"], "reason")
     parts = tokenized(record["contents"], record)
     if any(len(parts[part]) < len(named) for part, named in record["contents"].items()):
-        message = "two names have one token"
-        raise ValueError(message)
+        raise ValueError("two names have one token")
     return hash_of(canonical({**whole, "contents": parts}))
 
 
@@ -324,13 +259,6 @@ def is_same(key: tuple[str, str], sealed: str | None, now: str | None) -> bool:
     """Whether a thing is as it was sealed.
 
     What an older version of quem did not know is the same where it has its default, or is empty.
-
-    Parameters
-    ----------
-    key : tuple of str
-        Part and name.
-    sealed, now : str or None
-        From `flat`; None where it is not there.
     """
     if sealed == now:
         return True
@@ -361,13 +289,7 @@ def _defaults() -> dict[tuple[str, str], str]:
 
 
 def parsed(raw: bytes, path: Path) -> dict[str, Any]:
-    """Read a record.
-
-    Raises
-    ------
-    FileError
-        It is damaged, or of a newer quem.
-    """
+    """Read a record."""
     try:
         record = json.loads(raw)
         is_newer = record["format"] > FORMAT

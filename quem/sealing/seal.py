@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from quem.store.engine import Store
     from quem.study.reading import StudyFile
 
-__all__ = ["compare_with_seal", "note_analysis", "seal_study"]
-
 EVENT = "study-sealed"
 _NOUNS = {
     "settings": "setting",
@@ -56,26 +54,7 @@ def _now() -> str:
 
 
 def seal_study(draft: StudyFile, database: str | None = None, again: str = "") -> tuple[Path, str]:
-    """Seal a study: write its record beside it, and the hash into the log and the store.
-
-    Parameters
-    ----------
-    draft : StudyFile
-    again : str
-        Why a sealed study is sealed again; empty for the first time.
-
-    Returns
-    -------
-    path : Path
-        The record.
-    hash : str
-        Of it.
-
-    Raises
-    ------
-    QuemError
-        There are rankings already, or the study is sealed; nothing is written.
-    """
+    """Seal a study: write its record beside it, and the hash into the log and the store."""
     if draft.mistakes or draft.spec is None:
         raise QuemError(draft.mistakes)
     if draft.spec.awaits_subjects:
@@ -85,8 +64,10 @@ def seal_study(draft: StudyFile, database: str | None = None, again: str = "") -
         raise FileError(log_file(draft.path), f"{trouble}; restore the log as it was")
     sealed = [line for line in lines if line.what == "sealed"]
     if sealed and not again:
-        message = f"was sealed on {sealed[0].at[:10]} already; --again REASON records a deviation"
-        raise FileError(draft.path, message)
+        raise FileError(
+            draft.path,
+            f"was sealed on {sealed[0].at[:10]} already; --again REASON records a deviation",
+        )
     if again and not sealed:
         raise FileError(draft.path, "is not sealed yet; leave out --again")
     store = _store_to_seal(draft, draft.spec.id, database)
@@ -114,13 +95,7 @@ def seal_study(draft: StudyFile, database: str | None = None, again: str = "") -
 
 
 def _first_record(study: Path) -> dict[str, Any]:
-    """Read the first record of a study.
-
-    Raises
-    ------
-    FileError
-        It is missing, damaged, or without names.
-    """
+    """Read the first record of a study."""
     path = record_file(study, 1)
     try:
         record = parsed(path.read_bytes(), path)
@@ -166,15 +141,19 @@ def _refuse_ranked(draft: StudyFile, store: Store | None) -> None:
         )
         with store.read() as c:
             if c.execute(count).scalar_one():
-                message = (
-                    f"judges have started to rank in {store.place.name}; a study is sealed before "
-                    "the first ranking (trial rankings: discard them first)"
+                raise FileError(
+                    draft.path,
+                    (
+                        f"judges have started to rank in {store.place.name}; a study is sealed "
+                        "before "
+                        "the first ranking (trial rankings: discard them first)"
+                    ),
                 )
-                raise FileError(draft.path, message)
     for path in ranking_files(draft):
         if path.exists() and path.stat().st_size:
-            message = "holds rankings already; a study is sealed before the first ranking"
-            raise FileError(path, message)
+            raise FileError(
+                path, "holds rankings already; a study is sealed before the first ranking"
+            )
 
 
 def ranking_files(draft: StudyFile) -> list[Path]:
@@ -188,16 +167,6 @@ def note_analysis(draft: StudyFile) -> bool:
     """Note in the log that rankings were analyzed, the first time: they are revealed.
 
     Nothing is noted of a study that is not sealed, or whose log or record was tampered with.
-
-    Returns
-    -------
-    bool
-        Whether something was noted.
-
-    Raises
-    ------
-    FileError
-        The log cannot be written to.
     """
     lines, trouble = read_log(draft.path)
     if trouble or not lines or any(line.what == "analyzed" for line in lines):
@@ -259,27 +228,7 @@ def compare_with_seal(
     ranked: Mapping[str, Iterable[str]],
     expected: str = "",
 ) -> Seal | None:
-    """Compare a study with its seal.
-
-    Parameters
-    ----------
-    draft : StudyFile
-        Without mistakes.
-    ranked : mapping of str to iterable of str
-        Who has rankings: ``judges`` and ``solvers``; one that is missing is not compared.
-    expected : str
-        The hash that was printed at sealing, or its beginning; empty where it is not compared.
-
-    Returns
-    -------
-    Seal or None
-        None for a study that was never sealed.
-
-    Raises
-    ------
-    QuemError
-        A hash is expected, and it is another study's or the study is not sealed.
-    """
+    """Compare a study with its seal."""
     lines, trouble = read_log(draft.path)
     path = record_file(draft.path, 1)
     # Of a study that is not sealed, which may be large, nothing is recomputed.

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from quem.study.reading import StudyFile
     from quem.study.relevance import JudgedSpec
 
-__all__ = ["awaits_rankings", "check_solutions", "find_warnings", "lost_images"]
-
 _MOST_FILES = 10
 _WITH_METADATA = ("image", "pdf", "office", "workbook", "notebook")
 _NAMES: dict[Kind, str] = {
@@ -53,22 +51,6 @@ def check_solutions(
     """Check the solutions of a study, and search for what could reveal their authors.
 
     Documents and workbooks are converted, as far as they are not in the cache.
-
-    Parameters
-    ----------
-    complete : bool
-        Whether solutions may be lacking only where they are declared missing.
-    sandboxed : bool
-        Whether LibreOffice has to run without network.
-    tell : callable
-        Takes how many documents are converted so far, and how many there are.
-
-    Returns
-    -------
-    solutions : Solutions
-    mistakes : list of Mistake
-        What has to be mended before judges can be shown the solutions.
-    warnings : list of StudyWarning
     """
     from quem.blinding.office import prepare
 
@@ -81,20 +63,7 @@ def check_solutions(
 
 
 def find_warnings(solutions: Solutions, spec: JudgedSpec) -> list[StudyWarning]:
-    """Find what in solutions and texts could reveal a solver.
-
-    Parameters
-    ----------
-    spec : JudgedSpec
-        Its names, ids, versions and identity words are looked for.
-
-    Returns
-    -------
-    list of StudyWarning
-        Words, decisions about words that are not there, metadata, formats that differ, images,
-        scripts, styles, formulas and parts of documents that are not shown, texts that still have
-        to be written, lists too long to rank, and what matters where machines judge.
-    """
+    """Find what in solutions and texts could reveal a solver."""
     from quem.solutions.identity import identity_warnings
 
     doubts = [
@@ -186,13 +155,7 @@ def _formats(solutions: Solutions) -> Iterator[StudyWarning]:
 
 
 def lost_images(files: Sequence[SolutionFile]) -> Iterator[tuple[SolutionFile, int, str]]:
-    """Give images that a text refers to, and that are not among the files: text, line, target.
-
-    Parameters
-    ----------
-    files : sequence of SolutionFile
-        All of a solution or page of text.
-    """
+    """Give images that a text refers to, and that are not among the files: text, line, target."""
     inside = {file.inner.casefold() for file in files if file.kind == "image"}
     for file in files:
         for line, target in _references(file):

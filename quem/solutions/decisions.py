@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from quem.study.models import Reviewed
     from quem.study.relevance import JudgedSpec
 
-__all__ = ["accepted_words", "unused_decisions", "with_redactions"]
-
 _MOST = 10
 _TAG = re.compile(r"<[^>]*>|[*~`\\]")
 
@@ -30,15 +28,7 @@ _TAG = re.compile(r"<[^>]*>|[*~`\\]")
 def with_redactions(
     solutions: Solutions, spec: JudgedSpec, is_exact: Callable[[str], bool]
 ) -> Solutions:
-    """Give solutions as judges are to receive them.
-
-    Parameters
-    ----------
-    spec : JudgedSpec
-        Its decisions count.
-    is_exact : callable
-        Whether words are looked for as they are written.
-    """
+    """Give solutions as judges are to receive them."""
     redactions: dict[tuple[str, str], list[Redaction]] = {}
     for one in spec.judging.reviewed:
         if one.decision == "redact":

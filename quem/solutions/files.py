@@ -23,19 +23,6 @@ if TYPE_CHECKING:
     from quem.solutions.model import Kind
 
 
-__all__ = [
-    "DRAWING",
-    "FORMATS",
-    "MOST_PIXELS",
-    "image_problem",
-    "inspect",
-    "is_ignored",
-    "kind_of",
-    "metadata_of",
-    "natural",
-    "pdf_problem",
-]
-
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 # Decoded, this is a quarter of a gigabyte.
 MOST_PIXELS = 64_000_000
@@ -133,24 +120,7 @@ def kind_of(path: PurePath) -> Kind:
 def inspect(
     path: Path, name: str, inner: str, *, what: str = "solution", only: Iterable[Kind] = ()
 ) -> SolutionFile:
-    """Check that a file can be shown.
-
-    Parameters
-    ----------
-    name : str
-        The file as a user would name it.
-    inner : str
-        Its path inside the solver's folder.
-    what : str
-        What it is, for messages.
-    only : iterable of str
-        The kinds that are allowed; none given allows all.
-
-    Raises
-    ------
-    QuemError
-        It cannot be read or shown, with the remedy.
-    """
+    """Check that a file can be shown."""
     if remedy := _REMEDIES.get(path.suffix.casefold()):
         raise _refusal(name, remedy)
     kind = kind_of(path)
@@ -318,14 +288,7 @@ def pdf_problem(path: Path) -> str:
 
 
 def metadata_of(file: SolutionFile) -> dict[str, str]:
-    """List what an image, a PDF, or a file of an office program says of itself.
-
-    Returns
-    -------
-    dict of str to str
-        Name of the entry to what it says, cut to a line. Empty where the file cannot be read:
-        that is reported elsewhere.
-    """
+    """List what an image, a PDF, or a file of an office program says of itself."""
     try:
         if file.kind in ("office", "workbook"):
             from quem.blinding.office import read_office

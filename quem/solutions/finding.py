@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from quem.study.document import Loc
     from quem.study.reading import StudyFile
 
-__all__ = ["Folder", "find_solutions", "printable", "same"]
-
 _DEEPEST = 6
 _MOST_FILES = 50
 
@@ -40,25 +38,13 @@ def same(name: str) -> str:
 
 @dataclass
 class Folder:
-    """A folder, its name for messages, and the mistakes that were found in it.
-
-    Parameters
-    ----------
-    name : str
-        The folder as a user would name it.
-    root : Path
-        The folder of all solutions, resolved, which no link may leave.
-    mistakes : list of Mistake
-        To which what is found is added.
-    keep_headers : bool
-        Whether judges see headers and footers of documents.
-    """
+    """A folder, its name for messages, and the mistakes that were found in it."""
 
     path: Path
-    name: str
-    root: Path
-    mistakes: list[Mistake] = field(default_factory=list)
-    keep_headers: bool = False
+    name: str  # the folder as a user would name it
+    root: Path  # the folder of all solutions, resolved, which no link may leave
+    mistakes: list[Mistake] = field(default_factory=list)  # to which what is found is added
+    keep_headers: bool = False  # whether judges see headers and footers of documents
 
     def entries(self) -> list[Path]:
         """List what is in the folder, in natural order, without what editors put there."""
@@ -80,13 +66,7 @@ class Folder:
         self.mistakes.append(Mistake(name, message=message))
 
     def files_of(self, entry: Path) -> tuple[SolutionFile, ...]:
-        """Read a solution: a file, or a folder of files.
-
-        Returns
-        -------
-        tuple of SolutionFile
-            Empty where there is none that can be shown; the mistakes say why.
-        """
+        """Read a solution: a file, or a folder of files."""
         name = f"{self.name}/{entry.name}"
         if not entry.is_dir():
             return tuple(self._inspected([(entry, name, entry.name)]))
@@ -148,21 +128,6 @@ def find_solutions(
     """Find the solutions of a study, and the texts that judges read.
 
     Names of files are compared with the declared ids; no path is ever made of an id.
-
-    Parameters
-    ----------
-    complete : bool
-        Whether each solver needs a solution of each problem unless it is declared missing, as
-        judging needs; else the folder may be partial or missing.
-
-    Returns
-    -------
-    solutions : Solutions
-        What could be read; worth serving only where there are no mistakes.
-    mistakes : list of Mistake
-        Everything that is wrong.
-    warnings : list of StudyWarning
-        Files that fit no declared solver.
     """
     search = _Search(file, complete=complete)
     solutions = search.run()

@@ -22,18 +22,6 @@ if TYPE_CHECKING:
     from quem.solutions.model import SolutionFile, Solutions
     from quem.study.relevance import JudgedSpec
 
-__all__ = [
-    "Hit",
-    "NameSearch",
-    "PlacedHit",
-    "Term",
-    "find_hits",
-    "identity_warnings",
-    "is_exact",
-    "terms",
-]
-
-
 _MOST_A_FILE = 3
 _MOST_IN_ALL = 30
 _SHORT = 2
@@ -53,22 +41,12 @@ _NUMERAL = re.compile(r"[\d.,\-_ ]+")
 
 @dataclass(frozen=True)
 class Term:
-    """Something that names a solver.
+    """Something that names a solver."""
 
-    Parameters
-    ----------
-    meaning : str
-        What it is, for messages: "the name of S1".
-    key : str
-        Letters that each text with the term holds, folded; looking for them first is quick.
-    exact : bool
-        Whether small and capital letters differ.
-    """
-
-    meaning: str
+    meaning: str  # what it is, for messages: "the name of S1"
     pattern: re.Pattern[str]
-    key: str
-    exact: bool = False
+    key: str  # letters that each text with the term holds, folded; looking for them first is quick
+    exact: bool = False  # whether small and capital letters differ
 
 
 @dataclass(frozen=True)
@@ -87,26 +65,14 @@ _found: SizedCache[object, list[PlacedHit]] = SizedCache(200_000)
 
 
 class NameSearch:
-    """Searches what judges receive for what names a solver.
-
-    Parameters
-    ----------
-    spec : JudgedSpec
-        Its names, ids, versions and identity words are looked for.
-    """
+    """Searches what judges receive for what names a solver."""
 
     def __init__(self, spec: JudgedSpec) -> None:
         self.known = terms(spec)
         self._key = hash(tuple(term.pattern for term in self.known))
 
     def hits(self, file: SolutionFile, files: Sequence[SolutionFile]) -> list[PlacedHit]:
-        """Find each hit in a file, behind its place for messages: ":3", ": page 2", or nothing.
-
-        Parameters
-        ----------
-        files : sequence of SolutionFile
-            All of the solution or page of text.
-        """
+        """Find each hit in a file, behind its place for messages: ":3", ": page 2", or nothing."""
         try:
             key = self._key, file, signature(file.path), len(files)
             if (found := _found.get(key)) is None:
@@ -119,17 +85,7 @@ class NameSearch:
 
 
 def identity_warnings(solutions: Solutions, spec: JudgedSpec) -> Iterator[StudyWarning]:
-    """Warn of each place where something that judges receive names a solver.
-
-    Parameters
-    ----------
-    solutions : Solutions
-        What judges receive of them is read, and so is what they receive of statements, briefing
-        and consent: texts as they are shown, pages of PDFs and documents, sheets of workbooks,
-        and the bytes of images.
-    spec : JudgedSpec
-        What its organizer has accepted is left out.
-    """
+    """Warn of each place where something that judges receive names a solver."""
     search, accepted = NameSearch(spec), accepted_words(spec)
     hits_by_file: dict[SolutionFile, list[PlacedHit]] = {}
     for problem, solver, part in solutions.places():
@@ -182,13 +138,7 @@ def terms(spec: JudgedSpec) -> list[Term]:
 
 
 def find_hits(text: str, known: Iterable[Term]) -> list[Hit]:
-    """Find every place where a text names a solver.
-
-    Returns
-    -------
-    list of Hit
-        In the order of the text. Of what overlaps the longest counts.
-    """
+    """Find every place where a text names a solver."""
     text = normal(text)
     letters = folded(text)
     spans = []

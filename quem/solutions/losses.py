@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from quem.solutions.model import SolutionFile
 
-__all__ = ["Loss", "losses_of"]
-
 _REMEDY = "hand it in as PDF or pictures"
 # What cannot be shown: its name, and the element.
 _DROPPED = {
@@ -59,31 +57,15 @@ _DIAGRAM = re.compile(r"^ {0,3}(?:`{3,}|~{3,})[ \t]*mermaid\b", re.MULTILINE | r
 
 @dataclass(frozen=True)
 class Loss:
-    """Something in a file that judges do not see as it was meant.
+    """Something in a file that judges do not see as it was meant."""
 
-    Parameters
-    ----------
-    warning : StudyWarning
-        What is lost, and what to do.
-    name : str
-        The file as a user would name it.
-    line : int
-        Of the first place; 0 in a file without lines.
-    """
-
-    warning: StudyWarning
-    name: str
-    line: int
+    warning: StudyWarning  # what is lost, and what to do
+    name: str  # the file as a user would name it
+    line: int  # of the first place; 0 in a file without lines
 
 
 def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
-    """List what is lost of the texts of a solution, or appears that was hidden.
-
-    Returns
-    -------
-    list of Loss
-        At most one for a file and kind of loss.
-    """
+    """List what is lost of the texts of a solution, or appears that was hidden."""
     losses: list[Loss] = []
     for file in files:
         if file.kind in ("office", "workbook"):

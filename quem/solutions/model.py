@@ -15,19 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = [
-    "Kind",
-    "Redaction",
-    "Sheet",
-    "Signature",
-    "Solution",
-    "SolutionFile",
-    "Solutions",
-    "file_digest",
-    "is_unchanged",
-    "signature",
-]
-
 Kind = Literal["markdown", "text", "code", "html", "image", "pdf", "office", "workbook", "notebook"]
 Signature = tuple[int, int, int]
 _MOST_DIGESTS = 20_000
@@ -42,16 +29,10 @@ def signature(path: Path) -> Signature:
 
 @dataclass(frozen=True)
 class Redaction:
-    """Words that judges do not receive of a solution.
-
-    Parameters
-    ----------
-    exact : bool
-        Whether small and capital letters differ, as in first and family names.
-    """
+    """Words that judges do not receive of a solution."""
 
     words: str
-    exact: bool = False
+    exact: bool = False  # whether small and capital letters differ, as in first and family names
 
     @property
     def pattern(self) -> re.Pattern[str] | None:
@@ -68,25 +49,14 @@ class Redaction:
 
 @dataclass(frozen=True)
 class SolutionFile:
-    """One file of a solution, or of a page of text.
-
-    Parameters
-    ----------
-    name : str
-        The file as a user would name it, for messages.
-    inner : str
-        Its path inside the solver's folder, with slashes; the name of a single file.
-    keep_headers : bool
-        Whether judges see headers and footers of a document.
-    redactions : tuple of Redaction
-        What judges do not receive of it; the same for all files of a solution.
-    """
+    """One file of a solution, or of a page of text."""
 
     path: Path
     kind: Kind
-    name: str
-    inner: str
-    keep_headers: bool = False
+    name: str  # the file as a user would name it, for messages
+    inner: str  # its path inside the solver's folder, with slashes; the name of a single file
+    keep_headers: bool = False  # whether judges see headers and footers of a document
+    # What judges do not receive of it; the same for all files of a solution.
     redactions: tuple[Redaction, ...] = ()
 
     @property
@@ -113,17 +83,11 @@ def _redacted_digest(digest: str, redactions: tuple[Redaction, ...]) -> str:
 
 @dataclass(frozen=True)
 class Solution:
-    """What one solver made of one problem.
-
-    Parameters
-    ----------
-    files : tuple of SolutionFile
-        In the order in which they are shown; at least one.
-    """
+    """What one solver made of one problem."""
 
     problem: str
     solver: str
-    files: tuple[SolutionFile, ...]
+    files: tuple[SolutionFile, ...]  # in the order in which they are shown; at least one
 
     @property
     def digest(self) -> str:
@@ -133,11 +97,6 @@ class Solution:
         ``sha256sum`` prints for its files, with their paths inside the folder, in the order in
         which they are shown. With redactions it is the SHA-256 of that digest on a line, and
         of a line for each of the words, sorted: ``redacted `` and the words in small letters.
-
-        Raises
-        ------
-        OSError
-            A file is gone or cannot be read.
         """
         digest = _digests.of(self.files[0].path)
         if len(self.files) > 1:
@@ -167,13 +126,7 @@ class Solution:
 
 
 def is_unchanged(solution: Solution | None, digest: str) -> bool:
-    """Whether a solution is there, and still what it was.
-
-    Parameters
-    ----------
-    digest : str
-        What it was.
-    """
+    """Whether a solution is there, and still what it was."""
     try:
         return solution is not None and solution.holds(digest)
     except OSError:
@@ -182,46 +135,29 @@ def is_unchanged(solution: Solution | None, digest: str) -> bool:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A page of text that judges read: a problem's statement, the briefing, the consent.
+    """A page of text that judges read: a problem's statement, the briefing, the consent."""
 
-    Parameters
-    ----------
-    files : tuple of SolutionFile
-        First the text, in Markdown, plain or HTML, then the images beside it that it shows.
-    translations : dict of str to Sheet
-        Of briefing and consent, by the code of the language.
-    """
-
+    # First the text, in Markdown, plain or HTML, then the images beside it that it shows.
     files: tuple[SolutionFile, ...]
+    # Of briefing and consent, by the code of the language.
     translations: dict[str, Sheet] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
 class Solutions:
-    """All solutions of a study, found.
+    """All solutions of a study, found."""
 
-    Parameters
-    ----------
-    by_problem : dict of str to dict of str to Solution
-        Problem to solver to solution, both in the order of the study file.
-    practice : dict of str to Solution
-        Those of the practice problem, by name.
-    practice_problem : str
-        May be empty.
-    statements : dict of str to Sheet
-        By problem; only of problems that have one.
-    briefing, consent : Sheet or None
-        What judges read.
-    solving_briefing, solving_consent : Sheet or None
-        What subjects read.
-    """
-
+    # Problem to solver to solution, both in the order of the study file.
     by_problem: dict[str, dict[str, Solution]] = field(default_factory=dict)
+    # Those of the practice problem, by name.
     practice: dict[str, Solution] = field(default_factory=dict)
-    practice_problem: str = ""
+    practice_problem: str = ""  # may be empty
+    # By problem; only of problems that have one.
     statements: dict[str, Sheet] = field(default_factory=dict)
+    # What judges read
     briefing: Sheet | None = None
     consent: Sheet | None = None
+    # What subjects read
     solving_briefing: Sheet | None = None
     solving_consent: Sheet | None = None
 
@@ -289,11 +225,5 @@ _digests = _Digests()
 
 
 def file_digest(path: Path) -> str:
-    """Give the SHA-256 of a file in hexadecimal, read again only when the file has changed.
-
-    Raises
-    ------
-    OSError
-        It is gone or cannot be read.
-    """
+    """Give the SHA-256 of a file in hexadecimal, read again only when the file has changed."""
     return _digests.of(path)

@@ -6,8 +6,6 @@ import re
 import unicodedata
 from functools import lru_cache
 
-__all__ = ["BREAK", "UNSEEN", "folded", "key_of", "loose", "normal", "plain", "word_pattern"]
-
 # Words that people write with a space, a hyphen, an underscore or nothing between.
 BREAK = r"[\s_\-\u2010-\u2015]"
 # Characters that nobody sees, which may be anywhere in a word.
@@ -45,13 +43,7 @@ def key_of(word: str) -> str:
 
 @lru_cache(maxsize=4096)
 def word_pattern(word: str, *, exact: bool = False) -> re.Pattern[str] | None:
-    """Make the pattern of a whole word; None where it has no letter and no digit.
-
-    Parameters
-    ----------
-    exact : bool
-        Whether small and capital letters differ.
-    """
+    """Make the pattern of a whole word; None where it has no letter and no digit."""
     word = normal(word.strip())
     if not re.search(r"\w", word):
         return None

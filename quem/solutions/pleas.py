@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from quem.solutions.model import Solution, SolutionFile, Solutions
 
-__all__ = ["Plea", "plea_warnings", "pleas"]
-
 _OBJECTS = r"(?:this|me|my|mine|solution|answer|the\s+(?:following|above))"
 _PATTERNS = (
     rf"\b(?:rank|score|grade|rate|prefer|judge|choose|pick|place|put)\s+{_OBJECTS}\b",
@@ -45,20 +43,12 @@ _MOST = 10
 
 @dataclass(frozen=True)
 class Plea:
-    """A sentence that speaks to a judge, or a long run of encoded text.
-
-    Parameters
-    ----------
-    name : str
-        The file.
-    words : str
-        As they are there.
-    """
+    """A sentence that speaks to a judge, or a long run of encoded text."""
 
     problem: str
     solver: str
-    name: str
-    words: str
+    name: str  # the file
+    words: str  # as they are there
     is_encoded: bool = False
 
 

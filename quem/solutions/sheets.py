@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from quem.study.document import Loc
     from quem.study.reading import StudyFile
 
-__all__ = ["Sheets", "find_sheets", "inner_path", "is_unwritten", "references"]
-
 _READABLE: tuple[Kind, ...] = ("markdown", "text", "html")
 # ![text](target), ![text](<target>), [text]: target, and <img src="target">.
 _REFERENCE = re.compile(
@@ -56,15 +54,7 @@ def references(text: str) -> Iterator[tuple[int, str]]:
 
 
 def inner_path(target: str, base: str = "") -> str:
-    """Give the path inside a folder that a reference means, or nothing where it leaves it.
-
-    Parameters
-    ----------
-    target : str
-        As it is written in the text.
-    base : str
-        The path of the text inside the folder.
-    """
+    """Give the path inside a folder that a reference means, or nothing where it leaves it."""
     if ":" in target.split("/", 1)[0] or target.startswith(("/", "\\")):
         return ""
     named = unquote(target.partition("#")[0].partition("?")[0])
@@ -75,14 +65,7 @@ def inner_path(target: str, base: str = "") -> str:
 
 
 def find_sheets(file: StudyFile) -> tuple[Sheets, list[Mistake]]:
-    """Find the texts that a study names.
-
-    Returns
-    -------
-    sheets : Sheets
-    mistakes : list of Mistake
-        Files that do not exist or are not text.
-    """
+    """Find the texts that a study names."""
     content = file.document.content
     mistakes: list[Mistake] = []
     statements = {}

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from quem.store.subjects import StoredSubject
     from quem.study.relevance import JudgedSpec
 
-__all__ = ["Named", "named_in", "upload_trouble"]
-
 _MOST = 10
 _ADDRESSES = (
     Term("an address", re.compile(r"[^\s@<>()\[\],;:\"']+@[\w-]+(?:\.[\w-]+)+"), "@"),
@@ -30,22 +28,12 @@ _ADDRESSES = (
 
 @dataclass(frozen=True)
 class Named:
-    """Words in an answer that could show judges who wrote it.
-
-    Parameters
-    ----------
-    file : int
-        Of the uploads, from 1; 0 for the text.
-    line : int
-        Of the text, from 1; 0 in a file.
-    page : int
-        Of a file, from 1; 0 where it has none.
-    """
+    """Words in an answer that could show judges who wrote it."""
 
     words: str
-    file: int = 0
-    line: int = 0
-    page: int = 0
+    file: int = 0  # of the uploads, from 1; 0 for the text
+    line: int = 0  # of the text, from 1; 0 in a file
+    page: int = 0  # of a file, from 1; 0 where it has none
 
 
 def named_in(
@@ -54,20 +42,7 @@ def named_in(
     spec: JudgedSpec,
     people: Iterable[StoredSubject],
 ) -> list[Named]:
-    """Find names, ids, addresses, and the study's identity words in an answer.
-
-    Parameters
-    ----------
-    files : sequence of (Path, str)
-        Uploads, each with what it is called in messages.
-    people : iterable of StoredSubject
-        All subjects: neither their own name nor another's should be there.
-
-    Returns
-    -------
-    list of Named
-        The first ten.
-    """
+    """Find names, ids, addresses, and the study's identity words in an answer."""
     known = _spec_with(spec, people)
     found = list(_in_text(text, [*terms(known), *_ADDRESSES]))
     search = NameSearch(known)
@@ -110,17 +85,7 @@ def _convert(file: SolutionFile) -> None:
 
 
 def upload_trouble(path: Path, name: str, endings: Iterable[str]) -> str:
-    """Say why a file cannot be part of an answer, with the remedy; nothing where it can.
-
-    Parameters
-    ----------
-    path : Path
-        Its ending is that of the file as it was uploaded.
-    name : str
-        What it is called in messages.
-    endings : iterable of str
-        Those that the study allows, without dots.
-    """
+    """Say why a file cannot be part of an answer, with the remedy; nothing where it can."""
     allowed = list(endings)
     if path.suffix.casefold().lstrip(".") not in allowed:
         return f"cannot be uploaded here; use one of: {', '.join(allowed)}"

@@ -44,30 +44,11 @@ if TYPE_CHECKING:
     from quem.store.subjects import StoredSubject
     from quem.study.relevance import JudgedSpec
 
-__all__ = ["close_solving", "experience_of", "session_table", "write_solutions"]
-
 _STATES = {"submit": "submitted", "timeout": "timeout", "skip": "skipped"}
 
 
 def close_solving(store: Store, spec: JudgedSpec, study: Path, actor: str) -> list[Path]:
-    """Close a solving session, and write what came of it; closing again writes the same.
-
-    Parameters
-    ----------
-    actor : str
-        As in `quem.store.events.record`.
-
-    Returns
-    -------
-    list of Path
-        What was written: solutions, and the table of subjects last.
-
-    Raises
-    ------
-    QuemError
-        A solution is there already that did not come from the session, or a file cannot be
-        written.
-    """
+    """Close a solving session, and write what came of it; closing again writes the same."""
     # All in one transaction: of two organizers one after the other closes the session, nothing
     # changes while it is written, and it stays open where it cannot be.
     with store.write() as c:
@@ -96,13 +77,7 @@ def _refuse_strangers(c: Connection, spec: JudgedSpec, study: Path) -> None:
 
 
 def write_solutions(c: Connection, spec: JudgedSpec, study: Path) -> list[Path]:
-    """Write the solutions of a session and its table of subjects.
-
-    Raises
-    ------
-    QuemError
-        A file cannot be written.
-    """
+    """Write the solutions of a session and its table of subjects."""
     target = session_table(study)
     uploads = UploadFolder(study)
     solving = spec.solving or Solving()
@@ -129,18 +104,18 @@ def write_solutions(c: Connection, spec: JudgedSpec, study: Path) -> list[Path]:
 
 
 def session_table(study: Path) -> Path:
-    """Say where the table of subjects of a study is.
-
-    Raises
-    ------
-    QuemError
-        The study file names none.
-    """
+    """Say where the table of subjects of a study is."""
     content = parse_document(read_text(study, str(study), what="study file"), str(study)).content
     named = content.get("subjects") if isinstance(content, dict) else None
     if not isinstance(named, str) or Path(named).name != named:
-        message = "subjects: name a file beside the study file, such as subjects.csv"
-        raise QuemError([Mistake(str(study), message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    str(study),
+                    message="subjects: name a file beside the study file, such as subjects.csv",
+                )
+            ]
+        )
     return study.parent / named
 
 

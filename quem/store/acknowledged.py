@@ -22,19 +22,12 @@ if TYPE_CHECKING:
 
     from quem.store.engine import Store
 
-__all__ = ["Acknowledged"]
-
 _log = logging.getLogger(__name__)
 _NEWEST, _MISSING = "newest", "missing"
 
 
 class Acknowledged:
     """The record of one study's newest revision, in a file beside the database or study file.
-
-    Parameters
-    ----------
-    study : Path
-        The study file, beside which the record of a database server is.
 
     Notes
     -----

@@ -15,36 +15,19 @@ if TYPE_CHECKING:
     from quem.store.exporting import SubmittedRanking
     from quem.store.judges import StoredJudge
 
-__all__ = ["Answer", "answers_table", "answers_to_questions"]
-
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer.
-
-    Parameters
-    ----------
-    problem : str
-        Empty for a question at the end; then there is neither block nor occasion.
-    block, occasion : int or None
-    solver : str
-        Empty for a question about a task or at the end.
-    question : str
-        The id of the question.
-    answer : str
-        As it was chosen or written; "yes" for a flag.
-    is_written : bool
-        Whether the judge wrote it.
-    """
+    """One answer."""
 
     judge: str
-    problem: str
+    problem: str  # empty for a question at the end; then there is neither block nor occasion
     block: int | None
     occasion: int | None
-    solver: str
-    question: str
-    answer: str
-    is_written: bool = False
+    solver: str  # empty for a question about a task or at the end
+    question: str  # the id of the question
+    answer: str  # as it was chosen or written; "yes" for a flag
+    is_written: bool = False  # whether the judge wrote it
 
 
 def answers_to_questions(

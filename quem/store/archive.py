@@ -38,17 +38,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Column, Connection, Select, Table
 
-__all__ = [
-    "FORMAT",
-    "TABLES",
-    "UNKEPT",
-    "Row",
-    "archive_text",
-    "plain",
-    "read_archive",
-    "restore_archive",
-]
-
 # Format 1 knew no blocks, format 2 neither layouts nor links, format 3 no times in view, format 4
 # no answers at the end.
 FORMAT = 5
@@ -105,25 +94,7 @@ class _WrongError(Exception):
 
 
 def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
-    """Read and check an archive.
-
-    Parameters
-    ----------
-    name : str
-        The archive as the user named it, for messages.
-    study_id : str
-        The study that it has to be of.
-
-    Returns
-    -------
-    dict of str to list of dict
-        Rows of each of `TABLES`, times as such; judges and ballots as the archive numbers them.
-
-    Raises
-    ------
-    QuemError
-        It is another study's, a newer quem's, damaged, or edited; with each line that is wrong.
-    """
+    """Read and check an archive."""
     lines = text.removesuffix("\n").split("\n")
     number, expected = _header(lines[0], name, study_id)
     reader = _Reader(study_id, number)
@@ -206,8 +177,7 @@ class _Reader:
             if name == table and self._format <= last and column in self._tables[table].c:
                 row = {**lacking, **row}
         if not isinstance(name, str) or name not in self._tables:
-            message = "is of no table that quem knows"
-            raise _WrongError(message)
+            raise _WrongError("is of no table that quem knows")
         row = _typed(self._tables[name], row)
         self._check_unique(name, row)
         self._check_references(name, row)
@@ -245,32 +215,27 @@ class _Reader:
             value = tuple(row[column] for column in columns)
             seen = self._seen.setdefault((table, *columns), set())
             if value in seen and value != (None,):
-                message = f"there is another {table} of that {' and '.join(columns)}"
-                raise _WrongError(message)
+                raise _WrongError(f"there is another {table} of that {' and '.join(columns)}")
             seen.add(value)
 
     def _check_references(self, table: str, row: Row) -> None:
         for other, known in (("judge", self._judges), ("ballot", self._ballots)):
             number = row.get(f"{other}_key")
             if number is not None and number not in known:
-                message = f"no line before says what {other} {number} is"
-                raise _WrongError(message)
+                raise _WrongError(f"no line before says what {other} {number} is")
         if table == "study" and row["id"] != self._study_id:
-            message = f"is of the study {shown(row['id'])}, and the header says another"
-            raise _WrongError(message)
+            raise _WrongError(f"is of the study {shown(row['id'])}, and the header says another")
         for column in ("layout", "solvers"):
             names = row.get(column) or []
             if isinstance(names, list) and len(names) != len(set(names)):
-                message = f"{column} names a solver twice"
-                raise _WrongError(message)
+                raise _WrongError(f"{column} names a solver twice")
 
     def _check_state(self, row: Row) -> None:
         """Check what `verify` cannot, since there was no layout with it."""
         try:
             State.parse(row["state"], self._ballots[row["ballot_key"]]["layout"] or ())
         except InvalidStateError as error:
-            message = f"state: {error}"
-            raise _WrongError(message) from None
+            raise _WrongError(f"state: {error}") from None
 
 
 def _parsed(line: str) -> Row:
@@ -282,8 +247,7 @@ def _parsed(line: str) -> Row:
     except (ValueError, RecursionError):
         row = None
     if not isinstance(row, dict):
-        message = "is damaged: no JSON object"
-        raise _WrongError(message)
+        raise _WrongError("is damaged: no JSON object")
     return row
 
 
@@ -293,13 +257,11 @@ def _typed(table: Table, row: Row) -> Row:
     columns = {column.name: column for column in table.c if column.name not in UNKEPT[of]}
     if set(row) != set(columns):
         wrong = ", ".join(sorted(set(row) ^ set(columns))[:5])
-        message = f"a row of {of} has other columns: {shown(wrong)}"
-        raise _WrongError(message)
+        raise _WrongError(f"a row of {of} has other columns: {shown(wrong)}")
     typed = {name: _value(column, row[name]) for name, column in columns.items()}
     for (owner, name), words in _WORDS.items():
         if owner == of and typed[name] not in words:
-            message = f"{name} is none of {', '.join(words)}"
-            raise _WrongError(message)
+            raise _WrongError(f"{name} is none of {', '.join(words)}")
     return typed
 
 
@@ -313,8 +275,7 @@ def _value(column: Column[Any], value: object) -> object:
     else:
         result = _json(column.name, value) if isinstance(column.type, JSON) else _string(value)
     if result is None:
-        message = f"{column.name} cannot be {shown(str(value))}"
-        raise _WrongError(message)
+        raise _WrongError(f"{column.name} cannot be {shown(str(value))}")
     return result
 
 
@@ -403,13 +364,6 @@ def archive_text(c: Connection, study_id: str) -> str:
     The first line is a header; each other line is a row of a table, in an order that depends
     on neither database nor place. Judges and ballots are numbered from 1, since their keys
     mean something in one database only.
-
-    Parameters
-    ----------
-    c : Connection
-        That sees one state of the database.
-    study_id : str
-        Of a study that the store holds.
     """
     rows = list(_rows(c, study_id))
     names = [name for name, _ in rows]
@@ -479,38 +433,28 @@ def plain(value: Any) -> Any:  # noqa: ANN401  what a column holds
 def restore_archive(
     c: Connection, study_id: str, rows: dict[str, list[Row]], name: str
 ) -> dict[str, int]:
-    """Put what an archive holds into a store that does not hold the study yet.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction, which is to be undone where this raises an error.
-    rows : dict of str to list of dict
-        Of each table, from `read_archive`.
-    name : str
-        The archive as the user named it, for messages.
-
-    Returns
-    -------
-    dict of str to int
-        The number of rows by table.
-
-    Raises
-    ------
-    QuemError
-        The store holds the study, or another study with the same links or ballots.
-    """
+    """Put what an archive holds into a store that does not hold the study yet."""
     if c.execute(select(StudyRow.id).where(StudyRow.id == study_id)).first():
-        message = (
-            f"the store holds the study {study_id!r} already; an archive goes into an empty "
-            "store: name one with --database"
+        raise QuemError(
+            [
+                (
+                    f"the store holds the study {study_id!r} already; an archive goes into an "
+                    "empty "
+                    "store: name one with --database"
+                )
+            ]
         )
-        raise QuemError([message])
     try:
         _insert(c, study_id, rows)
     except IntegrityError:
-        message = "a link or ballot of it is in this store already, of another study"
-        raise QuemError([Mistake(name, message=message)]) from None
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    message="a link or ballot of it is in this store already, of another study",
+                )
+            ]
+        ) from None
     return {table: len(rows[table]) for table in TABLES}
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from quem.store.drawing import ProblemDraw
     from quem.store.layouts import Content
 
-__all__ = ["assign_ballots", "assign_labels", "is_assigned", "needs_labels"]
-
 _shuffler = secrets.SystemRandom()
 
 
@@ -33,11 +31,6 @@ def assign_ballots(c: Connection, judge_key: int, plan: JudgingPlan) -> None:
 
     Groups that are too large for one list are dealt in blocks, which follow on each other and
     stay as they are for good.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
     """
     c.execute(select(JudgeRow.key).where(JudgeRow.key == judge_key).with_for_update())
     ballots = ballots_of(c, judge_key)
@@ -135,13 +128,7 @@ def _undealt(group: Group, ballots: list[AssignedBallot]) -> list[str]:
 
 
 def is_assigned(plan: JudgingPlan, ballots: list[AssignedBallot]) -> bool:
-    """Whether a judge has all ballots that the study has for them.
-
-    Parameters
-    ----------
-    ballots : list of AssignedBallot
-        The judge's ballots.
-    """
+    """Whether a judge has all ballots that the study has for them."""
     problems = {b.problem for b in ballots if not b.practice}
     return (
         (plan.practice is None or any(b.practice and plan.find(b) for b in ballots))
@@ -171,23 +158,6 @@ def assign_labels(
 
     A solution that came since gets a new letter. A submitted ranking keeps its layout where
     solutions only went.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    contents : mapping of str to Content or None
-        What the solution of each solver of the group holds now; None where it cannot be read.
-
-    Returns
-    -------
-    AssignedBallot
-        With the layout that holds now.
-
-    Raises
-    ------
-    MissingSolutionError
-        A solution that no judge saw yet cannot be read.
     """
     ballot = ballot_of(c, ballot.judge_key, ballot.public_id, lock=True)
     if not needs_labels(ballot, contents):

@@ -16,33 +16,19 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["AuditEvent", "Stamp", "audit_events", "last_key", "noteworthy", "stamp_of"]
-
 # For a machine to read (`quem.store.events.seal`), or of no interest but for the newest.
 _ROUTINE = ("sealed", "backup")
 
 
 @dataclass(frozen=True)
 class AuditEvent:
-    """Something that happened to a study.
-
-    Parameters
-    ----------
-    actor : {"judge", "subject", "organizer", "shell", "server", "dashboard"}
-        The dashboard stands for the organizer where an older quem wrote the event.
-    what : str
-        An event's name, or "submit" or "reopen".
-    judge : str
-        The id of the judge whom it is about, as it is now; may be empty.
-    problem : str
-        What was submitted or reopened.
-    """
+    """Something that happened to a study."""
 
     at: dt.datetime
-    actor: str
-    what: str
-    judge: str = ""
-    problem: str = ""
+    actor: str  # the dashboard stands for the organizer where an older quem wrote the event
+    what: str  # an event's name, or "submit" or "reopen"
+    judge: str = ""  # the id of the judge whom it is about, as it is now; may be empty
+    problem: str = ""  # what was submitted or reopened
     occasion: int = 1
     practice: bool = False
     detail: dict[str, Any] = field(default_factory=dict)
@@ -57,22 +43,12 @@ class AuditEvent:
 
 @dataclass(frozen=True)
 class Stamp:
-    """What changes when an analysis would: other rankings, other judges, another state.
+    """What changes when an analysis would: other rankings, other judges, another state."""
 
-    Parameters
-    ----------
-    judges : tuple of str
-        Their ids: a forgotten one has a new id.
-    submitted : int
-        The key of the last submitted revision; 0 where there is none.
-    noted : int
-        How many events there are that results mention.
-    """
-
-    judges: tuple[str, ...]
+    judges: tuple[str, ...]  # their ids: a forgotten one has a new id
     state: str
-    submitted: int
-    noted: int
+    submitted: int  # the key of the last submitted revision; 0 where there is none
+    noted: int  # how many events there are that results mention
 
 
 def last_key(c: Connection, study_id: str, what: str) -> int:
@@ -86,11 +62,6 @@ def audit_events(c: Connection, study_id: str, most: int) -> list[AuditEvent]:
     """Give what happened last, newest first: events, submitted and reopened rankings.
 
     What comes again and again is left out, but for the newest backup.
-
-    Parameters
-    ----------
-    most : int
-        How many at most.
     """
     mine = EventRow.study_id == study_id
     backup = select(func.max(EventRow.key)).where(mine, EventRow.what == "backup").scalar_subquery()

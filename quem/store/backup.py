@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from quem.store.engine import Store
     from quem.store.uploads import UploadFolder
 
-__all__ = ["UPLOADS", "BackupState", "back_up", "backup_state", "make_folder", "stem_of"]
-
 # What the folder with the files of a solving session ends in, beside the copies.
 UPLOADS = ".uploads"
 _GOOD, _FAILED = "backup", "backup-failed"
@@ -50,25 +48,14 @@ _LATE = 2
 
 @dataclass(frozen=True)
 class BackupState:
-    """How the copies of a study are.
+    """How the copies of a study are."""
 
-    Parameters
-    ----------
-    at : datetime or None
-        When the last good one was made.
-    rows, size : int
-        Its number of rows and bytes.
-    failure : str
-        Why the last attempt failed; empty where it did not.
-    every : float or None
-        Seconds from one copy to the next, where they are made regularly.
-    """
-
-    at: dt.datetime | None = None
+    at: dt.datetime | None = None  # when the last good one was made
+    # Its number of rows and bytes
     rows: int = 0
     size: int = 0
-    failure: str = ""
-    every: float | None = None
+    failure: str = ""  # why the last attempt failed; empty where it did not
+    every: float | None = None  # seconds from one copy to the next, where they are made regularly
 
     @property
     def is_late(self) -> bool:
@@ -88,26 +75,7 @@ def back_up(
     every: float | None = None,
     uploads: UploadFolder | None = None,
 ) -> Copy:
-    """Make a copy of a store, check it, log it, and remove the study's oldest copies.
-
-    Parameters
-    ----------
-    study_id : str
-        Of a study that the store holds.
-    folder : Path
-        Made where it is missing, but not the folder that it is in.
-    keep : int
-        How many copies of this study to keep, at least 1.
-    every : float, optional
-        Seconds until the next copy, where they are made regularly; a failure is logged then.
-    uploads : UploadFolder, optional
-        Files of a solving session, which are copied beside: all that the copy names are there.
-
-    Raises
-    ------
-    QuemError
-        No copy was made; nothing of it is left, and no other copy was removed.
-    """
+    """Make a copy of a store, check it, log it, and remove the study's oldest copies."""
     stem = stem_of(study_id)
     try:
         make_folder(folder)
@@ -146,11 +114,6 @@ def make_folder(folder: Path) -> None:
     """Make the folder for backups if it is missing, but not the one that it is in.
 
     A disk that is not mounted would otherwise look like a new folder.
-
-    Raises
-    ------
-    QuemError
-        It cannot be made.
     """
     with clear_failures(folder):
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -25,32 +25,6 @@ if TYPE_CHECKING:
     from quem.store.drawing import ProblemDraw
     from quem.study.blocks import PairCounts
 
-__all__ = [
-    "LAST_REVISION",
-    "AssignedBallot",
-    "Change",
-    "ClosedError",
-    "Group",
-    "JudgingPlan",
-    "LayoutError",
-    "NotAssignedError",
-    "PausedError",
-    "Saved",
-    "StaleError",
-    "SubmittedError",
-    "add_seconds",
-    "ballot_of",
-    "ballots_of",
-    "ballots_of_judges",
-    "current_state",
-    "layout_of",
-    "opened_ballot",
-    "opened_ballots",
-    "revision_row",
-    "save",
-    "total_times",
-]
-
 
 @dataclass(frozen=True)
 class Group:
@@ -63,22 +37,14 @@ class Group:
 
 @dataclass(frozen=True)
 class JudgingPlan:
-    """What every judge of a study is given.
-
-    Parameters
-    ----------
-    repeat : int
-        How many groups or blocks are shown again at the end.
-    block_size : int or None
-        The most solutions in one list; larger groups are dealt in blocks.
-    draw : ProblemDraw or None
-        By which problems were drawn, where machine judges rank the others.
-    """
+    """What every judge of a study is given."""
 
     groups: tuple[Group, ...]
     practice: Group | None = None
-    repeat: int = 0
+    repeat: int = 0  # how many groups or blocks are shown again at the end
+    # The most solutions in one list; larger groups are dealt in blocks.
     block_size: int | None = None
+    # By which problems were drawn, where machine judges rank the others.
     draw: ProblemDraw | None = None
 
     @property
@@ -101,13 +67,7 @@ class JudgingPlan:
         return block_sizes(size, self.block_size or max(size, 2))
 
     def deal(self, group: Group, met: PairCounts, rng: Random) -> list[Group]:
-        """Give a group as one judge is to have it: whole, or in blocks.
-
-        Parameters
-        ----------
-        met : PairCounts
-            Who met in the blocks so far, to which those of this group are added.
-        """
+        """Give a group as one judge is to have it: whole, or in blocks."""
         if self.block_size is None or len(self.sizes(group)) == 1:
             return [group]
         blocks = deal_blocks(group.solvers, self.block_size, met, rng)
@@ -129,17 +89,7 @@ class JudgingPlan:
 
 @dataclass(frozen=True)
 class AssignedBallot:
-    """A ballot; see `quem.store.models.BallotRow`.
-
-    Parameters
-    ----------
-    layout : Layout or None
-        The one that holds now; None until it is shown.
-    placed : Layout or None
-        The one that the last revision was made on; None where nothing is saved.
-    views : mapping of str to float
-        For how many seconds each solver's solution was in view.
-    """
+    """A ballot; see `quem.store.models.BallotRow`."""
 
     key: int
     public_id: str
@@ -153,10 +103,10 @@ class AssignedBallot:
     head: int
     submitted: int | None
     seconds: float
-    views: Mapping[str, float]
+    views: Mapping[str, float]  # for how many seconds each solver's solution was in view
     opened_at: dt.datetime | None
-    layout: Layout | None
-    placed: Layout | None
+    layout: Layout | None  # the one that holds now; None until it is shown
+    placed: Layout | None  # the one that the last revision was made on; None where nothing is saved
 
     @property
     def is_submitted(self) -> bool:
@@ -235,47 +185,25 @@ _APPEND = insert(RevisionRow)
 
 @dataclass(frozen=True)
 class Change:
-    """A state that a judge's page sends.
+    """A state that a judge's page sends."""
 
-    Parameters
-    ----------
-    base : int
-        The revision that it was made from.
-    client : str
-        The tab.
-    number : int
-        Counts up in the tab; with `client` it distinguishes a retry from a new save.
-    layout : str
-        The id of the layout that the page shows.
-    state : State
-        Of solvers.
-    """
-
-    base: int
-    client: str
-    number: int
-    layout: str
-    state: State = field(default_factory=State)
+    base: int  # the revision that it was made from
+    client: str  # the tab
+    number: int  # counts up in the tab; with `client` it distinguishes a retry from a new save
+    layout: str  # the id of the layout that the page shows
+    state: State = field(default_factory=State)  # of solvers
     kind: str = "save"
 
 
 @dataclass(frozen=True)
 class Saved:
-    """An acknowledged revision: it is on the disk.
-
-    Parameters
-    ----------
-    link : str
-        Its link in the ballot's chain; empty where nothing was saved.
-    is_retry : bool
-        Whether it was saved before.
-    """
+    """An acknowledged revision: it is on the disk."""
 
     revision: int
     submitted: bool
     at: dt.datetime
-    link: str = ""
-    is_retry: bool = field(default=False, compare=False)
+    link: str = ""  # its link in the ballot's chain; empty where nothing was saved
+    is_retry: bool = field(default=False, compare=False)  # whether it was saved before
 
     @property
     def receipt(self) -> str:
@@ -304,13 +232,7 @@ class LayoutError(Exception):
 
 
 class StaleError(Exception):
-    """The ranking has a newer revision than the one that the change was made from.
-
-    Parameters
-    ----------
-    state : State
-        The newer one, of solvers.
-    """
+    """The ranking has a newer revision than the one that the change was made from."""
 
     def __init__(self, revision: int, state: State, *, submitted: bool) -> None:
         self.revision, self.state, self.submitted = revision, state, submitted
@@ -350,13 +272,7 @@ def opened_ballot(row: Sequence[Any]) -> AssignedBallot:
 def ballot_of(
     c: Connection, judge_key: int, public_id: str, *, lock: bool = False
 ) -> AssignedBallot:
-    """Find one of a judge's ballots.
-
-    Raises
-    ------
-    NotAssignedError
-        There is none, or it is another judge's.
-    """
+    """Find one of a judge's ballots."""
     values = {"gid": public_id, "judge": judge_key}
     if lock:
         # Not in one statement: PostgreSQL locks no rows of an outer join.
@@ -401,21 +317,7 @@ def current_state(c: Connection, ballot: AssignedBallot) -> State:
 
 
 def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved:
-    """Append a revision.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    public_id : str
-        Of a ballot that was shown.
-    change : Change
-        Its state has been checked against the layout that it names.
-
-    Raises
-    ------
-    NotAssignedError, ClosedError, PausedError, LayoutError, SubmittedError, StaleError
-    """
+    """Append a revision."""
     life, digest = _lock_session(c, judge_key)
     ballot = ballot_of(c, judge_key, public_id, lock=True)
     same = {"ballot": ballot.key, "client": change.client, "change": change.number}
@@ -450,15 +352,7 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
 
 
 def revision_row(ballot: AssignedBallot, change: Change, judge: str, before: str) -> dict[str, Any]:
-    """Give the row of a ballot's next revision.
-
-    Parameters
-    ----------
-    judge : str
-        The judge's digest.
-    before : str
-        The link of the revision before, which this one is linked to; empty for the first.
-    """
+    """Give the row of a ballot's next revision."""
     salt, state = new_salt(), change.state.to_json()
     row = {
         "ballot_key": ballot.key,
@@ -497,15 +391,7 @@ def _lock_session(c: Connection, judge_key: int) -> tuple[str, str]:
 def add_seconds(
     c: Connection, ballot: AssignedBallot, seconds: float, views: Mapping[str, float] | None = None
 ) -> None:
-    """Add working time, of which there cannot be more than time since the group was opened.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    views : mapping of str to float, optional
-        For how many seconds more each solver's solution was in view. Several can be at a time.
-    """
+    """Add working time, of which there cannot be more than time since the group was opened."""
     more = {solver: spent for solver, spent in (views or {}).items() if spent > 0}
     if not (seconds > 0 or more):
         return
@@ -523,15 +409,7 @@ def total_times(
     seconds: float,
     more: Mapping[str, float],
 ) -> dict[str, Any]:
-    """Give working time in all, as columns of a ballot; as it was where it was never opened.
-
-    Parameters
-    ----------
-    before, views : float, mapping of str to float
-        What is stored.
-    seconds, more : float, mapping of str to float
-        What is to be added.
-    """
+    """Give working time in all, as columns of a ballot; as it was where it was never opened."""
     if opened_at is None:
         return {"seconds": before, "views": dict(views)}
     most: float = (now() - opened_at).total_seconds()

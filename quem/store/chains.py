@@ -23,18 +23,6 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable, Mapping
 
-__all__ = [
-    "event_link",
-    "head_entry",
-    "heads_digest",
-    "judge_digest",
-    "keyed",
-    "new_salt",
-    "receipt_code",
-    "revision_link",
-    "words_digest",
-]
-
 # What says of a ballot which task it is.
 _TASK = ("public_id", "problem", "block", "occasion", "practice")
 
@@ -47,15 +35,7 @@ def new_salt() -> str:
 
 
 def keyed(secret: str, *parts: object) -> str:
-    """Give a keyed hash (HMAC-SHA-256, cut to 128 bits) that reveals nothing without the secret.
-
-    Parameters
-    ----------
-    secret : str
-        The study's.
-    *parts
-        What JSON can hold.
-    """
+    """Give a keyed hash (HMAC-SHA-256, cut to 128 bits) that reveals nothing without the secret."""
     return hmac.digest(secret.encode(), _canonical(parts), "sha256").hex()[:32]
 
 
@@ -65,13 +45,7 @@ def judge_digest(salt: str, judge_id: str) -> str:
 
 
 def words_digest(salt: str, state: Mapping[str, Any]) -> str:
-    """Give what represents in a chain all that a judge wrote in a state.
-
-    Parameters
-    ----------
-    state : mapping
-        As stored.
-    """
+    """Give what represents in a chain all that a judge wrote in a state."""
     return _digest(salt, {key: state[key] for key in WORDS if key in state})
 
 
@@ -83,19 +57,6 @@ def receipt_code(link: str) -> str:
 def revision_link(
     before: str, revision: Mapping[str, Any], ballot: Mapping[str, Any], judge: str
 ) -> str:
-    """Give the link of a revision.
-
-    Parameters
-    ----------
-    before : str
-        The link of the revision before; empty for the first.
-    revision : mapping
-        Its columns; of the state counts what is not text, and of texts their digest.
-    ballot : mapping
-        The columns of its ballot, of which those count that never change.
-    judge : str
-        The digest of its judge.
-    """
     state = revision["state"]
     order = {key: value for key, value in state.items() if key not in WORDS}
     return _digest(
@@ -115,44 +76,17 @@ def revision_link(
 
 
 def event_link(before: str, event: Mapping[str, Any], judge: str | None) -> str:
-    """Give the link of an event.
-
-    Parameters
-    ----------
-    before : str
-        The link of the event before; empty for the first.
-    event : mapping
-        Its columns.
-    judge : str or None
-        The digest of the judge whom it is about.
-    """
     columns = (event["actor"], event["what"], event["detail"])
     return _digest(before, *columns, judge, _time(event["made_at"]))
 
 
 def head_entry(ballot: str, number: int, link: str) -> bytes:
-    """Give what stands for a ballot in a hash over all.
-
-    Parameters
-    ----------
-    ballot : str
-        The public id.
-    number : int
-        Of its newest revision that is sealed.
-    link : str
-        Of that revision.
-    """
+    """Give what stands for a ballot in a hash over all."""
     return _canonical([ballot, number, link])
 
 
 def heads_digest(entries: Iterable[bytes]) -> str:
-    """Give one hash for the newest links of all ballots.
-
-    Parameters
-    ----------
-    entries : iterable of bytes
-        From `head_entry`, in the order of the ballots' public ids.
-    """
+    """Give one hash for the newest links of all ballots."""
     return hashlib.sha256(b"[" + b",".join(entries) + b"]").hexdigest()
 
 

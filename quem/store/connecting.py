@@ -21,18 +21,6 @@ if TYPE_CHECKING:
 
     from quem.store.location import DatabaseLocation
 
-__all__ = [
-    "PATIENCE",
-    "THREADS",
-    "BusyError",
-    "Turns",
-    "UnavailableError",
-    "busy_timeout",
-    "engine_of",
-    "refusal",
-    "wait_for_saves",
-]
-
 # Seconds that a writer waits for other writers, of this process and of others.
 PATIENCE = 5.0
 # Seconds after which a writer is stuck: before it holds the database's lock, and after.
@@ -57,18 +45,6 @@ class Turns:
     process is fairer, and its longest waits are a tenth as long. If the first is stuck, because
     another process holds the database, only a few wait with it; the others are turned away, so
     that there are threads left for what only reads.
-
-    Parameters
-    ----------
-    most : int
-        How many may wait for one that is stuck.
-    one_by_one : bool
-        Whether only one may write at a time, as in SQLite.
-
-    Attributes
-    ----------
-    here : int
-        How many write or wait.
     """
 
     def __init__(self, most: int, *, one_by_one: bool) -> None:
@@ -80,18 +56,7 @@ class Turns:
 
     @contextmanager
     def take(self, patience: float) -> Iterator[float]:
-        """Wait for one's turn; gives the seconds that are left to wait for other processes.
-
-        Parameters
-        ----------
-        patience : float
-            Seconds to wait at most.
-
-        Raises
-        ------
-        BusyError
-            It took too long, or too many wait.
-        """
+        """Wait for one's turn; gives the seconds that are left to wait for other processes."""
         until = monotonic() + patience
         with self._counting:
             if not self.here:
@@ -146,19 +111,7 @@ _POLL_SECONDS = 0.02
 
 
 def engine_of(place: DatabaseLocation, threads: int = THREADS) -> Engine:
-    """Make an engine, which connects when it is first used.
-
-    Parameters
-    ----------
-    threads : int
-        How many work at once. Each keeps a connection; what is beyond, as where a page is made
-        for the first time and reads and writes at once, is closed again.
-
-    Raises
-    ------
-    QuemError
-        The place is not that of a database, or needs a package that is not there.
-    """
+    """Make an engine, which connects when it is first used."""
     try:
         # A file's name may hold a question mark, which ends the place in a URL.
         file = place.file and URL.create("sqlite", database=str(place.file.absolute()))
@@ -173,8 +126,9 @@ def engine_of(place: DatabaseLocation, threads: int = THREADS) -> Engine:
         advice = "pip install 'quem[postgres]'" if error.name == "psycopg" else "install it"
         raise refusal(place, f"needs the package {error.name}; {advice}") from None
     except (ArgumentError, NoSuchModuleError, ValueError):
-        message = "is not a database URL; use a value such as postgresql://user@host/name"
-        raise refusal(place, message) from None
+        raise refusal(
+            place, "is not a database URL; use a value such as postgresql://user@host/name"
+        ) from None
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _prepare)
     else:

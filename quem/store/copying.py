@@ -31,48 +31,16 @@ if TYPE_CHECKING:
 
     from quem.store.engine import Store
 
-__all__ = [
-    "PARTIAL",
-    "SIDES",
-    "Copy",
-    "Holdings",
-    "clear_failures",
-    "dump",
-    "dump_program",
-    "holdings_of",
-    "holdings_of_dump",
-    "holdings_of_file",
-    "reason_of",
-    "restore_dump",
-    "save_copy",
-    "stamp",
-    "sync_folder",
-]
-
 
 @dataclass(frozen=True)
 class Holdings:
-    """What is in a database.
+    """What is in a database."""
 
-    Parameters
-    ----------
-    studies : tuple of str
-        Their ids, sorted.
-    version : str
-        Of the tables.
-    rows : dict of str to int
-        Number of rows by table.
-    last_key : int
-        Of the newest revision; 0 where there is none.
-    last_at : datetime or None
-        When that was saved.
-    """
-
-    studies: tuple[str, ...] = ()
-    version: str = ""
-    rows: dict[str, int] = field(default_factory=dict)
-    last_key: int = 0
-    last_at: dt.datetime | None = None
+    studies: tuple[str, ...] = ()  # their ids, sorted
+    version: str = ""  # of the tables
+    rows: dict[str, int] = field(default_factory=dict)  # number of rows by table
+    last_key: int = 0  # of the newest revision; 0 where there is none
+    last_at: dt.datetime | None = None  # when that was saved
 
     @property
     def row_count(self) -> int:
@@ -81,13 +49,7 @@ class Holdings:
 
 
 def holdings_of(c: Connection) -> Holdings:
-    """Count what a database holds; those of an older quem may lack tables.
-
-    Parameters
-    ----------
-    c : Connection
-        That sees one state of the database.
-    """
+    """Count what a database holds; those of an older quem may lack tables."""
     there = set(inspect(c).get_table_names())
     tables = [table for table in Base.metadata.sorted_tables if table.name in there]
     if StudyRow.__table__ not in tables or "alembic_version" not in there:
@@ -104,20 +66,7 @@ def holdings_of(c: Connection) -> Holdings:
 
 
 def holdings_of_file(file: Path, name: str, *, thorough: bool = False) -> Holdings:
-    """Check the pages of an SQLite file, and count what it holds.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it, for messages.
-    thorough : bool
-        Whether indexes are compared with their tables too, which takes longer.
-
-    Raises
-    ------
-    QuemError
-        It is damaged, or not a database of SQLite.
-    """
+    """Check the pages of an SQLite file, and count what it holds."""
     engine = create_engine(URL.create("sqlite", database=str(file)), poolclass=NullPool)
     check = "integrity_check" if thorough else "quick_check"
     try:
@@ -141,11 +90,6 @@ def dump_program(c: Connection) -> str | None:
 
     An older one refuses, and the dump of a newer one holds settings that this server does not
     know, so that it could not be restored here.
-
-    Returns
-    -------
-    str or None
-        Its path; None where there is none that fits.
     """
     program = shutil.which("pg_dump")
     if program is None:
@@ -159,22 +103,7 @@ def dump_program(c: Connection) -> str | None:
 
 
 def dump(c: Connection, program: str, target: Path) -> Holdings:
-    """Write what a connection sees; gives what that is.
-
-    Parameters
-    ----------
-    c : Connection
-        That sees one state of the database, which the dump then holds too.
-    program : str
-        From `dump_program`.
-    target : Path
-        A file that is there, so that its mode stays.
-
-    Raises
-    ------
-    OSError
-        The program failed, with its words.
-    """
+    """Write what a connection sees; gives what that is."""
     holdings = holdings_of(c)
     snapshot = c.execute(text("SELECT pg_export_snapshot()")).scalar_one()
     address, environment = _reached(c.engine)
@@ -191,18 +120,7 @@ def dump(c: Connection, program: str, target: Path) -> Holdings:
 
 
 def holdings_of_dump(file: Path, name: str) -> Holdings:
-    """Read a dump to its end, and count the rows that it would restore.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it, for messages.
-
-    Raises
-    ------
-    QuemError
-        It is damaged, or there is no program to read it.
-    """
+    """Read a dump to its end, and count the rows that it would restore."""
     command = [_restore_program(), "--file=-", str(file)]
     with (
         tempfile.TemporaryFile("w+") as errors,
@@ -213,21 +131,19 @@ def holdings_of_dump(file: Path, name: str) -> Holdings:
         holdings = _counted(program.stdout or ())
         if program.wait():
             errors.seek(0)
-            message = f"is damaged ({_last_words(errors.read())}); take another copy"
-            raise QuemError([Mistake(name, message=message)])
+            raise QuemError(
+                [
+                    Mistake(
+                        name,
+                        message=f"is damaged ({_last_words(errors.read())}); take another copy",
+                    )
+                ]
+            )
     return holdings
 
 
 def restore_dump(engine: Engine, file: Path) -> None:
-    """Put a dump in the place of the tables that a database has, or leave them as they are.
-
-    Raises
-    ------
-    OSError
-        The program failed, with its words.
-    QuemError
-        There is no such program.
-    """
+    """Put a dump in the place of the tables that a database has, or leave them as they are."""
     address, environment = _reached(engine)
     _run(
         _restore_program(),
@@ -240,8 +156,9 @@ def restore_dump(engine: Engine, file: Path) -> None:
 def _restore_program() -> str:
     if program := shutil.which("pg_restore"):
         return program
-    message = "pg_restore was not found; install PostgreSQL's client programs, or extend PATH"
-    raise QuemError([message])
+    raise QuemError(
+        ["pg_restore was not found; install PostgreSQL's client programs, or extend PATH"]
+    )
 
 
 def _reached(engine: Engine) -> tuple[str, dict[str, str]]:
@@ -315,37 +232,16 @@ SIDES = ("-wal", "-shm", "-journal")
 
 @dataclass(frozen=True)
 class Copy:
-    """A copy that was made and checked.
-
-    Parameters
-    ----------
-    size : int
-        Bytes.
-    note : str
-        What its maker should know, such as that there is no ``pg_dump``; may be empty.
-    """
+    """A copy that was made and checked."""
 
     path: Path
-    size: int
+    size: int  # bytes
     holdings: Holdings
-    note: str = ""
+    note: str = ""  # what its maker should know, such as that there is no ``pg_dump``; may be empty
 
 
 def save_copy(store: Store, study_id: str, folder: Path, stem: str, suffix: str = "") -> Copy:
-    """Make a copy and check it; it has its name only once it is whole and on the disk.
-
-    Parameters
-    ----------
-    stem : str
-        The file's name, without the ending that says its kind.
-    suffix : str, optional
-        Another ending than that of its kind.
-
-    Raises
-    ------
-    QuemError
-        No copy was made, and nothing of it is left.
-    """
+    """Make a copy and check it; it has its name only once it is whole and on the disk."""
     with clear_failures(folder):
         own_suffix, write, note = _way(store)
         target = folder / f"{stem}{suffix or own_suffix}"
@@ -421,8 +317,7 @@ def _compare(holdings: Holdings, copied: Holdings) -> None:
 
 
 def _refuse_copy() -> None:
-    message = "the copy does not hold what the database held"
-    raise OSError(message)
+    raise OSError("the copy does not hold what the database held")
 
 
 @contextmanager
@@ -454,25 +349,18 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def clear_failures(folder: Path) -> Iterator[None]:
-    """Say in clear words why there is no copy.
-
-    Parameters
-    ----------
-    folder : Path
-        Where it was to be.
-
-    Raises
-    ------
-    QuemError
-    """
+    """Say in clear words why there is no copy."""
     try:
         yield
     except (OSError, sqlite3.Error, DatabaseError, UnavailableError) as error:
-        message = (
-            f"no backup was made: {reason_of(error)}; check that the folder can be written to and "
-            "has room, and that the database can be read"
-        )
-        raise FileError(folder, message) from None
+        raise FileError(
+            folder,
+            (
+                f"no backup was made: {reason_of(error)}; check that the folder can be written to "
+                "and "
+                "has room, and that the database can be read"
+            ),
+        ) from None
 
 
 def reason_of(error: BaseException) -> str:

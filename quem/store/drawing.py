@@ -17,41 +17,21 @@ if TYPE_CHECKING:
     from quem.solutions import Solutions
     from quem.study.relevance import JudgedSpec
 
-__all__ = ["ProblemDraw", "draw_of", "record_draw", "recorded_draw"]
-
 _WHAT = "problems-drawn"
 
 
 @dataclass(frozen=True)
 class ProblemDraw:
-    """Which problems experts rank.
+    """Which problems experts rank."""
 
-    Parameters
-    ----------
-    digest : str
-        Of the solutions and the study's nonce; see `quem.study.draw`.
-    problems : tuple of str
-        Sorted by lot.
-    solvers : tuple of str
-        Whose solutions they were drawn from.
-    drawn_at : str
-        When ballots of them were first dealt, in UTC; empty where none is.
-    """
-
-    digest: str
-    problems: tuple[str, ...]
-    solvers: tuple[str, ...]
-    drawn_at: str = ""
+    digest: str  # of the solutions and the study's nonce; see `quem.study.draw`
+    problems: tuple[str, ...]  # sorted by lot
+    solvers: tuple[str, ...]  # whose solutions they were drawn from
+    drawn_at: str = ""  # when ballots of them were first dealt, in UTC; empty where none is
 
 
 def draw_of(spec: JudgedSpec, solutions: Solutions) -> ProblemDraw | None:
-    """Draw the problems that experts rank, from the solutions as they are now.
-
-    Returns
-    -------
-    ProblemDraw or None
-        None where experts rank all problems.
-    """
+    """Draw the problems that experts rank, from the solutions as they are now."""
     if spec.machine is None or spec.machine.experts_on is None:
         return None
     practice = (spec.judging.practice, spec.solving.practice if spec.solving else "")
@@ -69,13 +49,7 @@ def draw_of(spec: JudgedSpec, solutions: Solutions) -> ProblemDraw | None:
 
 
 def record_draw(c: Connection, study_id: str, draw: ProblemDraw) -> None:
-    """Note which problems judges are given; it holds from then on, whatever changes.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    """
+    """Note which problems judges are given; it holds from then on, whatever changes."""
     detail = {
         "digest": draw.digest,
         "problems": list(draw.problems),

@@ -34,31 +34,13 @@ if TYPE_CHECKING:
 
     from quem.store.location import DatabaseLocation
 
-__all__ = [
-    "SCRUB",
-    "THREADS",
-    "LostError",
-    "Store",
-    "Watch",
-    "clear_refusals",
-    "held_store",
-    "open_store",
-    "store_of",
-]
-
 _log = logging.getLogger(__name__)
 # Set in the `info` of a connection whose transaction deleted what must not even stay as bytes.
 SCRUB = "quem_scrub"
 
 
 class Store:
-    """A database of judging sessions.
-
-    Attributes
-    ----------
-    writes : int
-        Transactions of this process that were kept.
-    """
+    """A database of judging sessions."""
 
     def __init__(self, engine: Engine, place: DatabaseLocation, threads: int = THREADS) -> None:
         self.engine = engine
@@ -107,22 +89,7 @@ class Store:
 
     @contextmanager
     def write(self, patience: float = PATIENCE, *, saving: str = "") -> Iterator[Connection]:
-        """Give a connection whose changes are all kept, durably, or none of them.
-
-        Parameters
-        ----------
-        patience : float
-            How long others who write may be waited for, in seconds.
-        saving : str
-            The study whose rankings are saved, which is not closed or paused meanwhile.
-
-        Raises
-        ------
-        BusyError
-            Others write for too long, or too many wait for them.
-        LostError
-            The file of an SQLite database is not in its place: nothing may count as saved.
-        """
+        """Give a connection whose changes are all kept, durably, or none of them."""
         with self._turns.take(patience) as left:
             self._refuse_lost()
             with self.engine.connect() as connection:
@@ -148,18 +115,7 @@ class Store:
                 cursor.execute(statement)
 
     def checkpoint(self, patience: float = 0.1) -> bool:
-        """Bring what is in the write-ahead log of an SQLite file into the file, and empty the log.
-
-        Parameters
-        ----------
-        patience : float
-            How long readers and writers may be waited for, and may have to wait, in seconds.
-
-        Returns
-        -------
-        bool
-            Whether the file now holds everything; else the next one has to.
-        """
+        """Bring the write-ahead log of an SQLite file into the file, and empty it."""
         if not self._is_file:
             return True
         with closing(self.engine.raw_connection()) as connection:
@@ -189,18 +145,7 @@ class Store:
 
 
 def open_store(place: DatabaseLocation, threads: int = THREADS) -> Store:
-    """Open a store, made or brought to the newest version where that is needed.
-
-    Parameters
-    ----------
-    threads : int
-        How many will use it at once.
-
-    Raises
-    ------
-    QuemError
-        There is no database, it cannot be reached, or a newer quem wrote it.
-    """
+    """Open a store, made or brought to the newest version where that is needed."""
     if place.file and not place.file.parent.is_dir():
         raise refusal(place, "its folder does not exist; make it, or name another place")
     engine = engine_of(place, threads)
@@ -212,13 +157,7 @@ def open_store(place: DatabaseLocation, threads: int = THREADS) -> Store:
 
 
 def store_of(place: DatabaseLocation, study_id: str) -> Store | None:
-    """Open a store if it is there and holds this study, and leave it as it is otherwise.
-
-    Raises
-    ------
-    QuemError
-        It cannot be reached, or a newer quem wrote it.
-    """
+    """Open a store if it is there and holds this study, and leave it as it is otherwise."""
     if not place.may_hold_something:
         return None
     engine = engine_of(place)
@@ -236,18 +175,7 @@ def store_of(place: DatabaseLocation, study_id: str) -> Store | None:
 
 @contextmanager
 def held_store(place: DatabaseLocation, study: Path, study_id: str) -> Iterator[Store]:
-    """Open the store that holds a study's judging session, and close it in the end.
-
-    Parameters
-    ----------
-    study : Path
-        The study file, for messages.
-
-    Raises
-    ------
-    QuemError
-        There is no session, or the store cannot be used.
-    """
+    """Open the store that holds a study's judging session, and close it in the end."""
     store = store_of(place, study_id)
     if store is None:
         raise FileError(study, f"has no judging session in {place.name}; `quem serve` starts one")
@@ -260,12 +188,7 @@ def held_store(place: DatabaseLocation, study: Path, study_id: str) -> Iterator[
 
 @contextmanager
 def clear_refusals(place: DatabaseLocation) -> Iterator[None]:
-    """Say in clear words what keeps a database from being used, such as a lock or a full disk.
-
-    Raises
-    ------
-    QuemError
-    """
+    """Say in clear words what keeps a database from being used, such as a lock or a full disk."""
     try:
         yield
     except LostError as error:
@@ -296,14 +219,7 @@ class LostError(UnavailableError):
 
 
 class Watch:
-    """Device and inode of an open database and its log.
-
-    Parameters
-    ----------
-    file : Path
-        Of a database that a connection has read from, and that stays open: the log lasts as
-        long as the first and the last connection.
-    """
+    """Device and inode of an open database and its log."""
 
     def __init__(self, file: Path) -> None:
         file = file.absolute()
@@ -325,12 +241,7 @@ class Watch:
         return ""
 
     def refuse(self) -> None:
-        """Refuse to continue with files that are not in their places.
-
-        Raises
-        ------
-        LostError
-        """
+        """Refuse to continue with files that are not in their places."""
         if reason := self.lost:
             raise LostError(reason)
 

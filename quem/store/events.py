@@ -12,8 +12,6 @@ from quem.store.models import BallotRow, EventRow, JudgeRow, RevisionRow, StudyR
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["append_events", "forget_events", "note_once", "record", "seal"]
-
 # Where a connection's events wait until its transaction ends.
 _WAITING = "quem_events"
 # Any number, the same in every process: who holds it in PostgreSQL appends events.
@@ -29,22 +27,7 @@ def record(
     judge_key: int | None = None,
     **detail: Any,  # noqa: ANN401  JSON holds anything
 ) -> None:
-    """Append an event, at the end of the transaction.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction of a `Store`.
-    actor : str
-        "judge", "shell", "server", or "organizer:" and an organizer's id, which goes into the
-        detail.
-    what : str
-        Such as "opened".
-    judge_key : int, optional
-        The judge whom it is about.
-    **detail
-        Never a token, nor a judge's name.
-    """
+    """Append an event, at the end of the transaction."""
     actor, _, organizer = actor.partition(":")
     if organizer:
         detail["organizer"] = organizer
@@ -53,15 +36,7 @@ def record(
 
 
 def note_once(c: Connection, study_id: str, actor: str, what: str, **detail: Any) -> None:  # noqa: ANN401
-    """Append an event, unless the last one of its name says the same.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction of a `Store`.
-    **detail
-        As of `record`.
-    """
+    """Append an event, unless the last one of its name says the same."""
     mine = EventRow.study_id == study_id, EventRow.what == what
     last = select(EventRow.detail).where(*mine).order_by(EventRow.key.desc()).limit(1)
     if c.execute(last).scalar_one_or_none() != detail:
@@ -116,11 +91,6 @@ def seal(c: Connection, study_id: str, why: str) -> None:
     The event names the ballots that have newer revisions than at the last one, with number and
     link of the newest, and a hash over those of all ballots. A ballot that is being saved is left
     to the next seal. Where nothing is newer, a submit or a minute leaves no event.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction for this alone.
     """
     # Rows before the lock on events, and in the order study, ballot, as everybody does.
     c.execute(select(StudyRow.id).where(StudyRow.id == study_id).with_for_update(read=True))

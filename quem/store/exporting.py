@@ -20,20 +20,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = [
-    "RankedCell",
-    "Receipt",
-    "Sight",
-    "SubmittedRanking",
-    "last_submitted",
-    "long_table",
-    "preflib_files",
-    "receipts_of",
-    "shown_digests",
-    "sights",
-    "submitted_rankings",
-]
-
 # Comments are for the dashboard and the archive.
 _ANSWERS = tuple(field for field in QUESTIONS if field.has_cells)
 _HEADER = (
@@ -69,18 +55,6 @@ def preflib_files(
     What a judge could not judge is left out of the order, and an order without any solution
     left out of the file; orders of repeated groups and of other blocks than the first are
     not written.
-
-    Parameters
-    ----------
-    solvers : tuple of str
-        In the order in which they are numbered.
-    title : str
-        Of the study.
-
-    Returns
-    -------
-    dict of str to str
-        Content by file name.
     """
     by_problem: dict[str, list[SubmittedRanking]] = {}
     for ranking in rankings:
@@ -159,41 +133,25 @@ _RECEIPTS = (
 
 @dataclass(frozen=True)
 class RankedCell:
-    """One judge's verdict on one solution.
-
-    Parameters
-    ----------
-    rank : int or None
-        1 for the worst; None where the judge could not judge it.
-    recognized : bool
-        Whether the judge recognized its author.
-    """
+    """One judge's verdict on one solution."""
 
     solver: str
-    rank: int | None
-    recognized: bool
+    rank: int | None  # 1 for the worst; None where the judge could not judge it
+    recognized: bool  # whether the judge recognized its author
 
 
 @dataclass(frozen=True)
 class SubmittedRanking:
-    """The last submitted revision of a ballot.
-
-    Parameters
-    ----------
-    state : State
-        Of solvers.
-    views : mapping of str to float
-        For how many seconds each solver's solution was in view.
-    queue : tuple of str
-        The solvers in the order of their letters, in which the judge was given them.
-    """
+    """The last submitted revision of a ballot."""
 
     judge: str
     problem: str
     block: int
     occasion: int
-    state: State
+    state: State  # of solvers
+    # For how many seconds each solver's solution was in view.
     views: Mapping[str, float] = field(default_factory=dict)
+    # The solvers in the order of their letters, in which the judge was given them.
     queue: tuple[str, ...] = ()
 
     def without(self, gone: set[str]) -> SubmittedRanking:
@@ -210,15 +168,9 @@ class SubmittedRanking:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What shows that a ranking was submitted.
+    """What shows that a ranking was submitted."""
 
-    Parameters
-    ----------
-    code : str
-        The first ten digits of its link, which archives hold too.
-    """
-
-    code: str
+    code: str  # the first ten digits of its link, which archives hold too
     at: dt.datetime
 
 
@@ -229,13 +181,7 @@ def receipts_of(c: Connection, judge_key: int) -> dict[str, Receipt]:
 
 
 def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
-    """Give what was submitted last of each ballot, without practice.
-
-    Returns
-    -------
-    list of SubmittedRanking
-        In the order of judges, problems, blocks and occasions.
-    """
+    """Give what was submitted last of each ballot, without practice."""
     rows = c.execute(
         select(
             *(JudgeRow.id, BallotRow.problem, BallotRow.block, BallotRow.occasion),
@@ -267,13 +213,7 @@ class Sight(NamedTuple):
 
 
 def sights(c: Connection, study_id: str) -> list[Sight]:
-    """Give what judges are shown now, and what they last submitted a ranking of.
-
-    Returns
-    -------
-    list of Sight
-        Sorted, without practice and without what an older quem kept no digest of.
-    """
+    """Give what judges are shown now, and what they last submitted a ranking of."""
     rows = c.execute(
         select(JudgeRow.id, BallotRow.problem, Layout.items)
         .join(BallotRow, BallotRow.judge_key == JudgeRow.key)

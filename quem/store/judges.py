@@ -40,29 +40,6 @@ if TYPE_CHECKING:
 
     from quem.study.models import Judge as DeclaredJudge
 
-__all__ = [
-    "StoredJudge",
-    "add_judge",
-    "answer_closing",
-    "consent",
-    "decline",
-    "declined_judges",
-    "erase_judge",
-    "has_declined",
-    "has_judges",
-    "issue_link",
-    "issue_links",
-    "judge_named",
-    "judge_of_key",
-    "judge_of_session",
-    "judges_of",
-    "record_visit",
-    "revoke_link",
-    "sync_judges",
-    "visited_recently",
-    "withdraw_link",
-]
-
 _SEEN_SECONDS = 60
 _GREATEST_KEY = 2**31 - 1
 
@@ -130,26 +107,12 @@ def judge_of_session(c: Connection, study_id: str, session: str) -> StoredJudge 
 
 
 def judge_named(c: Connection, study_id: str, judge_id: str) -> StoredJudge:
-    """Find a judge by id.
-
-    Raises
-    ------
-    QuemError
-        There is none.
-    """
+    """Find a judge by id."""
     return person_named(judges_of(c, study_id), judge_id, "judge")
 
 
 def sync_judges(c: Connection, study_id: str, declared: Iterable[DeclaredJudge]) -> None:
-    """Take the judges of the study file over, and what it says of them.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    declared : iterable of quem.study.models.JudgeRow
-        A forgotten one is not made again.
-    """
+    """Take the judges of the study file over, and what it says of them."""
     known = {judge.id: judge for judge in judges_of(c, study_id)}
     gone = set(
         c.execute(
@@ -174,26 +137,11 @@ def sync_judges(c: Connection, study_id: str, declared: Iterable[DeclaredJudge])
 def add_judge(
     c: Connection, study_id: str, judge_id: str, name: str, experience: float | None, actor: str
 ) -> StoredJudge:
-    """Add a judge midway.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    actor : str
-        As in `quem.store.events.record`.
-
-    Raises
-    ------
-    QuemError
-        The id is taken, empty, too long or not printable.
-    """
+    """Add a judge midway."""
     if not judge_id.strip() or not judge_id.isprintable() or len(judge_id) > 100:  # noqa: PLR2004
-        message = "a judge's id is one line of 1 to 100 printable characters"
-        raise QuemError([message])
+        raise QuemError(["a judge's id is one line of 1 to 100 printable characters"])
     if any(judge.id == judge_id for judge in judges_of(c, study_id)):
-        message = f"judge {judge_id} already exists; choose another ID"
-        raise QuemError([message])
+        raise QuemError([f"judge {judge_id} already exists; choose another ID"])
     values = {**_named(study_id, judge_id), "name": name, "experience": experience}
     c.execute(insert(JudgeRow).values(added=True, **values))
     judge = judge_named(c, study_id, judge_id)
@@ -202,36 +150,13 @@ def add_judge(
 
 
 def issue_link(c: Connection, judge: StoredJudge, actor: str) -> str:
-    """Make a judge's link, in place of an earlier one; gives its token, which is stored hashed.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    actor : str
-        As in `quem.store.events.record`.
-
-    Raises
-    ------
-    QuemError
-        The judge is forgotten.
-    """
+    """Make a judge's link, in place of an earlier one; gives its token, which is stored hashed."""
     (token,) = issue_links(c, [judge], actor)
     return token
 
 
 def withdraw_link(c: Connection, judge: StoredJudge, token: str, actor: str) -> None:
-    """Take back a new link that its judge was never sent: the one that they had holds again.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    judge : StoredJudge
-        As they were before.
-    actor : str
-        As in `quem.store.events.record`.
-    """
+    """Take back a new link that its judge was never sent: the one that they had holds again."""
     # Meanwhile somebody may have replaced or revoked it.
     is_new = JudgeRow.session_hash == digest_of(session_of(token))
     former = {
@@ -246,13 +171,7 @@ def withdraw_link(c: Connection, judge: StoredJudge, token: str, actor: str) -> 
 
 
 def issue_links(c: Connection, judges: Sequence[StoredJudge], actor: str) -> list[str]:
-    """Make links of many judges at once; gives their tokens, as `issue_link`.
-
-    Raises
-    ------
-    QuemError
-        A judge is forgotten.
-    """
+    """Make links of many judges at once; gives their tokens, as `issue_link`."""
     for judge in judges:
         _refuse_forgotten(judge)
     if not judges:
@@ -269,15 +188,7 @@ def issue_links(c: Connection, judges: Sequence[StoredJudge], actor: str) -> lis
 
 
 def revoke_link(c: Connection, judge: StoredJudge, actor: str) -> None:
-    """End a judge's link; rankings stay.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    actor : str
-        As in `quem.store.events.record`.
-    """
+    """End a judge's link; rankings stay."""
     c.execute(update(JudgeRow).where(JudgeRow.key == judge.key).values(**ended_link()))
     record(c, judge.study_id, actor, "link-revoked", judge.key)
 
@@ -286,23 +197,6 @@ def erase_judge(c: Connection, judge: StoredJudge, actor: str) -> str:
     """Forget who a judge was: the id becomes a pseudonym, name and words are deleted, ranks stay.
 
     This is the one case in which saved revisions change: they lose their words.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    actor : str
-        As in `quem.store.events.record`.
-
-    Returns
-    -------
-    str
-        The pseudonym.
-
-    Raises
-    ------
-    QuemError
-        The judge is forgotten already.
     """
     _refuse_forgotten(judge)
     taken = {other.id for other in judges_of(c, judge.study_id)}
@@ -356,15 +250,6 @@ def answer_closing(
     """Keep what a judge answered at the end, instead of what they answered before.
 
     Answers to questions that are not asked any more stay.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    answers, written : mapping of str to str
-        What was chosen, and what was written, by question.
-    asked : container of str
-        The questions that could be answered.
     """
     closing = {
         shelf: {id_: text for id_, text in judge.closing.get(shelf, {}).items() if id_ not in asked}
@@ -414,8 +299,7 @@ def record_visit(c: Connection, judge: StoredJudge) -> None:
 
 def _refuse_forgotten(judge: StoredJudge) -> None:
     if judge.forgotten_at:
-        message = f"{judge.id}'s personal data has been erased; no link can be created"
-        raise QuemError([message])
+        raise QuemError([f"{judge.id}'s personal data has been erased; no link can be created"])
 
 
 def _named(study_id: str, judge_id: str) -> dict[str, str]:

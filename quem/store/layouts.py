@@ -13,16 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from random import Random
 
-__all__ = [
-    "Content",
-    "Item",
-    "Layout",
-    "MissingSolutionError",
-    "arrange",
-    "as_stored",
-    "layout_id",
-]
-
 
 class MissingSolutionError(Exception):
     """The files of a solution cannot be read, and no judge has seen it yet."""
@@ -34,18 +24,12 @@ class MissingSolutionError(Exception):
 
 @dataclass(frozen=True)
 class Content:
-    """What a solution holds now.
-
-    Parameters
-    ----------
-    is_correction : bool
-        Whether the organizer declared that it corrects what was there before.
-    is_older : callable
-        Whether a digest, as version 0.1 wrote it, is of this content.
-    """
+    """What a solution holds now."""
 
     digest: str
+    # Whether the organizer declared that it corrects what was there before.
     is_correction: bool = False
+    # Whether a digest, as version 0.1 wrote it, is of this content.
     is_older: Callable[[str], bool] = field(default=lambda _: False, compare=False)
 
     def is_in(self, item: Item) -> bool:
@@ -64,18 +48,10 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """The content of each letter of a ballot, at one time.
+    """The content of each letter of a ballot, at one time."""
 
-    Parameters
-    ----------
-    id : str
-        A keyed hash of the items.
-    items : tuple of Item
-        In the order of letters.
-    """
-
-    id: str
-    items: tuple[Item, ...]
+    id: str  # a keyed hash of the items
+    items: tuple[Item, ...]  # in the order of letters
 
     @classmethod
     def stored(cls, identity: str, items: Sequence[Sequence[str | None]]) -> Layout:
@@ -98,17 +74,7 @@ class Layout:
 
 
 def layout_id(secret: str, ballot: str, items: Sequence[Item]) -> str:
-    """Give the id of a layout: a keyed hash of the content of each letter.
-
-    Parameters
-    ----------
-    secret : str
-        The study's.
-    ballot : str
-        The public id.
-    items : sequence of Item
-        In the order of letters.
-    """
+    """Give the id of a layout: a keyed hash of the content of each letter."""
     return keyed(secret, "layout", ballot, as_stored(items))
 
 
@@ -123,24 +89,7 @@ def arrange(
     contents: Mapping[str, Content | None],
     rng: Random,
 ) -> tuple[Item, ...]:
-    """Give each solution its letter: the one that it had, or the next one.
-
-    Parameters
-    ----------
-    earlier : sequence of Layout
-        All that the ballot ever had, oldest first.
-    current : Layout or None
-        The one that holds.
-    contents : mapping of str to Content or None
-        What each solver's solution holds now; None where it cannot be read.
-    rng : random.Random
-        Shuffles those that are new.
-
-    Raises
-    ------
-    MissingSolutionError
-        A new solution cannot be read.
-    """
+    """Give each solution its letter: the one that it had, or the next one."""
     now = {item.solver: item for item in current.items} if current else {}
     seen = [item for layout in reversed(earlier) for item in layout.items]
     items, fresh = [], []

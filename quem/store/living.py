@@ -30,17 +30,6 @@ if TYPE_CHECKING:
     from quem.store.drawing import ProblemDraw
     from quem.study.relevance import JudgedSpec
 
-__all__ = [
-    "Changes",
-    "Effect",
-    "contents_of",
-    "effect_warning",
-    "effects",
-    "new_solvers",
-    "note_effects",
-    "plan_of",
-]
-
 Contents = dict[str, Content | None]
 _MOST_PROBLEMS = 5
 _AT_ONCE = 100  # judges
@@ -51,13 +40,7 @@ _FREE_SECONDS, _REST = 0.1, 9
 
 
 def plan_of(spec: JudgedSpec, solutions: Solutions, kept: ProblemDraw | None = None) -> JudgingPlan:
-    """Say what every judge of a study is given.
-
-    Parameters
-    ----------
-    kept : ProblemDraw, optional
-        By which judges were dealt their problems already, where these are drawn.
-    """
+    """Say what every judge of a study is given."""
     practice = spec.judging.practice
     draw = draw_of(spec, solutions)
     if draw and kept:
@@ -77,13 +60,7 @@ def plan_of(spec: JudgedSpec, solutions: Solutions, kept: ProblemDraw | None = N
 
 
 def contents_of(spec: JudgedSpec, solutions: Solutions, group: Group) -> Contents:
-    """Say what the solutions of a group hold now; None for one that cannot be read.
-
-    Parameters
-    ----------
-    spec : JudgedSpec
-        Its corrections count.
-    """
+    """Say what the solutions of a group hold now; None for one that cannot be read."""
     corrections = {(c.problem, c.solver, c.sha256) for c in spec.corrections}
     by_solver = solutions.group(group.problem)
     return {
@@ -102,13 +79,7 @@ def _content(solution: Solution, corrections: set[tuple[str, str, str]]) -> Cont
 
 
 def new_solvers(ballot: AssignedBallot, contents: Mapping[str, Content | None]) -> list[str]:
-    """Name the solvers whose solutions are to be placed in a ranking that is submitted.
-
-    Parameters
-    ----------
-    contents : mapping of str to Content or None
-        What its solutions hold now.
-    """
+    """Name the solvers whose solutions are to be placed in a ranking that is submitted."""
     if ballot.placed is None or not ballot.is_submitted:
         return []
     placed = {item.solver: item for item in ballot.placed.items}
@@ -122,23 +93,16 @@ def new_solvers(ballot: AssignedBallot, contents: Mapping[str, Content | None]) 
 
 @dataclass
 class Effect:
-    """What a change of the study asks of judges who were shown their solutions before.
-
-    Parameters
-    ----------
-    open, submitted : int
-        How many rankings in progress, and how many submitted ones, it concerns.
-    digests : dict of str to str
-        Of what is there now, by problem.
-    """
+    """What a change of the study asks of judges who were shown their solutions before."""
 
     what: str
     solver: str
     problems: set[str] = field(default_factory=set)
     judges: set[str] = field(default_factory=set)
+    # How many rankings in progress, and how many submitted ones, it concerns
     open: int = 0
     submitted: int = 0
-    digests: dict[str, str] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)  # of what is there now, by problem
 
     def note(self, judge: str, ballot: AssignedBallot, content: Content | None) -> None:
         """Count a ranking."""
@@ -157,20 +121,7 @@ def effects(
     contents: Callable[[Group], Contents],
     after: int = 0,
 ) -> list[Effect]:
-    """Say whom it affects that the study is no longer what judges were shown.
-
-    Parameters
-    ----------
-    contents : callable
-        Gives what the solutions of a group hold now.
-    after : int
-        Only judges who have a layout with a greater key than this are looked at.
-
-    Returns
-    -------
-    list of Effect
-        Of rankings that judges have opened, practice left out; by kind and solver.
-    """
+    """Say whom it affects that the study is no longer what judges were shown."""
     by_key: dict[tuple[str, str], Effect] = {}
     held_now = cache(contents)
     for judge, opened in groupby(_opened(c, study_id, after), key=itemgetter(0)):
@@ -257,13 +208,7 @@ class Changes:
 
 
 def note_effects(c: Connection, study_id: str, changes: list[Effect]) -> None:
-    """Log whom a change of the study affects, unless that was logged last.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    """
+    """Log whom a change of the study affects, unless that was logged last."""
     if changes:
         sentences = [effect_warning(effect).message for effect in changes]
         note_once(c, study_id, "server", "study-changed", effects=sentences)

@@ -6,28 +6,16 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-__all__ = ["DATABASE_VARIABLE", "DatabaseLocation", "locate_database"]
-
 DATABASE_VARIABLE = "QUEM_DATABASE_URL"
 
 
 @dataclass(frozen=True)
 class DatabaseLocation:
-    """Where a database is.
+    """Where a database is."""
 
-    Parameters
-    ----------
-    url : str
-        As SQLAlchemy takes it; may hold a password, so show `name` instead.
-    name : str
-        For messages.
-    file : Path or None
-        The file of an SQLite database.
-    """
-
-    url: str
-    name: str
-    file: Path | None = None
+    url: str  # as SQLAlchemy takes it; may hold a password, so show `name` instead
+    name: str  # for messages
+    file: Path | None = None  # the file of an SQLite database
 
     @property
     def may_hold_something(self) -> bool:
@@ -36,16 +24,7 @@ class DatabaseLocation:
 
 
 def locate_database(study: Path, database: str | None = None) -> DatabaseLocation:
-    """Say where the store of a study is.
-
-    Parameters
-    ----------
-    study : Path
-        The study file; by default the store is an SQLite file beside it.
-    database : str, optional
-        A URL or the path of an SQLite file. Without it the environment variable
-        ``QUEM_DATABASE_URL`` counts.
-    """
+    """Say where the store of a study is."""
     database = database or os.environ.get(DATABASE_VARIABLE, "")
     if not database:
         return _sqlite(study.with_suffix(".sqlite3"))

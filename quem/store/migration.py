@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
     from quem.store.location import DatabaseLocation
 
-__all__ = ["HEAD", "TABLES", "converted", "migrate", "require_known", "version_of"]
-
 HEAD = "0006"
 _KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006")
 _SCRIPTS = Path(__file__).with_name("migrations")
@@ -51,13 +49,7 @@ _LOCK = 7_319_044_512
 
 
 def version_of(engine: Engine, place: DatabaseLocation) -> str:
-    """Tell which version a database has: empty for one that quem has not used yet.
-
-    Raises
-    ------
-    QuemError
-        A newer quem wrote it, or somebody else.
-    """
+    """Tell which version a database has: empty for one that quem has not used yet."""
     with engine.connect() as c:
         return _version(c, place)
 
@@ -67,11 +59,6 @@ def migrate(engine: Engine, place: DatabaseLocation) -> None:
 
     Nothing is done, and alembic not even loaded, where it has that version already. Of several
     processes one migrates, and the others wait.
-
-    Raises
-    ------
-    QuemError
-        A newer quem wrote the database.
     """
     if version_of(engine, place) == HEAD:
         return
@@ -112,8 +99,7 @@ def _tables_may_go(c: Connection) -> Iterator[None]:
 def _check_references(c: Connection) -> None:
     """Refuse what a migration left that refers to nothing."""
     if c.dialect.name == "sqlite" and (lost := c.execute(text("PRAGMA foreign_key_check")).first()):
-        message = f"a migration left rows of {lost[0]} that refer to nothing"
-        raise AssertionError(message)
+        raise AssertionError(f"a migration left rows of {lost[0]} that refer to nothing")
 
 
 def _make(c: Connection) -> None:
@@ -152,20 +138,19 @@ def _version(c: Connection, place: DatabaseLocation) -> str:
 
 
 def require_known(version: str, name: str) -> None:
-    """Refuse tables that a newer quem made.
-
-    Parameters
-    ----------
-    name : str
-        Of the database or the copy, for messages.
-
-    Raises
-    ------
-    QuemError
-    """
+    """Refuse tables that a newer quem made."""
     if version not in _KNOWN:
-        message = f"was written by a newer quem (version {version} of its tables); update quem"
-        raise QuemError([Mistake(name, message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    message=(
+                        f"was written by a newer quem (version {version} of its tables); "
+                        "update quem"
+                    ),
+                )
+            ]
+        )
 
 
 def _back_up(file: Path, version: str) -> None:
@@ -242,20 +227,7 @@ TABLES = {
 
 
 def converted(old: Rows) -> Rows:
-    """Give the rows of one study their layouts, digests and links.
-
-    Parameters
-    ----------
-    old : dict of str to list of dict
-        Those of each of `TABLES`: revisions of each ballot by number, events in their order.
-        The rows themselves are changed.
-
-    Returns
-    -------
-    dict of str to list of dict
-        Of the tables of version 0003. The last event is new: it says that all before it was
-        chained afterwards.
-    """
+    """Give the rows of one study their layouts, digests and links."""
     secret = secrets.token_hex(32)
     study = {key: v for key, v in old["study"][0].items() if key != "desk_hash"}
     for judge in old["judge"]:

@@ -21,28 +21,6 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = [
-    "BallotRow",
-    "Base",
-    "DraftRow",
-    "ErasedJudgeRow",
-    "EventRow",
-    "JudgeRow",
-    "Layout",
-    "MailRow",
-    "Organizer",
-    "ReplyRow",
-    "RevisionRow",
-    "SolvingRow",
-    "StretchRow",
-    "StudyRow",
-    "SubjectRow",
-    "TaskRow",
-    "UploadRow",
-    "insert_new",
-    "now",
-]
-
 
 def now() -> dt.datetime:
     """The time, in UTC."""
@@ -65,7 +43,6 @@ class Utc(TypeDecorator[dt.datetime]):
     def process_result_value(
         self, value: dt.datetime | None, dialect: Dialect
     ) -> dt.datetime | None:
-        """Give UTC."""
         if value is None:
             return None
         return (
@@ -387,13 +364,7 @@ class StretchRow(Base):
 
 
 def insert_new(c: Connection, table: type[Base]) -> Any:  # noqa: ANN401  one type a dialect
-    """Give an insert that leaves rows alone which are there already.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    """
+    """Give an insert that leaves rows alone which are there already."""
     # Each dialect has its own statement, and PostgreSQL's takes megabytes of a server.
     if c.dialect.name == "postgresql":
         from sqlalchemy.dialects import postgresql

@@ -20,18 +20,6 @@ if TYPE_CHECKING:
 
     from quem.study.models import Organizer as DeclaredOrganizer
 
-__all__ = [
-    "DEFAULT",
-    "StoredOrganizer",
-    "add_organizer",
-    "issue_organizer_link",
-    "organizer_named",
-    "organizer_of_session",
-    "organizers_of",
-    "revoke_organizer_link",
-    "sync_organizers",
-]
-
 # Who runs a study whose file names nobody.
 DEFAULT = "organizer"
 Role = Literal["manager", "observer"]
@@ -81,13 +69,7 @@ def organizer_of_session(c: Connection, study_id: str, session: str) -> StoredOr
 
 
 def organizer_named(c: Connection, study_id: str, organizer_id: str) -> StoredOrganizer:
-    """Find an organizer by their id.
-
-    Raises
-    ------
-    QuemError
-        There is none.
-    """
+    """Find an organizer by their id."""
     return person_named(organizers_of(c, study_id), organizer_id, "organizer")
 
 
@@ -95,11 +77,6 @@ def sync_organizers(c: Connection, study_id: str, declared: Iterable[DeclaredOrg
     """Take the organizers of the study file over; those it no longer names go, with their links.
 
     Where the file names nobody there is one manager, `DEFAULT`. Who was added midway stays.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
     """
     rows = {one.id: {"name": one.name, "role": one.role, "added": False} for one in declared}
     rows = rows or {DEFAULT: {"name": "", "role": "manager", "added": False}}
@@ -120,23 +97,9 @@ def sync_organizers(c: Connection, study_id: str, declared: Iterable[DeclaredOrg
 def add_organizer(
     c: Connection, study_id: str, declared: DeclaredOrganizer, actor: str
 ) -> StoredOrganizer:
-    """Add an organizer whom the study file does not name.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    actor : str
-        As in `quem.store.events.record`.
-
-    Raises
-    ------
-    QuemError
-        The id is taken.
-    """
+    """Add an organizer whom the study file does not name."""
     if any(one.id == declared.id for one in organizers_of(c, study_id)):
-        message = f"there is an organizer {declared.id!r} already; give another id"
-        raise QuemError([message])
+        raise QuemError([f"there is an organizer {declared.id!r} already; give another id"])
     values = {"id": declared.id, "name": declared.name, "role": declared.role}
     c.execute(insert(Organizer).values(study_id=study_id, added=True, **values))
     record(c, study_id, actor, "organizer-added", whom=declared.id, role=declared.role)
@@ -146,20 +109,7 @@ def add_organizer(
 def issue_organizer_link(
     c: Connection, study_id: str, organizer: str = DEFAULT, actor: str = "shell"
 ) -> str:
-    """Make an organizer's link, in place of an earlier one; gives its token, stored hashed.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    actor : str
-        As in `quem.store.events.record`.
-
-    Raises
-    ------
-    QuemError
-        There is no such organizer.
-    """
+    """Make an organizer's link, in place of an earlier one; gives its token, stored hashed."""
     row = organizer_named(c, study_id, organizer)
     token, values = new_link()
     c.execute(update(Organizer).where(Organizer.key == row.key).values(**values))
@@ -169,20 +119,7 @@ def issue_organizer_link(
 
 
 def revoke_organizer_link(c: Connection, study_id: str, organizer: str, actor: str) -> None:
-    """End an organizer's link, on all devices.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    actor : str
-        As in `quem.store.events.record`.
-
-    Raises
-    ------
-    QuemError
-        There is no such organizer.
-    """
+    """End an organizer's link, on all devices."""
     row = organizer_named(c, study_id, organizer)
     c.execute(update(Organizer).where(Organizer.key == row.key).values(**ended_link()))
     record(c, study_id, actor, "organizer-link-revoked", whom=organizer)

@@ -24,29 +24,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = [
-    "LEASE",
-    "TRY_AGAIN",
-    "Kind",
-    "Role",
-    "Settled",
-    "StoredLetter",
-    "awaiting_letter",
-    "claim",
-    "decide",
-    "doubt_unsent",
-    "drop",
-    "forget_letters",
-    "has_lapsed",
-    "lapse",
-    "letters_of",
-    "next_due",
-    "queue_letter",
-    "release",
-    "settle",
-    "undecided_letters",
-]
-
 Role = Literal["judge", "subject"]
 Kind = Literal["invite", "remind", "thanks"]
 Settled = Literal["sent", "retry", "failed", "unknown"]
@@ -122,15 +99,7 @@ def undecided_letters(c: Connection, study_id: str) -> dict[str, int]:
 def queue_letter(
     c: Connection, study_id: str, role: Role, person_key: int, kind: Kind, round_: int
 ) -> bool:
-    """Have a letter sent; gives False where there is that letter already.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    round_ : int
-        Which letter of its kind it is to that person, from 1.
-    """
+    """Have a letter sent; gives False where there is that letter already."""
     named = "\0".join((secret_of(c, study_id), study_id, role, str(person_key), kind, str(round_)))
     values = {
         "study_id": study_id,
@@ -165,13 +134,7 @@ def next_due(
 
 
 def claim(c: Connection, key: int) -> StoredLetter | None:
-    """Take a letter to be sent, when the transaction is committed; None where it is taken.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    """
+    """Take a letter to be sent, when the transaction is committed; None where it is taken."""
     free = update(MailRow).where(MailRow.key == key, MailRow.state.in_(_WAITING))
     values = {"state": "sending", "tries": MailRow.tries + 1, "due_at": now() + LEASE}
     if c.execute(free.values(**values)).rowcount != 1:
@@ -182,23 +145,7 @@ def claim(c: Connection, key: int) -> StoredLetter | None:
 def settle(
     c: Connection, letter: StoredLetter, state: Settled, actor: str, reason: str = ""
 ) -> Settled | None:
-    """Note what became of a letter that was taken; what is to be tried again too often failed.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    state : {"sent", "retry", "failed", "unknown"}
-    actor : str
-        As in `quem.store.events.record`.
-    reason : str
-        What the mail server said, without addresses.
-
-    Returns
-    -------
-    str or None
-        The state that was noted; None where the letter is gone, as its receiver is erased.
-    """
+    """Note what became of a letter that was taken; what is to be tried again too often failed."""
     if state == "retry" and letter.tries > len(TRY_AGAIN):
         state = "failed"
     # Whoever sent it knows best: also where it took so long that nobody knew any more.
@@ -235,15 +182,7 @@ def has_lapsed(c: Connection, study_id: str) -> bool:
 
 
 def lapse(c: Connection, study_id: str, lease: dt.timedelta = LEASE) -> int:
-    """Note that nobody knows what became of letters that were taken long ago; gives how many.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    lease : timedelta
-        How long ago; less only where nobody can be sending any more.
-    """
+    """Note that nobody knows what became of letters that were taken long ago; gives how many."""
     late = (
         MailRow.study_id == study_id,
         MailRow.state == "sending",
@@ -263,13 +202,6 @@ def doubt_unsent(c: Connection, study_id: str | None) -> None:
     """Note that nobody knows what became of letters that were unsent in a copy of a database.
 
     They may have been sent since the copy was made.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    study_id : str or None
-        None for all studies.
     """
     unsent = update(MailRow).where(MailRow.state.in_((*_WAITING, "sending")))
     if study_id is not None:
@@ -278,27 +210,13 @@ def doubt_unsent(c: Connection, study_id: str | None) -> None:
 
 
 def decide(c: Connection, study_id: str, key: int, choice: str, actor: str) -> None:
-    """Say of a letter that failed, or of which nobody knows, what is to become of it.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    choice : {"sent", "again"}
-        Note that it was sent, or send it again.
-
-    Raises
-    ------
-    QuemError
-        There is nothing to decide, or no longer.
-    """
+    """Say of a letter that failed, or of which nobody knows, what is to become of it."""
     mine = MailRow.key == key, MailRow.study_id == study_id
     row = c.execute(select(*_COLUMNS).where(*mine).with_for_update()).one_or_none()
     letter = StoredLetter(*row) if row else None
     open_ = {"sent": ("unknown",), "again": ("unknown", "failed")}.get(choice, ())
     if letter is None or letter.state not in open_:
-        message = "there is nothing to decide about this letter any more; reload the page"
-        raise QuemError([message])
+        raise QuemError(["there is nothing to decide about this letter any more; reload the page"])
     if choice == "sent":
         values = {"state": "sent", "error": "", "sent_at": letter.due_at - LEASE}
     else:
@@ -311,11 +229,6 @@ def forget_letters(c: Connection, study_id: str, role: Role, person_key: int) ->
     """Let nothing be sent any more to somebody whose data are erased; what was said is deleted.
 
     That a letter was sent, and when, stays.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
     """
     mine = MailRow.study_id == study_id, MailRow.role == role, MailRow.person_key == person_key
     c.execute(delete(MailRow).where(*mine, MailRow.state.in_((*_WAITING, "sending"))))

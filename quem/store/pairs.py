@@ -13,24 +13,16 @@ if TYPE_CHECKING:
 
     from quem.store.exporting import SubmittedRanking
 
-__all__ = ["Pair", "pairs_lines", "pairs_of", "pairs_table"]
-
 
 @dataclass(frozen=True)
 class Pair:
-    """One answer; see `quem.store.state.Comparison`.
-
-    Parameters
-    ----------
-    number : int
-        Counts the answers of a ranking from 1, in the order in which they were given.
-    """
+    """One answer; see `quem.store.state.Comparison`."""
 
     judge: str
     problem: str
     block: int
     occasion: int
-    number: int
+    number: int  # counts the answers of a ranking from 1, in the order in which they were given
     new: str
     other: str
     verdict: str

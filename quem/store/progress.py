@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from quem.store.ballots import AssignedBallot, JudgingPlan
     from quem.store.judges import StoredJudge
 
-__all__ = [
-    "Answers",
-    "JudgeProgress",
-    "TaskProgress",
-    "answers_of",
-    "minutes_a_solution",
-    "progress_of",
-    "task_status",
-]
-
 TaskStatus = Literal["new", "started", "submitted"]
 
 
@@ -47,16 +37,10 @@ class TaskProgress:
 
 @dataclass(frozen=True)
 class JudgeProgress:
-    """How far a judge is.
-
-    Parameters
-    ----------
-    tasks : tuple of TaskProgress
-        Empty until their first visit.
-    """
+    """How far a judge is."""
 
     judge: StoredJudge
-    tasks: tuple[TaskProgress, ...]
+    tasks: tuple[TaskProgress, ...]  # empty until their first visit
 
     @property
     def submitted(self) -> int:
@@ -79,13 +63,7 @@ def task_status(ballot: AssignedBallot) -> TaskStatus:
 def progress_of(
     c: Connection, judges: Iterable[StoredJudge], plan: JudgingPlan
 ) -> list[JudgeProgress]:
-    """Give the progress of some judges of a study with each of their tasks.
-
-    Parameters
-    ----------
-    plan : JudgingPlan
-        Ballots of groups that the study has no more are left out.
-    """
+    """Give the progress of some judges of a study with each of their tasks."""
     judges = list(judges)
     tasks: dict[int, list[TaskProgress]] = {judge.key: [] for judge in judges}
     for b in ballots_of_judges(c, tasks):
@@ -98,16 +76,10 @@ def progress_of(
 
 @dataclass(frozen=True)
 class Answers:
-    """How many times a judge was asked which of two solutions is better.
-
-    Parameters
-    ----------
-    equal : int
-        How many of the answers were "equally good".
-    """
+    """How many times a judge was asked which of two solutions is better."""
 
     count: int
-    equal: int
+    equal: int  # how many of the answers were "equally good"
 
     @property
     def share_equal(self) -> float | None:
@@ -116,13 +88,7 @@ class Answers:
 
 
 def answers_of(c: Connection, study_id: str) -> dict[str, Answers]:
-    """Count what the judges of a study answered so far, which reveals no rank.
-
-    Returns
-    -------
-    dict of str to Answers
-        By judge, in their order, of the newest revision of each task, practice left out.
-    """
+    """Count what the judges of a study answered so far, which reveals no rank."""
     newest = (RevisionRow.ballot_key == BallotRow.key) & (RevisionRow.number == BallotRow.head)
     rows = c.execute(
         select(JudgeRow.id, RevisionRow.state)
@@ -137,14 +103,7 @@ def answers_of(c: Connection, study_id: str) -> dict[str, Answers]:
 
 
 def minutes_a_solution(c: Connection, study_id: str) -> float | None:
-    """Say how long judges took to place one solution, in the mean over all they placed.
-
-    Returns
-    -------
-    float or None
-        Of submitted groups, practice and repeated ones left out; None where no working time was
-        measured.
-    """
+    """Say how long judges took to place one solution, in the mean over all they placed."""
     rows = c.execute(
         select(BallotRow.seconds, RevisionRow.state)
         .join(JudgeRow, BallotRow.judge_key == JudgeRow.key)

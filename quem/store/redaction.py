@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from quem.store.archive import Row
 
-__all__ = ["redacted_archive"]
-
 # Seals name links, which are others; who was erased has no salt, and is a judge like others here.
 _LEFT_OUT = ("sealed", "judge-forgotten")
 # What quem itself writes into events. All else is what somebody wrote, or may quote it: a reason,
@@ -37,15 +35,7 @@ _OWN_TEXTS = frozenset(
 def redacted_archive(
     text: str, name: str, study_id: str, judges: Mapping[str, str], solvers: Mapping[str, str]
 ) -> str:
-    """Give an archive in which people have other names and nobody's words are.
-
-    Parameters
-    ----------
-    text, name, study_id : str
-        As of `quem.store.archive.read_archive`.
-    judges, solvers : mapping of str to str
-        New names of all whom the archive names; of systems the old ones.
-    """
+    """Give an archive in which people have other names and nobody's words are."""
     rows = read_archive(text, name, study_id)
     study = {**rows["study"][0], "secret": secrets.token_hex(32)}
     salts = {row["key"]: new_salt() for row in rows["judge"]}

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     from quem.store.location import DatabaseLocation
 
-__all__ = ["Restored", "restore_copy"]
-
 _SQLITE, _DUMP = b"SQLite format 3\0", b"PGDMP"
 _LOCK_SECONDS = 2
 _STOP = "stop the server (quem serve) first"
@@ -56,18 +54,10 @@ AND backend_type = 'client backend' AND pid <> pg_backend_pid()
 
 @dataclass(frozen=True)
 class Restored:
-    """What was restored.
+    """What was restored."""
 
-    Parameters
-    ----------
-    holdings : Holdings
-        Of the database now, but for the event that says so.
-    kept : Path or None
-        Where the old database is; None where there was none.
-    """
-
-    holdings: Holdings
-    kept: Path | None
+    holdings: Holdings  # of the database now, but for the event that says so
+    kept: Path | None  # where the old database is; None where there was none
 
 
 @dataclass(frozen=True)
@@ -86,51 +76,40 @@ class _Task:
     def require_study(self, holdings: Holdings) -> None:
         """Refuse the copy of another study, or of a newer quem."""
         if not holdings.studies:
-            message = "holds no study; name a copy that `quem backup` made"
-            raise self.refusal(message)
+            raise self.refusal("holds no study; name a copy that `quem backup` made")
         require_known(holdings.version, str(self.copy))
         if self.study_id not in holdings.studies:
-            message = f"is a copy of {_listed(holdings)}, and this is {shown(self.study_id)}"
-            raise self.refusal(message)
+            raise self.refusal(
+                f"is a copy of {_listed(holdings)}, and this is {shown(self.study_id)}"
+            )
 
     def require_room(self, holdings: Holdings) -> None:
         """Refuse to replace a database that holds something, unless that was asked for."""
         if holdings.studies and not self.replace:
-            message = (
-                f"holds {_listed(holdings)} already; name another place with --database, or give "
-                f"--replace to put the copy in its place ({_BACKUP_NOTE})"
+            raise QuemError(
+                [
+                    Mistake(
+                        self.place.name,
+                        message=(
+                            f"holds {_listed(holdings)} already; name another place with "
+                            "--database, or give "
+                            f"--replace to put the copy in its place ({_BACKUP_NOTE})"
+                        ),
+                    )
+                ]
             )
-            raise QuemError([Mistake(self.place.name, message=message)])
 
 
 def restore_copy(
     place: DatabaseLocation, study_id: str, copy: Path, *, replace: bool = False
 ) -> Restored:
-    """Bring a copy back: a file of SQLite, a dump of PostgreSQL, or an archive.
-
-    Parameters
-    ----------
-    place : DatabaseLocation
-        Where the store is to be.
-    study_id : str
-        The study that the copy has to be of.
-    replace : bool
-        Whether a database that holds studies may be replaced; it is kept beside the new one,
-        or a dump of it beside the copy.
-
-    Raises
-    ------
-    QuemError
-        The copy is damaged, another study's or a newer quem's; the database holds something or
-        is in use. The database is then as it was.
-    """
+    """Bring a copy back: a file of SQLite, a dump of PostgreSQL, or an archive."""
     task = _Task(place, study_id, copy, replace)
     try:
         with copy.open("rb") as file:
             head = file.read(len(_SQLITE))
     except OSError as error:
-        message = f"cannot be read: {reason_of(error)}"
-        raise task.refusal(message) from None
+        raise task.refusal(f"cannot be read: {reason_of(error)}") from None
     try:
         with clear_refusals(place):
             if head == _SQLITE:
@@ -142,8 +121,9 @@ def restore_copy(
             is_whole = head == _SQLITE or head.startswith(_DUMP)
             _log(task, None if is_whole else task.study_id)
     except OSError as error:
-        message = f"nothing was restored: {reason_of(error)}"
-        raise QuemError([Mistake(place.name, message=message)]) from None
+        raise QuemError(
+            [Mistake(place.name, message=f"nothing was restored: {reason_of(error)}")]
+        ) from None
     return restored
 
 
@@ -161,14 +141,12 @@ def _log(task: _Task, study_id: str | None) -> None:
 def _restore_file(task: _Task) -> Restored:
     file = task.place.file
     if file is None:
-        message = (
+        raise task.refusal(
             "is a copy of an SQLite database, and the database is PostgreSQL: restore it to a file "
             "with --database FILE, then `quem export --format archive` and `quem import`"
         )
-        raise task.refusal(message)
     if file.exists() and file.samefile(task.copy):
-        message = "is the database itself; name a copy"
-        raise task.refusal(message)
+        raise task.refusal("is the database itself; name a copy")
     part = file.with_name(f"{file.name}.restoring-{os.getpid()}")
     try:
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -197,8 +175,7 @@ def _checked_part(task: _Task, part: Path) -> Holdings:
             source.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")
     except sqlite3.Error as error:
-        message = f"cannot be copied: {error}; take another copy"
-        raise task.refusal(message) from None
+        raise task.refusal(f"cannot be copied: {error}; take another copy") from None
     holdings = holdings_of_file(part, str(task.copy), thorough=True)
     task.require_study(holdings)
     with part.open("r+b") as written:
@@ -231,8 +208,9 @@ def _held(file: Path, *, replace: bool) -> Holdings:
     try:
         return holdings_of_file(file, str(file))
     except QuemError:
-        message = f"cannot be read; give --replace to put the copy in its place ({_BACKUP_NOTE})"
-        raise FileError(file, message) from None
+        raise FileError(
+            file, f"cannot be read; give --replace to put the copy in its place ({_BACKUP_NOTE})"
+        ) from None
 
 
 def _set_aside(file: Path) -> Path | None:
@@ -255,11 +233,10 @@ def _set_aside(file: Path) -> Path | None:
 
 def _restore_dump(task: _Task) -> Restored:
     if task.place.file:
-        message = (
+        raise task.refusal(
             "is a dump of a PostgreSQL database; name one with --database postgresql://... or "
             "QUEM_DATABASE_URL"
         )
-        raise task.refusal(message)
     holdings = holdings_of_dump(task.copy, str(task.copy))
     task.require_study(holdings)
     engine = engine_of(task.place)
@@ -269,8 +246,9 @@ def _restore_dump(task: _Task) -> Restored:
         restore_dump(engine, task.copy)
         with engine.connect() as c:
             if holdings_of(c) != holdings:
-                message = "was restored, but the database holds something else than the copy"
-                raise task.refusal(message)
+                raise task.refusal(
+                    "was restored, but the database holds something else than the copy"
+                )
     finally:
         engine.dispose()
     return Restored(holdings, backup)
@@ -285,8 +263,13 @@ def _held_by_server(task: _Task, engine: Engine) -> Holdings:
     task.require_room(holdings)
     if holdings.studies and others:
         pids = ", ".join(str(pid) for (pid,) in others)
-        message = f"is in use (connections of processes {pids}); {_STOP}"
-        raise QuemError([Mistake(task.place.name, message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    task.place.name, message=f"is in use (connections of processes {pids}); {_STOP}"
+                )
+            ]
+        )
     return holdings
 
 
@@ -327,10 +310,17 @@ def _may_be_cleared(task: _Task) -> bool:
     finally:
         store.close()
     if len(holdings.studies) > 1:
-        message = (
-            f"holds {_listed(holdings)}, and an archive holds one; name another with --database"
+        raise QuemError(
+            [
+                Mistake(
+                    task.place.name,
+                    message=(
+                        f"holds {_listed(holdings)}, and an archive holds one; name another with "
+                        "--database"
+                    ),
+                )
+            ]
         )
-        raise QuemError([Mistake(task.place.name, message=message)])
     if task.place.file:
         with _alone(task.place.file):
             pass

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from quem.study.models import Reviewed
 
-__all__ = ["note_decisions"]
-
 # What an event is called, and the decision that it tells of; with none left, it was undone.
 _EVENTS = {"redact": "words-redacted", "accept": "words-accepted", "": "decision-undone"}
 _DECISIONS = {what: decision for decision, what in _EVENTS.items()}
@@ -26,17 +24,7 @@ _Place = tuple[str, str, str]
 
 
 def note_decisions(c: Connection, study_id: str, actor: str, decided: Iterable[Reviewed]) -> None:
-    """Log each decision that is not in the log yet, and each that is and was undone since.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction of a `Store`.
-    actor : str
-        As of `quem.store.events.record`.
-    decided : iterable of Reviewed
-        All that hold now.
-    """
+    """Log each decision that is not in the log yet, and each that is and was undone since."""
     now = {_place(one.problem, one.solver, one.words): one for one in decided}
     logged = _logged(c, study_id)
     for place, one in now.items():

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 
     from quem.store.ballots import Change
 
-__all__ = ["Desk", "desk_of", "desk_of_session", "save_at"]
-
 _JUDGE = tuple(getattr(JudgeRow, name) for name in StoredJudge.__dataclass_fields__)
 _BALLOT = tuple(
     getattr(BallotRow, name)
@@ -84,31 +82,15 @@ _OF_JUDGE = _DESK.where(JudgeRow.key == bindparam("judge"))
 
 @dataclass(frozen=True)
 class Desk:
-    """What one judge works on, all seen at one moment.
-
-    Parameters
-    ----------
-    life : str
-        The study's state.
-    ballot : AssignedBallot or None
-        None where the judge has no such ballot.
-    layouts : mapping of str to Layout
-        All that the ballot has or had, by id.
-    digest : str
-        The judge's, for links of revisions.
-    link : str
-        Of the last revision; empty before the first.
-    views : str
-        Those of the ballot, as they are stored.
-    """
+    """What one judge works on, all seen at one moment."""
 
     judge: StoredJudge
-    life: str
-    ballot: AssignedBallot | None
-    layouts: Mapping[str, Layout]
-    digest: str
-    link: str
-    views: str
+    life: str  # the study's state
+    ballot: AssignedBallot | None  # none where the judge has no such ballot
+    layouts: Mapping[str, Layout]  # all that the ballot has or had, by id
+    digest: str  # the judge's, for links of revisions
+    link: str  # of the last revision; empty before the first
+    views: str  # those of the ballot, as they are stored
 
     @property
     def letters(self) -> dict[str, str]:
@@ -157,23 +139,7 @@ def save_at(
     *,
     visit: bool = False,
 ) -> Saved:
-    """Append a revision to the ballot of a desk, and add the working time that led to it.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction that names the study as that whose rankings are saved.
-    change : Change
-        As of `quem.store.ballots.save`.
-    seconds, views
-        As of `quem.store.ballots.add_seconds`.
-    visit : bool
-        Whether it is noted that the judge is here.
-
-    Raises
-    ------
-    NotAssignedError, ClosedError, PausedError, LayoutError, SubmittedError, StaleError
-    """
+    """Append a revision to the ballot of a desk, and add the working time that led to it."""
     ballot = desk.ballot
     if ballot is None:
         raise NotAssignedError

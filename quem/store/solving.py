@@ -40,38 +40,6 @@ if TYPE_CHECKING:
 
     from quem.store.subjects import StoredSubject
 
-__all__ = [
-    "BEAT_SECONDS",
-    "Answer",
-    "ElsewhereError",
-    "Kind",
-    "Running",
-    "SavedAnswer",
-    "SolvingState",
-    "SolvingTask",
-    "Spent",
-    "StaleAnswerError",
-    "Upload",
-    "add_upload",
-    "answers_to",
-    "assign_tasks",
-    "discard_solving_trial",
-    "last_answer",
-    "receipt_of",
-    "run_clock",
-    "save_answer",
-    "set_solving",
-    "settle",
-    "solving_state",
-    "spent_on",
-    "start_task",
-    "stop_clock",
-    "task_of_subject",
-    "tasks_of",
-    "upload_of",
-    "uploads_of",
-]
-
 SolvingState = Literal["trial", "open", "closed"]
 Running = Literal["work", "pause", "away"]
 Kind = Literal["save", "submit", "reopen", "skip", "timeout"]
@@ -112,25 +80,13 @@ class Spent:
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer that a subject's page sends.
+    """An answer that a subject's page sends."""
 
-    Parameters
-    ----------
-    base : int
-        The draft that it was made from.
-    client : str
-        The tab.
-    number : int
-        Counts up in the tab; with `client` it distinguishes a retry from a new save.
-    files : tuple of str
-        Public ids of uploads, in the order of the solution.
-    """
-
-    base: int
-    client: str
-    number: int
+    base: int  # the draft that it was made from
+    client: str  # the tab
+    number: int  # counts up in the tab; with `client` it distinguishes a retry from a new save
     text: str = ""
-    files: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # public ids of uploads, in the order of the solution
     kind: Kind = "save"
 
 
@@ -187,15 +143,7 @@ def solving_state(c: Connection, study_id: str) -> SolvingState:
 
 
 def set_solving(c: Connection, study_id: str, state: SolvingState, actor: str) -> None:
-    """Open or close the solving session of a study, which is logged.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    actor : str
-        As in `quem.store.events.record`.
-    """
+    """Open or close the solving session of a study, which is logged."""
     before = _locked_state(c, study_id, alone=True)
     if before != state:
         c.execute(update(SolvingRow).where(SolvingRow.study_id == study_id).values(state=state))
@@ -218,11 +166,6 @@ def discard_solving_trial(c: Connection, study_id: str, actor: str) -> list[Uplo
 
     Replies go too, and so do consent and withdrawal: whoever tried the pages with somebody's link
     did not answer for them.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction; nothing happens where the session is not on trial.
     """
     if _locked_state(c, study_id, alone=True) != "trial":
         return []
@@ -250,17 +193,7 @@ def assign_tasks(
     order: str = "balanced",
     rng: Random,
 ) -> None:
-    """Give a subject the problems that they lack, practice first.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    order : {"balanced", "fixed", "random"}
-        "balanced" takes the row of a Williams design that was given out least often so far.
-    rng : Random
-        For a random order.
-    """
+    """Give a subject the problems that they lack, practice first."""
     _locked_state(c, subject.study_id, alone=True)
     known = {task.problem for task in tasks_of(c, subject.key)}
     lacking = [problem for problem in problems if problem not in known]
@@ -294,13 +227,7 @@ def tasks_of(c: Connection, subject_key: int) -> list[SolvingTask]:
 def task_of_subject(
     c: Connection, subject_key: int, public_id: str, *, lock: bool = False
 ) -> SolvingTask:
-    """Find one of a subject's tasks.
-
-    Raises
-    ------
-    NotAssignedError
-        There is none, or it is another subject's.
-    """
+    """Find one of a subject's tasks."""
     mine = select(*_COLUMNS).where(
         TaskRow.public_id == public_id, TaskRow.subject_key == subject_key
     )
@@ -342,19 +269,7 @@ def _running(task: SolvingTask, at: dt.datetime) -> list[tuple[str, dt.datetime,
 def start_task(
     c: Connection, subject: StoredSubject, public_id: str, client: str, limit: float | None
 ) -> SolvingTask:
-    """Start the clock of a task, whose statement is shown from now on.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    limit : float or None
-        Seconds of work that there are for it.
-
-    Raises
-    ------
-    NotAssignedError, ClosedError
-    """
+    """Start the clock of a task, whose statement is shown from now on."""
     _require_open(c, subject)
     task = task_of_subject(c, subject.key, public_id, lock=True)
     if task.opened_at is None:
@@ -374,21 +289,7 @@ def run_clock(
     *,
     take: bool = False,
 ) -> SolvingTask:
-    """Go on with the clock of a task: at work, in a pause, or away.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    take : bool
-        Whether the tab takes the clock over, as the newest does.
-
-    Raises
-    ------
-    NotAssignedError, ClosedError
-    ElsewhereError
-        Another tab holds the clock.
-    """
+    """Go on with the clock of a task: at work, in a pause, or away."""
     _require_open(c, subject)
     task = task_of_subject(c, subject.key, public_id, lock=True)
     if task.ended or task.opened_at is None:
@@ -406,26 +307,14 @@ def run_clock(
 
 
 def stop_clock(c: Connection, task: SolvingTask) -> None:
-    """End what counts as work, a pause, or time away, as when the session closes.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    """
+    """End what counts as work, a pause, or time away, as when the session closes."""
     if task.running is not None:
         _end_stretch(c, task, now())
         _set(c, task, running=None, since=None, beat_at=None, holder=None)
 
 
 def settle(c: Connection, subject: StoredSubject, task: SolvingTask) -> SolvingTask:
-    """End a task whose time is over, with its last draft.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    """
+    """End a task whose time is over, with its last draft."""
     if task.ended or task.limit_seconds is None:
         return task
     if spent_on(c, [task])[task.key].work < task.limit_seconds:
@@ -440,17 +329,7 @@ def settle(c: Connection, subject: StoredSubject, task: SolvingTask) -> SolvingT
 def save_answer(
     c: Connection, subject: StoredSubject, public_id: str, answer: Answer
 ) -> SavedAnswer:
-    """Append a draft, submit the answer, skip the problem, or open it again.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-
-    Raises
-    ------
-    NotAssignedError, ClosedError, SubmittedError, StaleAnswerError
-    """
+    """Append a draft, submit the answer, skip the problem, or open it again."""
     task = task_of_subject(c, subject.key, public_id)
     done = c.execute(
         select(DraftRow.number, DraftRow.kind, DraftRow.made_at, DraftRow.text, DraftRow.files)
@@ -568,17 +447,7 @@ def add_upload(
     ending: str,
     name: str,
 ) -> Upload | None:
-    """Note a file whose bytes are on the disk; None where the subject has too many bytes.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-
-    Raises
-    ------
-    NotAssignedError, ClosedError, SubmittedError
-    """
+    """Note a file whose bytes are on the disk; None where the subject has too many bytes."""
     _require_open(c, subject)
     task = task_of_subject(c, subject.key, public_id, lock=True)
     if task.ended or task.opened_at is None:

@@ -20,19 +20,6 @@ if TYPE_CHECKING:
 
     from quem.store.ballots import JudgingPlan
 
-__all__ = [
-    "WAITED_FOR",
-    "JudgeStanding",
-    "JudgeStatus",
-    "Span",
-    "StatusCount",
-    "TaskCount",
-    "counts_by_status",
-    "judges_standing",
-    "share_of_answers",
-    "task_counts",
-]
-
 JudgeStatus = Literal["erased", "declined", "done", "active", "unopened", "revoked", "unlinked"]
 # Whom the study waits for.
 WAITED_FOR: tuple[JudgeStatus, ...] = ("active", "unopened", "revoked", "unlinked")
@@ -45,26 +32,15 @@ _JUDGE = tuple(getattr(JudgeRow, name) for name in StoredJudge.__dataclass_field
 
 @dataclass(frozen=True)
 class JudgeStanding:
-    """How far a judge is.
-
-    Parameters
-    ----------
-    submitted, started : int
-        How many tasks they submitted, and how many they started, without practice.
-    seconds : float
-        Their working time.
-    status : str
-        The first of the names of `JudgeStatus` that is true of them.
-    total : int
-        How many tasks there are for each judge.
-    """
+    """How far a judge is."""
 
     judge: StoredJudge
+    # How many tasks they submitted, and how many they started, without practice
     submitted: int
     started: int
-    seconds: float
-    status: JudgeStatus
-    total: int
+    seconds: float  # their working time
+    status: JudgeStatus  # the first of the names of `JudgeStatus` that is true of them
+    total: int  # how many tasks there are for each judge
 
     @property
     def left(self) -> int:
@@ -74,21 +50,12 @@ class JudgeStanding:
 
 @dataclass(frozen=True)
 class StatusCount:
-    """All judges of one status together.
-
-    Parameters
-    ----------
-    judges_started : int
-        How many of the judges started a task, be it practice.
-    done : int
-        How many of them submitted all tasks.
-    submitted, started : int
-        Rankings; those that were started with practice.
-    """
+    """All judges of one status together."""
 
     judges: int = 0
-    judges_started: int = 0
-    done: int = 0
+    judges_started: int = 0  # how many of the judges started a task, be it practice
+    done: int = 0  # how many of them submitted all tasks
+    # Rankings; those that were started with practice
     submitted: int = 0
     started: int = 0
     seconds: float = 0.0
@@ -97,39 +64,24 @@ class StatusCount:
 
 @dataclass(frozen=True)
 class TaskCount:
-    """How far all judges are with one task, repetitions left out.
-
-    Parameters
-    ----------
-    minutes : float or None
-        The median time of those who submitted it; None where none was measured.
-    """
+    """How far all judges are with one task, repetitions left out."""
 
     started: int = 0
     done: int = 0
+    # The median time of those who submitted it; None where none was measured.
     minutes: float | None = None
 
 
 @dataclass(frozen=True)
 class Span:
-    """Which judges of many.
+    """Which judges of many."""
 
-    Parameters
-    ----------
-    by : {"first", "least"}
-        The order: as they were made, or by how many tasks they submitted.
-    text : str
-        What their id or name contains.
-    start : tuple of int or None
-        Rankings submitted and key of the judge after whom it begins.
-    is_back : bool
-        Whether it ends before that judge instead.
-    """
-
+    # The order: as they were made, or by how many tasks they submitted.
     by: Literal["first", "least"] = "first"
-    text: str = ""
+    text: str = ""  # what their id or name contains
+    # Rankings submitted and key of the judge after whom it begins.
     start: tuple[int, int] | None = None
-    is_back: bool = False
+    is_back: bool = False  # whether it ends before that judge instead
 
 
 def counts_by_status(
@@ -165,19 +117,7 @@ def judges_standing(
     status: Collection[JudgeStatus] = get_args(JudgeStatus),
     key: int | None = None,
 ) -> list[JudgeStanding]:
-    """Give some judges of a study, with how far they are.
-
-    Parameters
-    ----------
-    most : int, optional
-        How many at most; without, all.
-    span : Span, optional
-        Which, and in which order; without, from the first that was made.
-    status : collection of str
-        Only judges with one of these.
-    key : int, optional
-        Only this judge.
-    """
+    """Give some judges of a study, with how far they are."""
     span = span or Span()
     people = _people(study_id, plan)
     of = people.c

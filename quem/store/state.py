@@ -18,22 +18,6 @@ from quem.errors import QuemError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = [
-    "FIELDS",
-    "QUESTIONS",
-    "VERSION",
-    "WORDS",
-    "Comparison",
-    "Field",
-    "InvalidStateError",
-    "Side",
-    "State",
-    "Verdict",
-    "labels",
-    "seconds_of",
-    "without_words",
-]
-
 LONGEST_REASON, LONGEST_COMMENT = 500, 4000
 MOST_COMPARISONS = 1000
 MOST_QUESTIONS = 100
@@ -65,25 +49,14 @@ Side = Literal["left", "right"]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A judge's answer to which of two solutions is better, by which one of them got its place.
+    """A judge's answer to which of two solutions is better, by which one of them got its place."""
 
-    Parameters
-    ----------
-    new, other : str
-        The solution that was to be placed, and the one that had a place.
-    verdict : {"better", "equal", "worse"}
-        Of `new` against `other`.
-    side : {"left", "right"}
-        Where `new` stood.
-    seconds : float
-        How long the two were in view until the answer.
-    """
-
+    # The solution that was to be placed, and the one that had a place
     new: str
     other: str
-    verdict: Verdict
-    side: Side
-    seconds: float
+    verdict: Verdict  # of `new` against `other`
+    side: Side  # where `new` stood
+    seconds: float  # how long the two were in view until the answer
 
     @property
     def solutions(self) -> tuple[str, str]:
@@ -97,32 +70,19 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Field:
-    """A field of a state, as `State` declares it.
-
-    Parameters
-    ----------
-    kind : {"groups", "solutions", "texts", "text", "choice", "choices", "comparisons", ...}
-        What it holds: tie groups, solutions, a text of some solutions, a text on the task, the
-        choice that was made for the task or for some solutions, or answers on pairs of solutions.
-        "answers" and "answer texts" hold, by question of the study file, what was answered by
-        solution; under the empty name on the task.
-    label : str
-        What the dashboard calls it; empty for what it does not show.
-    longest : int
-        Characters of a text.
-    since : int
-        The version of states that has it first.
-    was : str
-        The key in older versions.
-    """
+    """A field of a state, as `State` declares it."""
 
     name: str
+    # What it holds: tie groups, solutions, a text of some solutions, a text on the task, the choice
+    # that was made for the task or for some solutions, or answers on pairs of solutions. "answers"
+    # and "answer texts" hold, by question of the study file, what was answered by solution; under
+    # the empty name on the task.
     kind: str
-    label: str = ""
+    label: str = ""  # what the dashboard calls it; empty for what it does not show
     choices: tuple[str, ...] = ()
-    longest: int = 0
-    since: int = 1
-    was: str = ""
+    longest: int = 0  # characters of a text
+    since: int = 1  # the version of states that has it first
+    was: str = ""  # the key in older versions
 
     def read(self, data: Mapping[str, Any]) -> Any:  # noqa: ANN401  of the field's kind
         """Take the value out of what was sent or stored; the default where it is lacking."""
@@ -191,48 +151,31 @@ _BLANK: dict[str, Callable[[], Any]] = {
 
 @dataclass(frozen=True)
 class State:
-    """One judge's ranking of one block, at one time.
+    """One judge's ranking of one block, at one time."""
 
-    Parameters
-    ----------
-    ranked : tuple of tuple of str
-        Tie groups, best first.
-    tray : tuple of str
-        Not ranked yet.
-    cannot : dict of str to str
-        Solutions that the judge cannot judge, with the reason.
-    recognized : tuple of str
-        Solutions whose author the judge recognized.
-    comments : dict of str to str
-        By solution.
-    comment : str
-        On the task.
-    comparisons : tuple of Comparison
-        In the order in which they were made.
-    placed_by : dict of str to str
-        How solutions got their places.
-    sure : dict of str to str
-        How sure the judge is of places.
-    answers, written : dict of str to dict of str to str
-        What was chosen and what was written in answer to the study file's own questions: by
-        question, and then by solution, or under the empty name on the task.
-    """
-
-    ranked: tuple[tuple[str, ...], ...] = _declared("groups")
-    tray: tuple[str, ...] = _declared("solutions")
+    ranked: tuple[tuple[str, ...], ...] = _declared("groups")  # tie groups, best first
+    tray: tuple[str, ...] = _declared("solutions")  # not ranked yet
+    # Solutions that the judge cannot judge, with the reason.
     cannot: Mapping[str, str] = _declared("texts", longest=LONGEST_REASON)
+    # Solutions whose author the judge recognized.
     recognized: tuple[str, ...] = _declared(
         "solutions", label="recognized the author", since=2, was="recognised"
     )
+    # By solution.
     comments: Mapping[str, str] = _declared("texts", label="comment", longest=LONGEST_COMMENT)
-    comment: str = _declared("text", label="comment", longest=LONGEST_COMMENT)
+    comment: str = _declared("text", label="comment", longest=LONGEST_COMMENT)  # on the task
+    # In the order in which they were made.
     comparisons: tuple[Comparison, ...] = _declared("comparisons", since=3)
+    # How solutions got their places.
     placed_by: Mapping[str, str] = _declared(
         "choices", choices=("compare", "drag", "menu", "key"), since=3
     )
+    # How sure the judge is of places.
     sure: Mapping[str, str] = _declared(
         "choices", label="how sure", choices=("unsure", "fairly", "sure"), since=3
     )
+    # What was chosen and what was written in answer to the study file's own questions: by question,
+    # and then by solution, or under the empty name on the task
     answers: Mapping[str, Mapping[str, str]] = _declared("answers", longest=LONGEST_ANSWER, since=4)
     written: Mapping[str, Mapping[str, str]] = _declared(
         "answer texts", longest=LONGEST_COMMENT, since=4
@@ -245,60 +188,38 @@ class State:
         """Read a state as it is sent and stored.
 
         Fields that an older version lacks have their defaults.
-
-        Parameters
-        ----------
-        data : object
-            Whatever came in.
-        block : iterable of str
-            The solutions, each of which the state has to hold once.
-
-        Raises
-        ------
-        InvalidStateError
-            It is not a state of this block, or is of a newer version.
         """
         if not isinstance(data, dict):
-            message = "a state must be an object"
-            raise InvalidStateError(message)
+            raise InvalidStateError("a state must be an object")
         _refuse_newer(data)
         if unknown := set(data) - _KEYS:
-            message = f"{min(unknown)!r} is not part of a state"
-            raise InvalidStateError(message)
+            raise InvalidStateError(f"{min(unknown)!r} is not part of a state")
         state = cls(**{field.name: field.read(data) for field in FIELDS})
         state._check(set(block))
         return state
 
     @classmethod
     def stored(cls, data: Mapping[str, Any]) -> State:
-        """Read a state that was checked when it was saved.
-
-        Raises
-        ------
-        QuemError
-            A newer quem wrote it, or it is damaged.
-        """
+        """Read a state that was checked when it was saved."""
         try:
             _refuse_newer(data)
             return cls(**{field.name: field.read(data) for field in FIELDS})
         except InvalidStateError as error:
-            message = f"a ranking in the database cannot be read: {error}"
-            raise QuemError([message]) from None
+            raise QuemError([f"a ranking in the database cannot be read: {error}"]) from None
 
     def _check(self, block: set[str]) -> None:
         if not all(self.ranked):
-            message = "a tie group is empty"
-            raise InvalidStateError(message)
+            raise InvalidStateError("a tie group is empty")
         placed = [*chain.from_iterable(self.ranked), *self.tray, *self.cannot]
         if len(placed) != len(block) or set(placed) != block:
-            message = "each solution of the task must be in it exactly once"
-            raise InvalidStateError(message)
+            raise InvalidStateError("each solution of the task must be in it exactly once")
         for field in QUESTIONS:
             solutions = field.solutions(self)
             doubled = field.kind == "solutions" and len(solutions) != len(set(solutions))
             if doubled or not block.issuperset(solutions):
-                message = f"{field.name} names a solution twice, or one that is not in the task"
-                raise InvalidStateError(message)
+                raise InvalidStateError(
+                    f"{field.name} names a solution twice, or one that is not in the task"
+                )
 
     def to_json(self) -> dict[str, Any]:
         """Give plain data, as `parse` takes it, with the version."""
@@ -306,15 +227,7 @@ class State:
         return {"version": VERSION, **values}
 
     def renamed(self, names: Mapping[str, str], new: Iterable[str] = ()) -> State:
-        """Call the solutions by other names, such as solvers by labels.
-
-        Parameters
-        ----------
-        names : mapping of str to str
-            Solutions that it lacks are left out.
-        new : iterable of str
-            What came since, to be ranked yet.
-        """
+        """Call the solutions by other names, such as solvers by labels."""
         values = {field.name: field.renamed(getattr(self, field.name), names) for field in FIELDS}
         ranked = tuple(group for group in values["ranked"] if group)
         return State(**{**values, "ranked": ranked, "tray": (*values["tray"], *new)})
@@ -351,11 +264,11 @@ def without_words(data: Mapping[str, Any]) -> dict[str, Any]:
 def _refuse_newer(data: Mapping[str, Any]) -> None:
     version = data.get("version", 1)
     if not isinstance(version, int) or version < 1:
-        message = "version must be a whole number from 1"
-        raise InvalidStateError(message)
+        raise InvalidStateError("version must be a whole number from 1")
     if version > VERSION:
-        message = f"the state has version {version}, written by a newer quem; update quem"
-        raise InvalidStateError(message)
+        raise InvalidStateError(
+            f"the state has version {version}, written by a newer quem; update quem"
+        )
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of any kind of field
@@ -390,79 +303,71 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  of any kind of field
 
 def _groups(value: object, field: Field) -> tuple[tuple[str, ...], ...]:
     if not isinstance(value, list):
-        message = f"{field.name} must be a list of tie groups"
-        raise InvalidStateError(message)
+        raise InvalidStateError(f"{field.name} must be a list of tie groups")
     return tuple(_solutions(group, field) for group in value)
 
 
 def _solutions(value: object, field: Field) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        message = f"{field.name} must list solutions"
-        raise InvalidStateError(message)
+        raise InvalidStateError(f"{field.name} must list solutions")
     return tuple(value)
 
 
 def _texts(value: object, field: Field) -> dict[str, str]:
     """A text or choice of some solutions, none of them empty."""
     if not isinstance(value, dict):
-        message = f"{field.name} must be an object of solutions and texts"
-        raise InvalidStateError(message)
+        raise InvalidStateError(f"{field.name} must be an object of solutions and texts")
     texts = {name: _text(text, field) for name, text in value.items()}
     if not all(text.strip() for text in texts.values()):
-        message = f"{field.name} has an empty text"
-        raise InvalidStateError(message)
+        raise InvalidStateError(f"{field.name} has an empty text")
     return texts
 
 
 def _text(value: object, field: Field) -> str:
     # PostgreSQL's text holds no NUL, and no encoding holds half a surrogate pair.
     if not isinstance(value, str) or "\0" in value or not _encodable(value):
-        message = f"{field.name} must be a text"
-        raise InvalidStateError(message)
+        raise InvalidStateError(f"{field.name} must be a text")
     if field.choices and value not in ("", *field.choices):
-        message = f"{field.name} must be one of {', '.join(field.choices)}"
-        raise InvalidStateError(message)
+        raise InvalidStateError(f"{field.name} must be one of {', '.join(field.choices)}")
     if field.longest and len(value) > field.longest:
-        message = f"{field.name} must have at most {field.longest} characters"
-        raise InvalidStateError(message)
+        raise InvalidStateError(f"{field.name} must have at most {field.longest} characters")
     return value
 
 
 def _answers(value: object, field: Field) -> dict[str, dict[str, str]]:
     """What was answered by question, none of it empty."""
     if not isinstance(value, dict) or len(value) > MOST_QUESTIONS:
-        message = f"{field.name} must be an object of at most {MOST_QUESTIONS} questions"
-        raise InvalidStateError(message)
+        raise InvalidStateError(
+            f"{field.name} must be an object of at most {MOST_QUESTIONS} questions"
+        )
     answers = {_text(name, field): _texts(given, field) for name, given in value.items()}
     if not all(answers.values()):
-        message = f"{field.name} has a question without an answer"
-        raise InvalidStateError(message)
+        raise InvalidStateError(f"{field.name} has a question without an answer")
     return answers
 
 
 def _comparisons(value: object, field: Field) -> tuple[Comparison, ...]:
     if not isinstance(value, list) or len(value) > MOST_COMPARISONS:
-        message = f"{field.name} must be a list of at most {MOST_COMPARISONS} answers"
-        raise InvalidStateError(message)
+        raise InvalidStateError(
+            f"{field.name} must be a list of at most {MOST_COMPARISONS} answers"
+        )
     return tuple(_comparison(entry, field) for entry in value)
 
 
 def _comparison(value: object, field: Field) -> Comparison:
     if not isinstance(value, dict) or set(value) != _COMPARED:
-        message = f"each of {field.name} must be an object of {', '.join(sorted(_COMPARED))}"
-        raise InvalidStateError(message)
+        raise InvalidStateError(
+            f"each of {field.name} must be an object of {', '.join(sorted(_COMPARED))}"
+        )
     new, other = value["new"], value["other"]
     if not isinstance(new, str) or not isinstance(other, str) or new == other:
-        message = f"each of {field.name} must name two solutions"
-        raise InvalidStateError(message)
+        raise InvalidStateError(f"each of {field.name} must name two solutions")
     for key, words in (("verdict", get_args(Verdict)), ("side", get_args(Side))):
         if value[key] not in words:
-            message = f"{key} of {field.name} must be one of {', '.join(words)}"
-            raise InvalidStateError(message)
+            raise InvalidStateError(f"{key} of {field.name} must be one of {', '.join(words)}")
     seconds = seconds_of(value["seconds"])
     if seconds is None:
-        message = f"seconds of {field.name} must be a number from 0"
-        raise InvalidStateError(message)
+        raise InvalidStateError(f"seconds of {field.name} must be a number from 0")
     return Comparison(new, other, value["verdict"], value["side"], seconds)
 
 

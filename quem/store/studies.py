@@ -30,22 +30,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
-__all__ = [
-    "StudyStatus",
-    "digest_of",
-    "discard_trial",
-    "ended_link",
-    "new_link",
-    "pause_notice",
-    "person_named",
-    "register_study",
-    "reveal",
-    "secret_of",
-    "session_of",
-    "set_state",
-    "status_of",
-]
-
 Life = Literal["trial", "open", "paused", "closed"]
 
 
@@ -63,16 +47,11 @@ _SECRET_BYTES = 32
 
 @dataclass(frozen=True)
 class StudyStatus:
-    """Where a study is in its life.
-
-    Parameters
-    ----------
-    revealed_at : datetime or None
-        When the rankings were first shown before the study was closed.
-    """
+    """Where a study is in its life."""
 
     id: str
     state: Life
+    # When the rankings were first shown before the study was closed.
     revealed_at: dt.datetime | None
 
     @property
@@ -105,13 +84,7 @@ def ended_link() -> dict[str, Any]:
 
 
 def person_named(people: Iterable[Person], person_id: str, noun: str) -> Person:
-    """Find one of a study's judges or organizers by their id.
-
-    Raises
-    ------
-    QuemError
-        There is none.
-    """
+    """Find one of a study's judges or organizers by their id."""
     by_id = {person.id: person for person in people}
     if person_id not in by_id:
         known = ", ".join(by_id) or "none"
@@ -132,13 +105,7 @@ def register_study(c: Connection, study_id: str) -> None:
 
 
 def status_of(c: Connection, study_id: str) -> StudyStatus:
-    """Give a study's state.
-
-    Parameters
-    ----------
-    study_id : str
-        Of a registered study.
-    """
+    """Give a study's state."""
     return StudyStatus(**c.execute(_STATUS, {"id": study_id}).mappings().one())
 
 
@@ -146,15 +113,6 @@ def set_state(c: Connection, study_id: str, state: Life, actor: str, until: str 
     """Open, pause, or close a study, which is logged.
 
     A study that is opened again after it was revealed stays revealed: its rankings were seen.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    actor : str
-        As in `quem.store.events.record`.
-    until : str
-        For judges of a paused study: until when. Pausing again replaces it.
     """
     wait_for_saves(c, study_id)
     before = c.execute(
@@ -177,32 +135,14 @@ def pause_notice(c: Connection, study_id: str) -> str:
 
 
 def reveal(c: Connection, study_id: str, actor: str) -> None:
-    """Let the rankings be seen before the study is closed; logged each time.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    actor : str
-        As in `quem.store.events.record`.
-    """
+    """Let the rankings be seen before the study is closed; logged each time."""
     hidden = StudyRow.id == study_id, StudyRow.revealed_at.is_(None)
     c.execute(update(StudyRow).where(*hidden).values(revealed_at=now()))
     record(c, study_id, actor, "revealed", state=status_of(c, study_id).state)
 
 
 def discard_trial(c: Connection, study_id: str, actor: str) -> int:
-    """Throw away what was ranked on trial; gives the number of rankings.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    study_id : str
-        Of a study that is still on trial; another is left as it is.
-    actor : str
-        As in `quem.store.events.record`.
-    """
+    """Throw away what was ranked on trial; gives the number of rankings."""
     wait_for_saves(c, study_id)
     state = c.execute(
         select(StudyRow.state).where(StudyRow.id == study_id).with_for_update(key_share=True)

@@ -33,31 +33,6 @@ if TYPE_CHECKING:
 
     from quem.study.models import Person
 
-__all__ = [
-    "EXPERIENCE",
-    "EXPERIENCE_AGAIN",
-    "StoredSubject",
-    "add_subject",
-    "agree",
-    "erase_subject",
-    "finish",
-    "issue_subject_link",
-    "minutes_left",
-    "note_replies",
-    "note_visit",
-    "refuse",
-    "replies_of",
-    "reply_after",
-    "revoke_subject_link",
-    "subject_named",
-    "subject_of_session",
-    "subjects_of",
-    "sync_subjects",
-    "visited_lately",
-    "withdraw",
-    "withdraw_subject_link",
-]
-
 # The questions that each subject is asked: at the start, and once more at the end.
 EXPERIENCE, EXPERIENCE_AGAIN = "experience", "experience-again"
 _SEEN_SECONDS = 60
@@ -114,24 +89,12 @@ def subject_of_session(c: Connection, study_id: str, session: str) -> StoredSubj
 
 
 def subject_named(c: Connection, study_id: str, subject_id: str) -> StoredSubject:
-    """Find a subject by id.
-
-    Raises
-    ------
-    QuemError
-        There is none.
-    """
+    """Find a subject by id."""
     return person_named(subjects_of(c, study_id), subject_id, "subject")
 
 
 def sync_subjects(c: Connection, study_id: str, declared: Iterable[Person]) -> None:
-    """Take the people of the study file over; whose data were erased is not made again.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    """
+    """Take the people of the study file over; whose data were erased is not made again."""
     known = {subject.id: subject for subject in subjects_of(c, study_id)}
     mine = select(ErasedJudgeRow.id_hash).where(ErasedJudgeRow.study_id == study_id)
     erased = set(c.execute(mine).scalars())
@@ -148,25 +111,11 @@ def sync_subjects(c: Connection, study_id: str, declared: Iterable[Person]) -> N
 def add_subject(
     c: Connection, study_id: str, subject_id: str, name: str, actor: str
 ) -> StoredSubject:
-    """Add a subject midway.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    actor : str
-        As in `quem.store.events.record`.
-
-    Raises
-    ------
-    QuemError
-        The id is taken, or no file can be named so.
-    """
+    """Add a subject midway."""
     if trouble := id_trouble(subject_id):
         raise QuemError([trouble])
     if any(subject.id == subject_id for subject in subjects_of(c, study_id)):
-        message = f"subject {subject_id} already exists; choose another ID"
-        raise QuemError([message])
+        raise QuemError([f"subject {subject_id} already exists; choose another ID"])
     c.execute(insert(SubjectRow).values(study_id=study_id, id=subject_id, name=name, added=True))
     subject = subject_named(c, study_id, subject_id)
     record(c, study_id, actor, "subject-added", subject=subject.key)
@@ -174,21 +123,9 @@ def add_subject(
 
 
 def issue_subject_link(c: Connection, subject: StoredSubject, actor: str) -> str:
-    """Make a link in place of the one before; gives its token, which is stored hashed only.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-
-    Raises
-    ------
-    QuemError
-        Their personal data are erased.
-    """
+    """Make a link in place of the one before; gives its token, which is stored hashed only."""
     if subject.forgotten_at:
-        message = f"{subject.id}'s personal data has been erased; no link can be created"
-        raise QuemError([message])
+        raise QuemError([f"{subject.id}'s personal data has been erased; no link can be created"])
     token, values = new_link()
     c.execute(update(SubjectRow).where(SubjectRow.key == subject.key).values(values))
     what = "subject-link-replaced" if subject.linked_at else "subject-link-made"
@@ -197,17 +134,7 @@ def issue_subject_link(c: Connection, subject: StoredSubject, actor: str) -> str
 
 
 def withdraw_subject_link(c: Connection, subject: StoredSubject, token: str, actor: str) -> None:
-    """Take back a new link that its subject was never sent: the one that they had holds again.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    subject : StoredSubject
-        As they were before.
-    actor : str
-        As in `quem.store.events.record`.
-    """
+    """Take back a new link that its subject was never sent: the one that they had holds again."""
     is_new = SubjectRow.session_hash == digest_of(session_of(token))
     former = ("session_hash", "linked_at", "revoked_at")
     values = {name: getattr(subject, name) for name in former}
@@ -244,13 +171,7 @@ def finish(c: Connection, subject: StoredSubject) -> None:
 
 
 def note_replies(c: Connection, subject: StoredSubject, replies: Mapping[str, str]) -> None:
-    """Keep what a subject replied, by question; earlier replies stay in the history.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-    """
+    """Keep what a subject replied, by question; earlier replies stay in the history."""
     before = replies_of(c, [subject.key])[subject.key]
     rows = [
         {"subject_key": subject.key, "question": question, "value": value, "made_at": now()}
@@ -282,36 +203,14 @@ def minutes_left(problem: str) -> str:
 
 
 def withdraw(c: Connection, subject: StoredSubject) -> list[tuple[str, str]]:
-    """Delete what a subject wrote, at their wish; their row stays.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-
-    Returns
-    -------
-    list of (str, str)
-        SHA-256 and ending of the uploads that nobody else has, to be deleted afterwards.
-    """
+    """Delete what a subject wrote, at their wish; their row stays."""
     _set(c, subject, withdrawn_at=now())
     record(c, subject.study_id, "subject", "subject-withdrawn", subject=subject.key)
     return _delete_work(c, subject)
 
 
 def erase_subject(c: Connection, subject: StoredSubject, actor: str) -> list[tuple[str, str]]:
-    """Erase who a subject is and what they wrote; how long they took stays, under a pseudonym.
-
-    Parameters
-    ----------
-    c : Connection
-        Of a writing transaction.
-
-    Returns
-    -------
-    list of (str, str)
-        As `withdraw`.
-    """
+    """Erase who a subject is and what they wrote; how long they took stays, under a pseudonym."""
     count = sum(one.forgotten_at is not None for one in subjects_of(c, subject.study_id))
     id_hash = _hash(subject.study_id, subject.id)
     c.execute(insert_new(c, ErasedJudgeRow).values(study_id=subject.study_id, id_hash=id_hash))

@@ -15,21 +15,13 @@ from quem.store.copying import sync_folder
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["TooLargeError", "UploadFolder"]
-
 
 class TooLargeError(Exception):
     """A file has more bytes than there may be."""
 
 
 class UploadFolder:
-    """The files that subjects of a study uploaded.
-
-    Parameters
-    ----------
-    study : Path
-        The study file; the folder is beside it and ends in ``.uploads``.
-    """
+    """The files that subjects of a study uploaded."""
 
     def __init__(self, study: Path) -> None:
         self.folder = study.with_suffix(".uploads")
@@ -39,20 +31,7 @@ class UploadFolder:
         return self.folder / sha256[:2] / f"{sha256}{ending}"
 
     def receive(self, pieces: Iterable[bytes], most: int) -> tuple[Path, str, int]:
-        """Write what comes in to a file without a name yet.
-
-        Returns
-        -------
-        path : Path
-            To be given to `keep`, or deleted.
-        sha256 : str
-        size : int
-
-        Raises
-        ------
-        TooLargeError
-            There is more than `most` bytes; nothing is left.
-        """
+        """Write what comes in to a file without a name yet."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         digest, size = hashlib.sha256(), 0
         handle, name = tempfile.mkstemp(prefix=".", suffix=".partial", dir=self.folder)
@@ -86,13 +65,7 @@ class UploadFolder:
             self.path(sha256, ending).unlink(missing_ok=True)
 
     def clear_partial(self, before: float) -> None:
-        """Delete what a server that was killed had not yet received or checked in full.
-
-        Parameters
-        ----------
-        before : float
-            In seconds since the epoch: what was written to later may still be on its way.
-        """
+        """Delete what a server that was killed had not yet received or checked in full."""
         for path in self.folder.rglob(".*.partial*"):
             with suppress(FileNotFoundError):
                 if path.stat().st_mtime < before:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-__all__ = ["Break", "Held", "Verified", "find_receipt", "held_in", "task_named", "verify"]
-
 Row = Any  # a mapping of columns
 _ROWS_AT_ONCE = 1000
 _KINDS = {"save": "saved", "submit": "submitted", "reopen": "reopened"}
@@ -35,70 +33,39 @@ _KINDS = {"save": "saved", "submit": "submitted", "reopen": "reopened"}
 
 @dataclass(frozen=True)
 class Held:
-    """All rows of a study that are chained.
-
-    Parameters
-    ----------
-    revisions : iterable of mapping
-        Those of each ballot in the order of their numbers.
-    events : sequence of mapping
-        In their order.
-    """
+    """All rows of a study that are chained."""
 
     study: Row
     judges: Sequence[Row]
     ballots: Sequence[Row]
     layouts: Sequence[Row]
-    revisions: Iterable[Row]
-    events: Sequence[Row]
+    revisions: Iterable[Row]  # those of each ballot in the order of their numbers
+    events: Sequence[Row]  # in their order
 
 
 @dataclass(frozen=True)
 class Break:
-    """The first thing in a chain that does not fit.
+    """The first thing in a chain that does not fit."""
 
-    Parameters
-    ----------
-    message : str
-        Where it is, and what does not fit.
-    row : mapping
-        The row that shows it.
-    """
-
-    message: str
-    row: Row
+    message: str  # where it is, and what does not fit
+    row: Row  # the row that shows it
 
 
 @dataclass(frozen=True)
 class Verified:
-    """What a verification found.
+    """What a verification found."""
 
-    Parameters
-    ----------
-    tasks, revisions, seals, unsealed : int
-        Ballots with revisions, revisions, seals, and revisions that are newer than the last seal.
-    heads : tuple of str
-        The links of all events, the newest last.
-    breaks : tuple of Break
-        One for each chain that is broken.
-    """
-
+    # Ballots with revisions, revisions, seals, and revisions that are newer than the last seal
     tasks: int
     revisions: int
     seals: int
     unsealed: int
-    heads: tuple[str, ...]
-    breaks: tuple[Break, ...]
+    heads: tuple[str, ...]  # the links of all events, the newest last
+    breaks: tuple[Break, ...]  # one for each chain that is broken
 
 
 def held_in(c: Connection, study_id: str) -> Held:
-    """Read a study's rows from a store; revisions are read as they are asked for.
-
-    Parameters
-    ----------
-    c : Connection
-        That sees one state of the database.
-    """
+    """Read a study's rows from a store; revisions are read as they are asked for."""
     judges = select(JudgeRow.key).where(JudgeRow.study_id == study_id)
     ballots = select(BallotRow.key).where(BallotRow.judge_key.in_(judges))
 
@@ -123,13 +90,7 @@ def _order(model: Any) -> tuple[Any, ...]:  # noqa: ANN401  a table and its colu
 
 
 def verify(content: Held) -> Verified:
-    """Recompute every digest and link of a study.
-
-    Returns
-    -------
-    Verified
-        Breaks of judges come first, then those of tasks, then that of the events.
-    """
+    """Recompute every digest and link of a study."""
     judges = {row["key"]: row for row in content.judges}
     erased = _Erased.by(content.events)
     breaks = [Break(m, row) for row in content.judges for m in _check_judge(row, erased)]
@@ -202,13 +163,7 @@ def _check_judge(judge: Row, erased: _Erased) -> Iterator[str]:
 
 
 def task_named(judge: str, ballot: Mapping[str, Any]) -> str:
-    """Name a task by its judge, problem, block and occasion.
-
-    Parameters
-    ----------
-    ballot : mapping
-        Its columns.
-    """
+    """Name a task by its judge, problem, block and occasion."""
     again = f", occasion {ballot['occasion']}" if ballot["occasion"] > 1 else ""
     return f"task of judge {judge}, problem {ballot['problem']}, block {ballot['block']}{again}"
 
@@ -300,18 +255,7 @@ class _Task:
 
 
 def find_receipt(c: Connection, study_id: str, code: str) -> list[str]:
-    """Say of which revision a receipt is, and whether it is the newest of its task.
-
-    Parameters
-    ----------
-    code : str
-        Lower-case hexadecimal digits: the beginning of a link.
-
-    Returns
-    -------
-    list of str
-        A sentence for each revision that has it; empty where none has.
-    """
+    """Say of which revision a receipt is, and whether it is the newest of its task."""
     rows = c.execute(
         select(
             *(JudgeRow.id, BallotRow.problem, BallotRow.block, BallotRow.occasion, BallotRow.head),
@@ -345,13 +289,7 @@ Named = dict[str, tuple[int, str]]
 
 
 class Replay:
-    """What follows from the events so far.
-
-    Parameters
-    ----------
-    study : mapping
-        The row of the study, which is compared with it at the end.
-    """
+    """What follows from the events so far."""
 
     def __init__(self, study: Row) -> None:
         self._study = study
@@ -379,13 +317,7 @@ class Replay:
             self._discard(event)
 
     def ends(self, sealed: Mapping[str, int]) -> Iterator[tuple[str, Row | None]]:
-        """Say the first thing that does not fit at the end, and the event that shows it, if any.
-
-        Parameters
-        ----------
-        sealed : mapping of str to int
-            What each ballot of the store says of its newest sealed revision.
-        """
+        """Say the first thing that does not fit at the end, and the event that shows it, if any."""
         if self._wrong:
             yield self._wrong
         elif gone := next((name for name in self.sealed if name not in sealed), None):

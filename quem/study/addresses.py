@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from quem.study.relevance import JudgedSpec
 
-__all__ = ["PEOPLE", "Addressee", "addresses_of"]
-
 PEOPLE = "people.csv"
 _ROLES = ("judge", "subject")
 _COLUMNS = ("id", "email", "name", "role")
@@ -26,31 +24,15 @@ _ADDRESS = re.compile(r"[^\s@<>,;]+@[^\s@<>,;]+", re.ASCII)
 
 
 class Addressee(NamedTuple):
-    """Where a letter goes, and whose name is above it.
+    """Where a letter goes, and whose name is above it."""
 
-    Parameters
-    ----------
-    email, name : str
-        The name may be empty.
-    """
-
+    # The name may be empty
     email: str
     name: str = ""
 
 
 def addresses_of(spec: JudgedSpec, study: Path) -> dict[tuple[str, str], Addressee]:
-    """Give the addresses of a study's people, by role ("judge" or "subject") and id.
-
-    Parameters
-    ----------
-    study : Path
-        The study file; ``people.csv`` may be beside it.
-
-    Raises
-    ------
-    QuemError
-        With every mistake in ``people.csv``.
-    """
+    """Give the addresses of a study's people, by role ("judge" or "subject") and id."""
     asked = spec.solving.people if spec.solving else ()
     declared = [("judge", one) for one in spec.judges] + [("subject", one) for one in asked]
     found = {(role, one.id): Addressee(one.email, one.name) for role, one in declared if one.email}

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from random import Random
 
-__all__ = ["LONGEST_LIST", "PairCounts", "block_sizes", "deal_blocks"]
-
 # As many solutions as a judge can handle in one list.
 LONGEST_LIST = 12
 # Exchanges that are tried, a solver: more hardly balance better.
@@ -20,19 +18,7 @@ _TRIED = 30
 
 
 def block_sizes(n: int, block_size: int) -> list[int]:
-    """Give the sizes of the blocks into which n solutions are dealt.
-
-    Parameters
-    ----------
-    block_size : int
-        Most solutions in a block; at least 2.
-
-    Returns
-    -------
-    list of int
-        Larger ones first. Each block shares one solution with the next, so that they add up
-        to n and the number of blocks less one.
-    """
+    """Give the sizes of the blocks into which n solutions are dealt."""
     if n <= block_size:
         return [n]
     count = ceil((n - 1) / (block_size - 1))
@@ -55,21 +41,7 @@ class PairCounts:
 def deal_blocks(
     solvers: Sequence[str], block_size: int, met: PairCounts, rng: Random
 ) -> list[tuple[str, ...]]:
-    """Deal the solutions of a problem to a judge.
-
-    Parameters
-    ----------
-    solvers : sequence of str
-        Those who have a solution, each once.
-    met : PairCounts
-        The blocks of other judges and problems, to which these are added.
-
-    Returns
-    -------
-    list of tuple of str
-        Each solver is in one block or in two that follow on each other; in no order that
-        says anything.
-    """
+    """Deal the solutions of a problem to a judge."""
     sizes = block_sizes(len(solvers), block_size)
     rng.shuffle(sizes)
     row = list(solvers)

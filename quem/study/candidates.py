@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from quem.study.document import Document
 
-__all__ = ["COLUMNS", "candidates_text", "fill_in_candidates"]
-
 COLUMNS = ("problem", "id", "query", "case")
 _NEEDED = ("problem", "id")
 _MOST_NAMED = 20
@@ -36,18 +34,7 @@ def candidates_text(rows: Iterable[tuple[str, str, str, str]]) -> str:
 
 
 def fill_in_candidates(document: Document) -> list[Mistake]:
-    """Put the candidates of the table that a study names into the study.
-
-    Parameters
-    ----------
-    document : Document
-        Its content is changed.
-
-    Returns
-    -------
-    list of Mistake
-        Each with the line of the table.
-    """
+    """Put the candidates of the table that a study names into the study."""
     content = document.content
     named = content.get("candidates")
     if not isinstance(named, str):

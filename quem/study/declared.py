@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from quem.errors import Mistake
     from quem.study.document import Document, Loc
 
-__all__ = ["SOLVER_KINDS", "Declared", "declared"]
-
 SOLVER_KINDS = {
     "subjects": "subject",
     "systems": "system",
@@ -36,31 +34,20 @@ _AT_ID = re.compile(r"([^.\[]+)(\[\d+\](\.id)?)?")
 
 @dataclass(frozen=True)
 class Declared:
-    """The ids of a study, in the order of the file.
+    """The ids of a study, in the order of the file."""
 
-    Parameters
-    ----------
-    judges, problems : tuple of str
-        Without the problem that judges practice on.
-    solvers : dict of str to str
-        Solver id to its kind: subject, system, assisted, withheld, or candidate.
-    failed : frozenset of (str, str)
-        Problem and solver of each failed solution.
-    absent : frozenset of (str, str)
-        Problem and solver of each solution declared absent.
-    broken : frozenset of str
-        Of judge, problem and solver those whose ids are not all known, because their
-        lists have mistakes; an id that is not among them may still be declared.
-    candidates : dict of str to tuple of str
-        The solvers of each problem, where these differ from problem to problem.
-    """
-
+    # Without the problem that judges practice on
     judges: tuple[str, ...]
     problems: tuple[str, ...]
+    # Solver id to its kind: subject, system, assisted, withheld, or candidate.
     solvers: dict[str, str]
-    failed: frozenset[tuple[str, str]] = frozenset()
+    failed: frozenset[tuple[str, str]] = frozenset()  # problem and solver of each failed solution
+    # Problem and solver of each solution declared absent.
     absent: frozenset[tuple[str, str]] = frozenset()
+    # Of judge, problem and solver those whose ids are not all known, because their lists have
+    # mistakes; an id that is not among them may still be declared.
     broken: frozenset[str] = frozenset()
+    # The solvers of each problem, where these differ from problem to problem.
     candidates: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def solvers_of(self, problem: str) -> tuple[str, ...]:
@@ -69,21 +56,7 @@ class Declared:
 
 
 def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declared, list[Mistake]]:
-    """Collect the declared ids and check them against each other.
-
-    Parameters
-    ----------
-    document : Document
-        Of any shape; what has no readable id is left to the schema.
-    known : iterable of Mistake
-        What the schema found, which shows whose ids are not complete.
-
-    Returns
-    -------
-    declared : Declared
-    mistakes : list of Mistake
-        Duplicate ids, judges who are also subjects, references to nothing.
-    """
+    """Collect the declared ids and check them against each other."""
     mistakes: list[Mistake] = []
     content = document.content if isinstance(document.content, dict) else {}
     # A machine judge is none of the judges, and must not be taken for one.

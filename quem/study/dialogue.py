@@ -24,19 +24,6 @@ from quem.study.fields import (
     allowed,
 )
 
-__all__ = [
-    "FIVE",
-    "SEVEN",
-    "Cases",
-    "DialogueSettings",
-    "DialogueSpec",
-    "Protocol",
-    "Queries",
-    "Questions",
-    "Strategy",
-    "User",
-]
-
 FIVE = ("DD", "FA", "ND", "NF", "RA")
 SEVEN = ("A5 0.05", "T1 0.05", "T5 0.05", "T5 0.10", "T5 0.15", "T5 0.30", "DL")
 
@@ -99,16 +86,15 @@ class Cases(StudyPart):
     @model_validator(mode="after")
     def _columns_are_named(self) -> Cases:
         if not self.file:
-            message = "name a file: file: cases.csv"
-            raise ValueError(message)
+            raise ValueError("name a file: file: cases.csv")
         if self.header and self.columns:
-            message = (
+            raise ValueError(
                 "columns name those of files without a header; say header: false, or leave them out"
             )
-            raise ValueError(message)
         if not self.header and not self.columns:
-            message = "files without a header need the names of their columns: columns: [...]"
-            raise ValueError(message)
+            raise ValueError(
+                "files without a header need the names of their columns: columns: [...]"
+            )
         return self
 
 
@@ -144,14 +130,12 @@ class Queries(StudyPart):
     @model_validator(mode="after")
     def _a_file_where_needed(self) -> Queries:
         if self.protocol == "separate" and not self.file:
-            message = "separate queries need a file: queries: {file: queries.csv}"
-            raise ValueError(message)
+            raise ValueError("separate queries need a file: queries: {file: queries.csv}")
         if self.protocol != "separate" and self.file:
-            message = (
+            raise ValueError(
                 f"with {self.protocol} the cases are the targets; leave the file out, or write "
                 "protocol: separate"
             )
-            raise ValueError(message)
         return self
 
 
@@ -173,14 +157,12 @@ class Strategy(StudyPart):
     @model_validator(mode="after")
     def _known(self) -> Strategy:
         if self.function and self.name in FIVE:
-            message = f"{self.name} is one of the paper's; give yours another name"
-            raise ValueError(message)
+            raise ValueError(f"{self.name} is one of the paper's; give yours another name")
         if not self.function and self.name not in FIVE:
-            message = (
+            raise ValueError(
                 f"there is no strategy {self.name!r}; there are {', '.join(FIVE)}, and yours: "
                 "{name: mine, function: my_module:my_function}"
             )
-            raise ValueError(message)
         return self
 
 
@@ -215,15 +197,13 @@ class User(StudyPart):
         word = self.name.upper()
         if word == "DL":
             if self.b is not None:
-                message = "the user DL has no threshold; leave b out"
-                raise ValueError(message)
+                raise ValueError("the user DL has no threshold; leave b out")
             return self
         if word[:1] not in ("T", "A") or not word[1:].isdecimal() or not 0 < int(word[1:]) < 100:  # noqa: PLR2004
-            message = (
+            raise ValueError(
                 f"there is no user {self.name!r}; there are T5, T1, A5 (or any other number up to "
                 "99), DL, and yours: {name: mine, function: my_module:my_function}"
             )
-            raise ValueError(message)
         if self.b is None:
             message = f"the user {self.name} needs b, the share of cases within its threshold: "
             message += f"{self.name} 0.05"
@@ -257,8 +237,7 @@ class Questions(StudyPart):
             if ":" in data:
                 return {"order": "own", "function": data}
             if data == "own":
-                message = "name your function: questions: my_module:my_function"
-                raise ValueError(message)
+                raise ValueError("name your function: questions: my_module:my_function")
             return {"order": data}
         return data
 
@@ -342,8 +321,7 @@ class DialogueSettings(StudyPart):
     @model_validator(mode="after")
     def _weights_fall(self) -> DialogueSettings:
         if self.lowest > self.highest:
-            message = "the lowest weight should not be above the highest"
-            raise ValueError(message)
+            raise ValueError("the lowest weight should not be above the highest")
         return self
 
     @model_validator(mode="before")
@@ -395,6 +373,5 @@ class DialogueSpec(StudySpec):
         ):
             twice = [name for name in names if names.count(name) > 1]  # type: ignore[arg-type]
             if twice:
-                message = f"duplicate {noun}: {twice[0]}; keep one"
-                raise ValueError(message)
+                raise ValueError(f"duplicate {noun}: {twice[0]}; keep one")
         return self

@@ -18,25 +18,11 @@ from quem.errors import Mistake, QuemError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Document", "Loc", "SourcePosition", "dotted", "explain", "parse_document"]
-
 _NO_SPACE = re.compile(r"(\s*(?:- +)?)\w+:(?=[^\s:/])")
 
 
 def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[int, int, str]:
-    """Say where a file stops being YAML, and how to mend it.
-
-    Parameters
-    ----------
-    text : str
-        The file.
-
-    Returns
-    -------
-    line, column : int
-        Counted from 1; 0 where the parser gives no place.
-    message : str
-    """
+    """Say where a file stops being YAML, and how to mend it."""
     context, problem = error.context or "", error.problem or ""
     start, end = error.context_mark or error.problem_mark, error.problem_mark
     if start is None or end is None:
@@ -83,33 +69,16 @@ class SourcePosition(NamedTuple):
 
 @dataclass(frozen=True)
 class Document:
-    """The content of a YAML file, with positions.
+    """The content of a YAML file, with positions."""
 
-    Parameters
-    ----------
-    name : str
-        The file as the user named it.
-    content : Any
-        Dicts, lists, text and None.
-    values, keys : dict of Loc to SourcePosition
-        Where each value and each key is.
-    """
-
-    name: str
-    content: Any
+    name: str  # the file as the user named it
+    content: Any  # dicts, lists, text and None
+    # Where each value and each key is
     values: dict[Loc, SourcePosition] = field(repr=False)
     keys: dict[Loc, SourcePosition] = field(repr=False)
 
     def mistake(self, loc: Loc, message: str, *, at_key: bool = False) -> Mistake:
-        """Describe what is wrong at `loc`, or at the nearest part of the file above it.
-
-        Parameters
-        ----------
-        loc : Loc
-            The keys and list indices that lead to the value.
-        at_key : bool
-            Whether the key is wrong and not its value.
-        """
+        """Describe what is wrong at `loc`, or at the nearest part of the file above it."""
         places = self.keys if at_key else self.values
         known = loc
         while known not in places and known:
@@ -119,18 +88,7 @@ class Document:
 
 
 def parse_document(text: str, name: str) -> Document:
-    """Parse YAML text.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it, for messages.
-
-    Raises
-    ------
-    QuemError
-        The text is not YAML, or a key is a duplicate.
-    """
+    """Parse YAML text."""
     builder = _Builder(name)
     for event in _events(text, name):
         builder.take(event)
@@ -151,8 +109,18 @@ def _events(text: str, name: str) -> Iterator[yaml.Event]:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         column = error.position - text.rfind("\n", 0, error.position)
-        message = f"the character {chr(error.character)!r} is not allowed in YAML; remove it"
-        raise QuemError([Mistake(name, line, column, message=message)]) from None
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    line,
+                    column,
+                    message=(
+                        f"the character {chr(error.character)!r} is not allowed in YAML; remove it"
+                    ),
+                )
+            ]
+        ) from None
 
 
 @dataclass

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["digest_of_solutions", "order_of_draw"]
-
 _BETWEEN = "\x1f"
 
 
@@ -18,11 +16,6 @@ def digest_of_solutions(solutions: Iterable[tuple[str, str, str]], nonce: str) -
 
     Of one line ``problem US solver US digest`` for each solution (US is the character 1F), sorted,
     and of the nonce on the last line, in UTF-8.
-
-    Parameters
-    ----------
-    solutions : iterable of (str, str, str)
-        Problem, solver, and the solution's digest in hexadecimal digits.
     """
     lines = sorted(_BETWEEN.join(solution) for solution in solutions)
     return hashlib.sha256("\n".join([*lines, nonce]).encode()).hexdigest()

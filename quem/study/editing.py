@@ -29,16 +29,6 @@ if TYPE_CHECKING:
 
     from quem.study.document import Loc
 
-__all__ = [
-    "ListChange",
-    "ValueChange",
-    "edited",
-    "flow_text",
-    "plain_value",
-    "read_bytes",
-    "replace_study",
-]
-
 _PLAIN = re.compile(r"[A-Za-z](?:[\w./+@-]*[\w+])?", re.ASCII)
 # What YAML 1.1 takes for something else than a text.
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
@@ -50,57 +40,26 @@ _MARK = "\ufeff"
 
 @dataclass(frozen=True)
 class ValueChange:
-    """A value at a place; keys that are missing on the way are made.
+    """A value at a place; keys that are missing on the way are made."""
 
-    Parameters
-    ----------
-    loc : Loc
-        Keys, and indices of lists.
-    value : Any
-        Text, number, None, or lists and mappings of them.
-    """
-
-    loc: Loc
-    value: Any
+    loc: Loc  # keys, and indices of lists
+    value: Any  # text, number, None, or lists and mappings of them
 
 
 @dataclass(frozen=True)
 class ListChange:
-    """Items that leave a list, and others that come to its end.
+    """Items that leave a list, and others that come to its end."""
 
-    Parameters
-    ----------
-    loc : Loc
-        Where the list is; a list that is missing is made.
-    removed : frozenset of int
-        Indices in the list.
-    added : tuple
-        As `ValueChange.value`.
-    """
-
-    loc: Loc
-    removed: frozenset[int] = frozenset()
-    added: tuple[Any, ...] = ()
+    loc: Loc  # where the list is; a list that is missing is made
+    removed: frozenset[int] = frozenset()  # indices in the list
+    added: tuple[Any, ...] = ()  # as `ValueChange.value`
 
 
 Change = ValueChange | ListChange
 
 
 def edited(text: str, changes: Sequence[Change], name: str = "study.yaml") -> str:
-    """Change a study file's text.
-
-    Parameters
-    ----------
-    changes : sequence of ValueChange or ListChange
-        Made one after another.
-    name : str
-        The file as the user named it, for messages.
-
-    Raises
-    ------
-    QuemError
-        A place cannot be changed without touching others, as where an alias (``*name``) is.
-    """
+    """Change a study file's text."""
     mark = _MARK if text.startswith(_MARK) else ""
     text = text.removeprefix(mark)
     for change in changes:
@@ -116,19 +75,20 @@ def edited(text: str, changes: Sequence[Change], name: str = "study.yaml") -> st
         except (yaml.YAMLError, _NotEditableError, QuemError):
             outcome = None
         if outcome != wanted:
-            message = "cannot be changed from here; edit the file itself"
-            raise QuemError([Mistake(name, key=dotted(change.loc), message=message)])
+            raise QuemError(
+                [
+                    Mistake(
+                        name,
+                        key=dotted(change.loc),
+                        message="cannot be changed from here; edit the file itself",
+                    )
+                ]
+            )
     return mark + text
 
 
 def read_bytes(path: Path) -> tuple[bytes, str]:
-    """Give a study file's bytes and its text with the line ends it has.
-
-    Raises
-    ------
-    FileError
-        It cannot be read, or is not UTF-8.
-    """
+    """Give a study file's bytes and its text with the line ends it has."""
     try:
         raw = path.read_bytes()
         return raw, raw.decode("utf-8")
@@ -139,25 +99,15 @@ def read_bytes(path: Path) -> tuple[bytes, str]:
 
 
 def replace_study(path: Path, before: bytes, text: str) -> None:
-    """Write a changed study file, whole or not at all.
-
-    Parameters
-    ----------
-    before : bytes
-        What the file held when it was read; if it holds anything else by now, it stays.
-
-    Raises
-    ------
-    QuemError
-        The file was changed meanwhile or cannot be written, or the new text is no valid study.
-    """
+    """Write a changed study file, whole or not at all."""
     target = path.resolve()
     try:
         if not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         if target.read_bytes() != before:
-            message = "was changed meanwhile; load the page again and repeat the change"
-            raise FileError(path, message)
+            raise FileError(
+                path, "was changed meanwhile; load the page again and repeat the change"
+            )
         with tempfile.NamedTemporaryFile(
             dir=target.parent, prefix=f".{target.stem}-", suffix=".yaml", delete=False
         ) as file:
@@ -172,8 +122,9 @@ def replace_study(path: Path, before: bytes, text: str) -> None:
             with suppress(FileNotFoundError):
                 Path(file.name).unlink()
     except OSError as error:
-        message = f"cannot be written: {error.strerror or error}; allow it, or edit it elsewhere"
-        raise FileError(path, message) from None
+        raise FileError(
+            path, f"cannot be written: {error.strerror or error}; allow it, or edit it elsewhere"
+        ) from None
 
 
 def _require_valid(path: Path, new: Path) -> None:

@@ -18,32 +18,6 @@ from pydantic import (
 
 from quem.io.text import percent_hint, shown
 
-__all__ = [
-    "ColumnName",
-    "Count",
-    "FileName",
-    "FolderName",
-    "FunctionName",
-    "Id",
-    "Level",
-    "Line",
-    "Numeral",
-    "OneOrMore",
-    "Part",
-    "ProblemId",
-    "RetrieverId",
-    "Section",
-    "Seed",
-    "SolverId",
-    "StudyPart",
-    "StudySpec",
-    "SubjectId",
-    "SystemId",
-    "Weight",
-    "Years",
-    "allowed",
-]
-
 # Squares of it stay finite.
 _MOST_YEARS = 1_000_000_000
 # Sums of it stay finite.
@@ -55,32 +29,27 @@ _PERCENT = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*%\s*", re.ASCII)
 
 def _printable(text: str) -> str:
     if not text.isprintable():
-        message = "must be one line of printable text"
-        raise ValueError(message)
+        raise ValueError("must be one line of printable text")
     return text
 
 
 def _years(value: float) -> float:
     if not 0 <= value < float("inf"):
-        message = f"{value:g} is not a finite number, 0 or more"
-        raise ValueError(message)
+        raise ValueError(f"{value:g} is not a finite number, 0 or more")
     if value > _MOST_YEARS:
-        message = f"must be at most {_MOST_YEARS:,}; choose a longer experience_unit"
-        raise ValueError(message)
+        raise ValueError(f"must be at most {_MOST_YEARS:,}; choose a longer experience_unit")
     return value
 
 
 def _weight(value: float) -> float:
     if not 0 <= value <= _MOST_WEIGHT:
-        message = f"{value:g} is not a finite number, 0 or more"
-        raise ValueError(message)
+        raise ValueError(f"{value:g} is not a finite number, 0 or more")
     return value
 
 
 def _share(value: float) -> float:
     if not 0 < value < 1:
-        message = f"{value:g} is not between 0 and 1{percent_hint(value)}"
-        raise ValueError(message)
+        raise ValueError(f"{value:g} is not between 0 and 1{percent_hint(value)}")
     return value
 
 
@@ -88,19 +57,16 @@ def _numeral(value: object) -> object:
     """Refuse what Python reads as a number and people do not, and the other way round."""
     if isinstance(value, str):
         if comma := _DECIMAL_COMMA.fullmatch(value):
-            message = f"{shown(value)} has a decimal comma; use {comma[1]}.{comma[2]}"
-            raise ValueError(message)
+            raise ValueError(f"{shown(value)} has a decimal comma; use {comma[1]}.{comma[2]}")
         if "_" in value:
-            message = f"{shown(value)} is not a number; use a value such as 7"
-            raise ValueError(message)
+            raise ValueError(f"{shown(value)} is not a number; use a value such as 7")
     return value
 
 
 def _no_percent(value: object) -> object:
     if isinstance(value, str) and (percent := _PERCENT.fullmatch(value)):
         number = float(percent[1].replace(",", "."))
-        message = f"{shown(value)} is not a number; use {number / _ALL:g}"
-        raise ValueError(message)
+        raise ValueError(f"{shown(value)} is not a number; use {number / _ALL:g}")
     return value
 
 
@@ -165,17 +131,11 @@ Seed = Annotated[int, Field(ge=0, le=2**63 - 1), Numeral]
 
 
 class StudyPart(BaseModel):
-    """A mapping of a study file: no other keys, and nothing changes it.
-
-    Attributes
-    ----------
-    text_key : str
-        Where a text alone is enough: the key that it is the value of.
-    """
+    """A mapping of a study file: no other keys, and nothing changes it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
-    text_key: ClassVar[str] = ""
+    text_key: ClassVar[str] = ""  # where a text alone is enough: the key that it is the value of
 
     @model_validator(mode="before")
     @classmethod

@@ -13,8 +13,6 @@ from quem.errors import FileError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["digests_file", "kept_digests"]
-
 
 def digests_file(study: Path) -> Path:
     """Say where the digests of a study without names are."""
@@ -22,19 +20,7 @@ def digests_file(study: Path) -> Path:
 
 
 def kept_digests(study: Path) -> dict[str, Any] | None:
-    """Give the digests that are kept beside a study; None of a study that has its files.
-
-    Returns
-    -------
-    dict or None
-        ``solutions`` ("SOLVER on PROBLEM" to digest), ``statements`` (problem to list), ``texts``,
-        ``draw``, and ``plan`` (the digest of what `quem plan` wrote, or empty).
-
-    Raises
-    ------
-    FileError
-        They are damaged.
-    """
+    """Give the digests that are kept beside a study; None of a study that has its files."""
     path = digests_file(study)
     try:
         content = json.loads(path.read_bytes())

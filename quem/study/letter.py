@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from quem.study.reading import StudyFile
 
-__all__ = ["FIELDS", "LetterText", "find_letter", "letter_in", "read_letter"]
-
 FIELDS = ("name", "title", "link", "due", "minutes")
 _FIELD = re.compile(r"\{([^{}\n]*)\}")
 _SUBJECT = re.compile(r"Subject:[ \t]*([^\n]*)\n+", re.IGNORECASE)
@@ -26,26 +24,13 @@ _SUBJECT = re.compile(r"Subject:[ \t]*([^\n]*)\n+", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class LetterText:
-    """A text with fields such as ``{name}``.
+    """A text with fields such as ``{name}``."""
 
-    Parameters
-    ----------
-    subject : str
-        Of its first line, ``Subject: ...``; may be empty.
-    body : str
-    """
-
-    subject: str
+    subject: str  # of its first line, ``Subject: ...``; may be empty
     body: str
 
     def filled(self, values: Mapping[str, str]) -> tuple[str, str]:
-        """Give subject and body with the values in place of the fields.
-
-        Parameters
-        ----------
-        values : mapping of str to str
-            One for each of `FIELDS`.
-        """
+        """Give subject and body with the values in place of the fields."""
         subject, body = (
             _FIELD.sub(lambda field: values[field[1]], text) for text in (self.subject, self.body)
         )
@@ -53,20 +38,7 @@ class LetterText:
 
 
 def read_letter(path: Path, name: str, *, has_deadline: bool) -> LetterText:
-    """Read the text of an invitation.
-
-    Parameters
-    ----------
-    name : str
-        The file as the user named it.
-    has_deadline : bool
-        Whether there is something to put in place of ``{due}``.
-
-    Raises
-    ------
-    QuemError
-        It cannot be read, has an unknown field, or no link; with every mistake.
-    """
+    """Read the text of an invitation."""
     text = read_text(path, name, what="invitation")
     if mistakes := list(_mistakes(text, name, has_deadline=has_deadline)):
         raise QuemError(mistakes)
@@ -102,15 +74,7 @@ def find_letter(file: StudyFile) -> list[Mistake]:
 
 
 def letter_in(study: Path, named: str, language: str) -> Path:
-    """Give the path of an invitation in a language, or of the usual one.
-
-    Parameters
-    ----------
-    study : Path
-        The study file.
-    named : str
-        `invitation.text`; ``invite.de.md`` beside it is the translation of ``invite.md``.
-    """
+    """Give the path of an invitation in a language, or of the usual one."""
     translated = study.parent / _of_language(named, language)
     return translated if translated.exists() else study.parent / named
 

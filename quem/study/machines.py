@@ -19,8 +19,6 @@ from quem.study.fields import (
 )
 from quem.study.subjects import id_trouble
 
-__all__ = ["MOST_MACHINES", "ExpertsOn", "Machine", "MachineUse", "Machines", "Price"]
-
 MOST_MACHINES = 5
 _HERE = ("localhost", "127.0.0.1", "::1")
 
@@ -35,11 +33,11 @@ def _https(value: str) -> str:
     parts = urlsplit(value)
     schemes = ("http", "https") if parts.hostname in _HERE else ("https",)
     if value and not (parts.hostname and parts.scheme in schemes):
-        message = f"{value[:80]!r} is not an https address; only this computer can have http"
-        raise ValueError(message)
+        raise ValueError(
+            f"{value[:80]!r} is not an https address; only this computer can have http"
+        )
     if parts.username or parts.password or parts.query or parts.fragment:
-        message = "holds more than an address; name the variable of the key in key_env"
-        raise ValueError(message)
+        raise ValueError("holds more than an address; name the variable of the key in key_env")
     return value.rstrip("/")
 
 
@@ -102,18 +100,15 @@ class Machine(StudyPart):
     @model_validator(mode="after")
     def _is_one(self) -> Machine:
         if bool(self.command) == bool(self.url):
-            message = "needs one of command and url"
-            raise ValueError(message)
+            raise ValueError("needs one of command and url")
         if self.url and not self.model:
-            message = "model is missing; name it as the service does"
-            raise ValueError(message)
+            raise ValueError("model is missing; name it as the service does")
         return self
 
 
 def _few(value: tuple[Machine, ...]) -> tuple[Machine, ...]:
     if (more := len(value) - MOST_MACHINES) > 0:
-        message = f"a study has at most {MOST_MACHINES} machine judges; leave {more} out"
-        raise ValueError(message)
+        raise ValueError(f"a study has at most {MOST_MACHINES} machine judges; leave {more} out")
     return value
 
 

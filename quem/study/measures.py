@@ -19,29 +19,20 @@ if TYPE_CHECKING:
 
     from quem.study.document import Loc
 
-__all__ = [
-    "MeasureNames",
-    "OwnMeasure",
-    "OwnMeasures",
-    "find_own_measures",
-    "load_own_measures",
-    "spellings",
-]
-
 Made = TypeVar("Made")
 
 
 def _spellable(name: str) -> str:
     if name and not re.fullmatch(r"\w+", name):
-        message = f"{shown(name)} cannot be the name of a measure; use letters, digits, and _"
-        raise ValueError(message)
+        raise ValueError(
+            f"{shown(name)} cannot be the name of a measure; use letters, digits, and _"
+        )
     return name
 
 
 def _finite(value: float) -> float:
     if not math.isfinite(value):
-        message = "should be a finite number; leave it out where there is no bound"
-        raise ValueError(message)
+        raise ValueError("should be a finite number; leave it out where there is no bound")
     return value
 
 
@@ -79,8 +70,7 @@ class OwnMeasure(StudyPart):
     @model_validator(mode="after")
     def _bounds_ascend(self) -> OwnMeasure:
         if self.low is not None and self.high is not None and not self.low < self.high:
-            message = f"low ({self.low:g}) should be less than high ({self.high:g})"
-            raise ValueError(message)
+            raise ValueError(f"low ({self.low:g}) should be less than high ({self.high:g})")
         return self
 
     @property
@@ -131,19 +121,7 @@ def find_own_measures(
     *,
     code: bool,
 ) -> Iterator[Mistake]:
-    """Say what is wrong with the measures that are Python functions, and run nothing.
-
-    Parameters
-    ----------
-    named : iterable of str or OwnMeasure
-        The measures of the study.
-    folder : Path
-        That of the study file.
-    mistake : callable
-        Describes what is wrong at a place of the study file.
-    code : bool
-        Whether the study may run Python at all.
-    """
+    """Say what is wrong with the measures that are Python functions, and run nothing."""
     known: dict[str, OwnMeasure] = {}
     for loc, one in _own(named):
         try:
@@ -158,17 +136,10 @@ def find_own_measures(
 
 
 class OwnMeasures(NamedTuple, Generic[Made]):
-    """The measures of a study's own.
-
-    Parameters
-    ----------
-    by_name : dict of str to definition
-    files : tuple of Path
-        Those with their code.
-    """
+    """The measures of a study's own."""
 
     by_name: dict[str, Made]
-    files: tuple[Path, ...]
+    files: tuple[Path, ...]  # those with their code
 
 
 def load_own_measures(
@@ -177,20 +148,7 @@ def load_own_measures(
     mistake: Callable[[Loc, str], Mistake],
     make: Callable[..., Made],
 ) -> OwnMeasures[Made]:
-    """Load the measures that are Python functions; this runs the code of the study.
-
-    Parameters
-    ----------
-    named, folder, mistake
-        See `find_own_measures`, which has found nothing wrong.
-    make : callable
-        Makes a definition, as `quem.lists.own.own_definition` does.
-
-    Raises
-    ------
-    QuemError
-        Code that is broken, and what is no measure.
-    """
+    """Load the measures that are Python functions; this runs the code of the study."""
     made: dict[str, Made] = {}
     files: dict[Path, None] = {}
     mistakes: list[Mistake] = []

@@ -16,8 +16,6 @@ from quem.study.schema import complaints
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["IN_MEMORY", "draft_in_memory"]
-
 # Stands for the path of the study file, which is not there.
 IN_MEMORY = Path("<memory>")
 
@@ -34,26 +32,7 @@ class _NoFile(Document):
 
 
 def draft_in_memory(model: type[Spec], content: Mapping[str, Any]) -> tuple[Draft[Spec], Spec]:
-    """Make what a study file would give.
-
-    Parameters
-    ----------
-    model : subclass of StudySpec
-        That of the kind.
-    content : mapping
-        The keys of the study file.
-
-    Returns
-    -------
-    draft : Draft
-        Its mistakes have keys, and no file and lines.
-    spec : instance of the model
-
-    Raises
-    ------
-    QuemError
-        A value is wrong.
-    """
+    """Make what a study file would give."""
     whole = {"id": "in-memory", "title": "Evaluation in memory", **content}
     try:
         spec = model.model_validate(whole)

@@ -39,34 +39,6 @@ from quem.study.fields import (
 from quem.study.machines import Machines, MachineUse  # noqa: TC001  pydantic reads them
 from quem.study.subjects import id_trouble
 
-__all__ = [
-    "MOST_REMINDERS",
-    "Assisted",
-    "BlockDesign",
-    "Contact",
-    "Correction",
-    "ExperienceSettings",
-    "ExperienceSpec",
-    "Invitation",
-    "Judge",
-    "Judging",
-    "LanguageCode",
-    "MissingSolution",
-    "Organizer",
-    "PanelSource",
-    "Person",
-    "PreflibFile",
-    "Problem",
-    "Question",
-    "RankingsSource",
-    "Reminder",
-    "Reviewed",
-    "SessionSpec",
-    "Solving",
-    "Subject",
-    "System",
-]
-
 Form = Literal["linear", "log", "sqrt", "quadratic", "cubic", "exponential", "averaged", "auto"]
 Interval = Literal["prediction", "mean", "calibration", "hierarchical"]
 # Of judges' pages; `webjudge.languages` has their names.
@@ -85,8 +57,7 @@ def _once(values: tuple[float, ...]) -> tuple[float, ...]:
 def _iso_date(value: object) -> object:
     # Left alone, pydantic takes a bare number for seconds since 1970.
     if isinstance(value, str) and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
-        message = f"{value[:60]!r} is not a date; use a value such as 1996-01-31"
-        raise ValueError(message)
+        raise ValueError(f"{value[:60]!r} is not a date; use a value such as 1996-01-31")
     return value
 
 
@@ -100,15 +71,15 @@ Minutes = Annotated[int, Field(ge=1, le=100_000), Numeral]
 
 def _mail_address(value: str) -> str:
     if value and not re.fullmatch(r"[^\s@<>]+@[^\s@<>]+", value):
-        message = f"{value[:60]!r} is not an email address; use a value such as amy@example.org"
-        raise ValueError(message)
+        raise ValueError(
+            f"{value[:60]!r} is not an email address; use a value such as amy@example.org"
+        )
     return value
 
 
 def _plain_address(value: str) -> str:
     if not value.isascii():
-        message = f"{value[:60]!r} is not plain ASCII; write its domain in the form xn--..."
-        raise ValueError(message)
+        raise ValueError(f"{value[:60]!r} is not plain ASCII; write its domain in the form xn--...")
     return _mail_address(value)
 
 
@@ -118,23 +89,22 @@ def _time_zone(value: str) -> str:
     try:
         ZoneInfo(value)
     except (OSError, ValueError, LookupError):
-        message = f"{value[:60]!r} is not a time zone; use a name such as Europe/Berlin"
-        raise ValueError(message) from None
+        raise ValueError(
+            f"{value[:60]!r} is not a time zone; use a name such as Europe/Berlin"
+        ) from None
     return value
 
 
 def _few(value: tuple[Reminder, ...]) -> tuple[Reminder, ...]:
     if (more := len(value) - MOST_REMINDERS) > 0:
-        message = f"a judge gets at most {MOST_REMINDERS} reminders; leave {more} out"
-        raise ValueError(message)
+        raise ValueError(f"a judge gets at most {MOST_REMINDERS} reminders; leave {more} out")
     return value
 
 
 def _sha256(value: object) -> object:
     digits = value.strip().lower() if isinstance(value, str) else ""
     if not re.fullmatch(r"[0-9a-f]{64}", digits):
-        message = "expected 64 hexadecimal digits, as sha256sum prints them"
-        raise ValueError(message)
+        raise ValueError("expected 64 hexadecimal digits, as sha256sum prints them")
     return digits
 
 
@@ -227,8 +197,7 @@ class Reminder(StudyPart):
     @model_validator(mode="after")
     def _has_one_time(self) -> Reminder:
         if (self.after_days is None) == (self.before_due_days is None):
-            message = "needs one of after_days and before_due_days"
-            raise ValueError(message)
+            raise ValueError("needs one of after_days and before_due_days")
         return self
 
 
@@ -399,8 +368,9 @@ class Question(StudyPart):
 
 def _words(value: str) -> str:
     if not re.search(r"\w", value):
-        message = "words needs a letter or a digit; write the words as they are in the solution"
-        raise ValueError(message)
+        raise ValueError(
+            "words needs a letter or a digit; write the words as they are in the solution"
+        )
     return value
 
 
@@ -421,14 +391,12 @@ class Reviewed(StudyPart):
     @model_validator(mode="after")
     def _redacts_one_solution(self) -> Reviewed:
         if self.decision == "redact" and not (self.problem and self.solver):
-            message = (
+            raise ValueError(
                 "redact changes one solution; name its problem and its solver, in an entry for "
                 "each (statements and the briefing are yours to edit)"
             )
-            raise ValueError(message)
         if self.solver and not self.problem:
-            message = "problem is missing; name it, or leave out solver too"
-            raise ValueError(message)
+            raise ValueError("problem is missing; name it, or leave out solver too")
         return self
 
 
@@ -468,11 +436,9 @@ class Judging(StudyPart):
     def _each_question_once(self) -> Judging:
         ids = [question.id for question in self.questions]
         if doubled := next((one for one in ids if ids.count(one) > 1), None):
-            message = f"questions has the id {doubled!r} twice; give each its own"
-            raise ValueError(message)
+            raise ValueError(f"questions has the id {doubled!r} twice; give each its own")
         if sum(question.about == "placement" for question in self.questions) > 1:
-            message = "questions asks about placements twice; leave one out"
-            raise ValueError(message)
+            raise ValueError("questions asks about placements twice; leave one out")
         return self
 
 
@@ -482,8 +448,7 @@ _UPLOADS = ("pdf", "docx", "xlsx", "pptx", "png", "md", "py")
 def _endings(values: tuple[str, ...]) -> tuple[str, ...]:
     endings = tuple(dict.fromkeys(value.strip().casefold().lstrip(".") for value in values))
     if wrong := next((one for one in endings if not re.fullmatch(r"[a-z0-9]{1,12}", one)), None):
-        message = f"{wrong[:20]!r} is not an ending; use values such as pdf"
-        raise ValueError(message)
+        raise ValueError(f"{wrong[:20]!r} is not an ending; use values such as pdf")
     return endings
 
 
@@ -545,15 +510,14 @@ class Solving(StudyPart):
     @model_validator(mode="after")
     def _can_be_answered(self) -> Solving:
         if not (self.editor or self.uploads):
-            message = "editor is false and uploads is empty; allow one of the two"
-            raise ValueError(message)
+            raise ValueError("editor is false and uploads is empty; allow one of the two")
         if wrong := next((q for q in self.questions if q.about not in ("study", "task")), None):
-            message = f"question {wrong.id!r} needs about: study, or about: task for each problem"
-            raise ValueError(message)
+            raise ValueError(
+                f"question {wrong.id!r} needs about: study, or about: task for each problem"
+            )
         ids = [question.id for question in self.questions]
         if doubled := next((one for one in ids if ids.count(one) > 1), None):
-            message = f"questions has the id {doubled!r} twice; give each its own"
-            raise ValueError(message)
+            raise ValueError(f"questions has the id {doubled!r} twice; give each its own")
         return self
 
     @property
@@ -610,17 +574,18 @@ class ExperienceSettings(StudyPart):
     def _scores_stand_alone(self) -> ExperienceSettings:
         if self.score == "blom":
             if self.normalize != "none":
-                message = "blom scores are normalized already; leave out normalize or the score"
-                raise ValueError(message)
+                raise ValueError(
+                    "blom scores are normalized already; leave out normalize or the score"
+                )
             if self.form in ("log", "sqrt"):
-                message = (
+                raise ValueError(
                     f"blom scores can be 0 or less, where {self.form} is not defined; "
                     "use the score rank or another form"
                 )
-                raise ValueError(message)
         if self.score == "pl" and self.normalize != "none":
-            message = "pl scores know the size of each group; leave out normalize or the score"
-            raise ValueError(message)
+            raise ValueError(
+                "pl scores know the size of each group; leave out normalize or the score"
+            )
         return self
 
 

@@ -24,8 +24,6 @@ from quem.study.fields import (
 )
 from quem.study.measures import MeasureNames  # noqa: TC001  pydantic reads it
 
-__all__ = ["MEASURES", "OptionsSettings", "OptionsSpec", "OptionsSystem", "Question", "Utility"]
-
 # Those of Table 1 of Atanasova et al., in its order.
 MEASURES = (
     "F1",
@@ -46,15 +44,13 @@ Whole = Annotated[int, Field(ge=1, le=1_000_000), Numeral]
 
 def _more_than_nothing(value: float) -> float:
     if not value:
-        message = "must be more than 0"
-        raise ValueError(message)
+        raise ValueError("must be more than 0")
     return value
 
 
 def _some(options: tuple[str, ...]) -> tuple[str, ...]:
     if not options:
-        message = "is empty; add the correct option"
-        raise ValueError(message)
+        raise ValueError("is empty; add the correct option")
     return options
 
 

@@ -12,24 +12,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["balanced_orders", "least_used"]
-
 
 def balanced_orders(count: int) -> list[tuple[int, ...]]:
     """Give the rows of a Williams design.
 
     Over all rows each number is equally often at each position, and each follows each other
     number equally often.
-
-    Parameters
-    ----------
-    count : int
-        How many problems there are.
-
-    Returns
-    -------
-    list of tuple of int
-        `count` rows of the numbers below `count`, or twice as many where it is odd.
     """
     # 0, 1, count - 1, 2, count - 2, ...
     first = [(step + 1) // 2 if step % 2 else -step // 2 for step in range(count)]

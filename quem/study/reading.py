@@ -22,22 +22,6 @@ if TYPE_CHECKING:
 
     from quem.study.document import Loc
 
-__all__ = [
-    "JUDGED",
-    "KINDS",
-    "Draft",
-    "ExperienceFile",
-    "JudgedFile",
-    "RelevanceFile",
-    "StudyFile",
-    "draft_experience",
-    "draft_of_kind",
-    "draft_relevance",
-    "draft_study",
-    "kind_of",
-    "read_study",
-]
-
 KINDS = ("experience", "options", "retrieval", "dialogue", "relevance")
 _DEFAULT = "experience"
 # Those that have judging sessions.
@@ -49,20 +33,12 @@ Judged = TypeVar("Judged", ExperienceSpec, RelevanceSpec)
 
 @dataclass(frozen=True)
 class Draft(Generic[Spec_co]):
-    """A study file of any kind, as far as it could be understood.
-
-    Parameters
-    ----------
-    name : str
-        The path as the user wrote it, for messages.
-    spec : model of that kind, or None
-        None where the file has mistakes.
-    """
+    """A study file of any kind, as far as it could be understood."""
 
     path: Path
-    name: str
+    name: str  # the path as the user wrote it, for messages
     document: Document
-    spec: Spec_co | None
+    spec: Spec_co | None  # none where the file has mistakes
     mistakes: list[Mistake]
 
     def beside(self, name: str) -> tuple[Path, str]:
@@ -90,18 +66,10 @@ class Draft(Generic[Spec_co]):
 
 @dataclass(frozen=True)
 class JudgedFile(Draft[Spec_co]):
-    """A study file that can have a judging session, as far as it could be understood.
+    """A study file that can have a judging session, as far as it could be understood."""
 
-    Parameters
-    ----------
-    declared : Declared
-        The ids, also those of entries with mistakes elsewhere.
-    source : RankingsSource or None
-        Where the rankings are; None where that part has mistakes.
-    """
-
-    declared: Declared
-    source: RankingsSource | None
+    declared: Declared  # the ids, also those of entries with mistakes elsewhere
+    source: RankingsSource | None  # where the rankings are; None where that part has mistakes
 
 
 StudyFile: TypeAlias = JudgedFile[JudgedSpec]
@@ -110,18 +78,7 @@ RelevanceFile: TypeAlias = JudgedFile[RelevanceSpec]
 
 
 def read_study(path: str | os.PathLike[str]) -> JudgedSpec:
-    """Read and check a study file that can have a judging session, without its rankings.
-
-    Parameters
-    ----------
-    path : path-like
-        The study file.
-
-    Raises
-    ------
-    QuemError
-        With every mistake in the file.
-    """
+    """Read and check a study file that can have a judging session, without its rankings."""
     draft = draft_study(path)
     if draft.mistakes or draft.spec is None:
         raise QuemError(draft.mistakes)
@@ -129,37 +86,19 @@ def read_study(path: str | os.PathLike[str]) -> JudgedSpec:
 
 
 def draft_study(path: str | os.PathLike[str]) -> StudyFile:
-    """Read a study file with judges, keeping its mistakes beside what is understood.
-
-    Raises
-    ------
-    QuemError
-        The file cannot be read, is not a YAML mapping, or of another kind.
-    """
+    """Read a study file with judges, keeping its mistakes beside what is understood."""
     if _kind(_document(path), JUDGED) == "relevance":
         return draft_relevance(path)
     return draft_experience(path)
 
 
 def draft_experience(path: str | os.PathLike[str]) -> ExperienceFile:
-    """Read a study file of kind ``experience``, keeping its mistakes beside what is understood.
-
-    Raises
-    ------
-    QuemError
-        The file cannot be read, is not a YAML mapping, or of another kind.
-    """
+    """Read a study file of kind ``experience``, keeping its mistakes beside what is understood."""
     return _judged(draft_of_kind(path, ExperienceSpec))
 
 
 def draft_relevance(path: str | os.PathLike[str]) -> RelevanceFile:
-    """Read a study file of kind ``relevance``, keeping its mistakes beside what is understood.
-
-    Raises
-    ------
-    QuemError
-        The file cannot be read, is not a YAML mapping, or of another kind.
-    """
+    """Read a study file of kind ``relevance``, keeping its mistakes beside what is understood."""
     return _judged(draft_of_kind(path, RelevanceSpec))
 
 
@@ -172,18 +111,7 @@ def _judged(draft: Draft[Judged]) -> JudgedFile[Judged]:
 
 
 def draft_of_kind(path: str | os.PathLike[str], model: type[Spec_co]) -> Draft[Spec_co]:
-    """Read a study file of one kind, keeping its mistakes beside what is understood.
-
-    Parameters
-    ----------
-    model : subclass of StudyPart
-        That of the kind.
-
-    Raises
-    ------
-    QuemError
-        The file cannot be read, is not a YAML mapping, or of another kind.
-    """
+    """Read a study file of one kind, keeping its mistakes beside what is understood."""
     document = _document(path)
     _kind(document, (model.model_fields["kind"].default,))
     _fill_in_names(document.content, Path(path))
@@ -194,18 +122,7 @@ def draft_of_kind(path: str | os.PathLike[str], model: type[Spec_co]) -> Draft[S
 
 
 def kind_of(path: str | os.PathLike[str], wanted: str | None = None) -> str:
-    """Say of what kind a study is.
-
-    Parameters
-    ----------
-    wanted : str, optional
-        The kind that it has to be of.
-
-    Raises
-    ------
-    QuemError
-        The file cannot be read, is not a YAML mapping, or of a kind that is not known or wanted.
-    """
+    """Say of what kind a study is."""
     return _kind(_document(path), (wanted,) if wanted else ())
 
 
@@ -213,8 +130,18 @@ def _document(path: str | os.PathLike[str]) -> Document:
     name = str(path)
     document = parse_document(read_text(Path(path), name, what="study file"), name)
     if not isinstance(document.content, dict):
-        message = "a study file is a mapping of keys to values; `quem init FOLDER` writes one"
-        raise QuemError([Mistake(name, 1, 1, message=message)])
+        raise QuemError(
+            [
+                Mistake(
+                    name,
+                    1,
+                    1,
+                    message=(
+                        "a study file is a mapping of keys to values; `quem init FOLDER` writes one"
+                    ),
+                )
+            ]
+        )
     return document
 
 
@@ -223,18 +150,32 @@ def _kind(document: Document, wanted: tuple[str, ...] = ()) -> str:
     if not isinstance(kind, str) or (kind not in KINDS and kind not in _added_kinds()):
         known = (*KINDS, *_added_kinds())
         hint = nearest(kind, known) if isinstance(kind, str) else ""
-        message = (
-            "this version of quem does not know this kind of study; it knows: "
-            f"{', '.join(known)}{hint}"
+        raise QuemError(
+            [
+                document.mistake(
+                    ("kind",),
+                    (
+                        "this version of quem does not know this kind of study; it knows: "
+                        f"{', '.join(known)}{hint}"
+                    ),
+                )
+            ]
         )
-        raise QuemError([document.mistake(("kind",), message)])
     if wanted and kind not in wanted:
         article = "an" if kind[0] in "aeiou" else "a"
-        message = (
-            f"this is {article} {kind} study, which `quem analyze` and `quem check` take; what "
-            f"was asked for is there for the kind{'s'[: len(wanted) - 1]} {' and '.join(wanted)}"
+        raise QuemError(
+            [
+                document.mistake(
+                    ("kind",),
+                    (
+                        f"this is {article} {kind} study, which `quem analyze` and `quem check` "
+                        "take; what "
+                        f"was asked for is there for the kind{'s'[: len(wanted) - 1]} "
+                        f"{' and '.join(wanted)}"
+                    ),
+                )
+            ]
         )
-        raise QuemError([document.mistake(("kind",), message)])
     return kind
 
 

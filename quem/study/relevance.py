@@ -38,16 +38,6 @@ from quem.study.models import (
     System,
 )
 
-__all__ = [
-    "GRADE",
-    "LABELS",
-    "MOST_GRADES",
-    "Candidate",
-    "JudgedSpec",
-    "RelevanceSettings",
-    "RelevanceSpec",
-]
-
 # The question whose answer a grade is, as in the answers.
 GRADE = "grade"
 # Keys that give them: 0 to 9.
@@ -62,11 +52,11 @@ LABELS: dict[int, tuple[str, ...]] = {
 
 def _differ(values: tuple[str, ...]) -> tuple[str, ...]:
     if values and not 1 < len(values) <= MOST_GRADES:
-        message = f"needs 2 to {MOST_GRADES} labels, the lowest grade first; or none, to rank"
-        raise ValueError(message)
+        raise ValueError(
+            f"needs 2 to {MOST_GRADES} labels, the lowest grade first; or none, to rank"
+        )
     if len({one.casefold() for one in values}) < len(values) or not all(map(str.strip, values)):
-        message = "has a label twice, or an empty one; give each grade its own"
-        raise ValueError(message)
+        raise ValueError("has a label twice, or an empty one; give each grade its own")
     return values
 
 
@@ -165,14 +155,17 @@ class RelevanceSpec(SessionSpec):
     @model_validator(mode="after")
     def _fits_together(self) -> RelevanceSpec:
         if self.grades and any(one.id == GRADE for one in self.judging.questions):
-            message = f"judging.questions has the id {GRADE!r}, which the grades have; rename it"
-            raise ValueError(message)
+            raise ValueError(
+                f"judging.questions has the id {GRADE!r}, which the grades have; rename it"
+            )
         if not self.grades and self.judged:
-            message = "judged are grades, and ranks are none; name the grades, or leave judged out"
-            raise ValueError(message)
+            raise ValueError(
+                "judged are grades, and ranks are none; name the grades, or leave judged out"
+            )
         if not self.grades and self.design.block_size:
-            message = "ranks of blocks cannot be compared; name the grades, or leave design out"
-            raise ValueError(message)
+            raise ValueError(
+                "ranks of blocks cannot be compared; name the grades, or leave design out"
+            )
         return self
 
 

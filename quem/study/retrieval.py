@@ -26,26 +26,13 @@ from quem.study.fields import (
 )
 from quem.study.measures import MeasureNames  # noqa: TC001  pydantic reads it
 
-__all__ = [
-    "Attribute",
-    "Cases",
-    "GroundTruth",
-    "Linear",
-    "MacFac",
-    "Queries",
-    "RetrievalSettings",
-    "RetrievalSpec",
-    "Retriever",
-]
-
 LEAVE_ONE_OUT = "leave-one-out"
 _LARGEST = 1e300
 
 
 def _finite(value: float) -> float:
     if not -_LARGEST <= value <= _LARGEST:
-        message = "should be a finite number"
-        raise ValueError(message)
+        raise ValueError("should be a finite number")
     return value
 
 
@@ -57,8 +44,7 @@ def _need_one(part: StudyPart, *keys: str) -> None:
     named = [key for key in keys if getattr(part, key)]
     if len(named) != 1:
         two = f", and not both {named[0]} and {named[1]}" if named else ""
-        message = f"should have one of {', '.join(keys[:-1])}, or {keys[-1]}{two}"
-        raise ValueError(message)
+        raise ValueError(f"should have one of {', '.join(keys[:-1])}, or {keys[-1]}{two}")
 
 
 class Cases(StudyPart):
@@ -80,8 +66,7 @@ class Cases(StudyPart):
     @model_validator(mode="after")
     def _one_role(self) -> Cases:
         if both := next((name for name in self.solution if name in self.ignore), None):
-            message = f"the column {both!r} is both solution and ignored; name it once"
-            raise ValueError(message)
+            raise ValueError(f"the column {both!r} is both solution and ignored; name it once")
         return self
 
 
@@ -106,8 +91,7 @@ class Queries(StudyPart):
     @model_validator(mode="after")
     def _one_of_both(self) -> Queries:
         if self.file and self.leave_one_out:
-            message = "name a file, or write leave_one_out, and not both"
-            raise ValueError(message)
+            raise ValueError("name a file, or write leave_one_out, and not both")
         return self
 
 
@@ -126,11 +110,11 @@ class Attribute(StudyPart):
     @model_validator(mode="after")
     def _range_ascends(self) -> Attribute:
         if self.range is not None and not self.range[0] < self.range[1]:
-            message = "the range should go from a lower to a higher number, such as [0, 100]"
-            raise ValueError(message)
+            raise ValueError(
+                "the range should go from a lower to a higher number, such as [0, 100]"
+            )
         if self.range is not None and self.type == "categorical":
-            message = "a categorical attribute has no range; leave it out"
-            raise ValueError(message)
+            raise ValueError("a categorical attribute has no range; leave it out")
         return self
 
 
@@ -152,11 +136,9 @@ class Linear(StudyPart):
     def _something_counts(self) -> Linear:
         names = [attribute.name for attribute in self.attributes]
         if twice := next((name for name in names if names.count(name) > 1), None):
-            message = f"duplicate attribute {twice!r}; keep one"
-            raise ValueError(message)
+            raise ValueError(f"duplicate attribute {twice!r}; keep one")
         if self.attributes and not any(attribute.weight for attribute in self.attributes):
-            message = "all weights are 0; give one attribute at least a weight above 0"
-            raise ValueError(message)
+            raise ValueError("all weights are 0; give one attribute at least a weight above 0")
         return self
 
 
@@ -220,26 +202,24 @@ class GroundTruth(StudyPart):
     @model_validator(mode="after")
     def _one_source(self) -> GroundTruth:
         if self.machine_judgments and not self.is_named:
-            message = (
+            raise ValueError(
                 "machine judges are instruments and never the ground truth; name what experts "
                 "judged as judgments or qrels"
             )
-            raise ValueError(message)
         # Before cases are pooled and judged there is none.
         if self.is_named:
             _need_one(self, *_TRUTHS)
         if self.consensus != "median" and not self.judgments:
-            message = "consensus is of judgments; leave it out, since a study has its own"
-            raise ValueError(message)
+            raise ValueError("consensus is of judgments; leave it out, since a study has its own")
         if self.machine_judgments and (self.retriever or self.similarities):
-            message = (
+            raise ValueError(
                 "machine_judgments are used beside grades of experts; name these as judgments or "
                 "qrels"
             )
-            raise ValueError(message)
         if self.experts_on and not self.machine_judgments:
-            message = "experts_on says which queries experts judged beside machine_judgments"
-            raise ValueError(message)
+            raise ValueError(
+                "experts_on says which queries experts judged beside machine_judgments"
+            )
         return self
 
     @property
@@ -262,14 +242,12 @@ class MacFac(StudyPart):
     def _pairs(self) -> MacFac:
         n_filters, n_k = len(self.filters), len(self.k)
         if not self.filters or not self.k:
-            message = "name one size of the filter at least, and one k"
-            raise ValueError(message)
+            raise ValueError("name one size of the filter at least, and one k")
         if n_filters != n_k and 1 not in (n_filters, n_k):
-            message = (
+            raise ValueError(
                 f"filters and k make pairs, and there are {n_filters} filters and {n_k} k; "
                 "give as many of both, or one of either"
             )
-            raise ValueError(message)
         return self
 
     @property

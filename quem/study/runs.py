@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-__all__ = ["FOLDER", "Call", "Run", "RunKind", "Status", "read_runs", "runs_folder"]
-
 FOLDER = "machines"
 RunKind = Literal["rank", "control", "canary", "redacted"]
 Status = Literal["ok", "invalid", "refused", "too-long", "error", "budget"]
@@ -31,90 +29,54 @@ class _Part(BaseModel):
 
 
 class Call(_Part):
-    """One order of one problem's solutions, and how the machine ranked them.
-
-    Parameters
-    ----------
-    repeat : int
-        From 0.
-    key : str
-        Of the transcript.
-    order : tuple of str
-        The solvers, in the order in which their solutions were presented.
-    attempts : int
-        How often it was asked, until it answered in the form that was asked for.
-    requests : int
-        How often anything was sent; 0 where the answer was known.
-    ranked : tuple of tuple of str
-        Solvers, best first; equal ones together. Empty unless the status is ``ok``.
-    cannot : dict of str to str
-        Why solutions were not ranked, by solver.
-    model, fingerprint : str
-        As the service says who answered.
-    cost : float or None
-        None where it is not known.
-    """
+    """One order of one problem's solutions, and how the machine ranked them."""
 
     problem: str
     block: int = 1
-    repeat: int
-    key: str
+    repeat: int  # from 0
+    key: str  # of the transcript
     status: Status
-    order: tuple[str, ...]
-    attempts: int = 1
-    requests: int = 0
+    order: tuple[str, ...]  # the solvers, in the order in which their solutions were presented
+    attempts: int = 1  # how often it was asked, until it answered in the form that was asked for
+    requests: int = 0  # how often anything was sent; 0 where the answer was known
+    # Solvers, best first; equal ones together. Empty unless the status is ``ok``.
     ranked: tuple[tuple[str, ...], ...] = ()
-    cannot: dict[str, str] = {}
+    cannot: dict[str, str] = {}  # why solutions were not ranked, by solver
+    # As the service says who answered
     model: str = ""
     fingerprint: str = ""
     seconds: float = 0.0
     input_tokens: int | None = None
     output_tokens: int | None = None
-    cost: float | None = None
+    cost: float | None = None  # none where it is not known
 
 
 class Run(_Part):
-    """What one machine judge said of a study in one run.
-
-    Parameters
-    ----------
-    number : int
-        From 1.
-    kind : str
-        ``rank`` for what is analyzed; ``control`` for problems that are ranked again to see whether
-        the machine still judges as it did; ``canary`` with a planted request, and ``redacted``
-        without words that seem to speak to a judge.
-    prompt : str
-        SHA-256 of the prompt.
-    digests : dict
-        Of each solution that it was shown, by problem and solver.
-    words : dict
-        How many words each of them has.
-    unsent : int
-        Images in whose place their descriptions were sent.
-    planted : dict of str to str
-        Of a ``canary``: in whose solution the request was planted, by problem.
-    redacted : dict of str to tuple of str
-        Of one that is ``redacted``: from whose solutions words were left out, by problem.
-    """
+    """What one machine judge said of a study in one run."""
 
     format: Literal["quem-machine-run/1"] = "quem-machine-run/1"
     study: str
     judge: str
-    number: int
+    number: int  # from 1
+    # ``rank`` for what is analyzed; ``control`` for problems that are ranked again to see whether
+    # the machine still judges as it did; ``canary`` with a planted request, and ``redacted``
+    # without words that seem to speak to a judge.
     kind: RunKind = "rank"
     declared_model: str = ""
     family: str = ""
-    prompt: str
+    prompt: str  # SHA-256 of the prompt
     temperature: float = 0.0
     repeats: int
     currency: str = ""
     began_at: dt.datetime
     ended_at: dt.datetime
+    # Of each solution that it was shown, by problem and solver.
     digests: dict[str, dict[str, str]] = {}
-    words: dict[str, dict[str, int]] = {}
-    unsent: int = 0
+    words: dict[str, dict[str, int]] = {}  # how many words each of them has
+    unsent: int = 0  # images in whose place their descriptions were sent
+    # Of a ``canary``: in whose solution the request was planted, by problem.
     planted: dict[str, str] = {}
+    # Of one that is ``redacted``: from whose solutions words were left out, by problem.
     redacted: dict[str, tuple[str, ...]] = {}
     calls: tuple[Call, ...] = ()
 
@@ -145,27 +107,28 @@ def runs_folder(study: Path, judge: str) -> Path:
 
 
 def read_runs(study: Path, study_id: str, judge: str) -> list[Run]:
-    """Read all runs of a machine judge, the first one first.
-
-    Parameters
-    ----------
-    study : Path
-        The study file.
-
-    Raises
-    ------
-    QuemError
-        A file is no run of this judge in this study.
-    """
+    """Read all runs of a machine judge, the first one first."""
     runs = []
     for path in sorted(runs_folder(study, judge).glob("[0-9]*.json")):
         try:
             run = Run.model_validate_json(path.read_bytes())
         except (ValidationError, OSError, json.JSONDecodeError) as error:
-            message = "cannot be read as a run of a machine judge; move it elsewhere"
-            raise QuemError([Mistake(str(path), message=message)]) from error
+            raise QuemError(
+                [
+                    Mistake(
+                        str(path),
+                        message="cannot be read as a run of a machine judge; move it elsewhere",
+                    )
+                ]
+            ) from error
         if (run.study, run.judge) != (study_id, judge):
-            message = f"is of {run.judge} in the study {run.study}; move it elsewhere"
-            raise QuemError([Mistake(str(path), message=message)])
+            raise QuemError(
+                [
+                    Mistake(
+                        str(path),
+                        message=f"is of {run.judge} in the study {run.study}; move it elsewhere",
+                    )
+                ]
+            )
         runs.append(run)
     return sorted(runs, key=lambda run: run.number)

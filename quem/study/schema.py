@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from quem.study.document import Document, Loc
 
-__all__ = ["changed_settings", "complaints", "known_keys", "setting_value", "validate"]
-
 Model = TypeVar("Model", bound=BaseModel)
 
 # By how pydantic's names of errors begin.
@@ -38,15 +36,7 @@ _MESSAGES = {
 
 
 def validate(model: type[Model], document: Document) -> tuple[Model | None, list[Mistake]]:
-    """Make the model of a document.
-
-    Returns
-    -------
-    model : instance or None
-        None where there are mistakes.
-    mistakes : list of Mistake
-        All of them, in the order of the file.
-    """
+    """Make the model of a document."""
     try:
         return model.model_validate(document.content), []
     except ValidationError as error:
@@ -55,18 +45,7 @@ def validate(model: type[Model], document: Document) -> tuple[Model | None, list
 
 
 def changed_settings(settings: Model, changed: Mapping[str, object]) -> Model:
-    """Put the settings of a caller in the place of those of a study file.
-
-    Parameters
-    ----------
-    changed : mapping
-        By name; None leaves a setting as it is.
-
-    Raises
-    ------
-    QuemError
-        A setting is unknown, or its value wrong.
-    """
+    """Put the settings of a caller in the place of those of a study file."""
     wanted = {key: value for key, value in changed.items() if value is not None}
     model = type(settings)
     try:
@@ -77,13 +56,7 @@ def changed_settings(settings: Model, changed: Mapping[str, object]) -> Model:
 
 
 def setting_value(model: type[BaseModel], name: str, value: object) -> object:
-    """Convert the value of one setting, such as the text of an option.
-
-    Raises
-    ------
-    ValueError
-        The value is wrong; the message says how.
-    """
+    """Convert the value of one setting, such as the text of an option."""
     field = model.model_fields[name]
     annotation: Any = Annotated[field.annotation, field]
     try:
@@ -95,22 +68,7 @@ def setting_value(model: type[BaseModel], name: str, value: object) -> object:
 def complaints(
     error: ValidationError, model: type[BaseModel], content: object, *, what: str = "key"
 ) -> list[tuple[Loc, str, bool]]:
-    """Put pydantic's errors in plain words.
-
-    Parameters
-    ----------
-    model : subclass of pydantic.BaseModel
-        What was to be made of the content.
-    content : object
-        Plain data.
-    what : str
-        What the reader calls a key of the content.
-
-    Returns
-    -------
-    list of (Loc, str, bool)
-        Where, what is wrong and how to mend it, and whether the key is wrong or its value.
-    """
+    """Put pydantic's errors in plain words."""
     keys = dict(known_keys(model))
     wrong: list[tuple[Loc, str, bool]] = []
     for detail in error.errors(include_url=False):
@@ -127,13 +85,7 @@ def complaints(
 def known_keys(
     model: type[BaseModel], path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], list[str]]]:
-    """Yield each mapping of the file (its path, list indices left out) and its keys.
-
-    Parameters
-    ----------
-    path : tuple of str
-        Where the model is.
-    """
+    """Yield each mapping of the file (its path, list indices left out) and its keys."""
     fields = {info.alias or name: info for name, info in model.model_fields.items()}
     yield path, list(fields)
     for name, info in fields.items():

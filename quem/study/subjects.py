@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from quem.study.document import Document
 
-__all__ = ["SolvedProblem", "SubjectRecord", "fill_in_subjects", "id_trouble", "subjects_text"]
-
 _OWN = ("id", "name", "experience", "state")
 _ANSWER = "answer "
 _STATES = ("submitted", "timeout", "skipped", "none")
@@ -50,17 +48,10 @@ def id_trouble(subject_id: str) -> str:
 
 @dataclass(frozen=True)
 class SolvedProblem:
-    """What a subject made of one problem, and how long it took.
+    """What a subject made of one problem, and how long it took."""
 
-    Parameters
-    ----------
-    state : {"submitted", "timeout", "skipped", "none"}
-        "timeout" where the time was over, and "none" where there is no solution.
-    seconds, away, paused : float
-        Time at work with the page in view, away from it, and in pauses.
-    """
-
-    state: str
+    state: str  # "timeout" where the time was over, and "none" where there is no solution
+    # Time at work with the page in view, away from it, and in pauses
     seconds: float = 0.0
     away: float = 0.0
     paused: float = 0.0
@@ -68,24 +59,14 @@ class SolvedProblem:
 
 @dataclass(frozen=True)
 class SubjectRecord:
-    """A row of the table.
-
-    Parameters
-    ----------
-    experience : float or None
-        None for those who did not say it, who are no subjects of the study.
-    state : {"", "withdrawn", "declined", "absent"}
-        Those who withdrew, declined, or solved nothing are no subjects of the study either.
-    answers : mapping of str to str
-        By question.
-    problems : mapping of str to SolvedProblem
-    """
+    """A row of the table."""
 
     id: str
     name: str
-    experience: float | None
+    experience: float | None  # none for those who did not say it, who are no subjects of the study
+    # Those who withdrew, declined, or solved nothing are no subjects of the study either.
     state: str = ""
-    answers: Mapping[str, str] = field(default_factory=dict)
+    answers: Mapping[str, str] = field(default_factory=dict)  # by question
     problems: Mapping[str, SolvedProblem] = field(default_factory=dict)
 
 
@@ -122,19 +103,7 @@ def _plain(cell: str) -> str:
 
 
 def fill_in_subjects(document: Document) -> list[Mistake]:
-    """Put the subjects of a table, and their missing solutions, where a study names the table.
-
-    Parameters
-    ----------
-    document : Document
-        Its content is changed. Before the solving session is closed there is no table, and
-        there are no subjects.
-
-    Returns
-    -------
-    list of Mistake
-        Each with the line of the table.
-    """
+    """Put the subjects of a table, and their missing solutions, where a study names the table."""
     content = document.content
     named = content.get("subjects")
     if not isinstance(named, str):
@@ -172,13 +141,7 @@ def _problems(content: dict[str, Any]) -> list[str]:
 
 
 class _Table:
-    """What a table of subjects says.
-
-    Attributes
-    ----------
-    subjects, missing : list of dict
-        As the study file would have them.
-    """
+    """What a table of subjects says."""
 
     def __init__(self, text: str, name: str) -> None:
         self.name = name

@@ -12,8 +12,6 @@ from PIL import Image
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["HIDDEN", "PLANTS", "document", "planted", "token"]
-
 _SHOWN = b"BT /F1 14 Tf 20 160 Td (An ordinary plan) Tj ET\n"
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     Name: TypeAlias = Callable[[str], str]
 
-__all__ = ["HIDDEN", "METADATA", "SECRET", "hidden", "hidden_colors", "picture", "planted_images"]
-
 SECRET = "Zebulon-Quark"  # noqa: S105  a name that nothing else holds
 _ICC = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 _ICC_NAME = "sRGB built-in"

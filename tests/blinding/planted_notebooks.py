@@ -13,8 +13,6 @@ from tests.blinding.planted_images import picture
 if TYPE_CHECKING:
     from tests.blinding.planted_images import Name
 
-__all__ = ["drawing", "planted_notebook", "with_attachment"]
-
 
 def _png(name: str) -> str:
     info = PngInfo()

@@ -18,21 +18,6 @@ if TYPE_CHECKING:
 
     Name: TypeAlias = Callable[[str], str]
 
-__all__ = [
-    "BEGINNING",
-    "END",
-    "docx",
-    "odp",
-    "ods",
-    "odt",
-    "planted_office",
-    "pptx",
-    "rtf",
-    "simple_docx",
-    "xlsx",
-    "zipped",
-]
-
 BEGINNING, END = "A plan to see", "The end of a plan."
 _RELS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"

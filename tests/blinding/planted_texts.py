@@ -5,8 +5,6 @@ What is visible is content: words, descriptions of images, and where links to ot
 
 from __future__ import annotations
 
-__all__ = ["FRONT_MATTER", "HTML", "MARKDOWN"]
-
 FRONT_MATTER = "---\ntitle: A plan of ?\nauthor:\n  - ?\ndate: 2026-01-01 # ?\n---\n"
 
 MARKDOWN = {

@@ -16,8 +16,6 @@ from PIL import Image, UnidentifiedImageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["everything_in"]
-
 _HEX = re.compile(rb"(?:[0-9a-fA-F]{2}){7,}")
 _BASE64 = re.compile(rb"[A-Za-z0-9+/_-]{12,}")
 # Larger pictures are drawn pages and photographs.

@@ -232,7 +232,8 @@ def test_markdown_is_shown_as_written(render: Callable[..., Rendered]) -> None:
     """Headings, tables, code, lists and links of Markdown are there."""
     text = (
         "# Plan\n\nSome *good* text.\n\n#### Deep\n\n|a|b|\n|--|-:|\n|1|2|\n\n"
-        "```python\nif x < 1:\n    pass\n```\n\n- one\n- ~~two~~\n\n[l](https://example.org/?a=1&b)\n"
+        "```python\nif x < 1:\n    pass\n```\n\n- one\n- "
+        "~~two~~\n\n[l](https://example.org/?a=1&b)\n"
     )
     rendered = render({"S1.md": text})
     reader = read(rendered.parts[0].html)
@@ -359,8 +360,7 @@ def test_nothing_is_made_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     first = render_solution(solution, asset)
 
     def never(*_: object, **__: object) -> str:
-        message = "this was read before"
-        raise AssertionError(message)
+        raise AssertionError("this was read before")
 
     monkeypatch.setattr("quem.blinding.rendering.read_text", never)
     assert render_solution(solution, asset) == first

@@ -10,8 +10,6 @@ from axe_playwright_python.base import AXE_FILE_PATH
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-__all__ = ["objections"]
-
 _SCRIPT = Path(AXE_FILE_PATH).read_text(encoding="utf-8")
 _RUN = "options => axe.run(document, options).then(results => results.violations)"
 # Four fifths of the time of axe; windows of all sizes have the same colors.

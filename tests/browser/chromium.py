@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import BrowserContext, Page, Playwright
 
-__all__ = ["KillableChromium"]
-
 # It starts often: without what no page here needs.
 _LIGHT = ["--disable-gpu", "--disable-extensions", "--mute-audio"]
 _LIGHT += ["--disable-component-extensions-with-background-pages"]
@@ -25,17 +23,10 @@ _LIGHT += ["--disable-component-extensions-with-background-pages"]
 
 @dataclass
 class KillableChromium:
-    """A Chromium whose profile outlives it, as on a judge's computer.
-
-    Parameters
-    ----------
-    playwright : Playwright
-    profile : Path
-        Its folder.
-    """
+    """A Chromium whose profile outlives it, as on a judge's computer."""
 
     playwright: Playwright
-    profile: Path
+    profile: Path  # its folder
     process: subprocess.Popen[bytes] | None = None
     context: BrowserContext | None = None
 

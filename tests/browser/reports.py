@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-__all__ = ["extreme_study", "opened", "passes"]
-
 
 def extreme_study(folder: Path) -> Path:
     """Write a study of nine systems with hostile names, one outside the range, and few subjects."""

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
-__all__ = ["document", "quem", "session"]
-
 
 def quem(
     *arguments: object, code: int = 0, program: str = "from quem.cli import run; run()"
@@ -64,15 +62,7 @@ def rank_all(
 def session(
     browser: Browser, study: Path, problems: Sequence[str], size: int, judges: Sequence[str]
 ) -> set[str]:
-    """Let experts rank what is dealt to them, and the organizer close; gives the problems.
-
-    Parameters
-    ----------
-    problems : sequence of str
-        Ids such as P1, whose title is "Case 1".
-    size : int
-        How many solutions each task has.
-    """
+    """Let experts rank what is dealt to them, and the organizer close; gives the problems."""
     with Served(study) as served:
         organizer = browser.new_context(viewport={"width": 1280, "height": 800})
         desk = organizer.new_page()

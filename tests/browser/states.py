@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page
 
-__all__ = ["PICTURES", "states", "write_states_study"]
-
 # The widths of the design, and the small windows that it names.
 PICTURES = {"laptop": (1280, 800), "tablet": (820, 1180), "phone": (390, 844)}
 _SENTENCE = (

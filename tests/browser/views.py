@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page
 
-__all__ = ["EVERY_VIEW", "PHONE", "WIDE", "each_view"]
-
 WIDE = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 # Set it to look at every view, as ``nox -s trials -- views`` does.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from quem.store.engine import Store
 
-__all__ = ["SOLVERS", "STATES", "close", "hold_session"]
-
 SOLVERS = ("S0", "S1", "S2", "S3", "sys")
 # One a judge.
 STATES = (

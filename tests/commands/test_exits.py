@@ -112,8 +112,7 @@ def test_a_bug_ends_with_3_and_keeps_its_traceback(
     """What is no user's mistake says so, with the lines that a report needs."""
 
     def broken(_: object, **__: object) -> None:
-        message = "a bolt is loose"
-        raise RuntimeError(message)
+        raise RuntimeError("a bolt is loose")
 
     monkeypatch.setattr("quem.experience.loading.load_study", broken)
     code, out, err = quem_command("check", make_study(study_with()))

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from quem.study.fields import StudyPart
 
-__all__ = ["KINDS", "TABLES", "keys_of", "literals", "plain", "rows_of", "written"]
-
 TABLES = runpy.run_path(str(ROOT / "docs/make_tables.py"))
 keys_of = TABLES["keys_of"]
 # Each kind of study, the page that explains its keys, and its model.

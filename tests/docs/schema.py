@@ -12,8 +12,6 @@ from quem.report.columns import json_schema
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["SCHEMA", "fits", "mappings", "mistakes", "shortened"]
-
 SCHEMA = json_schema(presentations())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 

@@ -10,8 +10,6 @@ from tests.served import Browserless, Served, all_ranked
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["hold_session"]
-
 _CARD = re.compile(r"<template data-solution=.*?</template>", re.DOTALL)
 
 
@@ -19,13 +17,7 @@ _YEARS = ("1", "4", "8", "15")
 
 
 def hold_session(study: Path) -> None:
-    """Open a study, let each judge rank all tasks, the longest solution best, and close it.
-
-    Parameters
-    ----------
-    study : Path
-        A study file, or the folder of a new study, whose missing parts are filled in first.
-    """
+    """Open a study, let each judge rank all tasks, the longest solution best, and close it."""
     is_new = study.is_dir()
     with Served(study / "study.yaml" if is_new else study) as served:
         organizer = Browserless(served.base)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["Finding", "check", "findings", "texts"]
-
 # What to avoid, as a regular expression, and what to write.
 RULES = {
     r"\b(?:one|an?|each|twice|\d+) (?:line|row|link|file|page|column|entry|class|query) an? \w+"

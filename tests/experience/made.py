@@ -25,18 +25,6 @@ if TYPE_CHECKING:
     from quem.experience.cells import RankCells
     from quem.experience.result import ExperienceFindings
 
-__all__ = [
-    "Cell",
-    "averages_of",
-    "cells_of",
-    "golden_study",
-    "printed_study",
-    "random_ranks",
-    "study_of",
-    "table_of",
-    "years_of",
-]
-
 _GOLDEN = Path(__file__).parent / "experience2.json"
 
 Cell = tuple[str, str, str]  # judge, problem, solver; a rank of None is one that failed
@@ -63,28 +51,7 @@ def study_of(
     recognized: Collection[Cell] = (),
     **analysis: object,
 ) -> Study:
-    """Make a study of ranks; who has no years and is not withheld is a system.
-
-    Parameters
-    ----------
-    ranks : mapping
-        Judge, problem and solver to the rank; None for a solution that failed.
-    years : mapping
-        Subject to experience.
-    withheld : sequence of str
-    failed : iterable of (str, str)
-        Problem and solver of what the study file declares failed.
-    blocks : mapping, optional
-        The block of a cell, where it is not 1.
-    occasion : int
-        Of `ranks`.
-    again : mapping, optional
-        The ranks of the next occasion.
-    recognized : collection of (str, str, str)
-        Cells of `ranks` whose author the judge recognized.
-    **analysis
-        Settings.
-    """
+    """Make a study of ranks; who has no years and is not withheld is a system."""
     rows = [(cell, rank, occasion) for cell, rank in ranks.items()]
     rows += [(cell, rank, occasion + 1) for cell, rank in (again or {}).items()]
     judges = _distinct(cell[0] for cell, _, _ in rows)
@@ -203,17 +170,7 @@ def random_ranks(
     missing: float = 0.0,
     ties: bool = False,
 ) -> tuple[dict[Cell, float | None], dict[str, float]]:
-    """Draw ranks of a study in which skill grows with experience; and the experience.
-
-    Parameters
-    ----------
-    rng : Generator
-    judges, problems, subjects, systems : int
-    missing : float
-        The share of solutions left out.
-    ties : bool
-        Whether judges see only coarse differences.
-    """
+    """Draw ranks of a study in which skill grows with experience; and the experience."""
     years = {
         f"S{i}": float(np.round(1 + 11 * i / subjects + rng.random(), 2)) for i in range(subjects)
     }

@@ -13,13 +13,8 @@ from scipy.optimize import minimize
 from statsmodels.duration.hazard_regression import PHReg
 
 from quem.errors import QuemError
-from quem.experience.plackett_luce import (
-    PlackettLuce,
-    WeakOrders,
-    connection,
-    fit_plackett_luce,
-    weak_orders,
-)
+from quem.experience.choices import WeakOrders, weak_orders
+from quem.experience.plackett_luce import PlackettLuce, connection, fit_plackett_luce
 
 # Best first; a place that solvers share is a tie.
 Ranking = list[list[int]]

@@ -12,9 +12,10 @@ import pytest
 from scipy.special import expit, stdtrit
 
 import quem
+from quem.experience.choices import weak_orders
 from quem.experience.expected_ranks import ExpectedRanks, pool_rankings
 from quem.experience.fit_statistics import fit_statistics
-from quem.experience.plackett_luce import connection, fit_plackett_luce, weak_orders
+from quem.experience.plackett_luce import connection, fit_plackett_luce
 from quem.experience.pooled_rankings import ListedRankings
 from quem.experience.standard_errors import standard_errors
 from tests.experience.made import Cell, random_ranks, study_of

@@ -13,8 +13,6 @@ from quem.experience.presentation.verdict import verdict
 if TYPE_CHECKING:
     from quem.experience.result import ExperienceFindings, ExperienceResult
 
-__all__ = ["STYLE", "statements", "states_years", "unmarked"]
-
 # What is said of years only.
 _YEARS = re.compile(
     r"is estimated|was estimated at|prediction (interval|bound)|at (least|most) [−\d]"

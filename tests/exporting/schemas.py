@@ -13,25 +13,13 @@ from typing import Any
 
 import pytest
 
-__all__ = ["schema_of"]
-
 # Of a Python that the packages are for; only a schema is read.
 _PYTHON = "3.13"
 _SECONDS = 300
 
 
 def schema_of(package: str, version: str, member: str, cache: Path) -> dict[str, Any]:
-    """Read a JSON file of a package's wheel; skips the test where it cannot be fetched.
-
-    Parameters
-    ----------
-    version : str
-        A requirement: "==1.2" or ">=1.2,<2".
-    member : str
-        The file's path in the wheel.
-    cache : Path
-        Where wheels are kept.
-    """
+    """Read a JSON file of a package's wheel; skips the test where it cannot be fetched."""
     stem = package.replace("-", "_")
     uv = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     wheels = list(cache.glob(f"{stem}-*.whl"))

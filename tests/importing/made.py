@@ -11,8 +11,6 @@ import zstandard
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["write_eval", "write_harness", "write_long", "write_tree"]
-
 _ZSTANDARD = 93
 
 

@@ -27,17 +27,6 @@ if TYPE_CHECKING:
 
     from babel.messages.catalog import Message
 
-__all__ = [
-    "ROOT",
-    "check",
-    "extracted",
-    "faults",
-    "is_of_scripts",
-    "texts_of",
-    "unmarked",
-    "update",
-]
-
 ROOT = Path(__file__).resolve().parents[2]
 LOCALES = ROOT / "webjudge" / "locales"
 SCRIPTS = sorted((ROOT / "webjudge" / "static").glob("*.js"))
@@ -96,13 +85,7 @@ def check() -> list[str]:
 
 
 def faults(catalog: Catalog, wanted: Catalog) -> Iterator[str]:
-    """Say what is wrong with a catalog.
-
-    Parameters
-    ----------
-    wanted : Catalog
-        As from `extracted`.
-    """
+    """Say what is wrong with a catalog."""
     there = {_key(message): message for message in catalog if message.id}
     for message in wanted:
         if not message.id:

@@ -21,8 +21,6 @@ from webjudge import languages
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["LEFT", "PROGRAM", "RIGHT", "install", "pseudo"]
-
 LEFT, RIGHT = "el", "he"
 # What runs `quem` with both.
 PROGRAM = "from tests.languages.pseudo import install; install(); from quem.cli import run; run()"

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from quem.leaderboard.result import LeaderboardResult
 
-__all__ = ["FEW", "QUERIES", "compared", "table_of", "write_retrievers"]
-
 QUERIES = 24
 _DOCUMENTS = 30
 FEW: dict[str, Any] = {"bootstrap": 50, "permutations": 199}
@@ -35,15 +33,7 @@ def write_retrievers(
     truth: int = 0,
     **analysis: object,
 ) -> Path:
-    """Write a study of runs of systems with some skill; gives the path of the study file.
-
-    Parameters
-    ----------
-    seed : int
-        Of the runs.
-    truth : int
-        Seed of the judgments: the same truth has the same.
-    """
+    """Write a study of runs of systems with some skill; gives the path of the study file."""
     drawn = np.random.default_rng([truth, 7])
     relevant = drawn.random((queries, _DOCUMENTS)) < 0.2
     relevant[:, 0] = True

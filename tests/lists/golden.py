@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-__all__ = ["DATA", "GOLDEN", "options"]
-
 GOLDEN: dict[str, Any] = json.loads(
     (Path(__file__).parent / "golden.json").read_text(encoding="utf-8")
 )

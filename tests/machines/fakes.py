@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["SECRET", "Service", "serving"]
-
 SECRET = "sk-very-secret"  # noqa: S105  of a service that is not real
 MARK = "beep"
 # Before something goes wrong once.
@@ -57,13 +55,7 @@ def _score(kind: str, place: int, n: int, text: str, seed: int) -> float:
 
 
 def answer(kind: str, solutions: list[tuple[str, str]], seed: int) -> str:
-    """Answer a request as a judge of a kind does.
-
-    Parameters
-    ----------
-    solutions : list of (str, str)
-        Letter and text, in the order of presentation.
-    """
+    """Answer a request as a judge of a kind does."""
     n = len(solutions)
     scores = {
         letter: _score(kind, place, n, text, seed) for place, (letter, text) in enumerate(solutions)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["GOLDEN", "golden_calls", "golden_study", "run_of", "write_run", "write_study"]
-
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parent / "golden.json").read_text("utf-8"))
 NOON = dt.datetime(2026, 11, 1, 12, tzinfo=dt.UTC)
 
@@ -70,12 +68,7 @@ def write_study(
 ) -> Path:
     """Write a study with ranks of experts.
 
-    Parameters
-    ----------
-    ranks : array of float, shape (judges, problems, solvers)
-        NaN where there is none; subjects S1, S2, ... first.
-    **more
-        Keys of the study file.
+    Shapes: `ranks` (judges, problems, solvers).
     """
     subjects = [f"S{n}" for n in range(1, len(years) + 1)]
     judges = [f"J{n}" for n in range(1, len(ranks) + 1)]

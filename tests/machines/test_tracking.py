@@ -38,13 +38,7 @@ def tracked_study(
     liking: float = 2.0,
     **changed: Any,  # noqa: ANN401
 ) -> Path:
-    """Write versions that two experts ranked but for the last ones, and a machine that likes them.
-
-    Parameters
-    ----------
-    **changed
-        Keys of the last version.
-    """
+    """Write versions that two experts ranked but for the last, and a machine that likes them."""
     quality = quality or QUALITY
     rng = np.random.default_rng(1)
     solvers = [*PEOPLE, *quality]

@@ -26,10 +26,7 @@ RANKED = PROBLEMS[1::2]
 def of_one_more_vote(path: Path, machine: NDArray[np.float64]) -> tuple[float, float]:
     """Give the interval of the system, the last solver, where a machine is one more judge.
 
-    Parameters
-    ----------
-    machine : array of float, shape (solvers,)
-        Average ranks over all problems.
+    Shapes: `machine` (solvers,).
     """
     table = pd.read_csv(path.with_name("rankings.csv"))
     experts = table.groupby("solver")["rank"].mean()[list(SOLVERS)].to_numpy()

@@ -15,17 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from email.message import EmailMessage
 
-__all__ = ["MailHost"]
-
 
 class MailHost:
-    """Takes letters, or refuses them.
-
-    Parameters
-    ----------
-    answer : callable, optional
-        From a receiver's address to the answer to RCPT; "250 OK" by default.
-    """
+    """Takes letters, or refuses them."""
 
     def __init__(self, answer: Callable[[str], str] = lambda _: "250 OK") -> None:
         self.answer = answer

@@ -16,18 +16,6 @@ if TYPE_CHECKING:
 
     from quem.options.result import OptionsResult
 
-__all__ = [
-    "KEY",
-    "LISTS",
-    "Lists",
-    "analysed",
-    "answers_of",
-    "cut",
-    "drawn",
-    "some_lists",
-    "study_in",
-]
-
 # Of each list, for each option how sure the system is, and whether it is correct.
 Lists = list[list[tuple[float, bool]]]
 

@@ -17,10 +17,7 @@ DRAWN = 200_000
 def expected(name: str, chances: np.ndarray, longest: int) -> np.ndarray:
     """The expected score of the first 1, 2, ... options, shape (lists, lengths).
 
-    Parameters
-    ----------
-    chances : array of float, shape (lists, longest)
-        That each option is the correct one; best first.
+    Shapes: `chances` (lists, longest).
     """
     values = {"max_length": longest} if name == "OLAR" else {}
     columns = []

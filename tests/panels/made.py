@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from quem.panels.package import ReferencePanel
 
-__all__ = ["made_panel", "placed_study"]
-
 
 def made_panel(
     path: Path,

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from quem.relevance.result import RelevanceResult
 
-__all__ = ["LABELS", "analysed", "drawn", "study_in", "table"]
-
 LABELS = ["No", "Partly", "Yes"]
 
 

@@ -11,33 +11,17 @@ import yaml
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["CASES", "case_study"]
-
 
 @dataclass(frozen=True)
 class Case:
-    """How the ranks of a study are drawn.
+    """How the ranks of a study are drawn."""
 
-    Parameters
-    ----------
-    systems : dict of str to float
-        Name to the years that the system is worth.
-    people : tuple of float
-        Experience.
-    noise : float
-        Standard deviation of a rank's quality, in years.
-    jagged : float
-        Of the first system from problem to problem, beyond that.
-    flat : bool
-        Whether experience does not show in the quality of people.
-    """
-
-    systems: dict[str, float]
-    people: tuple[float, ...] = (2, 2, 5, 5, 7, 8, 10)
-    noise: float = 1.0
+    systems: dict[str, float]  # name to the years that the system is worth
+    people: tuple[float, ...] = (2, 2, 5, 5, 7, 8, 10)  # experience
+    noise: float = 1.0  # standard deviation of a rank's quality, in years
     problems: int = 4
-    jagged: float = 0.0
-    flat: bool = False
+    jagged: float = 0.0  # of the first system from problem to problem, beyond that
+    flat: bool = False  # whether experience does not show in the quality of people
     seed: int = 1
     settings: dict[str, object] = field(default_factory=dict)
 

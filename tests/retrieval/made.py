@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from quem.retrieval.result import RetrievalResult
 
-__all__ = ["CASES", "QUERIES", "codes", "evaluated", "mistakes", "write_study"]
-
 CASES = "id,x,kind\na,1,p\nb,2,q\nc,3,p\nd,4,\n"
 QUERIES = "id,x,kind\nq1,1.5,p\nq2,3,q\nq3,,p\n"
 

@@ -67,8 +67,7 @@ class Gone(BaseScoredDocs):  # type: ignore[misc]
 
     def scoreddocs_iter(self) -> Iterator[GenericScoredDoc]:
         """Give them."""
-        message = "no route to host"
-        raise OSError(message)
+        raise OSError("no route to host")
 
 
 WHOLE = ir_datasets.Dataset(Docs(), Queries(), Judged(), Listed())

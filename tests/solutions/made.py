@@ -17,25 +17,13 @@ if TYPE_CHECKING:
 
     from quem.errors import Mistake, StudyWarning
 
-__all__ = ["SOLUTIONS", "found_in", "image", "messages", "write_judged"]
-
 SOLUTIONS = {f"{problem}/{solver}.md": "A plan." for problem in PROBLEMS for solver in SOLVERS}
 
 
 def write_judged(
     folder: Path, files: Mapping[str, str | bytes | None] = {}, **changes: object
 ) -> Path:
-    """Write a study that waits for judges, with a solution by each solver.
-
-    Parameters
-    ----------
-    folder : Path
-    files : dict
-        What is to be different in the folder of solutions; None takes a file away. Names that
-        begin with a slash lie beside the study file.
-    **changes
-        Of the study, as in `study_with`.
-    """
+    """Write a study that waits for judges, with a solution by each solver."""
     study = write_study(folder, study_with(**{"rankings": None, **changes}))
     (folder / "rankings.csv").unlink()
     for name, content in {**SOLUTIONS, **files}.items():

@@ -35,28 +35,6 @@ if TYPE_CHECKING:
     from quem.store.judges import StoredJudge
     from quem.store.verification import Verified
 
-__all__ = [
-    "BEST_FIRST",
-    "JUDGES",
-    "OLD_ARCHIVE",
-    "PLAN",
-    "SOLVERS",
-    "STUDY",
-    "at_once",
-    "ballot",
-    "contents",
-    "contents_on_disk",
-    "dealt",
-    "events",
-    "judge",
-    "made_contents",
-    "prepare",
-    "revisions",
-    "save",
-    "states",
-    "verified",
-]
-
 # Written by version 0.1 (commit 3676347), of a session with a trial that was discarded, practice,
 # reopened and repeated rankings, and a judge who was erased.
 OLD_ARCHIVE = Path(__file__).with_name("data") / "archive-0.1.jsonl"

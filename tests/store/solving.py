@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from quem.store.solving import Kind, SavedAnswer, SolvingTask
     from quem.store.subjects import StoredSubject
 
-__all__ = ["PROBLEMS", "FakeTime", "assigned", "run", "save", "subject", "task", "with_session"]
-
 PROBLEMS = ("P1", "P2", "P3", "P4")
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import random
     from pathlib import Path
 
-__all__ = ["conformal_coverage"]
-
 _NEAR = 0.015
 _NEW = 4_000
 _COVERAGES = (0.8, 0.9, 0.95)

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     from webjudge import Site
 
-__all__ = ["crawl"]
-
 # A name has no other letters than these behind its first two, so that it cannot be met by chance,
 # and is as long as a subtag of a language may be.
 _LETTERS, _LENGTH = "bcdfghjklmnprstvwx", 6
@@ -66,16 +64,10 @@ _IMAGES = ("png", "jpg", "jpeg", "gif", "webp")
 
 @dataclass
 class Names:
-    """A name for each thing that is planted.
-
-    Parameters
-    ----------
-    rng : random.Random
-    meanings : dict of str to str
-        By name in small letters, what it stands for.
-    """
+    """A name for each thing that is planted."""
 
     rng: random.Random
+    # By name in small letters, what it stands for.
     meanings: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, kind: str) -> str:
@@ -301,8 +293,7 @@ def _listening() -> Iterator[str]:
             server.accept()
         except BlockingIOError:
             return
-        message = "a document called its host"
-        raise AssertionError(message)
+        raise AssertionError("a document called its host")
 
 
 def count_without_cleaning(rng: random.Random, folder: Path) -> int:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Page
 
-__all__ = ["LAYOUTS", "first_link"]
-
 _MOST_COMMANDS, _MOST_SECONDS = 3, 300
 
 
@@ -70,13 +68,7 @@ def _trial(_rng: random.Random, folder: Path) -> dict[str, Any]:
 
 
 def first_link(name: str, folder: Path, page: Page) -> float:
-    """Make a study of a layout, and open its first judge's link.
-
-    Returns
-    -------
-    float
-        How many seconds it took.
-    """
+    """Make a study of a layout, and open its first judge's link."""
     write, problems, solvers = LAYOUTS[name]
     source, study = write(folder / f"{name}-outputs"), folder / f"{name}-study"
     began = time.monotonic()

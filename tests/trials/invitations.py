@@ -32,8 +32,6 @@ from tests.trials.runner import registered
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["InvitationTrial"]
-
 _JUDGES, _KILLS = 60, 5
 _MOST_LETTERS = 6  # between two kills
 _QUEM = (sys.executable, "-c", "from quem.cli import run; run()")

@@ -34,8 +34,6 @@ from tests.trials.runner import registered
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["CUT_OFF", "Acknowledged", "Client", "KillTrials"]
-
 _CARD = re.compile(r'<template data-solution="([A-Z]+)".*?content-([0-9a-f]{12})', re.DOTALL)
 _FEWEST, _MOST = 3, 9  # solvers
 _LEAST_SAVES = 3  # of each client between two kills
@@ -46,22 +44,12 @@ CUT_OFF = (URLError, OSError, HTTPException, ValueError)
 
 @dataclass(frozen=True)
 class Acknowledged:
-    """A save that the server acknowledged.
-
-    Parameters
-    ----------
-    ballot : str
-    revision : int
-    order : tuple of str
-        Contents, best first.
-    receipt : str
-        Of a submitted one.
-    """
+    """A save that the server acknowledged."""
 
     ballot: str
     revision: int
-    order: tuple[str, ...]
-    receipt: str = ""
+    order: tuple[str, ...]  # contents, best first
+    receipt: str = ""  # of a submitted one
 
 
 class Client(threading.Thread):
@@ -132,23 +120,12 @@ class Client(threading.Thread):
 
 @dataclass
 class KillTrials:
-    """A session that goes on over all trials.
-
-    Parameters
-    ----------
-    folder : Path
-    database : str
-        A URL, or the path of an SQLite file.
-    rng : random.Random
-        Decides what the clients save, how the server ends, and what is edited.
-    judges : int
-        Each at two groups at the same time.
-    """
+    """A session that goes on over all trials."""
 
     folder: Path
-    database: str
-    rng: random.Random
-    judges: int = 4
+    database: str  # a URL, or the path of an SQLite file
+    rng: random.Random  # decides what the clients save, how the server ends, and what is edited
+    judges: int = 4  # each at two groups at the same time
     notes: list[Acknowledged] = field(default_factory=list)
     contents: dict[str, str] = field(default_factory=dict)  # by digest of the file
     refused: Counter[str] = field(default_factory=Counter)

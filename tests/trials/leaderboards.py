@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import random
     from pathlib import Path
 
-__all__ = ["equal_systems"]
-
 _LEVEL = 0.05
 
 

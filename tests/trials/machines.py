@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["MACHINES", "ROWS", "simulate"]
-
 _SUBJECTS, _PROBLEMS, _EXPERTS = 12, 24, 2
 _YEARS = np.linspace(1, 12, _SUBJECTS)
 _STUDIES = 250  # of each cell, in one trial
@@ -60,12 +58,7 @@ _MOST_OFF, _MOST_OFF_MEAN, _MOST_WIDE = 2.5, 0.5, 1.02
 def simulate(row: Row, machine: str, rng: np.random.Generator) -> tuple[Floats, Floats, float]:
     """Draw a study: ranks by experts and by a machine judge, and the years of the system.
 
-    Returns
-    -------
-    h : array of float, shape (problems, solvers)
-        The experts' mean ranks; NaN where they did not rank.
-    m : array of float, shape (1, problems, solvers)
-    truth : float
+    Shapes: `h` (problems, solvers); `m` (1, problems, solvers).
     """
     truth = float(rng.uniform(1, 12))
     n = _SUBJECTS + 1

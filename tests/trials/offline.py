@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Playwright
 
-__all__ = ["OfflineTrial"]
-
 Order = tuple[tuple[str, ...], ...]
 
 _PROBLEMS = ("P0", "P1")
@@ -76,18 +74,11 @@ class Revision(NamedTuple):
 
 @dataclass
 class Task:
-    """What the judge made of a task.
+    """What the judge made of a task."""
 
-    Parameters
-    ----------
-    made : list of tuple
-        Each order that the page showed, or was about to show when it was killed.
-    kept : int
-        How many of them the page said to be kept or saved.
-    """
-
+    # Each order that the page showed, or was about to show when it was killed.
     made: list[Order] = field(default_factory=lambda: [()])
-    kept: int = 1
+    kept: int = 1  # how many of them the page said to be kept or saved
 
     def note(self, seen: dict[str, Any]) -> None:
         """Note what the page shows, and whether it says that this is kept."""
@@ -115,21 +106,12 @@ class Task:
 
 @dataclass
 class OfflineTrial:
-    """One judge, one browser, and a server that goes away.
-
-    Parameters
-    ----------
-    playwright : Playwright
-    rng : random.Random
-    folder : Path
-    rounds : range
-        How many there may be.
-    """
+    """One judge, one browser, and a server that goes away."""
 
     playwright: Playwright
     rng: random.Random
     folder: Path
-    rounds: range = range(3, 6)
+    rounds: range = range(3, 6)  # how many there may be
     tasks: dict[str, Task] = field(default_factory=lambda: {p: Task() for p in _PROBLEMS})
     events: list[str] = field(default_factory=list)
     asked: int = 0

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["CELLS", "simulate"]
-
 _STUDIES = 250  # of each cell, in one trial
 _LEVEL = 0.95
 _WAYS = ("all ranked again", "w", "w and τ²")
@@ -43,24 +41,17 @@ _LOW, _HIGH, _ALIKE = Noise(1, 1, 1, 0.5), Noise(2, 2, 2, 1), Noise(0.3, 2, 2, 0
 
 
 class Cell(NamedTuple):
-    """A kind of session, and the coverage in percent that the method's tables give.
-
-    Parameters
-    ----------
-    shift : float
-        Standard deviation of a new taste that the new judges share, in years.
-    expected : tuple of (float or None)
-        Of a full session, with w alone, and with the larger of w and τ².
-    """
+    """A kind of session, and the coverage in percent that the method's tables give."""
 
     noise: Noise
+    # Of a full session, with w alone, and with the larger of w and τ².
     expected: tuple[float | None, float | None, float | None]
     anchors: int = 4
     people: int = 12
     problems: int = 8
     old: int = 3
     new: int = 2
-    shift: float = 0.0
+    shift: float = 0.0  # standard deviation of a new taste that the new judges share, in years
 
 
 CELLS = {
@@ -96,13 +87,7 @@ class _Panel(ReferencePanel):
 
 
 def simulate(cell: Cell, rng: np.random.Generator) -> dict[str, tuple[float, float]]:
-    """Draw a panel and a session on it.
-
-    Returns
-    -------
-    dict of str to (float, float)
-        By way: how far the estimate is from the system's years, and half of its interval.
-    """
+    """Draw a panel and a session on it."""
     n, own = cell.people, cell.people
     truth = float(rng.uniform(1, 12))
     years = np.append(np.linspace(1, 12, n), truth)

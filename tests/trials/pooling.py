@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page
 
-__all__ = ["judged_pool", "pooling"]
-
 _CASES = 12
 _FOUND = 4
 _DEPTH = 2
@@ -55,13 +53,7 @@ def pooling(rng: random.Random, folder: Path) -> dict[str, Any]:
 def judged_pool(
     browser: Browser, folder: Path, rng: random.Random, *, queries: int, judges: int
 ) -> dict[str, Any]:
-    """Do all of it once.
-
-    Returns
-    -------
-    dict
-        How many pairs were judged, and nDCG@2 of both retrievers.
-    """
+    """Do all of it once."""
     names = [f"q{n}" for n in range(queries)]
     truth = {(q, n): rng.randrange(_GRADES) for q in names for n in range(_CASES)}
     _write_study(folder, names, truth, rng)

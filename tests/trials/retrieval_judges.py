@@ -23,30 +23,20 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["MACHINES", "PANELS", "covers_with_judges", "covers_with_machines"]
-
 _LEVEL = 0.95
 _CASES = 12
 _MEASURE = measure("nDCG@5")
 
 
 class Panel(NamedTuple):
-    """A way to judge.
-
-    Parameters
-    ----------
-    judges, queries : int
-    taste : float
-        Standard deviation of how much better judges like the kind of case that the first
-        retriever prefers, in grades.
-    noise : float
-        Standard deviation of a grade.
-    """
+    """A way to judge."""
 
     judges: int
     queries: int
+    # Standard deviation of how much better judges like the kind of case that the first retriever
+    # prefers, in grades.
     taste: float
-    noise: float
+    noise: float  # standard deviation of a grade
 
 
 PANELS = {
@@ -156,21 +146,12 @@ def retrieval_judges(rng: random.Random, folder: Path) -> dict[str, Any]:
 
 
 class Machine(NamedTuple):
-    """Machine judges beside experts.
+    """Machine judges beside experts."""
 
-    Parameters
-    ----------
-    n : int
-        Queries that experts judged, of 200.
-    noise : float or None
-        Standard deviation of the machine's score of a query; None where it is of another query.
-    bias : float
-        By how much the machine's scores are too high.
-    """
-
-    n: int
+    n: int  # queries that experts judged, of 200
+    # Standard deviation of the machine's score of a query; None where it is of another query.
     noise: float | None
-    bias: float = 0.0
+    bias: float = 0.0  # by how much the machine's scores are too high
 
 
 _KINDS = {"good": (0.12, 0.0), "biased": (0.12, 0.3), "useless": (None, 0.0)}

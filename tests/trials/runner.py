@@ -15,35 +15,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["TRIALS", "Trial", "registered", "run_trials"]
-
 
 @dataclass(frozen=True)
 class Trial:
-    """Something that is tried many times.
-
-    Parameters
-    ----------
-    name : str
-    run : callable
-        ``run(rng, folder) -> dict``: one trial, from a random generator of its own and an empty
-        folder, gives figures to keep, as JSON can say them. It raises where what must hold does
-        not.
-    count : int
-        How many trials `nox -s trials` runs.
-    meaning : str
-        What is tried, in a line.
-    bar : callable, optional
-        From all results: what they miss together, or nothing.
-    table : callable, optional
-        From all results: the tables that the documentation has of them, in Markdown.
-    """
+    """Something that is tried many times."""
 
     name: str
+    # ``run(rng, folder) -> dict``: one trial, from a random generator of its own and an empty
+    # folder, gives figures to keep, as JSON can say them. It raises where what must hold does not.
     run: Callable[[random.Random, Path], dict[str, Any]]
-    count: int
-    meaning: str
+    count: int  # how many trials `nox -s trials` runs
+    meaning: str  # what is tried, in a line
+    # From all results: what they miss together, or nothing.
     bar: Callable[[list[dict[str, Any]]], str] = lambda _: ""
+    # From all results: the tables that the documentation has of them, in Markdown.
     table: Callable[[list[dict[str, Any]]], str] = lambda _: ""
 
 
@@ -51,13 +36,7 @@ TRIALS: dict[str, Trial] = {}
 
 
 def registered(name: str, *, count: int, **more: Any) -> Callable[[Any], Any]:  # noqa: ANN401
-    """Register a function as a trial; the first line of its docstring says what is tried.
-
-    Parameters
-    ----------
-    **more
-        The `bar` and the `table` of the trial, where it has them.
-    """
+    """Register a function as a trial; the first line of its docstring says what is tried."""
 
     def register(run: Any) -> Any:  # noqa: ANN401  the function as it is
         meaning = (run.__doc__ or "").split("\n")[0].rstrip(".")
@@ -70,24 +49,7 @@ def registered(name: str, *, count: int, **more: Any) -> Callable[[Any], Any]:  
 def run_trials(
     trial: Trial, count: int, seed: int, out: Path, *, again: bool = False
 ) -> list[dict[str, Any]]:
-    """Run the trials that have no result yet.
-
-    Parameters
-    ----------
-    trial : Trial
-    count : int
-    seed : int
-        Trial ``n`` is the same for a seed, however many others are run.
-    out : Path
-        Lines of JSON, to which each result is added at once: a run that was stopped goes on.
-    again : bool
-        Whether to run those once more that failed.
-
-    Returns
-    -------
-    list of dict
-        For each trial: its number, ``failed`` (the traceback, or nothing) and its figures.
-    """
+    """Run the trials that have no result yet."""
     finished = {
         number: result
         for number, result in _finished(out, trial.name, seed).items()

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
-__all__ = ["ARCHIVE", "IN_STORE", "STUDY", "archive", "mutated", "sealed_study", "unnoticed"]
-
 _SOLVERS = ("S0", "S1", "S2", "S3", "sys")
 _ORDERS = {
     ("J0", "P0"): "12345",

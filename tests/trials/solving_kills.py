@@ -35,8 +35,6 @@ from tests.webjudge.solving_sites import task_data, write_solving_study
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["SolvingKills"]
-
 _KILLS = 5
 _LEAST = 3  # acknowledged saves of each client between two kills
 
@@ -119,19 +117,10 @@ class Client(threading.Thread):
 
 @dataclass
 class SolvingKills:
-    """A solving session that goes on over all kills.
-
-    Parameters
-    ----------
-    folder : Path
-    database : str
-        A URL, or the path of an SQLite file.
-    rng : random.Random
-    people : int
-    """
+    """A solving session that goes on over all kills."""
 
     folder: Path
-    database: str
+    database: str  # a URL, or the path of an SQLite file
     rng: random.Random
     people: int = 4
     notes: list[Note] = field(default_factory=list)

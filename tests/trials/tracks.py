@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     Cell = dict[str, list[float]]
     Cells = dict[str, Cell]
 
-__all__ = [
-    "COURSES",
-    "VERSIONS",
-    "Course",
-    "Drawn",
-    "cells",
-    "draw",
-    "intervals",
-    "located",
-    "missed",
-    "table",
-]
-
 VERSIONS = (2, 3, 4, 6, 10)
 # Percentage points.
 _MOST_OFF, _MOST_OFF_MEAN = 2.5, 0.5
@@ -39,29 +26,18 @@ _LIKING, _OF_PERSONS, _ERROR = 2.0, 0.7, 1.0
 
 
 class Course(NamedTuple):
-    """The noise of studies, how unsteady the machine's liking is, and what the method's table says.
-
-    Parameters
-    ----------
-    unsteady : float
-        Standard deviation of the machine's liking from version to version, in years.
-    slope : float
-        How much of a solution's quality the machine sees.
-    experts : float
-        Percent that the intervals of experts are to cover.
-    expected : dict of int to float
-        Percent that those of tracked versions are to cover, by calibrated versions.
-    """
+    """The noise of studies, how unsteady the machine's liking is, and what the table says."""
 
     person: float
     solution: float
     judge: float
     taste: float
-    unsteady: float
+    unsteady: float  # standard deviation of the machine's liking from version to version, in years
+    # Percent that those of tracked versions are to cover, by calibrated versions.
     expected: dict[int, float]
-    experts: float | None = None
+    experts: float | None = None  # percent that the intervals of experts are to cover
     problems: int = 12
-    slope: float = 1.0
+    slope: float = 1.0  # how much of a solution's quality the machine sees
 
 
 def _low(unsteady: float, *expected: float) -> Course:
@@ -85,19 +61,12 @@ COURSES = {
 
 
 class Drawn(NamedTuple):
-    """Average ranks among the people, by experts and by the machine, of b studies.
+    """Average ranks among the people, by experts and by the machine, of b studies."""
 
-    Parameters
-    ----------
-    experts, machine : array of float, shape (b, subjects + versions + 1)
-        Subjects, calibrated versions, and the new one.
-    truth : array of float, shape (b,)
-        Experience of the new one.
-    """
-
+    # Of shape (b, subjects + versions + 1): subjects, calibrated versions, and the new one
     experts: Floats
     machine: Floats
-    truth: Floats
+    truth: Floats  # of shape (b,): experience of the new one
 
 
 def draw(course: Course, versions: int, studies: int, rng: np.random.Generator) -> Drawn:
@@ -128,17 +97,12 @@ def located(seen: Floats) -> Floats:
 
 
 class Intervals(NamedTuple):
-    """Estimates of the new version, and halves of their 95% intervals, shape (b,) each.
-
-    Parameters
-    ----------
-    is_near : array of bool
-        Whether it is where calibrated versions and people are, so that years are given.
-    """
+    """Estimates of the new version, and halves of their 95% intervals, shape (b,) each."""
 
     experts: tuple[Floats, Floats]
     machine: tuple[Floats, Floats]
     track: tuple[Floats, Floats]
+    # Whether it is where calibrated versions and people are, so that years are given.
     is_near: NDArray[np.bool_]
 
 
@@ -200,14 +164,7 @@ def intervals(drawn: Drawn) -> Intervals:
 
 
 def cells(studies: int, rng: np.random.Generator) -> Cells:
-    """Simulate every cell that the method's table has.
-
-    Returns
-    -------
-    dict of str to dict of str to list of float
-        By cell, such as ``people differ, 2: 3 versions``; by way, how many studies, how many
-        intervals that cover, and the median half-width.
-    """
+    """Simulate every cell that the method's table has."""
     return {
         f"{name}: {versions} versions": _cell(course, versions, studies, rng)
         for name, course in COURSES.items()

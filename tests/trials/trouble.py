@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from tests.served import Served
     from tests.trials.kills import Acknowledged
 
-__all__ = ["KINDS", "TroubleTrials"]
-
 _SAVES = 3  # of each client, or refusals, before it goes on
 _LONGEST_LOCK = 8.0  # seconds; saves are refused after 5
 _HOLD = """
@@ -65,15 +63,10 @@ class PatientClient(Client):
 
 @dataclass
 class TroubleTrials(KillTrials):
-    """A session in which something fails.
-
-    Parameters
-    ----------
-    new_database : callable, optional
-        Gives the database into which a backup is restored; without it the old one's place.
-    """
+    """A session in which something fails."""
 
     judges: int = 3
+    # Gives the database into which a backup is restored; without it the old one's place.
     new_database: Callable[[], str] | None = None
     clients: list[PatientClient] = field(default_factory=list)
 

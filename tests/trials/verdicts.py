@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import random
     from pathlib import Path
 
-__all__ = ["jagged_systems", "no_relation"]
-
 # A line rises with p < .05 in 2.5% of studies without a relation; at most 12 of 200.
 _RISING = 0.025
 _FLAGGED = 0.87

@@ -23,20 +23,6 @@ if TYPE_CHECKING:
 
     from webjudge import Site
 
-__all__ = [
-    "SECRETS",
-    "SUBJECTS",
-    "SYSTEM",
-    "enter_as",
-    "enter_dashboard",
-    "fake_analysis",
-    "make_site",
-    "rank",
-    "rank_all",
-    "set_life",
-    "write_site",
-]
-
 SUBJECTS = ("ZORNSUBJ1", "ZORNSUBJ2", "ZORNSUBJ3", "ZORNSUBJ4")
 SYSTEM = "ZORNKBS7"
 SECRETS = (*SUBJECTS, SYSTEM, "Xanthippe", "Deep Blunder", "7.7.7-rc9", "37.625")
@@ -50,19 +36,7 @@ def write_site(
     judging: str = "{repeat: 1}",
     more: str = "",
 ) -> Path:
-    """Write a study and its solutions; gives the path of the study file.
-
-    Parameters
-    ----------
-    folder : Path
-    problems : int
-    judges : sequence of str
-        Their ids; the name of J1 is "Judge J1".
-    judging : str
-        The key of the study file, as YAML.
-    more : str
-        More lines of the study file.
-    """
+    """Write a study and its solutions; gives the path of the study file."""
     lines = ["id: site", "title: A made-up study", "experience_unit: years", "problems:"]
     lines += [f"  - {{id: P{p}, title: Problem {p}}}" for p in range(1, problems + 1)]
     if judges:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from webjudge import Site
 
-__all__ = ["Solver", "task_data", "write_solving_study"]
-
 _DATA = re.compile(r'<script[^>]*id="task-data"[^>]*>(.*?)</script>', re.DOTALL)
 _TASK = re.compile(r"/solve/t/([\w-]+)")
 

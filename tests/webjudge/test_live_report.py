@@ -233,8 +233,7 @@ def test_a_python_that_cannot_start(
     """Whatever prevents the analysis, everybody who waits for it is told."""
 
     def broken(*_: Any, **__: Any) -> None:  # noqa: ANN401
-        message = "no memory"
-        raise OSError(message)
+        raise OSError("no memory")
 
     monkeypatch.setattr(subprocess, "run", broken)
     report = LiveReport(site).get(10)

@@ -126,8 +126,7 @@ def test_no_secret_is_logged(
     token = token_of(site)
 
     def broken(_: object) -> None:
-        message = "a bug"
-        raise RuntimeError(message)
+        raise RuntimeError("a bug")
 
     monkeypatch.setattr("webjudge.access.session_of", broken)
     answer = app.test_client().get(f"/j/{token}")

@@ -51,19 +51,6 @@ if TYPE_CHECKING:
     from quem.comparison.versions import Progression, Step
     from quem.experience.result import ExperienceFindings
 
-__all__ = [
-    "DOCUMENT",
-    "ESTIMATES",
-    "GAINS",
-    "GAINS_IN_RANKS",
-    "GAINS_IN_YEARS",
-    "INDEPENDENT",
-    "PAIRS",
-    "PAIRS_IN_RANKS",
-    "PAIRS_IN_YEARS",
-    "TABLES",
-]
-
 
 def _interval(comparison: ComparisonFindings) -> str:
     return f"{format_percent(comparison.level)} interval"

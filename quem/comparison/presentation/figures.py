@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from quem.comparison.versions import Progression
     from quem.experience.estimate import Interval
 
-__all__ = ["FIGURES", "differences", "ends_of", "estimates", "progression", "uplift", "wins"]
-
 _ROW = 0.3  # inches
 
 

@@ -31,33 +31,6 @@ if TYPE_CHECKING:
     from quem.comparison.versions import Step
     from quem.experience.estimate import Interval
 
-__all__ = [
-    "NO_YEARS",
-    "TEST_NAMES",
-    "answers_table",
-    "apart_text",
-    "bound_text",
-    "difference_text",
-    "entry_text",
-    "estimate_text",
-    "inferences_of",
-    "less",
-    "names_of",
-    "no_years_text",
-    "outcome_text",
-    "rank_interval",
-    "rank_text",
-    "step_p_text",
-    "step_text",
-    "steps_table",
-    "test_text",
-    "undefined_texts",
-    "uplift_text",
-    "won_text",
-    "years_interval",
-    "years_text",
-]
-
 TEST_NAMES = {
     "auto": "test chosen by judges' differences",
     "problem": "t test over problems",

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 
     from quem.comparison.result import ComparisonFindings
 
-__all__ = ["YEARS", "report_context", "sections"]
-
 CAPTIONS = {
     "estimates": "Each system's estimate with its prediction interval or, outside the range, the "
     "values allowed by its one-sided bound. The shaded bar is the experience of the study's "

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from quem.comparison.result import ComparisonFindings
     from quem.comparison.versions import Progression
 
-__all__ = ["INDEPENDENCE", "UPLIFT_MEANING", "summary_text", "title_of"]
-
 INDEPENDENCE = (
     "Assumes independent studies of comparable populations, in which a year of experience means "
     "the same."

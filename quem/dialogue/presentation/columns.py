@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     )
     from quem.dialogue.sensitivity import Sensitivity, Variation
 
-__all__ = ["DOCUMENT", "TABLES"]
-
 _CHOICE = Type({"type": ["integer", "string"]})
 _RANK_QUALITY = "rank quality"
 

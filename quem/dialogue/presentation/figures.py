@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from quem.dialogue.outcomes import DialogueFindings, StrategyOutcomes
 
-__all__ = ["CAPTIONS", "FIGURES", "agreement", "outcomes", "rank_quality"]
-
 CAPTIONS = {
     "rank-quality": "Rank quality of the list of candidates after each answer, with a bootstrap "
     "band over targets. 1 is the list of a system that knows all; 0, a list in no order.",

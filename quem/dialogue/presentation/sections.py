@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from quem.dialogue.outcomes import DialogueFindings, StrategyOutcomes
     from quem.dialogue.sensitivity import Sensitivity
 
-__all__ = ["report_context"]
-
 _OF_LEAVE_ONE_IN = (
     "Aha, D. W. and Breslow, L. A. (1997). Refining conversational case libraries. Proceedings of "
     "ICCBR 1997, Springer, 267–278.",

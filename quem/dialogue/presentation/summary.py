@@ -14,16 +14,6 @@ if TYPE_CHECKING:
     from quem.dialogue.outcomes import DialogueFindings, StrategyOutcomes, UserAgreement
     from quem.dialogue.sensitivity import Sensitivity
 
-__all__ = [
-    "choice_rows",
-    "figure_one",
-    "lead",
-    "search_rows",
-    "summary_text",
-    "users_sentence",
-    "winners",
-]
-
 _LEAST = 2
 
 
@@ -78,13 +68,7 @@ def lead(findings: DialogueFindings) -> list[str]:
 def figure_one(
     findings: DialogueFindings, estimate: StrategyOutcomes, *, intervals: bool = False
 ) -> list[tuple[str, ...]]:
-    """Rows as in the paper's Figure 1: strategies of each user sorted, and their range.
-
-    Parameters
-    ----------
-    intervals : bool
-        Whether to give intervals, and to mark with * what differs significantly from the first.
-    """
+    """Rows as in the paper's Figure 1: strategies of each user sorted, and their range."""
     columns = []
     for column in range(len(findings.users)):
         order = estimate.order(column)

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from quem.experience.influence import LeaveOneOut
     from quem.experience.result import ExperienceFindings
 
-__all__ = ["Check", "basis", "before_quoting", "counts"]
-
 # A test that passes by less is weak evidence.
 _CLEARLY = 0.01
 # Kendall's W: from here judges agree well, and from here in part.
@@ -40,20 +38,11 @@ _MATTERS, _DECIDES = 1 / 3, 1.0
 
 @dataclass(frozen=True)
 class Check:
-    """One line of a card.
-
-    Parameters
-    ----------
-    sign : {"good", "warn", "bad"}
-    title : str
-        A short sentence.
-    text : str
-        The number behind it.
-    """
+    """One line of a card."""
 
     sign: Literal["good", "warn", "bad"]
-    title: str
-    text: str
+    title: str  # a short sentence
+    text: str  # the number behind it
 
 
 def counts(findings: ExperienceFindings) -> list[tuple[str, str]]:

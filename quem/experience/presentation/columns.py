@@ -62,22 +62,6 @@ if TYPE_CHECKING:
     from quem.experience.significance import AnovaRow
     from quem.experience.skill import FormFit
 
-__all__ = [
-    "AGREEMENT",
-    "ANOVA",
-    "DOCUMENT",
-    "FORMS",
-    "LEAVE_ONE_OUT",
-    "RANKS",
-    "RESIDUALS",
-    "RETEST",
-    "SOLVERS",
-    "TABLES",
-    "VARIANTS",
-    "Solver",
-    "solvers",
-]
-
 Row = TypeVar("Row")
 
 _FORM = choice(*SKILL_FORMS)
@@ -109,20 +93,14 @@ def _second(name: str) -> Callable[[tuple[str, Any], ExperienceFindings], object
 
 
 class Solver(NamedTuple):
-    """A solver, as a row of averages.
-
-    Parameters
-    ----------
-    experience, average_rank : float
-        NaN where unknown.
-    n_ranks, n_problems : int or None
-        None for a study of averages.
-    """
+    """A solver, as a row of averages."""
 
     id: str
     kind: str
+    # NaN where unknown
     experience: float
     average_rank: float
+    # None for a study of averages
     n_ranks: int | None
     n_problems: int | None
 

@@ -39,16 +39,6 @@ if TYPE_CHECKING:
     from quem.experience.profile import ProblemPlace, Profile
     from quem.experience.result import ExperienceFindings
 
-__all__ = [
-    "ESTIMATES",
-    "PLACES",
-    "PROFILE",
-    "averaged_ranks",
-    "bound_columns",
-    "headline_columns",
-    "in_unit",
-]
-
 Row = TypeVar("Row")
 
 
@@ -90,13 +80,7 @@ _AT_LEAST: Columns[tuple[float, float], ExperienceFindings] = Columns(
 def bound_columns(
     estimate: Callable[[Row], Estimate],
 ) -> tuple[Column[Row, Any], ...]:
-    """Give the columns that say whether an estimate is inside the subjects' range, and its bound.
-
-    Parameters
-    ----------
-    estimate : callable
-        Gives that of a row.
-    """
+    """The columns of an estimate inside the subjects' range or not, and of its bound."""
 
     def bound(side: str) -> Callable[[Row, object], float | None]:
         return lambda row, _: estimate(row).bound if estimate(row).side == side else None

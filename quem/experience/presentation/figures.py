@@ -44,19 +44,6 @@ if TYPE_CHECKING:
     from quem.experience.influence import LeaveOneOut
     from quem.experience.result import ExperienceFindings
 
-__all__ = [
-    "FIGURES",
-    "NARROW",
-    "agreement",
-    "estimate",
-    "influence",
-    "ranks",
-    "scale",
-    "sensitivity",
-    "sensitivity_rows",
-    "skill_function",
-]
-
 _MOST_GUIDES = 5  # systems with dashed lines to the axes; more would be a thicket
 
 
@@ -378,20 +365,7 @@ def _remark(axes: Axes, at: int, text: str, *, low_side: bool) -> None:
 def sensitivity_rows(
     findings: ExperienceFindings, most: int = MOST_ROWS
 ) -> tuple[list[Row], list[str]]:
-    """Rows of the sensitivity figure, and notes on what was left out of them.
-
-    Parameters
-    ----------
-    most : int
-        Of the judges, subjects, and problems; where there are more than half of this, only a
-        quarter of it is shown of each.
-
-    Returns
-    -------
-    rows : list of (str, dict)
-        A label, and by system the estimate and its ends.
-    notes : list of str
-    """
+    """Rows of the sensitivity figure, and notes on what was left out of them."""
     rows: list[Row] = [
         ("headline", {e.system: (e.experience, *e.prediction) for e in findings.estimates})
     ]

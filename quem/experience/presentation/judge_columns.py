@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from quem.experience.judges import JudgeFit
     from quem.experience.result import ExperienceFindings
 
-__all__ = ["JUDGES", "W_INTERVAL", "W_TEST"]
-
 _CORRELATION = null_or(Type({"type": "number", "minimum": -1, "maximum": 1}))
 
 _TURNED: Columns[LeaveOneOut, ExperienceFindings] = Columns(

@@ -33,17 +33,6 @@ if TYPE_CHECKING:
     from quem.experience.result import ExperienceFindings
     from quem.study.runs import Run
 
-__all__ = [
-    "ALONE",
-    "MACHINES",
-    "alone_text",
-    "alone_texts",
-    "machine_texts",
-    "machines_section",
-    "not_drawn",
-    "used_text",
-]
-
 
 def alone_texts(findings: ExperienceFindings) -> Iterator[tuple[str, str]]:
     """Give system and what the experts alone say of it, wherever machine judges add something."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from quem.experience.presentation.verdict import Verdict
     from quem.experience.result import ExperienceFindings
 
-__all__ = ["REFERENCES", "methods_paragraph", "references", "results_paragraphs"]
-
 REFERENCES = (
     "Hayes, C. C. and Parzen, M. I. (1997). An achievement test for knowledge-based systems: QUEM. "
     "University of Illinois and University of Chicago.",

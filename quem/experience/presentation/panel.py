@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from quem.experience.result import ExperienceFindings
     from quem.experience.virtual_placement import Drift, PanelPlacement, PlacedAnchor
 
-__all__ = ["PANEL", "panel_section", "panel_text", "panel_texts", "wide_text"]
-
 
 def panel_text(findings: ExperienceFindings) -> str:
     """Say who ranked whom, in a sentence; empty where people were ranked with the systems."""

@@ -22,16 +22,6 @@ if TYPE_CHECKING:
     from quem.experience.estimate import Estimate
     from quem.experience.result import ExperienceFindings
 
-__all__ = [
-    "MOST_SYSTEMS",
-    "NARROW",
-    "WIDE",
-    "Scale",
-    "legend",
-    "scale_of",
-    "scale_svg",
-]
-
 MOST_SYSTEMS = 40
 # Systems; with more, numbers go beside their bars.
 _FEW = 3
@@ -103,21 +93,11 @@ Mark = Rectangle | Dot | Line | Text
 
 @dataclass
 class Scale:
-    """A drawing of marks.
+    """A drawing of marks."""
 
-    Parameters
-    ----------
-    label : str
-        What it shows, for readers who do not see it.
-    room : int
-        The least width at which all texts have room, in pixels.
-    height : float
-        In pixels.
-    """
-
-    label: str
-    room: int
-    height: float = 0.0
+    label: str  # what it shows, for readers who do not see it
+    room: int  # the least width at which all texts have room, in pixels
+    height: float = 0.0  # in pixels
     marks: list[Mark] = field(default_factory=list)
 
     def share(self, text: str, size: int = _TEXT) -> float:
@@ -149,13 +129,7 @@ class Scale:
 
 
 def scale_of(findings: ExperienceFindings, room: int = WIDE) -> Scale | None:
-    """Compute the marks; None where no system has ranks.
-
-    Parameters
-    ----------
-    room : int
-        The least width of the drawing, in pixels: texts are made to fit it.
-    """
+    """Compute the marks; None where no system has ranks."""
     systems = best_first(findings)[:MOST_SYSTEMS]
     if not systems:
         return None

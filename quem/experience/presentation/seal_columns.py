@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from quem.experience.result import ExperienceFindings
     from quem.sealing.deviations import Deviation, Seal
 
-__all__ = ["SEAL"]
-
 _DEVIATION: Columns[Deviation, ExperienceFindings] = Columns(
     Column("kind", TEXT, "of what differs, such as `setting`"),
     Column("name", TEXT, "of what differs; may be empty"),

@@ -64,60 +64,29 @@ if TYPE_CHECKING:
     from quem.experience.result import ExperienceFindings
     from quem.report.files import TextTable
 
-__all__ = [
-    "Answer",
-    "Dependence",
-    "agreement_section",
-    "answering_section",
-    "placing_section",
-    "profile_section",
-    "recognized_sentence",
-    "report_context",
-    "sections",
-    "times_section",
-]
-
 
 @dataclass(frozen=True)
 class Dependence:
-    """The range of the estimate when one thing is changed.
-
-    Parameters
-    ----------
-    low, high : str
-        The lowest and highest estimate.
-    low_by, high_by : str
-        Which change gives them.
-    words : str
-        What is said instead, where there is no range.
-    """
+    """The range of the estimate when one thing is changed."""
 
     what: str
+    # `low`, `high`: The lowest and highest estimate
     low: str = ""
+    # `low_by`, `high_by`: Which change gives them
     low_by: str = ""
     high: str = ""
     high_by: str = ""
-    words: str = ""
+    words: str = ""  # what is said instead, where there is no range
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A system's result, as a notebook and the section on its numbers say it.
-
-    Parameters
-    ----------
-    value : str
-        The result in one phrase.
-    model : str
-        What the model of persons, problems, and judges gives, or nothing.
-    chances : list of (str, str)
-        Years, and the probability of at least that many.
-    """
+    """A system's result, as a notebook and the section on its numbers say it."""
 
     name: str
-    value: str
-    model: str
-    chances: list[tuple[str, str]]
+    value: str  # the result in one phrase
+    model: str  # what the model of persons, problems, and judges gives, or nothing
+    chances: list[tuple[str, str]]  # years, and the probability of at least that many
     dependences: list[Dependence]
 
 

@@ -29,19 +29,6 @@ if TYPE_CHECKING:
     from quem.experience.result import ExperienceFindings
     from quem.experience.times import ProblemTime
 
-__all__ = [
-    "ANSWERING",
-    "PLACING",
-    "PROBLEM_TIMES",
-    "REPLIES",
-    "SCORED",
-    "SCORES",
-    "SURE",
-    "TIMES",
-    "WAYS",
-    "name_column",
-]
-
 _WAYS = {"compare": "Comparing", "drag": "Dragging", "menu": "Menu", "key": "Keys"}
 _SURE = {"unsure": "Unsure", "fairly": "Fairly sure", "sure": "Sure"}
 

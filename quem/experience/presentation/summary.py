@@ -29,18 +29,6 @@ if TYPE_CHECKING:
     from quem.experience.retest import Retest
     from quem.experience.skill import SkillFunction
 
-__all__ = [
-    "amounts",
-    "averaged",
-    "data_notes",
-    "equation",
-    "f_text",
-    "recognized_text",
-    "retest_text",
-    "summary_text",
-    "system_name",
-]
-
 # Of a text beside the name of a system.
 _NARROWEST = 40
 

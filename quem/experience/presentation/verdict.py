@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from quem.experience.estimate import Estimate
     from quem.experience.result import ExperienceFindings
 
-__all__ = ["Verdict", "best_first", "is_wide", "rounded", "short_value", "verdict"]
-
 # Smaller numbers have a decimal.
 _FEW = 2
 # Systems; with more, what the model gives is said of each farther down.
@@ -36,21 +34,12 @@ _MOST_NAMED = 2
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the first screen says before any figure.
+    """What the first screen says before any figure."""
 
-    Parameters
-    ----------
-    title : str
-        The result in plain words.
-    lead : list of str
-        How sure it is: paragraphs.
-    second : list of str
-        What is said after the scale: what the model of persons, problems, and judges gives, or
-        where each of several systems is among the subjects.
-    """
-
-    title: str
-    lead: list[str]
+    title: str  # the result in plain words
+    lead: list[str]  # how sure it is: paragraphs
+    # What is said after the scale: what the model of persons, problems, and judges gives, or where
+    # each of several systems is among the subjects.
     second: list[str]
 
 
@@ -115,13 +104,7 @@ def best_first(findings: ExperienceFindings) -> list[Estimate]:
 
 
 def rounded(value: float, direction: int = 0) -> str:
-    """Write years as a headline does: whole, below 2 with one decimal.
-
-    Parameters
-    ----------
-    direction : {-1, 0, 1}
-        Down for a lower bound, up for an upper one, to the nearest for an estimate.
-    """
+    """Write years as a headline does: whole, below 2 with one decimal."""
     digits = 1 if abs(value) < _FEW else 0
     scale = 10.0**digits
     # A bound that is exact but for its last bits is not moved by a whole year.

@@ -35,32 +35,23 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["JUDGE_FIT", "PLACKETT_LUCE", "WORTHS", "WORTH_TABLES", "worths", "worths_section"]
-
 _MOST_ROWS = 25
 
 
 @dataclass(frozen=True)
 class SolverWorth:
-    """The worth of one solver; NaN where an error is unknown.
-
-    Parameters
-    ----------
-    error : float
-        The larger of those by information and by problems.
-    lead, lead_error : float
-        How far it is above the next lower worth, and the error of that; NaN for the lowest.
-    """
+    """The worth of one solver; NaN where an error is unknown."""
 
     solver: str
     log_worth: float
-    error: float
+    error: float  # the larger of those by information and by problems
     interval: tuple[float, float]
     by_information: float
     by_problems: float
     by_ranking: float
     by_judge: float
     conditional: float
+    # How far it is above the next lower worth, and the error of that; NaN for the lowest
     lead: float
     lead_error: float
     n: int

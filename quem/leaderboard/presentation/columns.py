@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from quem.leaderboard.effects import Conflict, MeasureEffect, PairEffect
     from quem.leaderboard.result import LeaderboardFindings
 
-__all__ = ["DOCUMENT", "TABLES", "changes_of"]
-
 _POSITIVE = Type({"type": "integer", "minimum": 1})
 _TAU = Type({"type": "number", "minimum": -1, "maximum": 1})
 

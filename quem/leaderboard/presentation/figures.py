@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from quem.leaderboard.result import LeaderboardFindings
 
-__all__ = ["FIGURES", "NARROW"]
-
 _ROW = 0.29  # inches
 _GROUP = 0.17
 _PAIR, _FEW = 2, 3
@@ -48,15 +46,7 @@ _MOST_BARS = 400
 def _leaderboard(
     findings: LeaderboardFindings, letters: int = 34, plot: float = 4.0
 ) -> Figure | None:
-    """Means with intervals, best first, and a bar for each group.
-
-    Parameters
-    ----------
-    letters : int
-        Of the longest name.
-    plot : float
-        Width without names and groups, in inches.
-    """
+    """Means with intervals, best first, and a bar for each group."""
     at = findings.headline
     rows = findings.order(at)[:MOST_ROWS]
     if np.isnan(findings.mean[rows, at]).all():

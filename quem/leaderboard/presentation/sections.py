@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from quem.leaderboard.result import LeaderboardFindings
 
-__all__ = ["CAPTIONS", "report_context"]
-
 CAPTIONS = {
     "leaderboard": "The mean of each system with its bootstrap interval, best first. A bar at the "
     "right joins systems that cannot be distinguished by the joint test. Intervals of two systems "

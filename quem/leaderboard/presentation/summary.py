@@ -23,20 +23,6 @@ if TYPE_CHECKING:
 
     from quem.leaderboard.result import LeaderboardFindings
 
-__all__ = [
-    "DIGITS",
-    "basis",
-    "best_text",
-    "change_text",
-    "changed_texts",
-    "conflict_texts",
-    "measure_texts",
-    "span",
-    "step_text",
-    "summary_text",
-    "title_of",
-]
-
 DIGITS = 3
 _MOST_ROWS = 30
 _MOST_CHANGES = 5

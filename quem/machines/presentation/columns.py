@@ -28,8 +28,6 @@ from quem.report.columns import (
 if TYPE_CHECKING:
     from quem.machines.auditing import AuditFindings, Line
 
-__all__ = ["DOCUMENT", "LINES", "TABLES"]
-
 LINES: Columns[Line, AuditFindings] = Columns(
     Column("code", NAME, "which question; of a system `liking:` and its id"),
     Column("question", TEXT, "in words"),

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["FIGURES", "NARROW_TRACK_FIGURES", "TRACK_FIGURES"]
-
 _MOST_NAMES = 12
 # Inches: two figures are side by side on a screen, and one is as wide as a phone.
 _WIDTH, _HEIGHT = 3.7, 2.7

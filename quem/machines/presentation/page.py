@@ -22,8 +22,6 @@ from quem.wording import (
 if TYPE_CHECKING:
     from quem.machines.auditing import AuditFindings
 
-__all__ = ["report_context", "summary_text", "verdict"]
-
 _SIGNIFICANT = 0.05
 
 

@@ -37,17 +37,6 @@ from quem.wording import (
 if TYPE_CHECKING:
     from quem.machines.tracking import Saying, TrackFindings, Version
 
-__all__ = [
-    "CAPTIONS",
-    "DOCUMENT",
-    "TABLES",
-    "ends_of",
-    "findings_name",
-    "report_context",
-    "summary_text",
-    "years_of",
-]
-
 CAPTIONS = {
     "course": "Experience of each version with its interval: by experts (black), and by the "
     "machine judge between their sessions (red). An arrow is a bound alone; dashed, what was said "

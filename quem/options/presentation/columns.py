@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from quem.options.lists import LengthGroup
     from quem.options.result import OptionsFindings, SystemScores
 
-__all__ = ["DOCUMENT", "TABLES"]
-
 _POSITIVE = Type({"type": "integer", "minimum": 1})
 
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from quem.options.rules import Rule, Showing
     from quem.options.thresholds import Sweep
 
-__all__ = ["CALIBRATION", "RISK", "SCORES", "SHOWING", "SWEEP", "TABLES", "by_measure"]
-
 SCORES = each(null_or(NUMBER))
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from quem.options.result import OptionsFindings
     from quem.options.rules import Rule, Showing
 
-__all__ = ["CONFIDENCE_REFERENCES", "confidence_methods", "confidence_sections"]
-
 CONFIDENCE_REFERENCES = (
     "Vovk, V., Gammerman, A. and Shafer, G. (2005). Algorithmic learning in a random world. "
     "Springer.",

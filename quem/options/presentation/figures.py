@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from quem.options.rules import Showing
     from quem.options.thresholds import Sweep
 
-__all__ = ["FIGURES"]
-
 _MOST_SYSTEMS = 6
 _MOST_LENGTHS = 30
 

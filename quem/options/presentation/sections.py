@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from quem.lists.properties import Counterexample
     from quem.options.result import OptionsFindings
 
-__all__ = ["CAPTIONS", "marked", "report_context", "sections"]
-
 CAPTIONS = {
     "scores": "The mean of each measure over the questions, with its bootstrap interval.",
     "lengths": "How many lists have each length, and how many of them have a correct option.",

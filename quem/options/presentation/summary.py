@@ -23,41 +23,12 @@ if TYPE_CHECKING:
     from quem.options.result import OptionsFindings, SystemScores
     from quem.options.rules import Showing
 
-__all__ = [
-    "DAGGER",
-    "DIGITS",
-    "NO_UTILITY",
-    "RULE_NAMES",
-    "a_correct",
-    "basis",
-    "count",
-    "dagger_note",
-    "difference_text",
-    "headline_pairs",
-    "length_text",
-    "list_text",
-    "mean_text",
-    "score",
-    "sets_text",
-    "share",
-    "span",
-    "summary_text",
-    "system_text",
-    "threshold_text",
-]
-
 _MOST_PAIRS = 10
 _MOST_COLUMNS = 6
 
 
 def summary_text(findings: OptionsFindings) -> str:
-    """Write the summary of an analysis as text.
-
-    Parameters
-    ----------
-    warnings : bool
-        Whether the warnings are part of it.
-    """
+    """Write the summary of an analysis as text."""
     lines = [findings.data.spec.title, "", *_system_scores(findings), *_differences(findings)]
     lines += ["", "Means", *_means(findings), *_confidences(findings)]
     lines += ["", "Based on", f"  {basis(findings)}"]

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from quem.planning.planner import SimulatedDesign
     from quem.planning.result import PlanFindings
 
-__all__ = ["DOCUMENT", "TABLES"]
-
 _COUNTS = each(COUNT, 1)
 _COMPONENT = choice(*COMPONENTS)
 _DEVIATIONS = {

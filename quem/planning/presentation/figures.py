@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from quem.planning.designs import StudyDesign
     from quem.planning.result import PlanFindings
 
-__all__ = ["CAPTIONS", "FIGURES", "growth", "reach"]
-
 _MOST_PANELS = 6
 _COLUMNS = 3
 _WANTED = SYSTEMS[0]

@@ -22,8 +22,6 @@ from quem.wording import format_number, format_p, format_percent
 if TYPE_CHECKING:
     from quem.planning.result import PlanFindings
 
-__all__ = ["report_context"]
-
 
 def report_context(plan: PlanFindings) -> dict[str, Any]:
     """Give what the template ``report/plan.html`` shows."""

@@ -15,19 +15,6 @@ from quem.wording import (
 if TYPE_CHECKING:
     from quem.planning.result import PlanFindings
 
-__all__ = [
-    "answer",
-    "basis",
-    "columns",
-    "growth",
-    "power_text",
-    "rows",
-    "simulation_text",
-    "summary_text",
-    "table_title",
-    "title",
-]
-
 _SDS = {
     "person": "between persons of equal experience",
     "solution": "person × problem",

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from quem.relevance.agreement import InCommon
     from quem.relevance.result import JudgeFindings, RelevanceFindings
 
-__all__ = ["DOCUMENT", "TABLES", "Candidate", "Query", "candidates", "queries"]
-
 _MAYBE = null_or(NUMBER)
 
 

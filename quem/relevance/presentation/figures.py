@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from quem.relevance.result import RelevanceFindings
 
-__all__ = ["FIGURES"]
-
 _MOST_JUDGES = 20
 _CONSENSUS = "consensus"
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from quem.relevance.result import RelevanceFindings
 
-__all__ = ["CAPTIONS", "report_context"]
-
 CAPTIONS = {
     "grades": "How often each judge gave each grade, and the grades of the consensus.",
 }

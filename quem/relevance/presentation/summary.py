@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from quem.relevance.result import RelevanceFindings
 
-__all__ = ["agreement_text", "basis", "consensus_text", "judge_rows", "kappa", "summary_text"]
-
 
 def summary_text(findings: RelevanceFindings) -> str:
     """Write the summary of an analysis as text."""

@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     )
     from quem.retrieval.unjudged import Flip, Next, Unjudged
 
-__all__ = ["DOCUMENT", "TABLES"]
-
 _POSITIVE = Type({"type": "integer", "minimum": 1})
 _SECONDS = null_or(Type({"type": "number", "minimum": 0}))
 

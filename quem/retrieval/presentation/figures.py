@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from quem.retrieval.result import Evaluated, MacFacFound, MacFacPair, RetrievalFindings
 
-__all__ = ["FIGURES", "drawn_measures", "trade_off"]
-
 _ROW = 0.27  # inches
 _PANEL, _PANELS = 2.15, 3
 _MOST_PANELS = 6

@@ -16,16 +16,6 @@ if TYPE_CHECKING:
     from quem.retrieval.result import Evaluated, RetrievalFindings
     from quem.retrieval.unjudged import Flip, Unjudged
 
-__all__ = [
-    "judged_columns",
-    "judged_note",
-    "judges_text",
-    "judging_lines",
-    "judging_methods",
-    "judging_sections",
-    "open_flips",
-]
-
 _MOST_ROWS = 20
 _MOST_FLIPS = 3
 

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from quem.lists.inference import PairDifference
     from quem.retrieval.result import Evaluated, RetrievalFindings
 
-__all__ = ["methods_paragraph", "references", "report_context"]
-
 CAPTIONS = {
     "quality": "The mean of each measure over the queries, with its bootstrap interval.",
     "differences": "Each pair of retrievers by the headline measure, query by query, with "

@@ -22,43 +22,13 @@ if TYPE_CHECKING:
     from quem.lists.inference import Means, PairDifference
     from quem.retrieval.result import Evaluated, MacFacPair, RetrievalFindings, Time
 
-__all__ = [
-    "DAGGER",
-    "basis",
-    "beside_column",
-    "cell_text",
-    "count_column",
-    "dagger_note",
-    "ends_of_time",
-    "ends_text",
-    "list_columns",
-    "list_notes",
-    "mean_cells",
-    "mean_column",
-    "pair_text",
-    "rounds_text",
-    "seconds_text",
-    "share_text",
-    "shown_pairs",
-    "summary_text",
-    "time_text",
-    "value_text",
-    "winner",
-]
-
 _MOST_ROWS = 20
 _MOST_PAIRS = 6
 _LONGEST = 26
 
 
 def summary_text(findings: RetrievalFindings) -> str:
-    """Write the summary of an evaluation as text.
-
-    Parameters
-    ----------
-    warnings : bool
-        Whether the warnings are part of it.
-    """
+    """Write the summary of an evaluation as text."""
     lines = [findings.study.spec.title, "", *_table(findings)]
     if findings.mac_fac is not None:
         lines += ["", *_mac_fac(findings)]

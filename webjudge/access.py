@@ -84,11 +84,6 @@ def find_desk(c: Connection, gid: str) -> None:
     current_judge(c)
 
 
-def had_link() -> bool:
-    """Whether a judge's link was opened in this browser once, whether or not it still works."""
-    return _cookie(_JUDGE) in request.cookies
-
-
 def admit(*, observers: bool) -> None:
     """Let an organizer pass, as `flask.g.organizer`; answer 401 or 403 to everybody else."""
     with site().store.read() as c:
@@ -153,17 +148,10 @@ def front() -> Response:
     return redirect(url_for("judge.home"))
 
 
-@access.get("/desk")
-@access.get("/desk/<path:page>")
-def old_dashboard(page: str = "") -> Response:
-    """Lead from an address of before the dashboard was called so."""
-    return redirect(f"{url_for('dashboard.overview')}/{page}".rstrip("/"), code=308)
-
-
-def log_out(response: Response, who: str = _DASHBOARD) -> None:
-    """Take a cookie away from this browser; the link still works."""
+def log_out(response: Response) -> None:
+    """Take an organizer's cookie away from this browser; the link still works."""
     response.delete_cookie(
-        _cookie(who),
+        _cookie(_DASHBOARD),
         path=request.script_root or "/",
         httponly=True,
         samesite="Lax",

@@ -18,7 +18,6 @@ from webjudge.judging import judge
 from webjudge.language_choice import choose_language, language_values
 from webjudge.languages import gettext, moment, ngettext
 from webjudge.mailing import POST, Post
-from webjudge.offline import VERSION, offline
 from webjudge.preview import preview
 from webjudge.security import Hosts, StrictJson, protect
 from webjudge.solving import LARGEST_UPLOAD, solve
@@ -55,7 +54,6 @@ def create_app(
         MAX_CONTENT_LENGTH=_LARGEST_BODY,
         SEND_FILE_MAX_AGE_DEFAULT=_STATIC_SECONDS,
     )
-    app.config[VERSION] = version
     app.config[LARGEST] = LARGEST_UPLOAD if served.spec.solving else _LARGEST_BODY
     app.json = StrictJson(app)
     app.extensions["quem"] = served
@@ -64,7 +62,7 @@ def create_app(
     _prepare_templates(app)
     app.before_request(lambda: choose_language(site()))
     app.context_processor(language_values)
-    for blueprint in (access, judge, solve, offline, dashboard, preview):
+    for blueprint in (access, judge, solve, dashboard, preview):
         app.register_blueprint(blueprint)
     app.add_url_rule("/healthz", "healthz", _healthz)
     protect(app, Hosts(listens, url, behind_proxy=behind_proxy))

@@ -55,7 +55,6 @@ from webjudge.errors import refusal
 from webjudge.files import send_file
 from webjudge.language_choice import keep_language
 from webjudge.languages import LANGUAGES, gettext, marked
-from webjudge.offline import mark, offline_values
 from webjudge.pages import (
     Area,
     DisplayedBallot,
@@ -86,7 +85,6 @@ if TYPE_CHECKING:
     from quem.store.saving import Desk
 
 judge = Blueprint("judge", __name__, url_prefix="/judge")
-judge.after_request(mark)
 
 _LAYOUT = re.compile(r"[A-Za-z0-9_-]{0,64}")
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{8,40}")
@@ -136,8 +134,7 @@ def home() -> AnyResponse | str:
         _note_visit(person)
     page = home_page(site(), area, listed(site(), area, ballots, ranked=ranked), person)
     values = {"consented": consented, "declined": declined}
-    kept = offline_values(area, page["groups"], person)
-    return render_template("judge/welcome.html", **page, **values, offline=kept)
+    return render_template("judge/welcome.html", **page, **values)
 
 
 @judge.post("/consent")
@@ -183,7 +180,7 @@ def group(gid: str) -> AnyResponse | str | tuple[str, int]:
     if not any(g["gid"] == gid and g["url"] for g in groups):
         return redirect(url_for("judge.home"), code=303)
     try:
-        page = _laid_out_page(area, ballot, planned, groups, offline_values(area, groups, person))
+        page = _laid_out_page(area, ballot, planned, groups)
     except MissingSolutionError as missing:
         return _cannot_show(planned, missing.solver), 503
     _note_visit(person)
@@ -195,7 +192,6 @@ def _laid_out_page(
     ballot: AssignedBallot,
     planned: Group,
     groups: list[dict[str, Any]],
-    kept: dict[str, Any] | None,
 ) -> str:
     """Make a page of just what the ballot's layout says, also where files change meanwhile."""
     contents = site().contents(planned)
@@ -205,7 +201,7 @@ def _laid_out_page(
             state = current_state(c, ballot)
         shown = DisplayedBallot(ballot, state.renamed(_labels_of(ballot)), contents)
         values = group_page(site(), area, shown, groups)
-        page = render_template("judge/group.html", **values, offline=kept)
+        page = render_template("judge/group.html", **values)
         before, contents = contents, site().contents(planned)
         if contents == before:
             break
@@ -297,8 +293,7 @@ def done() -> AnyResponse | str:
     just = just_submitted(groups, request.args.get("submitted"))
     work = {"ranked": ranked, "seconds": sum(ballot.seconds for ballot in submitted)}
     values = {"just": just, "answered": request.args.get("answers", "")}
-    kept = offline_values(area, groups, person)
-    return render_template("judge/done.html", **page, **work, **values, offline=kept)
+    return render_template("judge/done.html", **page, **work, **values)
 
 
 @judge.post("/answers")

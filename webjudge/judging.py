@@ -349,7 +349,7 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
         # What cannot be read cannot be shown either: the layout stays as it is.
         ballot = _up_to_date(ballot, site().contents(planned), desk.life)
     if layout is None:
-        return _other_layout(ballot, None)
+        return _other_layout(ballot)
     try:
         change = _change(body, layout, kind)
     except _UnansweredError:
@@ -358,7 +358,7 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
         with site().store.write(saving=site().id) as c:
             saved = save_at(c, desk, change, *times, visit=not visited_recently(desk.judge))
     except LayoutError:
-        return _other_layout(ballot, layout)
+        return _other_layout(ballot)
     except (StaleError, ClosedError, PausedError, SubmittedError, IntegrityError) as error:
         return _refused(error, ballot)
     return _acknowledged(saved, desk.judge, gid)
@@ -415,18 +415,10 @@ def _up_to_date(
         return assign_labels(c, ballot, contents)
 
 
-def _other_layout(ballot: AssignedBallot, shown: Layout | None) -> Response:
-    """Refuse what was made on another layout, and say what is different now."""
-    layout = ballot.layout
-    assert layout is not None, "not laid out"  # noqa: S101  a bug of ours
-    then = {item.letter: item for item in shown.items} if shown else {}
-    now = {item.letter: item for item in layout.items}
-    changes = {
-        "removed": [letter for letter in then if letter not in now],
-        "new": [letter for letter in now if letter not in then],
-        "corrected": [x for x in now if x in then and now[x].digest != then[x].digest],
-    }
-    return refusal(409, "layout", gettext(_OTHER), layout=layout.id, changes=changes)
+def _other_layout(ballot: AssignedBallot) -> Response:
+    """Refuse what was made on another layout; the page looks at what is different now."""
+    assert ballot.layout is not None, "not laid out"  # noqa: S101  a bug of ours
+    return refusal(409, "layout", gettext(_OTHER), layout=ballot.layout.id)
 
 
 def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:

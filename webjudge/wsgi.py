@@ -38,8 +38,11 @@ def _threads() -> int:
     return int(number)
 
 
-def _one(study: str) -> Flask:
+def _application() -> Flask:
     """Serve one study; each worker keeps house for itself until it ends."""
+    study = os.environ.get("QUEM_STUDY")
+    if not study:
+        sys.exit("error: set QUEM_STUDY to a study file")
     site = open_site(study, sandboxed=not _is_set("QUEM_OFFICE_UNSANDBOXED"), threads=_threads())
     app = create_app(
         site, behind_proxy=_is_set("QUEM_BEHIND_PROXY"), url=os.environ.get("QUEM_URL")
@@ -54,12 +57,6 @@ def _one(study: str) -> Flask:
     atexit.register(housekeeping.stop)
     atexit.register(post.stop)  # which comes first
     return app
-
-
-def _application() -> Flask:
-    if study := os.environ.get("QUEM_STUDY"):
-        return _one(study)
-    sys.exit("error: set QUEM_STUDY to a study file")
 
 
 try:

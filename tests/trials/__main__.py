@@ -12,6 +12,7 @@ from tests.trials import (  # noqa: F401  register their trials
     conformal,
     crawl,
     first_links,
+    golden_data,
     invitations,
     kills,
     leaderboards,

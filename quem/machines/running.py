@@ -11,7 +11,7 @@ from threading import Event, Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from quem.errors import Mistake, QuemError, StudyWarning
+from quem.errors import Mistake, QuemError
 from quem.machines.answers import Answer, InvalidAnswerError, read_answer
 from quem.machines.calling import CallError, Pace, Reply, asked, judge_of
 from quem.machines.material import ImagesError, Piece, sheet_pieces, solution_pieces
@@ -50,7 +50,6 @@ class Judged:
     declared: Declared
     solutions: Solutions
     prompt: str
-    warnings: tuple[StudyWarning, ...] = ()
 
     def machine(self, judge: str) -> Machine:
         """Find a machine judge."""
@@ -171,7 +170,7 @@ def judged_study(path: Path, *, sandboxed: bool = True) -> Judged:
     draft = draft_experience(path)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
-    solutions, mistakes, warnings = check_solutions(draft, complete=True, sandboxed=sandboxed)
+    solutions, mistakes, _ = check_solutions(draft, complete=True, sandboxed=sandboxed)
     if mistakes:
         raise QuemError(mistakes)
     if not draft.spec.machines:
@@ -191,7 +190,7 @@ def judged_study(path: Path, *, sandboxed: bool = True) -> Judged:
     if draft.spec.machine and draft.spec.machine.prompt:
         file, name = draft.beside(draft.spec.machine.prompt)
         prompt = read_prompt(file, name)
-    return Judged(path, draft.name, draft.spec, draft.declared, solutions, prompt, tuple(warnings))
+    return Judged(path, draft.name, draft.spec, draft.declared, solutions, prompt)
 
 
 def plan_run(

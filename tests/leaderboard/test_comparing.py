@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import yaml
 
 import quem
 from quem.leaderboard.compare import compare_scores
@@ -193,28 +192,6 @@ def test_a_board_that_was_edited_is_refused(tmp_path: Path, name: str) -> None:
         (board / name).write_text("{}", "utf-8")
         with pytest.raises(TypeError, match="compare takes a study and not str"):
             quem.compare(str(board))
-
-
-def test_diversity_needs_the_same_likeness(tmp_path: Path) -> None:
-    """ILD of two studies is compared only where cases are alike in the same way."""
-    cases = "id,x,y\n" + "\n".join(f"d{at},{at % 7},{at % 3}" for at in range(30))
-    (tmp_path / "cases.csv").write_text(cases, "utf-8")
-    studies = []
-    for name, attributes in (("one", ["x"]), ("same", ["x"]), ("other", ["x", "y"])):
-        path = write_retrievers(tmp_path, name, {f"{name}-run": 0.5}, seed=len(name))
-        content = yaml.safe_load(path.read_text("utf-8"))
-        alike = {"attributes": [{"name": key} for key in attributes]}
-        content["retrievers"].append({"id": f"{name}-linear", "linear": alike})
-        content |= {"cases": "cases.csv", "queries": "queries.csv"}
-        content["analysis"] |= {"measures": ["AP", "ILD@5"]}
-        path.write_text(yaml.safe_dump(content), "utf-8")
-        studies.append(path)
-    queries = "id,x,y\n" + "\n".join(f"q{at},{at % 5},1" for at in range(QUERIES))
-    (tmp_path / "queries.csv").write_text(queries, "utf-8")
-    one, same, other = (quem.load_study(path) for path in studies)
-    assert len(quem.compare(one, same).findings.names) == 4
-    said = _refused(one, other)
-    assert f"{studies[2]}: likeness: differs from {studies[0]}; state the same in both" in said
 
 
 def test_settings_that_are_none_are_refused(tmp_path: Path) -> None:

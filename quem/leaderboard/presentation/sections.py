@@ -87,7 +87,7 @@ def report_context(findings: LeaderboardFindings) -> dict[str, Any]:
                 **{
                     key: value
                     for key, value in findings.table.settings.items()
-                    if key not in ("users", "questions", "likeness", "seed")
+                    if key not in ("users", "questions", "seed")
                 },
             }.items()
             if value not in ("", []) and value is not False

@@ -101,8 +101,10 @@ def analyze(
         n: value for n, value in settings.items() if value is not None and value is not False
     }
     folder = out if out is not None else study.parent / f"{study.stem}-report"
-    if file_name := kinds.KINDS[kind].kept:
-        arguments |= {"keep": None if as_json else folder / file_name, "progress": show_progress()}
+    if "progress" in kinds.KINDS[kind].running:
+        arguments["progress"] = show_progress()
+    if (file_name := kinds.KINDS[kind].kept) and not as_json:
+        arguments["keep"] = folder / file_name
     result = kinds.analyze(loaded, **arguments)
     show_result(result, folder, formats, as_json=as_json)
 

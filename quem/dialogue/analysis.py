@@ -16,7 +16,6 @@ from quem.study.schema import changed_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from quem.dialogue.loading import DialogueStudy
     from quem.errors import StudyWarning
@@ -31,7 +30,6 @@ def analyze_dialogue(
     sensitivity: bool = False,
     jobs: int | None = None,
     cluster: str | None = None,
-    keep: Path | None = None,
     progress: Progress = silent,
     **settings: object,
 ) -> DialogueResult:
@@ -49,7 +47,7 @@ def analyze_dialogue(
     )
     workers = Workers(jobs or 1, cluster)
     done = progress("Simulating dialogues", len(experiment.targets))
-    dialogues = run_experiment(experiment, workers=workers, keep=keep, done=done)
+    dialogues = run_experiment(experiment, workers=workers, done=done)
     findings = evaluate(experiment, dialogues, inference)
     tried = None
     if sensitivity:

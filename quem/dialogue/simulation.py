@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from quem import __version__
 from quem.dialogue.further import SHOWN, ideal_cases, list_measures
 from quem.dialogue.questions import Questions, question_orders
-from quem.dialogue.records import Dialogues, Finished, fingerprint, join
+from quem.dialogue.records import Dialogues, fingerprint, join
 from quem.dialogue.space import NANO, find_regions, make_space, problems, steps
 from quem.dialogue.strategies import STRATEGIES, Revealed, own_distances
 from quem.dialogue.users import FAR, CandidateList, nearest, selections, thresholds
@@ -20,7 +19,6 @@ from quem.parallel import ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -291,8 +289,7 @@ def prepare(
     )
 
 
-# Cells (points x cases x strategies) in a task: a second or two of work, so that little is lost
-# by an interruption.
+# Cells (points x cases x strategies) in a task: a second or two of work, so that progress shows.
 _CELLS_AT_ONCE = 20_000_000
 
 
@@ -300,66 +297,23 @@ def run_experiment(
     experiment: Experiment,
     *,
     workers: Workers = ALONE,
-    keep: Path | None = None,
     done: Callable[[int], object] = lambda _: None,
 ) -> Dialogues:
     """Simulate the dialogues of all targets."""
-    n = len(experiment.targets)
-    finished = Finished(keep, made_of(experiment)) if keep else None
-    parts = finished.read() if finished else []
-    held = {target for part in parts for target in part.targets.tolist()}
-    if held:
-        done(len(held))
-    missing = [target for target in range(n) if target not in held]
+    targets = range(len(experiment.targets))
     size = _targets_in_a_task(experiment)
-    tasks = [(missing[start : start + size],) for start in range(0, len(missing), size)]
-    try:
-        for dialogues in workers.each(experiment.run, tasks):
-            if finished:
-                finished.add(dialogues)
-            parts.append(dialogues)
-            done(len(dialogues))
-    finally:
-        if finished:
-            finished.close()
-    every = join(parts)
-    order = np.argsort(every.targets)
-    return every.at(order)
+    tasks = [(targets[start : start + size],) for start in range(0, len(targets), size)]
+    parts = []
+    for dialogues in workers.each(experiment.run, tasks):
+        parts.append(dialogues)
+        done(len(dialogues))
+    return join(parts)
 
 
 def _targets_in_a_task(experiment: Experiment) -> int:
     points = experiment.dialogues * (experiment.space.m + 1)
     cells = points * len(experiment.cases) * len(experiment.strategies)
     return max(1, _CELLS_AT_ONCE // cells)
-
-
-def made_of(experiment: Experiment) -> str:
-    """Make a fingerprint of all that the dialogues of an experiment depend on."""
-    cases, questions, queries = experiment.cases, experiment.questions, experiment.queries
-    functions = [
-        *(strategy.function for strategy in experiment.strategies),
-        *(user.function for user in experiment.users),
-        questions.function,
-    ]
-    return fingerprint(
-        __version__,
-        cases.values,
-        cases.weights,
-        cases.classes,
-        [None if names is None else list(names) for names in cases.categories],
-        {
-            name: value
-            for name, value in experiment.settings.to_dict().items()
-            # What is decided after the dialogues.
-            if name not in ("no_selection", "efficiency")
-        },
-        [strategy.name for strategy in experiment.strategies],
-        [[user.name, user.rule, user.top, user.b] for user in experiment.users],
-        [questions.rule, list(questions.order)],
-        [getattr(function, "fingerprint", "") for function in functions],
-        experiment.protocol,
-        *(() if queries is None else (queries.values, queries.classes)),
-    )
 
 
 # What the strategies are made of, rather than what they are measured by.

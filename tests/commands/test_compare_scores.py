@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
-from quem.dialogue.records import FINISHED
-from quem.dialogue.simulation import Experiment
 from tests.leaderboard.made import write_retrievers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import pytest
 
     from tests.commands.conftest import Outcome
 
@@ -86,42 +83,6 @@ def test_a_board_grows(quem_command: Command, tmp_path: Path) -> None:
     assert {file.name: file.read_bytes() for file in board.iterdir()} == before
 
 
-def test_finished_dialogues_are_used_again(
-    quem_command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What `quem analyze` has finished is not simulated again, and the other way around."""
-    shutil.copy(STUDIES / "ccbr" / "bikes.csv", tmp_path)
-    path = tmp_path / "bikes.yaml"
-    path.write_text(
-        "kind: dialogue\ntitle: Bikes\ncases: {file: bikes.csv, class: fault, id: bike}\n"
-        "users: [T5 0.1]\nanalysis: {orders: 1, bootstrap: 50, permutations: 99}\n",
-        encoding="utf-8",
-    )
-    code, first, _ = quem_command("compare", path, "--jobs", 1)
-    assert code == 0
-    assert (tmp_path / "bikes-report" / FINISHED).exists()
-
-    def refuse(*_: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(Experiment, "run", refuse)
-    assert quem_command("compare", path)[1] == first
-    assert quem_command("analyze", path)[0] == 0
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--form", "log"), "--form is not for a study of kind retrieval"),
-        (("--test", "twoway"), "--test is not for a study of kind retrieval"),
-        (("--max-length", "3"), "--max-length is not for a study of kind retrieval"),
-        (("--jobs", "2"), "--jobs is not for a study of kind retrieval"),
-        (("--data", "x"), "--data is not for a study of kind retrieval"),
-        (("--reveal",), "--reveal is not for a study of kind retrieval"),
-        (("--board", "x", "--out", "y"), "--board names the folder that is written"),
-        (("--same-system",), "--same-system needs two studies"),
-    ],
-)
 def test_wrong_usage_ends_with_2(
     quem_command: Command, tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:

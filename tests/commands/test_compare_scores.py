@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.leaderboard.made import write_retrievers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import pytest
 
     from tests.commands.conftest import Outcome
 
@@ -83,6 +83,19 @@ def test_a_board_grows(quem_command: Command, tmp_path: Path) -> None:
     assert {file.name: file.read_bytes() for file in board.iterdir()} == before
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--form", "log"), "--form is not for a study of kind retrieval"),
+        (("--test", "twoway"), "--test is not for a study of kind retrieval"),
+        (("--max-length", "3"), "--max-length is not for a study of kind retrieval"),
+        (("--jobs", "2"), "--jobs is not for a study of kind retrieval"),
+        (("--data", "x"), "--data is not for a study of kind retrieval"),
+        (("--reveal",), "--reveal is not for a study of kind retrieval"),
+        (("--board", "x", "--out", "y"), "--board names the folder that is written"),
+        (("--same-system",), "--same-system needs two studies"),
+    ],
+)
 def test_wrong_usage_ends_with_2(
     quem_command: Command, tmp_path: Path, words: tuple[str, ...], message: str
 ) -> None:

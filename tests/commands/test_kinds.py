@@ -102,12 +102,12 @@ def test_options_of_the_kind_replace_settings(
 
 def test_check_counts_what_was_read(quem_command: Callable[..., Outcome], tmp_path: Path) -> None:
     """Questions, systems, lists and options; doubts on stderr, nothing written."""
-    path = study_in(tmp_path)
+    path = study_in(tmp_path, analysis={"max_length": 2})
     before = sorted(tmp_path.iterdir())
     code, out, err = quem_command("check", path)
     assert code == 0
     assert out.splitlines()[1] == "found: 3 questions, 2 systems, 6 lists, 10 options"
-    assert "warning: few-questions: only 3 questions have been evaluated" in err
+    assert "warning: beyond-max-length: " in err
     assert sorted(tmp_path.iterdir()) == before
 
 

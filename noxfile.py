@@ -15,6 +15,11 @@ if uv := os.environ.get("UV"):
 # The tests start quem some hundred times: what it imports is to be compiled only once.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# What tests and lint use has the versions of one file, which `nox -s constraints` refreshes.
+CONSTRAINTS = Path(__file__).with_name("constraints.txt")
+PINNED = dict.fromkeys(("UV_CONSTRAINT", "UV_BUILD_CONSTRAINT", "PIP_CONSTRAINT"), str(CONSTRAINTS))
+os.environ.update(PINNED)
+
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.sessions = ["lint", "tests"]
 nox.options.error_on_external_run = True
@@ -92,6 +97,26 @@ def _test(session: nox.Session, *options: str) -> None:
 
 
 @nox.session
+def newest(session: nox.Session) -> None:
+    """Run all tests, or those that are named, with the newest versions of what quem uses."""
+    for name in PINNED:
+        os.environ.pop(name, None)
+    _test(session, *session.posargs)
+
+
+@nox.session
+def constraints(session: nox.Session) -> None:
+    """Write the newest versions of what tests, lint, and docs use into constraints.txt."""
+    for name in PINNED:
+        os.environ.pop(name, None)
+    session.install("uv")
+    groups = (f"--group={name}" for name in ("tests", "lint", "docs"))
+    compiled = ("uv", "pip", "compile", "pyproject.toml", "--universal", "--python-version=3.11")
+    quiet = ("--quiet", "--upgrade", "--no-annotate", "--no-header", "--output-file", CONSTRAINTS)
+    session.run(*compiled, "--all-extras", *groups, *map(str, quiet))
+
+
+@nox.session
 def branches(session: nox.Session) -> None:
     """Measure the branch coverage of all tests, or of those that are named; 95% is required."""
     session.install("pytest-cov>=7", "coverage>=7.10")
@@ -111,7 +136,7 @@ def docs(session: nox.Session) -> None:
 def lint(session: nox.Session) -> None:
     """Check format, style, types, spelling and wording, of Python and of the page scripts."""
     groups = nox.project.dependency_groups(PYPROJECT, "lint", "tests")
-    session.install("-e", ".", "nox", *groups)
+    session.install("-e", ".", *groups)
     session.run("ruff", "format", "--check", ".")
     session.run("ruff", "check", ".")
     session.run("mypy")

@@ -20,7 +20,7 @@ from zlib import crc32
 
 import click
 import numpy as np
-from coverage_parts import PARTS, run_case, table
+from coverage_parts import PARTS, run_case, summary, table
 from scipy.special import stdtrit
 
 from quem.comparison.years import worth_differences
@@ -348,11 +348,12 @@ def main(
     workers = Workers(jobs, cluster)
     if part:
         done = run_missing(path, seed, PARTS[part].cases, PARTS[part].parts, run_case, workers)
-        text, missed = table(part, done)
-        click.echo(text)
+        cells, missed = table(part, done)
+        click.echo(cells.to_markdown(index=False))
         if docs:
             page = HERE.parent / "docs" / "coverage.md"
-            page.write_text(coverage_tables.between(page.read_text("utf-8"), part, text), "utf-8")
+            filled = coverage_tables.between(page.read_text("utf-8"), part, summary(cells))
+            page.write_text(filled, "utf-8")
         sys.exit(f"{missed} bars are missed" if missed else 0)
     cases, parts = GRIDS[grid]
     done = run_missing(path, seed, cases, parts, run_part, workers)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
+import pandas as pd
 from coverage_worths import WORTHS_CASES
 from scipy.special import fdtrc
 
@@ -539,15 +540,14 @@ def run_case(case: PartCase | WorthCase, seed: int, part: int) -> dict[str, Any]
     return {"case": asdict(case), "part": part, "rows": case.rows(seed, part)}
 
 
-def table(name: str, results: Iterable[dict[str, Any]]) -> tuple[str, int]:
-    """Pool results by cell; gives a table in Markdown and how many bars are missed."""
+def table(name: str, results: Iterable[dict[str, Any]]) -> tuple[pd.DataFrame, int]:
+    """Pool results by cell; gives a row for each cell and what is counted, and the bars missed."""
     totals: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for result in results:
         for row in result["rows"]:
             cell = row.get("cell", result["case"]["cell"])
             totals.setdefault((cell, row["what"]), []).append(row)
-    lines = ["| cell | what | % | of | bar | width (line's) |", "|---|---|---|---|---|---|"]
-    missed = 0
+    made, missed = [], 0
     for (cell, what), rows in totals.items():
         defined = sum(row["defined"] for row in rows)
         share = 100 * sum(row["is_so"] for row in rows) / defined if defined else np.nan
@@ -565,8 +565,22 @@ def table(name: str, results: Iterable[dict[str, Any]]) -> tuple[str, int]:
                 good = own <= most * line
                 missed += not good
                 width += f", at most {most:g} times" + ("" if good else " MISSED")
-        lines.append(f"| {cell} | {what} | {share:.1f} | {defined:,} | {mark} | {width} |")
-    return "\n".join(lines), missed
+        made.append((cell, what, round(share, 1), defined, mark, width))
+    return pd.DataFrame(made, columns=["cell", "what", "%", "of", "bar", "width (line's)"]), missed
+
+
+def summary(cells: pd.DataFrame) -> str:
+    """What is counted over all cells of a table, in Markdown: one row each."""
+    missed = cells["bar"].str.contains("MISSED") | cells["width (line's)"].str.contains("MISSED")
+    groups = cells.assign(missed=missed).groupby("what", sort=False)
+    made = groups.agg(
+        cells=("%", "size"),
+        lowest=("%", "min"),
+        mean=("%", "mean"),
+        highest=("%", "max"),
+        missed=("missed", "sum"),
+    )
+    return made.round(1).reset_index().to_markdown(index=False, floatfmt=".1f")
 
 
 def _figures(rows: list[dict[str, Any]], defined: int) -> tuple[float, float] | None:

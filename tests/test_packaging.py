@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -262,3 +263,14 @@ def test_installed_wheel_analyses_from_another_folder(wheel: Path, tmp_path: Pat
     assert study.is_relative_to(environment)
     result = json.loads(run(quem, "analyze", str(study / "study.yaml"), "--json"))
     assert result["estimates"][0]["experience"] == pytest.approx(7.228, abs=5e-4)
+
+
+def test_what_tests_and_lint_use_has_a_version() -> None:
+    """The constraints name a version, and no host, for each package of quem and of its groups."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = {re.fullmatch(r"([a-z0-9.-]+)==\S+(?: ; .+)?", line)[1] for line in lines}  # type: ignore[index]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    lists = (project["project"]["dependencies"], *project["dependency-groups"].values())
+    names = (re.match(r"[\w.-]+", entry) for entries in lists for entry in entries)
+    wanted = {name[0].lower().replace("_", "-") for name in names if name}
+    assert wanted - pinned == {"quem"}

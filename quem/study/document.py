@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
@@ -99,9 +100,16 @@ def parse_document(text: str, name: str) -> Document:
 
 def _events(text: str, name: str) -> Iterator[yaml.Event]:
     """The parser's events, which come one after the other however deep the file nests."""
+    taken = 0
     try:
-        yield from yaml.parse(text, Loader=_Loader)
+        for event in yaml.parse(text, Loader=_Loader):
+            taken += 1
+            yield event
     except yaml.MarkedYAMLError as error:
+        if "nesting depth" in (error.problem or ""):
+            # libyaml from 0.2.6 on looks ahead and gives up; the parser in Python does not.
+            yield from islice(yaml.parse(text, Loader=yaml.SafeLoader), taken, None)
+            return
         line, column, message = explain(error, text)
         raise QuemError(
             [Mistake(name, line, column, message=f"this is not YAML: {message}")]

@@ -56,16 +56,21 @@ def test_each_part_holds_a_method_to_its_bar() -> None:
     parts = _benchmark("coverage_parts")
     for name, part in parts.PARTS.items():
         cases = [replace(case, studies=20) for case in (part.cases[0], part.cases[-1])]
-        text, _ = parts.table(name, [parts.run_case(case, 0, 0) for case in cases])
-        for case in cases:
-            rows = [line.split(" | ") for line in text.splitlines() if f"| {case.cell} |" in line]
-            assert rows
-            assert all(0 <= float(row[2]) <= 100 and int(row[3]) <= 20 for row in rows)
-        assert f"<!-- {name} begin -->\n| cell |" in (ROOT / "docs/coverage.md").read_text()
+        cells, _ = parts.table(name, [parts.run_case(case, 0, 0) for case in cases])
+        assert {case.cell for case in cases} <= set(cells["cell"])
+        assert cells["%"].between(0, 100).all()
+        assert cells["of"].between(0, 20).all()
+        assert f"<!-- {name} begin -->\n| what " in (ROOT / "docs/coverage.md").read_text()
     rows = [{"what": "typical", "is_so": 5, "defined": 20, "width": 2.0, "line": 3.0}]
     case = {"cell": "7 subjects; 4 years; low"}
-    text, missed = parts.table("hierarchical", [{"case": case, "rows": rows}])
-    assert "| 25.0 | 20 | 93.5 to 98 MISSED | 2.0 (3.0) |" in text
+    cells, missed = parts.table("hierarchical", [{"case": case, "rows": rows}])
+    assert cells.iloc[0, 2:].tolist() == [25.0, 20, "93.5 to 98 MISSED", "2.0 (3.0)"]
+    assert parts.summary(cells).splitlines()[-1].split()[1:-1:2] == [
+        "typical",
+        "1",
+        *["25.0"] * 3,
+        "1",
+    ]
     assert missed == 1
 
 

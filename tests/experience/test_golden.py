@@ -26,9 +26,6 @@ GOLDEN: dict[str, Any] = json.loads((Path(__file__).parent / "golden.json").read
 PRINTED: dict[str, Any] = json.loads(
     (Path(__file__).parent / "golden.json").read_text("utf-8"), parse_float=Decimal
 )
-SHIPPED: dict[str, Any] = json.loads(
-    (FOLDER / "expected.json").read_text("utf-8"), parse_float=Decimal
-)
 
 
 @cache
@@ -95,32 +92,6 @@ def test_all_digits(what: str) -> None:
     assert estimate["prediction_interval"] == pytest.approx(wanted["prediction"], rel=1e-9)
     assert function["n"] == 7
     assert function["df"] == [1, 5]
-
-
-@pytest.mark.parametrize("file", ["study.yaml", "averages.yaml"])
-def test_the_shipped_expectations(file: str) -> None:
-    """The shipped study gives the headline numbers of its expected.json."""
-    wanted = SHIPPED[file]
-    document = quem.analyze(quem.load_study(FOLDER / file, kind="experience")).to_dict()
-    function, (estimate,) = document["skill_function"], document["estimates"]
-    assert agrees(function["coefficients"]["intercept"], wanted["intercept"])
-    assert agrees(function["coefficients"]["slope"], wanted["slope"])
-    assert agrees(function["r_squared"], wanted["r_squared"])
-    assert agrees(function["p_value"], wanted["p_value"])
-    assert [function["permutation_extreme"], function["permutation_orders"]] == wanted[
-        "permutation"
-    ]
-    assert agrees(estimate["experience"], wanted["experience"])
-    for name in ("mean_interval", "prediction_interval"):
-        assert agree(estimate[name], wanted[name])
-    assert agrees(estimate["calibration"]["experience"], wanted["calibration"]["experience"])
-    assert agree(estimate["calibration"]["interval"], wanted["calibration"]["interval"])
-    assert estimate["inside_range"]
-
-
-def test_expectations_are_of_files_that_exist() -> None:
-    """Every key of expected.json is a study file beside it."""
-    assert set(SHIPPED) == {path.name for path in FOLDER.glob("*.yaml")}
 
 
 def test_averages_of_the_cells() -> None:

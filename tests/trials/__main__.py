@@ -11,6 +11,7 @@ from tests.trials import (  # noqa: F401  register their trials
     broken_studies,
     crawl,
     first_links,
+    golden_data,
     invitations,
     kills,
     leaderboards,

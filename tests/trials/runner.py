@@ -30,6 +30,7 @@ class Trial:
     bar: Callable[[list[dict[str, Any]]], str] = lambda _: ""
     # From all results: the tables that the documentation has of them, in Markdown.
     table: Callable[[list[dict[str, Any]]], str] = lambda _: ""
+    resumed: bool = True  # whether results of an earlier run count
 
 
 TRIALS: dict[str, Trial] = {}
@@ -53,7 +54,7 @@ def run_trials(
     finished = {
         number: result
         for number, result in _finished(out, trial.name, seed).items()
-        if not (again and result["failed"])
+        if trial.resumed and not (again and result["failed"])
     }
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("a", encoding="utf-8") as file:

@@ -1,0 +1,1 @@
+"""What quem says of each shipped study, kept; ``python -m tests.golden`` keeps what it says now."""

@@ -273,7 +273,7 @@ class _Dialogue(Kind["DialogueStudy", "DialogueResult"]):
 
     name = "dialogue"
     sources = ("data", "code")
-    running = ("jobs", "cluster", "sensitivity", "progress")
+    running = ("jobs", "cluster", "progress")
     quick: ClassVar = {"bootstrap": 0, "permutations": 0}
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> DialogueStudy:

@@ -45,11 +45,6 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
     "--jobs", type=click.IntRange(1, 1024), help="Number of processes (dialogue studies)."
 )
 @click.option("--cluster", metavar="ADDRESS", help="Dask scheduler (dialogue studies).")
-@click.option(
-    "--sensitivity",
-    is_flag=True,
-    help="Also vary every choice the paper leaves open (dialogue studies).",
-)
 @data_option
 @database_option
 @reveal_option

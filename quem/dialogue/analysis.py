@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from quem.dialogue.checks import find_warnings
 from quem.dialogue.outcomes import Inference, evaluate
 from quem.dialogue.result import DialogueResult
-from quem.dialogue.sensitivity import find_sensitivity
 from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import prepare, run_experiment
 from quem.parallel import Workers, silent
@@ -27,7 +26,6 @@ _INFERENCE = ("level", "bootstrap", "permutations")
 def analyze_dialogue(
     study: DialogueStudy,
     *,
-    sensitivity: bool = False,
     jobs: int | None = None,
     cluster: str | None = None,
     progress: Progress = silent,
@@ -49,11 +47,8 @@ def analyze_dialogue(
     done = progress("Simulating dialogues", len(experiment.targets))
     dialogues = run_experiment(experiment, workers=workers, done=done)
     findings = evaluate(experiment, dialogues, inference)
-    tried = None
-    if sensitivity:
-        tried = find_sensitivity(findings, study.published, workers=workers, progress=progress)
     warnings = (*study.warnings, *find_warnings(findings))
-    return DialogueResult(replace(findings, study=study, tried=tried, warnings=warnings))
+    return DialogueResult(replace(findings, study=study, warnings=warnings))
 
 
 def check_dialogue(study: DialogueStudy) -> Iterable[StudyWarning]:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from quem.dialogue.further import FurtherMeasure
     from quem.dialogue.loading import DialogueStudy
     from quem.dialogue.records import Dialogues
-    from quem.dialogue.sensitivity import Sensitivity
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.simulation import Experiment
     from quem.errors import StudyWarning
@@ -232,8 +231,6 @@ class DialogueFindings:
     # That was analyzed; a bare evaluation has none.
     study: DialogueStudy = None  # type: ignore[assignment]  # until `analyze_dialogue` says it
     further: tuple[FurtherOutcomes, ...] = ()  # what other measures say
-    # What other values of the open choices give, if that was requested.
-    tried: Sensitivity | None = None
     # What a reader of the result must know, each with a code and a sentence.
     warnings: tuple[StudyWarning, ...] = ()
 

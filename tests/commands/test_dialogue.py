@@ -79,7 +79,6 @@ def test_settings_of_the_command_line(study: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("analyze", P3, "--sensitivity"), "--sensitivity is not for a study of kind experience"),
         (("analyze", P3, "--jobs", 2), "--jobs is not for a study of kind experience"),
         (("analyze", P3, "--data", "x"), "--data is not for a study of kind experience"),
         (("check", P3, "--data", "x"), "--data is not for a study of kind experience"),

@@ -140,8 +140,6 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
         ("analysis: {regions: cluster}", "did you mean clusters?"),
         ("analysis: {lowest: 2}", "the lowest weight should not be above the highest"),
         ("analysis: {ties: all}", "analysis.ties: unknown key"),
-        ("published: there.csv", "published: there is no file 'there.csv'"),
-        ("published: cases.csv", "cases.csv:1: measure: columns 'measure', 'user'"),
     ],
 )
 def test_refusals(tmp_path: Path, more: str, message: str) -> None:
@@ -224,8 +222,8 @@ def test_cases_as_queries_of_their_own_are_leave_one_in(tmp_path: Path) -> None:
     shutil.copy(FOLDER / "bikes.csv", tmp_path / "bikes.csv")
     (tmp_path / "all.csv").write_bytes((FOLDER / "bikes.csv").read_bytes())
     base = "cases: {file: bikes.csv, class: fault, id: bike, numeric: [months, charge]}\n"
-    one = analyze(write(tmp_path, f"{base}queries: leave-one-in\n"), sensitivity=True)
-    other = analyze(write(tmp_path, f"{base}queries: [all.csv]\n"), sensitivity=True)
+    one = analyze(write(tmp_path, f"{base}queries: leave-one-in\n"))
+    other = analyze(write(tmp_path, f"{base}queries: [all.csv]\n"))
     tables = other.tables()
     for name, frame in one.tables().items():
         # Without an applicable case there is only one of the further measures.
@@ -317,76 +315,6 @@ def test_what_is_counted_can_be_chosen(tmp_path: Path, name: str) -> None:
                 ]
             )
         assert_allclose(findings.efficiency.mean, np.nanmean(by_target, axis=0))
-
-
-def test_sensitivity(tmp_path: Path) -> None:
-    """Each plausible value of each choice that matters is tried, and the present one among them."""
-    lines = (FOLDER / "bikes.csv").read_text("utf-8").splitlines()[:26]
-    path = write(
-        tmp_path,
-        "cases: {file: cases.csv, class: fault, id: bike}\nusers: [A5 0.2, T5 0.2, DL]\n",
-        cases="\n".join(lines),
-    )
-    result = analyze(path, sensitivity=True, orders=1)
-    tried = result.findings.tried
-    assert tried is not None
-    for name in OPEN_CHOICES:
-        values = {trial.value for trial in tried.trials if trial.choice == name}
-        assert set(OPEN_CHOICES[name].values) <= values, name
-        assert sum(trial.used for trial in tried.trials if trial.choice == name) == 1
-    # What a trial says is what an analysis with that setting says.
-    for name, value in (("regions", "clusters"), ("missing", "skip"), ("neighbors", 5)):
-        trial = next(t for t in tried.trials if (t.choice, t.value) == (name, value))
-        other = analyze(path, orders=1, **{name: value}).findings
-        assert_allclose(trial.efficiency, other.efficiency.mean)
-        assert_allclose(trial.precision, other.precision.mean)
-        assert_allclose(trial.whole, other.whole.mean[:, 0])
-    table = result.tables()["sensitivity"]
-    assert (table.loc[table["used"], "change"].abs() < 1e-12).all()
-
-
-def test_former_names_are_read(tmp_path: Path) -> None:
-    """Settings that were spelled otherwise mean the same; results have the new names."""
-    old = "analysis: {neighbours: 3, neighbour_ties: order, regions: neighbours, orders: 1}\n"
-    results = [
-        analyze(write(tmp_path, text)) for text in (old, old.replace("neighbour", "neighbor"))
-    ]
-    first, second = (result.to_dict()["settings"] for result in results)
-    assert first == second
-    assert (first["neighbors"], first["regions"]) == (3, "neighbors")
-    assert results[0].outcomes.equals(results[1].outcomes)
-
-
-def test_the_search_finds_the_settings_that_were_used(tmp_path: Path) -> None:
-    """Figures that some settings gave are reproduced by these settings, of all combinations."""
-    secret = {
-        "list_ties": "order",
-        "first_list": 0,
-        "no_selection": "leave_out",
-        "efficiency": "halved",
-        "neighbors": 5,
-        "regions": "classes",
-    }
-    more = "strategies: [FA, ND, RA]\nusers: [T5 0.6, A5 0.6, DL]\n"
-    path = write(tmp_path, more)
-    table = analyze(path, **secret).outcomes
-    (tmp_path / "printed.csv").write_text(
-        table[["measure", "user", "strategy", "value"]].to_csv(index=False), encoding="utf-8"
-    )
-    path = write(tmp_path, f"{more}published: printed.csv\n")
-    result = analyze(path, sensitivity=True)
-    tried = result.findings.tried
-    assert tried is not None
-    assert tried.found is not None
-    picked, one, other = tried.found.best[2]
-    assert one < 1e-9
-    assert other < 1e-9
-    assert {name: picked[name] for name in ("efficiency", "no_selection")} == {
-        "efficiency": "halved",
-        "no_selection": "leave_out",
-    }
-    assert tried.found.as_defined[1] > 0.01
-    assert {"sensitivity.csv", "search.csv"} <= set(report_files(result))
 
 
 def test_all_figures_and_files() -> None:

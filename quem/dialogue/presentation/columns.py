@@ -45,7 +45,6 @@ if TYPE_CHECKING:
         StrategyOutcomes,
         UserAgreement,
     )
-    from quem.dialogue.sensitivity import Sensitivity, Variation
 
 _CHOICE = Type({"type": ["integer", "string"]})
 _RANK_QUALITY = "rank quality"
@@ -455,162 +454,6 @@ _TARGETS: Columns[DialogueFindings, DialogueFindings] = Columns(
 )
 
 
-# Other values of the open choices.
-
-
-class _Varied(NamedTuple):
-    """What a strategy gives one user with one value of one open choice."""
-
-    trial: Variation
-    measure: str
-    user: str
-    strategy: int
-    value: float
-    change: float
-
-
-def _varied(findings: DialogueFindings) -> Iterator[_Varied]:
-    for trial in findings.tried.trials if findings.tried else ():
-        for measure, values, base, users in (
-            ("efficiency", trial.efficiency, findings.efficiency.mean, findings.users),
-            ("precision", trial.precision, findings.precision.mean, findings.users),
-            (_RANK_QUALITY, trial.whole[:, np.newaxis], findings.whole.mean, ("",)),
-        ):
-            for (s, column), value in np.ndenumerate(values):
-                change = float(value - base[s, column])
-                yield _Varied(trial, measure, users[column], s, float(value), change)
-
-
-_VARIED: Columns[_Varied, DialogueFindings] = Columns(
-    Column("choice", TEXT, "what the paper leaves open", of="trial.choice"),
-    Column("choice_value", TEXT, "its value", of=lambda row, _: str(row.trial.value)),
-    Column("used", FLAG, "whether it is that of the evaluation", of="trial.used"),
-    Column("measure", TEXT, "efficiency, precision, or rank quality"),
-    Column("user", TEXT, "name; empty for rank quality"),
-    _STRATEGY,
-    Column("value", NUMBER, "mean"),
-    Column("change", NUMBER, "from the evaluation"),
-)
-
-
-class _Nearest(NamedTuple):
-    """The combination of choices nearest to published results."""
-
-    nearest_in: str
-    choices: dict[str, Any]
-    efficiency_error: float
-    precision_error: float
-
-
-def _nearest(tried: Sensitivity | None, last: str) -> list[_Nearest]:
-    if tried is None or tried.found is None:
-        return []
-    names = ("efficiency", "precision", "both", last)
-    combinations = (*tried.found.best, tried.found.as_defined)
-    return [_Nearest(name, *one) for name, one in zip(names, combinations, strict=True)]
-
-
-_ERRORS: tuple[Column[Any, DialogueFindings], ...] = (
-    Column("efficiency_error", null_or(NUMBER), "mean absolute difference of efficiency"),
-    Column("precision_error", null_or(NUMBER), "mean absolute difference of precision"),
-)
-
-
-def _choices(findings: DialogueFindings) -> list[str]:
-    return [name for nearest in _nearest(findings.tried, "")[:1] for name in nearest.choices]
-
-
-_NEAREST: Columns[_Nearest, DialogueFindings] = Columns(
-    Column("nearest_in", TEXT, "in what it is nearest"),
-    Column(
-        "choices",
-        Type({"type": "object", "additionalProperties": _CHOICE.schema}),
-        "value of each choice",
-        only="json",
-    ),
-    Column(
-        "CHOICE",
-        TEXT,
-        "value of each choice",
-        of=lambda row, _: list(row.choices.values()),
-        only="csv",
-        spread=_choices,
-    ),
-    *_ERRORS,
-)
-_SEARCH: Columns[Sensitivity, DialogueFindings] = Columns(
-    Column("combinations", COUNT, "tried", of="found.combinations"),
-    Column(
-        "best",
-        each(_NEAREST),
-        "nearest to published results",
-        of=lambda row, _: _nearest(row, "both, as defined"),
-    ),
-)
-
-
-def _grid(name: str) -> Callable[[Variation, DialogueFindings], list[list[float]]]:
-    return lambda row, _: getattr(row, name).tolist()
-
-
-_BY_STRATEGY_AND_USER = each(each(null_or(NUMBER)))
-_TRIAL: Columns[Variation, DialogueFindings] = Columns(
-    Column("choice", TEXT, "what the paper leaves open"),
-    Column("value", _CHOICE, "its value"),
-    Column("used", FLAG, "whether it is that of the evaluation"),
-    Column(
-        "efficiency",
-        _BY_STRATEGY_AND_USER,
-        "one row per strategy, one column per user",
-        of=_grid("efficiency"),
-    ),
-    Column("precision", _BY_STRATEGY_AND_USER, "the same", of=_grid("precision")),
-    Column(
-        "rank_quality",
-        each(NUMBER),
-        "of each strategy",
-        of=lambda row, _: row.whole.tolist(),
-    ),
-    Column("unselected", SHARE, "share of dialogues without a selection"),
-    Column(
-        "efficiency_error",
-        null_or(NUMBER),
-        "mean absolute difference from published efficiency; null without any",
-        of=lambda row, _: row.errors[0],
-    ),
-    Column(
-        "precision_error",
-        null_or(NUMBER),
-        "the same of precision",
-        of=lambda row, _: row.errors[1],
-    ),
-)
-
-
-class _Errors(NamedTuple):
-    """How far a prediction is from published results."""
-
-    efficiency_error: float
-    precision_error: float
-
-
-_SENSITIVITY: Columns[Sensitivity, DialogueFindings] = Columns(
-    Column("trials", each(_TRIAL), "one entry per value of each open choice"),
-    Column(
-        "constant",
-        of(Columns(*_ERRORS)),
-        "errors of one number for all results",
-        of=lambda row, _: _Errors(*row.constant),
-    ),
-    Column(
-        "search",
-        null_or(of(_SEARCH)),
-        "over combinations of choices; null without one",
-        of=lambda row, _: row if row.found else None,
-    ),
-)
-
-
 class _Attribute(NamedTuple):
     """An attribute of the cases."""
 
@@ -733,12 +576,6 @@ DOCUMENT: Columns[DialogueFindings, DialogueFindings] = Columns(
         "how similarly users order the strategies",
         of=lambda row, _: row,
     ),
-    Column(
-        "sensitivity",
-        null_or(of(_SENSITIVITY)),
-        "other values of the open choices; null unless requested",
-        of="tried",
-    ),
 )
 
 TABLES: tuple[Table[Any, DialogueFindings], ...] = (
@@ -767,16 +604,4 @@ TABLES: tuple[Table[Any, DialogueFindings], ...] = (
         _all_further,
     ),
     WholeTable("targets", "one row per target and strategy", _TARGETS, lambda f: [f]),
-    Table(
-        "sensitivity",
-        "one row per open choice, value, measure, user, and strategy",
-        _VARIED,
-        _varied,
-    ),
-    Table(
-        "search",
-        "one row per criterion: the combination nearest to published results",
-        _NEAREST,
-        lambda findings: _nearest(findings.tried, "both, efficiency as the paper defines it"),
-    ),
 )

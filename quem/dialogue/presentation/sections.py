@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, Any
 from quem import __version__
 from quem.dialogue.presentation.figures import CAPTIONS
 from quem.dialogue.presentation.summary import (
-    choice_columns,
-    choice_rows,
     figure_one,
     lead,
     percent_of,
-    search_rows,
     users_sentence,
 )
 from quem.dialogue.settings import open_choices
@@ -22,7 +19,6 @@ from quem.wording import format_number, format_percent, join_words
 
 if TYPE_CHECKING:
     from quem.dialogue.outcomes import DialogueFindings, StrategyOutcomes
-    from quem.dialogue.sensitivity import Sensitivity
 
 _OF_LEAVE_ONE_IN = (
     "Aha, D. W. and Breslow, L. A. (1997). Refining conversational case libraries. Proceedings of "
@@ -48,8 +44,6 @@ def report_context(findings: DialogueFindings) -> dict[str, Any]:
     """Give what the template ``report/dialogue.html`` shows."""
     spec = findings.study.spec
     sections = [_outcomes(findings), _users(), _quality(findings), _further(findings)]
-    if findings.tried:
-        sections += _sensitivity(findings.tried)
     sections.append(_open(findings))
     return {
         "title": spec.title,
@@ -262,34 +256,6 @@ def _ranges(points: list[int]) -> str:
     return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
 
 
-def _sensitivity(tried: Sensitivity) -> list[Section]:
-    columns = choice_columns(tried)
-    note = (
-        "One choice at a time; all others as in this report. ±: the greatest change of any value "
-        "in this report; tau: agreement of users on the order of the strategies."
-    )
-    if len(columns) > 8:  # noqa: PLR2004
-        note += " Off by: mean absolute difference from the published results."
-    tables = [
-        TextTable("Open choices", columns, choice_rows(tried), note, words=frozenset({1})),
-    ]
-    sections = [Section("sensitivity", "Sensitivity to the open choices", tables=tables)]
-    if tried.found:
-        table = TextTable(
-            f"Nearest to the published results, of {tried.found.combinations:,} combinations",
-            ("", "efficiency off by", "precision off by", "choices"),
-            search_rows(tried),
-            "A near combination may have been used, but this does not show that it was: it was "
-            "selected by these results. One that is not nearer than a single constant is not "
-            "informative.",
-            words=frozenset({3}),
-        )
-        sections.append(
-            Section("published", "Comparison with the published results", tables=[table])
-        )
-    return sections
-
-
 def _open(findings: DialogueFindings) -> Section:
     rows = []
     for name, value, choice in open_choices(findings.experiment.settings):
@@ -307,8 +273,7 @@ def _open(findings: DialogueFindings) -> Section:
         "Choices the paper leaves open, and the values used",
         ("choice", "value", "meaning", "alternatives"),
         rows,
-        "`quem analyze --sensitivity` tries the alternatives. In the study file, write _ for a "
-        "space.",
+        "In the study file, write _ for a space.",
         words=frozenset({1, 2, 3}),
     )
     return Section("open", "Open choices", tables=[table])

@@ -30,12 +30,6 @@ class Dialogues:
     # dialogues.
     quality: NDArray[np.float64]
     contracted: NDArray[np.float64]  # share of the dialogues whose list had contracted to nothing
-    # Of shape (t, strategies, measures, m + 1): means over the dialogues of the first
-    # `quem.dialogue.further.MEASURES`.
-    further: NDArray[np.float64]
-    # Of shape (t, strategies, dialogues): after how many answers the target was at distance 0 from
-    # itself for the first time; -1 if never, or if it is in no list.
-    identical: NDArray[np.int16]
 
     def __len__(self) -> int:
         """How many targets there are."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from quem.dialogue.further import SHOWN, ideal_cases, list_measures
 from quem.dialogue.questions import Questions, question_orders
 from quem.dialogue.records import Dialogues, fingerprint, join
 from quem.dialogue.space import NANO, find_regions, make_space, problems, steps
@@ -56,8 +55,6 @@ class _Lists(NamedTuple):
     apart: NDArray[np.int64]
     quality: NDArray[np.float64]  # of shape (rows,)
     contracted: NDArray[np.bool_]  # of shape (rows,)
-    further: NDArray[np.float64]
-    identical: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -142,8 +139,6 @@ class Experiment:
         if problem.left_out is not None:
             whole[problem.left_out] = FAR
             true = np.where(np.arange(n) == problem.left_out, FAR, true)
-        ideal = ideal_cases(whole, ties, self.space.candidates(problem))
-        applicable = target if self.protocol == "leave-one-in" else None
         chunk = max(1, _CELLS // n)
         parts = []
         for start in range(0, len(points), chunk):
@@ -157,12 +152,7 @@ class Experiment:
                 points[start : start + chunk],
                 apart,
             )
-            parts.append(
-                [
-                    self._list(strategy, known, true, ties, ideal, applicable)
-                    for strategy in self.strategies
-                ]
-            )
+            parts.append([self._list(strategy, known, true, ties) for strategy in self.strategies])
         return [
             _Lists(*map(np.concatenate, zip(*of_strategy, strict=True)))
             for of_strategy in zip(*parts, strict=True)
@@ -174,8 +164,6 @@ class Experiment:
         known: Revealed,
         true: NDArray[np.float64],
         ties: NDArray[np.int64],
-        ideal: NDArray[np.int64],
-        applicable: int | None,
     ) -> _Lists:
         settings, others = self.settings, self.space.candidates(known.problem)
         k = min(settings.k, others)
@@ -184,7 +172,7 @@ class Experiment:
         compared = min(2 * k + 1, others)
         shown = max(compared, min(max((user.top for user in self.users), default=1), others))
         apart = strategy.apart(known)
-        candidates = nearest(apart, ties, max(shown, min(SHOWN, others)))
+        candidates = nearest(apart, ties, shown)
         partial = candidates.apart[:, :compared] / NANO
         nearest_true = np.partition(true, k - 1)[:k]
         quality = rank_quality(
@@ -197,8 +185,7 @@ class Experiment:
             highest=settings.highest,
         )
         contracted = boundary(partial, k) == 0
-        measured = list_measures(apart, candidates, ideal, applicable)
-        return _Lists(candidates.cases, candidates.apart, quality, contracted, *measured)
+        return _Lists(candidates.cases, candidates.apart, quality, contracted)
 
     def _read_lists(
         self,
@@ -214,10 +201,7 @@ class Experiment:
         right = np.zeros(shape, dtype=bool)
         true = steps(true) / NANO
         same = self.cases.classes == self.targets.classes[target]
-        identical = np.full((1, len(by_strategy), len(which)), -1, dtype=np.int16)
         for row, lists in enumerate(by_strategy):
-            at = lists.identical[which]
-            identical[0, row] = np.where(at.any(axis=1), at.argmax(axis=1), -1)
             for column, user in enumerate(self.users):
                 stop[0, row, column], right[0, row, column] = self._selected(
                     user, lists, which, true, same, chance
@@ -230,8 +214,6 @@ class Experiment:
             same[np.array(last)][np.newaxis],
             np.array([lists.quality[which].mean(axis=0) for lists in by_strategy])[np.newaxis],
             np.array([lists.contracted[which].mean(axis=0) for lists in by_strategy])[np.newaxis],
-            np.array([lists.further[which].mean(axis=0).T for lists in by_strategy])[np.newaxis],
-            identical,
         )
 
     def _selected(

@@ -11,7 +11,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import quem
-from quem.dialogue.further import MEASURES
 from quem.dialogue.result import DialogueResult
 from quem.dialogue.settings import OPEN_CHOICES, SimulationSettings
 from quem.errors import QuemError
@@ -181,42 +180,6 @@ def test_leave_one_in(tmp_path: Path) -> None:
     assert "(leave-one-in)" in report_files(kept)["report.html"].decode()
 
 
-def test_further_measures(tmp_path: Path) -> None:
-    """The example in the docs, by a strategy with these distances, comes out at each step."""
-    cases = "x,y,z,fault\n1,1,1,A\n2,1,2,B\n3,2,2,C\n4,2,1,D\n"
-    (tmp_path / "steps.py").write_text(
-        "import numpy as np\n"
-        "LISTS = [[.1, .2, .3, .4], [.1, .2, .3, .4], [.1, .2, .2, .4], [.3, 0, 0, .4]]\n"
-        "def distances(cases, answers):\n"
-        "    return np.array(LISTS)[(~np.isnan(answers)).sum(axis=1)]\n",
-        encoding="utf-8",
-    )
-    study = write(
-        tmp_path,
-        "queries: leave-one-in\nstrategies: [{name: s, function: steps:distances}]\n"
-        "users: [DL]\nquestions: [x, y, z]\n",
-        cases=cases,
-    )
-    result = analyze(study)
-    dialogues = result.findings.dialogues
-    # Of target c; the list for its whole problem begins with c, b, d or c, d, b.
-    expected = np.array([[1, 1, 1, 1], [0, 0, 0, 1], [0, 0, 0, 0.5], [3, 3, 2.5, 1.5]])
-    assert_allclose(dialogues.further[2, 0], expected)
-    assert dialogues.identical[:, 0, 0].tolist() == [-1, 3, 3, -1]
-    table = result.tables()["further-measures"].set_index(["measure", "answers"])["value"]
-    ranks = np.array([[1, 1, 1, 3], [2, 2, 2.5, 1.5], [3, 3, 2.5, 1.5], [4, 4, 4, 4]])
-    assert table["target_rank"].dropna().tolist() == pytest.approx(
-        [np.mean(ranks), *np.mean(ranks, axis=0)]
-    )
-    assert table["questions_to_target"].tolist() == [3]
-    document = result.to_dict()["further"]
-    assert [entry["measure"] for entry in document] == [measure.name for measure in MEASURES]
-    assert document[3]["strategies"][0]["by_answers"] == pytest.approx(np.mean(ranks, axis=0))
-    assert [entry["measure"] for entry in analyze(FOLDER / "bikes.yaml").to_dict()["further"]] == [
-        "success"
-    ]
-
-
 def test_cases_as_queries_of_their_own_are_leave_one_in(tmp_path: Path) -> None:
     """The case base given as queries, too, says what leave-one-in says, with a warning."""
     shutil.copy(FOLDER / "bikes.csv", tmp_path / "bikes.csv")
@@ -226,9 +189,7 @@ def test_cases_as_queries_of_their_own_are_leave_one_in(tmp_path: Path) -> None:
     other = analyze(write(tmp_path, f"{base}queries: [all.csv]\n"))
     tables = other.tables()
     for name, frame in one.tables().items():
-        # Without an applicable case there is only one of the further measures.
-        same = frame[frame["measure"] == "success"] if name == "further-measures" else frame
-        assert same.to_csv() == tables[name].to_csv()
+        assert frame.to_csv() == tables[name].to_csv()
     assert "query-in-cases" in {warning.code for warning in other.warnings}
     assert other.study.counts()["query"] == 64
     assert tmp_path / "all.csv" in [path.absolute() for path in other.inputs]

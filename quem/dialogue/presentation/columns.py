@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
-from quem.dialogue.further import MEASURES
 from quem.dialogue.outcomes import efficiency, means_of_targets, pairs_of, precision
 from quem.dialogue.settings import open_choices
 from quem.report.columns import (
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 
     from quem.dialogue.outcomes import (
         DialogueFindings,
-        FurtherOutcomes,
         StrategyOutcomes,
         UserAgreement,
     )
@@ -352,66 +350,6 @@ _BOTH_AGREEMENTS: Columns[DialogueFindings, DialogueFindings] = Columns(
 )
 
 
-class _Further(NamedTuple):
-    """One of the further measures, of one strategy, over the dialogue or after some answers."""
-
-    outcomes: FurtherOutcomes
-    strategy: int
-    answers: int | None
-    value: float
-    low: float
-    high: float
-
-
-def _further(outcomes: FurtherOutcomes, findings: DialogueFindings) -> list[_Further]:
-    """Give a measure of each strategy, averaged over the dialogue."""
-    of = outcomes.whole
-    return [
-        _Further(outcomes, s, None, of.mean[s, 0], of.low[s, 0], of.high[s, 0])
-        for s in range(len(findings.strategies))
-    ]
-
-
-def _all_further(findings: DialogueFindings) -> Iterator[_Further]:
-    for outcomes in findings.further:
-        for row in _further(outcomes, findings):
-            yield row
-            for answers, value in enumerate(outcomes.by_answers[row.strategy].tolist()):
-                yield _Further(outcomes, row.strategy, answers, value, np.nan, np.nan)
-
-
-_MEASURE_NAME = choice(*(measure.name for measure in MEASURES))
-_OF_STRATEGY: Columns[_Further, DialogueFindings] = Columns(
-    _STRATEGY,
-    Column("mean", null_or(NUMBER), "over the dialogue", of="value"),
-    Column(
-        "interval",
-        OPEN_INTERVAL,
-        "of the mean, at `settings.level`",
-        of=lambda row, _: (row.low, row.high),
-    ),
-    Column(
-        "by_answers",
-        each(NUMBER),
-        "after 0, 1, ... answers; empty for a measure of whole dialogues",
-        of=lambda row, _: row.outcomes.by_answers[row.strategy].tolist(),
-    ),
-)
-_FURTHER: Columns[FurtherOutcomes, DialogueFindings] = Columns(
-    Column("measure", _MEASURE_NAME, "name", of="measure.name"),
-    Column("better", choice("higher", "lower"), "which values are better", of="measure.better"),
-    Column("strategies", each(_OF_STRATEGY), "one entry per strategy", of=_further),
-)
-_FURTHER_TABLE: Columns[_Further, DialogueFindings] = Columns(
-    Column("measure", _MEASURE_NAME, "name", of="outcomes.measure.name"),
-    _STRATEGY,
-    Column("answers", null_or(COUNT), "number of answers; empty for the mean over the dialogue"),
-    Column("value", null_or(NUMBER), "mean"),
-    Column("low", null_or(NUMBER), "lower end of its interval; empty after single answers"),
-    Column("high", null_or(NUMBER), "upper end"),
-)
-
-
 # One row per target and strategy; each column is computed at once.
 
 
@@ -565,12 +503,6 @@ DOCUMENT: Columns[DialogueFindings, DialogueFindings] = Columns(
         of=lambda row, _: [_Strategy(s) for s in row.whole.order(0)],
     ),
     Column(
-        "further",
-        each(_FURTHER),
-        "one entry per further measure that the targets allow",
-        of=lambda row, _: list(row.further),
-    ),
-    Column(
         "agreement",
         of(_BOTH_AGREEMENTS),
         "how similarly users order the strategies",
@@ -596,12 +528,6 @@ TABLES: tuple[Table[Any, DialogueFindings], ...] = (
         _AGREEMENTS,
         _agreements,
         always=True,
-    ),
-    Table(
-        "further-measures",
-        "one row per further measure, strategy, and number of answers",
-        _FURTHER_TABLE,
-        _all_further,
     ),
     WholeTable("targets", "one row per target and strategy", _TARGETS, lambda f: [f]),
 )

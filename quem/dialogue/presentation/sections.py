@@ -20,21 +20,15 @@ from quem.wording import format_number, format_percent, join_words
 if TYPE_CHECKING:
     from quem.dialogue.outcomes import DialogueFindings, StrategyOutcomes
 
-_OF_LEAVE_ONE_IN = (
+_LEAVE_ONE_IN = (
     "Aha, D. W. and Breslow, L. A. (1997). Refining conversational case libraries. Proceedings of "
-    "ICCBR 1997, Springer, 267–278.",
-    "Gupta, K. M., Aha, D. W. and Sandhu, N. (2002). Exploiting taxonomic and causal relations in "
-    "conversational case retrieval. Proceedings of ECCBR 2002, Springer, 133–147.",
-    "McSherry, D. (2001). Precision and recall in interactive case-based reasoning. Proceedings of "
-    "ICCBR 2001, Springer, 392–406.",
+    "ICCBR 1997, Springer, 267–278."
 )
 REFERENCES = (
     "Bogaerts, S. and Leake, D. (2006). What evaluation criteria are right for CCBR? Considering "
     "rank quality. Proceedings of ECCBR 2006, Springer.",
     "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
     "Journal of Statistics 6, 65–70.",
-    "Kohlmaier, A., Schmitt, S. and Bergmann, R. (2001). Evaluation of a similarity-based approach "
-    "to customer-adaptive electronic sales dialogs.",
     f"The quem developers (2026). quem {__version__}: how expert is my expert system? Python "
     "package.",
 )
@@ -43,7 +37,7 @@ REFERENCES = (
 def report_context(findings: DialogueFindings) -> dict[str, Any]:
     """Give what the template ``report/dialogue.html`` shows."""
     spec = findings.study.spec
-    sections = [_outcomes(findings), _users(), _quality(findings), _further(findings)]
+    sections = [_outcomes(findings), _users(), _quality(findings)]
     sections.append(_open(findings))
     return {
         "title": spec.title,
@@ -61,7 +55,7 @@ def report_context(findings: DialogueFindings) -> dict[str, Any]:
 
 def _references(findings: DialogueFindings) -> list[str]:
     kept = findings.experiment.protocol == "leave-one-in"
-    return sorted((*REFERENCES, *_OF_LEAVE_ONE_IN)) if kept else list(REFERENCES)
+    return [*((_LEAVE_ONE_IN,) if kept else ()), *REFERENCES]
 
 
 def _answers(findings: DialogueFindings) -> list[tuple[str, str, str]]:
@@ -188,32 +182,6 @@ def _quality(findings: DialogueFindings) -> Section:
         [_differences_text(findings, estimate)],
         (),
         [table],
-    )
-
-
-def _further(findings: DialogueFindings) -> Section:
-    rows = []
-    for s in findings.whole.order(0):
-        cells = []
-        for outcomes in findings.further:
-            mean, low, high = (
-                format_number(values[s, 0], 3)
-                for values in (outcomes.whole.mean, outcomes.whole.low, outcomes.whole.high)
-            )
-            cells.append(mean if low == "–" else f"{mean} ({low}\u2060–\u2060{high})")
-        rows.append((findings.strategies[s], *cells))
-    headings = [outcomes.measure.heading for outcomes in findings.further]
-    lower = [o.measure.heading for o in findings.further if o.measure.better == "lower"]
-    note = "Means over the dialogue, with bootstrap intervals over targets. Strategies in the order"
-    note += " of rank quality."
-    if lower:
-        note += f" Lower is better: {join_words(lower)}."
-    return Section(
-        "further",
-        "Further measures",
-        [f"{outcomes.measure.meaning}." for outcomes in findings.further],
-        (),
-        [TextTable("Further measures", ("strategy", *headings), rows, note)],
     )
 
 

@@ -26,8 +26,6 @@ def summary_text(findings: DialogueFindings) -> str:
         lines.append("")
     lines += ["Rank quality, averaged over the dialogue"]
     lines += [f"  {line}" for line in _quality_lines(findings)]
-    lines += ["", "Further measures, averaged over dialogues"]
-    lines += [f"  {line}" for line in _further_lines(findings)]
     lines += ["", "Effect of the simulated user"]
     lines += [f"  {line}" for line in users_sentence(findings)]
     return "\n".join(lines)
@@ -96,14 +94,6 @@ def _quality_lines(findings: DialogueFindings) -> list[str]:
     for s in order:
         values = [format_number(findings.quality.mean[s, point], 3) for point in points]
         table.append((findings.strategies[s], format_number(findings.whole.mean[s, 0], 3), *values))
-    return align_columns(table)
-
-
-def _further_lines(findings: DialogueFindings) -> list[str]:
-    table = [("", *(outcomes.measure.heading for outcomes in findings.further))]
-    for s in findings.whole.order(0):
-        values = [format_number(outcomes.whole.mean[s, 0], 3) for outcomes in findings.further]
-        table.append((findings.strategies[s], *values))
     return align_columns(table)
 
 

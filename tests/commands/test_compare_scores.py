@@ -27,8 +27,8 @@ def test_a_report_is_written_beside_the_study(quem_command: Command, tmp_path: P
     assert (code, out.splitlines()[0]) == (0, "Compared: Study one")
     folder = tmp_path / "one-compare"
     assert err.endswith(f"\nReport: {folder / 'report.html'}\n")
-    tables = ("leaderboard", "differences", "measures", "pairs", "agreement", "scores")
-    figures = ("leaderboard", "measures", "agreement")
+    tables = ("leaderboard", "differences", "scores")
+    figures = ("leaderboard",)
     assert {file.name for file in folder.iterdir()} == {
         "report.html", "analysis.json", *(f"{stem}.csv" for stem in tables),
         *(f"{stem}.{ending}" for stem in figures for ending in ("svg", "png")),
@@ -52,7 +52,6 @@ def test_two_versions_have_their_changes(
     assert "by RR (95% interval" in out
     names = {file.name for file in (tmp_path / "one-compare").iterdir()}
     assert {"changes.csv", "changes.svg", "leaderboard.svg"} <= names
-    assert "agreement.svg" not in names
 
 
 def test_a_board_grows(quem_command: Command, tmp_path: Path) -> None:

@@ -347,29 +347,21 @@ def test_less_can_be_better() -> None:
     for at in (0, 1):
         assert (findings.contrast(0, 1, at).verdict, findings.contrast(0, 1, at).better) == (1, 40)
     assert findings.contrast(0, 1, 1).difference < 0 < findings.contrast(0, 1, 1).gain
-    assert findings.agreement[0, 1] == 1
-    assert findings.by_pair[0].significantly_better == 2
 
 
 def test_measures_that_disagree_are_named() -> None:
-    """Significant differences in opposite directions are a conflict, in result and summary."""
+    """Significant differences in opposite directions are a conflict."""
     rng = np.random.default_rng(2)
     base = rng.random((3, 30, 3))
     base[0, :, 0] += 1
     base[1, :, 1] += 1
     result = _board(base, ("AP", "higher"), ("RR", "higher"), ("P", "higher"))
     findings = result.findings
-    conflict = next(c for c in findings.conflicts if (c.first, c.second) == (0, 1))
-    assert (conflict.for_first, conflict.for_second) == ((0,), (1,))
-    assert [one.best for one in findings.by_measure][:2] == [(0,), (1,)]
-    assert [(one.pairs, one.significant) for one in findings.by_measure] == [(3, 2), (3, 2), (3, 0)]
     assert findings.letters(0) == ["a", "b", "b"]
     assert findings.letters(2) == ["a", "a", "a"]
-    text = " ".join(result.summary().split())
-    assert "System 0 is significantly better than System 1 by AP, and significantly worse" in text
     codes = {warning.code: warning.message for warning in result.warnings}
-    assert "which of System 0 and System 1 is better depends on the" in codes["measures-conflict"]
-    assert result.measures["power"].tolist() == pytest.approx([2 / 3, 2 / 3, 0])
+    said = "System 1 is better depends on the measure: at 95% System 0 is better by AP, and System"
+    assert said in codes["measures-conflict"]
 
 
 def test_equal_means_share_a_place() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.io.columns import CodedColumn, column_of
+from quem.io.columns import CodedColumn
 from quem.io.delimited import read_delimited
 from quem.io.numbers import BLANKS, finite_number, not_finite
 from quem.io.parquet import is_parquet, read_parquet
@@ -18,7 +18,6 @@ from quem.io.words import read_words
 from quem.retrieval.nested import read_nested
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -69,15 +68,6 @@ class Stored:
         return replace(
             self, table=self.table.only(rows), value=self.value[rows], rank=self.rank[rows]
         )
-
-
-def stored_grades(name: str, rows: Iterable[tuple[str, str, float]]) -> Stored:
-    """Take grades that no file holds, a row (query, case, grade) for each."""
-    query, case, grade = zip(*rows, strict=True)
-    columns = {"query": column_of(query), "case": column_of(case)}
-    table = SourceTable(name, columns, lambda _, key: Mistake(name, key=key))
-    value = np.array(grade, dtype=float)
-    return Stored(table, value, np.full(len(value), np.nan), scored=True)
 
 
 def read_similarities(path: Path, name: str) -> Stored:

@@ -427,10 +427,6 @@ class Judging(StudyPart):
         description="What judges are asked besides the order; see [Ask judges more](../how-"
         "to/questions.md).",
     )
-    offline: bool = Field(
-        default=False,
-        description="Whether judges can work without a connection; their browsers keep solutions.",
-    )
 
     @model_validator(mode="after")
     def _each_question_once(self) -> Judging:

@@ -17,7 +17,6 @@ from tests.trials import (  # noqa: F401  register their trials
     kills,
     leaderboards,
     machines,
-    offline,
     panels,
     pooling,
     retrieval_judges,

@@ -344,11 +344,10 @@ def presentations() -> dict[str, Presentation[Any]]:
     """Give how the results of each kind are shown: of studies, and of what is made of them."""
     from quem.comparison.result import ComparisonResult
     from quem.leaderboard.result import LeaderboardResult
-    from quem.machines.result import AuditResult, TrackResult
     from quem.planning.result import PlanResult
 
     results: list[type[BaseResult[Any]]] = [kind.result() for kind in KINDS.values()]
-    results += [ComparisonResult, LeaderboardResult, PlanResult, AuditResult, TrackResult]
+    results += [ComparisonResult, LeaderboardResult, PlanResult]
     return {result.kind: result.presentation() for result in results}
 
 

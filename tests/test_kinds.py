@@ -173,8 +173,8 @@ def test_a_package_adds_a_kind(plugin: Path, tmp_path: Path) -> None:
     assert (folder / "answers.csv").read_text("utf-8") == "system,words\ncat,3\ndog,1\n"
     assert "<h1>Pets</h1>" in (folder / "report.html").read_text("utf-8")
     schema = json.loads(_quem(plugin, "schema").stdout)
-    kinds = ["words", "comparison", "leaderboard", "plan", "audit", "track"]
-    assert schema["properties"]["kind"]["enum"][-6:] == kinds
+    kinds = ["words", "comparison", "leaderboard", "plan"]
+    assert schema["properties"]["kind"]["enum"][-4:] == kinds
     study.write_text(f"{STUDY}surplus: 1\n", encoding="utf-8")
     refused = _quem(plugin, "check", study)
     assert refused.returncode == 1
@@ -193,5 +193,5 @@ def test_without_the_package_the_kind_is_unknown(plugin: Path, tmp_path: Path) -
 
 
 def test_every_kind_is_presented() -> None:
-    """Results of studies, comparisons, plans, and audits all say how they are shown."""
-    assert list(presentations()) == [*KINDS, "comparison", "leaderboard", "plan", "audit", "track"]
+    """Results of studies, comparisons, and plans all say how they are shown."""
+    assert list(presentations()) == [*KINDS, "comparison", "leaderboard", "plan"]

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from flask import Blueprint, abort, current_app, g, redirect, request, url_for
 
+from quem.store.desk import desk_of_session
 from quem.store.judges import judge_of_session
 from quem.store.organizers import organizer_of_session
-from quem.store.saving import desk_of_session
 from quem.store.studies import session_of, status_of
 from quem.store.subjects import subject_of_session
 from webjudge.lacking import lacking

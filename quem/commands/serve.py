@@ -100,7 +100,7 @@ def serve(
     import signal
     import sys
 
-    from quem.store.backup import make_folder
+    from quem.store.backup import make_folder, refuse_server
     from quem.store.engine import clear_refusals
     from quem.store.location import locate_database
     from webjudge import create_app, open_site
@@ -111,9 +111,11 @@ def serve(
     # That requests wait for a thread for some milliseconds is no news.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     gc.enable()  # which the command line switched off: a server runs for long
+    place = locate_database(study, database)
     if backup:
+        refuse_server(place)
         make_folder(backup)
-    with clear_refusals(locate_database(study, database)):
+    with clear_refusals(place):
         site = open_site(study, database, sandboxed=not unsandboxed, tell=conversion_progress)
     app = create_app(site, behind_proxy=behind_proxy, url=url, listens=host)
     with _listen(app, host, port, app.config[LARGEST]) as server:

@@ -14,7 +14,6 @@ import click
 
 from quem import __version__
 from quem.commands.analyze import analyze
-from quem.commands.audit import audit
 from quem.commands.backup import backup
 from quem.commands.check import check
 from quem.commands.compare import compare
@@ -50,15 +49,13 @@ _PLAIN = {
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 _MISTAKE, _USAGE, _BUG, _INTERRUPTED = 1, 2, 3, 130
-
-
 # Commands of before, and what does their work now; nothing does where it is empty.
 FORMER = {
     "judges": "links judges",
     "solve": "links people",
     "organizers": "links organizers",
     "invite": "links ROLE --mail",
-    "audit": "",
+    "audit": "analyze",
     "restore": "backup --restore",
     "schema": "analyze --schema",
     "verify": "",
@@ -104,7 +101,6 @@ for _command in (
         serve,
         links,
         judge,
-        audit,
         track,
         panel,
         pool,

@@ -13,7 +13,7 @@ from quem import lists as measures
 from quem.options.lists import Scorer
 from quem.options.thresholds import Sweep, cut_lists, sweep
 from quem.study.options import OptionsSettings
-from tests.options.made import Lists, analysed, answers_of, cut, drawn, some_lists, study_in
+from tests.options.made import Lists, analysed, answers_of, cut, some_lists, study_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,27 +71,3 @@ def test_lists_against_their_confidences_are_told(tmp_path: Path) -> None:
     assert sweep_result.threshold.tolist() == [0.2, 0.7, 0.8, 0.9]
     assert sweep_result.share.tolist() == [1, 1, 1, 1]
     assert sweep_result.mean_length.tolist() == pytest.approx([4 / 3, 1, 1, 1])
-
-
-def test_nothing_of_confidences_without_all_of_them(tmp_path: Path) -> None:
-    """A system that leaves some out is not swept, and warned of; one that tells none is not."""
-    lists = "question,system,option,confidence\nQ1,x,a,0.5\nQ1,x,b,\nQ2,y,b,\nQ3,z,c,1\nQ3,z,a,0\n"
-    result = analysed(study_in(tmp_path, lists))
-    findings = result.findings
-    for found in (findings.sweeps, findings.calibrations):
-        assert [one.system for one in found] == [2]
-    partial = [d.message for d in result.warnings if d.code == "partial-confidence"]
-    assert partial == ["1 of 2 options of x have no confidence, so confidences are not evaluated"]
-    assert result.to_html()
-
-
-def test_many_confidences_are_thinned(tmp_path: Path) -> None:
-    """At most so many thresholds are tried, at even steps, the lowest and highest among them."""
-    key, lists = drawn(60, systems=1, seed=5)
-    full = analysed(study_in(tmp_path, lists, key))
-    thin = analysed(study_in(tmp_path, lists, key), thresholds=7)
-    every = full.findings.sweeps[0].threshold
-    some = thin.findings.sweeps[0].threshold
-    assert len(some) == 7 < len(every)
-    assert set(some) <= set(every)
-    assert (some[0], some[-1]) == (every[0], every[-1])

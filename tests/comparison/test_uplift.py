@@ -245,3 +245,13 @@ def test_variance_of_the_gain_is_that_of_its_weights() -> None:
     weights = 2 * (1 / 2) ** 2 + 3 * (1 / 6) ** 2 + 2 * (1 / 4) ** 2
     assert test.statistic == pytest.approx(gain / np.sqrt(variance * weights))
     assert test.df == 3
+
+
+def test_without_people_who_never_had_help_all_unaided_are_the_reference() -> None:
+    """With everybody helped on one half, the references differ, and a warning says so."""
+    findings = _findings(_simulated(3, 3.0, helped=tuple(range(12))))
+    assert not findings.uplifts[0].common
+    assert "changing-references" in {doubt.code for doubt in findings.warnings}
+    findings = _findings(_simulated(3, 3.0))
+    assert findings.uplifts[0].common
+    assert not {doubt.code for doubt in findings.warnings} & {"changing-references", "assisted"}

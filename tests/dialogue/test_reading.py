@@ -270,3 +270,11 @@ def test_queries_that_do_not_do(tmp_path: Path, text: str, message: str) -> None
     result = queries_of(tmp_path, text)
     assert result.cases is None
     assert message in str(result.mistakes[0])
+
+
+def test_queries_that_are_cases(tmp_path: Path) -> None:
+    """A query with all values and the class of a case is told, also with a missing value."""
+    text = "size,color,fault\n4.0,,B\n4,,A\n2,blue,B\n2,red,B\n"
+    result = queries_of(tmp_path, text)
+    assert [warning.code for warning in result.warnings] == ["query-in-cases"]
+    assert "2 queries have all values and the fault of a case" in result.warnings[0].message

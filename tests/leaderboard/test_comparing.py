@@ -11,14 +11,14 @@ import pytest
 
 import quem
 from quem.leaderboard.compare import compare_scores
-from quem.lists.inference import sign_flips
-from quem.lists.score_table import ScoreTable
+from quem.lists.inference import query_means, sign_flips
 from quem.report.files import write_report
 from tests.leaderboard.made import FEW, QUERIES, compared, table_of, write_retrievers
 from tests.options.made import study_in
 
 if TYPE_CHECKING:
     from quem.leaderboard.result import LeaderboardResult
+    from quem.lists.score_table import ScoreTable
 
 NAN = float("nan")
 SHIPPED = Path(__file__).resolve().parents[2] / "studies"
@@ -283,3 +283,24 @@ def test_measures_that_disagree_are_named() -> None:
     codes = {warning.code: warning.message for warning in result.warnings}
     said = "System 1 is better depends on the measure: at 95% System 0 is better by AP, and System"
     assert said in codes["measures-conflict"]
+
+
+def test_pairs_use_their_common_queries() -> None:
+    """A missing score takes a query out of the pairs with that system, and out of no other."""
+    rng = np.random.default_rng(4)
+    values = rng.random((3, 30, 1))
+    values[0, :10] = NAN
+    values[2, 25:] = NAN
+    findings = _board(values).findings
+    assert [c.n for c in findings.contrasts] == [20, 15, 25]
+    for one in findings.contrasts:
+        apart = values[one.second, :, 0] - values[one.first, :, 0]
+        assert one.difference == pytest.approx(np.nanmean(apart))
+        expected = query_means(apart[:, np.newaxis], level=0.95, replicates=50, seed=0)
+        assert one.interval == pytest.approx((expected.low[0], expected.high[0]))
+        assert one.is_tested == (one.n >= 15)
+    values[2, :] = NAN
+    values[2, :15] = 1.0
+    result = _board(values)
+    messages = {warning.code: warning.message for warning in result.warnings}
+    assert "no test of System 0 and System 2" in messages["not-on-common-queries"]

@@ -134,3 +134,10 @@ def test_means_over_few_questions_are_not_ranked(tmp_path: Path) -> None:
     assert "† fewer than half of them: not ranked and not tested" in text
     failures = next(line.split() for line in text.splitlines() if "failures" in line)
     assert sorted(failures[1:]) == ["0", "6"]
+
+
+def test_a_system_that_is_never_right_is_doubted(tmp_path: Path) -> None:
+    """Its options may be named otherwise; so are few questions doubted, if there are intervals."""
+    result = analysed(study_in(tmp_path, "question,option\nQ1,1\nQ2,2\nQ3,3\n"))
+    assert codes(result) == {"never-correct", "few-questions"}
+    assert "few-questions" not in codes(analysed(study_in(tmp_path), bootstrap=0))

@@ -71,3 +71,15 @@ def test_lists_against_their_confidences_are_told(tmp_path: Path) -> None:
     assert sweep_result.threshold.tolist() == [0.2, 0.7, 0.8, 0.9]
     assert sweep_result.share.tolist() == [1, 1, 1, 1]
     assert sweep_result.mean_length.tolist() == pytest.approx([4 / 3, 1, 1, 1])
+
+
+def test_nothing_of_confidences_without_all_of_them(tmp_path: Path) -> None:
+    """A system that leaves some out is not swept, and warned of; one that tells none is not."""
+    lists = "question,system,option,confidence\nQ1,x,a,0.5\nQ1,x,b,\nQ2,y,b,\nQ3,z,c,1\nQ3,z,a,0\n"
+    result = analysed(study_in(tmp_path, lists))
+    findings = result.findings
+    for found in (findings.sweeps, findings.calibrations):
+        assert [one.system for one in found] == [2]
+    partial = [d.message for d in result.warnings if d.code == "partial-confidence"]
+    assert partial == ["1 of 2 options of x have no confidence, so confidences are not evaluated"]
+    assert result.to_html()

@@ -218,3 +218,20 @@ def test_parquet_needs_pyarrow(
     path = make_study(study_with(rankings="ranks.parquet"), ranks__parquet=b"PAR1")
     with pytest.raises(QuemError, match=r'run pip install "quem\[parquet\]", or save the rankings'):
         quem.load_study(path)
+
+
+def test_counts_stand_for_rows(make_study: Callable[..., Path]) -> None:
+    """A row with a count says what that many rows say; order and orientation do not matter."""
+    rows = decided(1, rounds=1)
+    thrice = [row for row in rows for _ in range(3)]
+    counted = [(*row[:2], row[3], row[2], "x,3") if row[4] else (*row[:4], ",3") for row in rows]
+    documents = []
+    for table in (csv(thrice), csv(counted[::-1], "judge,problem,winner,loser,tie,count")):
+        path = make_study(study_with(rankings=DECIDED), decisions__csv=table)
+        result = quem.analyze(quem.load_study(path, kind="experience"))
+        documents.append(result.to_dict())
+        codes = {warning.code for warning in result.warnings}
+        assert ("repeated-decisions" in codes) == (table == csv(thrice))
+    one, other = documents
+    for key in ("plackett_luce", "estimates", "influence"):
+        assert _numbers(one[key]) == _near(other[key])

@@ -331,6 +331,3 @@ def test_lists_that_differ_are_told(tmp_path: Path) -> None:
     code = "n = [0]\ndef r(query, k):\n    n[0] += 1\n    return [('ab'[n[0] % 2], 1)]\n"
     path = write_study(tmp_path, [ALL, {"id": "bad", "python": "bad:r"}], "all", bad_py=code)
     assert "'bad' returned different lists" in codes(evaluated(path))["unstable-retriever"]
-
-
-NUMERIC = {"name": "kind", "type": "numeric"}

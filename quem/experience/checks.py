@@ -140,7 +140,7 @@ def _assisted(findings: ExperienceFindings) -> Iterator[str]:
 # Machine judges.
 
 # Shares: of calls without a valid ranking; and of rankings that tie everybody.
-_MANY_FAILED, _MANY_TIED = 0.05, 0.2
+_MANY_FAILED = 0.05
 
 
 @_DATA.add("machine-not-run", remedy="run `quem judge`")
@@ -181,16 +181,6 @@ def _where(findings: ExperienceFindings, run: Run) -> str:
         f": {format_percent(round(on, 2))} on problems that experts ranked, "
         f"{format_percent(round(off, 2))} on the others"
     )
-
-
-@_DATA.add("machine-ties-all", remedy="look at its answers and its prompt")
-def _machine_ties_all(findings: ExperienceFindings) -> Iterator[str]:
-    for run in findings.machines.runs if findings.machines else ():
-        valid = [call for call in run.made if call.status == "ok"]
-        tied = sum(len(call.ranked) == 1 and len(call.order) > 1 for call in valid)
-        if valid and tied / len(valid) > _MANY_TIED:
-            share = format_percent(round(tied / len(valid), 2))
-            yield f"{run.judge} ties all solutions in {share} of its rankings"
 
 
 @_DATA.add("machine-changed", remedy="run it again from the start, if the service allows it")

@@ -46,24 +46,6 @@ def test_closed_form_comes_before_simulation(here: Path, quem_command: Command) 
     assert {path.name for path in (here / "quem-plan").iterdir()} > NAMES
 
 
-@pytest.mark.parametrize(
-    ("studies", "message"),
-    [
-        (1, "with 1 simulated study the accuracy of the half-width is unknown; use"),
-        (9, "with 9 simulated studies the half-width is accurate only to ± "),
-    ],
-)
-def test_few_simulations_are_warned_of(
-    here: Path, quem_command: Command, studies: int, message: str
-) -> None:
-    """A simulation too small to tell designs apart says so."""
-    code, out, err = quem_command("plan", *SMALL[:-1], studies, "--width", 3.5)
-    assert code == 0
-    assert here.is_dir()
-    assert f"{studies} simulated stud{'y' if studies == 1 else 'ies'} of each design" in out
-    assert f"warning: few-simulations: {message}" in err
-
-
 def test_numbers_are_read_in_every_way(here: Path, quem_command: Command) -> None:
     """A number, several, a range and every third of one are what they say."""
     code, out, _ = quem_command("plan", *SMALL, "--experience", "2-10.5", "--json")

@@ -99,19 +99,6 @@ def test_a_board_grows_without_the_files_of_earlier_systems(tmp_path: Path) -> N
     assert quem.compare(grown).to_dict()["differences"] == grown.to_dict()["differences"]
 
 
-def test_many_additions_are_warned_of(tmp_path: Path) -> None:
-    """Looking at the same queries again and again is a choice after the fact."""
-    result = compared(write_retrievers(tmp_path, "s0", {"a": 0.3, "b": 0.9}))
-    for number in range(1, 4):
-        codes = {warning.code for warning in result.warnings}
-        assert "repeated-looks" not in codes
-        path = write_retrievers(tmp_path, f"s{number}", {f"c{number}": 1.0}, seed=number)
-        result = quem.compare(result, quem.load_study(path, kind="retrieval"))
-    messages = {warning.code: warning.message for warning in result.warnings}
-    assert "added to this leaderboard 3 times, now 5 entries" in messages["repeated-looks"]
-    assert "few-common-queries" in messages, "24 are few"
-
-
 CHANGES: dict[str, tuple[dict[str, Any], str]] = {
     "truth": ({"truth": 1}, "two.yaml: the ground truth is not that of"),
     "queries": (

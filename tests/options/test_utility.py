@@ -128,38 +128,3 @@ def test_abstaining_needs_a_cost(tmp_path: Path) -> None:
     abstaining = analysed(path, utility={"option": 0.1, "miss": 1, "abstain": 0})
     (best,) = abstaining.findings.best
     assert best.curve[best.at] == pytest.approx(0.9 / 3)
-
-
-def test_an_edge_is_told(tmp_path: Path) -> None:
-    """Where all that was offered should be shown, or only the best, a warning says so."""
-    show_all = "question,option,confidence\n" + "".join(
-        f"Q{i},w,0.9\nQ{i},{c},0.1\n" for i, c in ((1, "a"), (2, "b"), (3, "c"))
-    )
-    show_one = "question,option,confidence\n" + "".join(
-        f"Q{i},{c},0.{i}\nQ{i},w,0.1\n" for i, c in ((1, "a"), (2, "b"), (3, "c"))
-    )
-    for lists, word in (
-        (show_all, "held back"),
-        (show_one, "only the best option should be shown"),
-    ):
-        path = study_in(tmp_path, lists)
-        result = analysed(path, utility={"option": 0.1})
-        (message,) = (d.message for d in result.warnings if d.code == "threshold-at-the-edge")
-        assert word in message
-        assert "threshold-at-the-edge" not in {d.code for d in analysed(path).warnings}
-
-
-def test_luck_is_told(tmp_path: Path) -> None:
-    """A threshold that fits its questions by chance is warned of, one of many questions is not."""
-    rng = np.random.default_rng(0)
-    rows = [
-        f"Q{q},{o},{rng.random():.3f}"
-        for q in range(1, 4)
-        for o in rng.permutation(["a", "b", "c", "d", "e"])
-    ]
-    lists = "question,option,confidence\n" + "\n".join(rows) + "\n"
-    result = analysed(study_in(tmp_path, lists), utility={"option": 0.3})
-    assert "optimistic-threshold" in {d.code for d in result.warnings}
-    key, lists = drawn(200, systems=1, seed=1)
-    calm = analysed(study_in(tmp_path, lists, key), utility={"option": 0.1})
-    assert "optimistic-threshold" not in {d.code for d in calm.warnings}

@@ -178,9 +178,7 @@ def test_what_it_is_follows_from_the_docstring() -> None:
     assert (described["range"], described["better"], own.name) == ([0, 1], "lower", "first")
     assert describe(lists.define(partial(unknown), name="u"))["range"] == [None, None]
     explained = explain(first_hit)
-    assert explained["example"]["scores"] == [
-        {"measure": "first_hit", "calculation": "first_hit(items, truth)", "score": 0.5}
-    ]
+    assert explained["example"]["scores"] == [{"measure": "first_hit", "score": 0.5}]
     assert not lists.properties(first_hit, 4).confidence.holds
     assert lists.properties(first_hit, 4).priority.holds
 

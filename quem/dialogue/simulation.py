@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from quem.dialogue.questions import Questions, question_orders
+from quem.dialogue.questions import Questions
 from quem.dialogue.records import Dialogues, fingerprint, join
 from quem.dialogue.space import NANO, find_regions, make_space, problems, steps
 from quem.dialogue.strategies import STRATEGIES, Revealed, own_distances
@@ -107,14 +107,7 @@ class Experiment:
         if settings.list_ties == "order":
             ties = np.arange(len(self.cases))
         chance = random.random(self.dialogues)
-        orders = question_orders(
-            self.questions,
-            self.cases,
-            problem,
-            self.targets.values[target],
-            settings.orders,
-            random,
-        )
+        orders = self.questions.orders(m, settings.orders, random)
         place = np.argsort(orders, axis=1)
         revealed = place[:, np.newaxis, :] < np.arange(m + 1)[:, np.newaxis]
         # A list depends on what was revealed, and not on the order in which it was.
@@ -320,10 +313,8 @@ def evaluated_on(experiment: Experiment) -> tuple[str, dict[str, str]]:
         if name not in _OF_STRATEGIES
     }
     settings["queries"] = experiment.protocol
-    functions = {user.name: getattr(user.function, "fingerprint", "") for user in experiment.users}
-    asked = [questions.rule, list(questions.order), getattr(questions.function, "fingerprint", "")]
     settings["users"] = fingerprint(
-        [[user.name, user.rule, user.top, user.b] for user in experiment.users], functions
+        [[user.name, user.rule, user.top, user.b] for user in experiment.users]
     )
-    settings["questions"] = fingerprint(asked)
+    settings["questions"] = fingerprint([questions.rule, list(questions.order)])
     return digest, settings

@@ -8,24 +8,18 @@ Any other number than 5 and 1 is possible.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quem.dialogue.space import NANO, keyed, steps
-from quem.errors import QuemError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.space import Space
-
-_NAMED = re.compile(r"(?:([TA])([1-9]\d?)|(DL))", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -33,11 +27,10 @@ class User:
     """A simulated user."""
 
     name: str  # as the report calls it, such as "T5 0.05"
-    rule: str  # "T", "A", "DL", or "own"
+    rule: str  # "T", "A", or "DL"
     top: int  # how many cases it looks at
     # The share of the case base within its threshold; None where it has none.
     b: float | None = None
-    function: Callable[..., Any] | None = None  # see `CustomUser`
     # Choices of this user that are not those of the experiment: how lists are read.
     reads: SimulationSettings | None = None
 
@@ -57,28 +50,16 @@ class CandidateList:
     chance: NDArray[np.float64]
 
 
-class CustomUser(Protocol):
-    """What a custom user is: a function named in the study file."""
-
-    def __call__(self, shown: CandidateList) -> NDArray[np.integer[Any]]:
-        """Say what is selected from each list."""
-
-
-def named_user(name: str, b: float | None) -> User | None:
-    """Find a user by name; None if there is none of that name."""
-    match = _NAMED.fullmatch(name)
-    if not match:
-        return None
-    if match[3]:
+def named_user(name: str, b: float | None) -> User:
+    """Make a user of the name that a study gives: T5, T1, A5, DL, and so on."""
+    rule, top = name[:1].upper(), name[1:]
+    if rule == "D":
         return User("DL", "DL", 1)
-    rule = match[1].upper()
-    return User(f"{rule}{match[2]} {b:g}" if b else f"{rule}{match[2]}", rule, int(match[2]), b)
+    return User(f"{rule}{top} {b:g}" if b else f"{rule}{top}", rule, int(top), b)
 
 
 def selections(user: User, shown: CandidateList, settings: SimulationSettings) -> NDArray[np.int64]:
     """Say which position of each list a user selects; -1 where none."""
-    if user.function is not None:
-        return _own(user, user.function, shown)
     if user.rule == "DL":
         return np.where(shown.right[:, 0], 0, -1)
     if user.rule == "A":
@@ -99,34 +80,6 @@ def _average(shown: CandidateList, top: int, settings: SimulationSettings) -> ND
     wanted = np.floor(shown.chance * better.sum(axis=1)).astype(int)
     position = (np.cumsum(better, axis=1) > wanted[:, np.newaxis]).argmax(axis=1)
     return np.where(mean < level, position, -1)
-
-
-def _own(user: User, function: Callable[..., Any], shown: CandidateList) -> NDArray[np.int64]:
-    output = function(shown)
-    lists, top = shown.cases.shape
-    positions = np.asarray(output)
-    if positions.shape != (lists,) or positions.dtype.kind not in "iub":
-        raise QuemError(
-            [
-                (
-                    f"the user {user.name} gave {positions.dtype} of shape {positions.shape}; it "
-                    f"should be {lists} whole numbers, a position for each list or -1"
-                )
-            ]
-        )
-    positions = positions.astype(np.int64)
-    if ((positions < -1) | (positions >= top)).any():
-        odd = positions[(positions < -1) | (positions >= top)][0]
-        raise QuemError(
-            [
-                (
-                    f"the user {user.name} selected position {odd} of a list of {top}; positions "
-                    "go from 0 "
-                    f"to {top - 1}, and -1 is for none"
-                )
-            ]
-        )
-    return positions
 
 
 def thresholds(space: Space, shares: tuple[float, ...]) -> dict[float, float]:

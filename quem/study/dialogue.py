@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -150,8 +151,7 @@ class Strategy(StudyPart):
     )
     function: FunctionName = Field(
         "",
-        description="A [custom strategy](../how-to/dialogue.md#custom-strategies-users-and-"
-        "questions).",
+        description="A [custom strategy](../how-to/dialogue.md#custom-strategies).",
     )
 
     @model_validator(mode="after")
@@ -167,20 +167,14 @@ class Strategy(StudyPart):
 
 
 class User(StudyPart):
-    """A simulated user: by name, or a function."""
+    """A simulated user, by name."""
 
     name: Id = Field(
-        description="T5, T1, A5 (or another number up to 99), DL; any name for a custom user. `T5 "
-        "0.10` stands for name and b."
+        description="T5, T1, A5 (or another number up to 99), DL. `T5 0.10` stands for name and b."
     )
     b: Level | None = Field(
         None, description="The share of the case base within the user's threshold."
     )
-    function: FunctionName = Field(
-        "",
-        description="A [custom user](../how-to/dialogue.md#custom-strategies-users-and-questions).",
-    )
-    top: Size = Field(10, description="How many cases a custom user is shown.")
 
     @model_validator(mode="before")
     @classmethod
@@ -192,17 +186,15 @@ class User(StudyPart):
 
     @model_validator(mode="after")
     def _known(self) -> User:
-        if self.function:
-            return self
         word = self.name.upper()
         if word == "DL":
             if self.b is not None:
                 raise ValueError("the user DL has no threshold; leave b out")
             return self
-        if word[:1] not in ("T", "A") or not word[1:].isdecimal() or not 0 < int(word[1:]) < 100:  # noqa: PLR2004
+        if not re.fullmatch("[TA][1-9][0-9]?", word):
             raise ValueError(
                 f"there is no user {self.name!r}; there are T5, T1, A5 (or any other number up to "
-                "99), DL, and yours: {name: mine, function: my_module:my_function}"
+                "99) and DL"
             )
         if self.b is None:
             message = f"the user {self.name} needs b, the share of cases within its threshold: "
@@ -214,18 +206,11 @@ class User(StudyPart):
 class Questions(StudyPart):
     """In which order questions are asked."""
 
-    order: Literal["random", "fixed", "gain", "own"] = Field(
-        "random",
-        description="At random; always as `attributes` says; by information gain; or as a function"
-        " says.",
+    order: Literal["random", "fixed"] = Field(
+        "random", description="At random, or always as `attributes` says."
     )
     attributes: tuple[ColumnName, ...] = Field(
         (), description="The order, for `fixed`; without it that of the columns."
-    )
-    function: FunctionName = Field(
-        "",
-        description="A [custom choice of questions](../how-to/dialogue.md#custom-strategies-users-"
-        "and-questions).",
     )
 
     @model_validator(mode="before")
@@ -234,10 +219,6 @@ class Questions(StudyPart):
         if isinstance(data, list):
             return {"order": "fixed", "attributes": data}
         if isinstance(data, str):
-            if ":" in data:
-                return {"order": "own", "function": data}
-            if data == "own":
-                raise ValueError("name your function: questions: my_module:my_function")
             return {"order": data}
         return data
 
@@ -339,8 +320,8 @@ class DialogueSpec(StudySpec):
     )
     questions: Questions = Field(
         Questions(),
-        description="In which order questions are asked; `random`, `fixed`, `gain`, a list of "
-        "attributes, or a function alone is enough.",
+        description="In which order questions are asked; `random`, `fixed`, or a list of "
+        "attributes alone is enough.",
     )
     analysis: Annotated[DialogueSettings, Part] = Field(
         DialogueSettings(), description="Settings of the analysis."

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from quem.retrieval.judges import JudgeGrades
     from quem.retrieval.lists import CaseLists, QueryScores
     from quem.retrieval.loading import RetrievalStudy
-    from quem.retrieval.machine_grades import MachineFound
     from quem.retrieval.retrievers import Answer, Runs
     from quem.retrieval.running import Guard, Run, Task
     from quem.retrieval.truth import ExpertRanks
@@ -157,7 +156,6 @@ class RetrievalFindings:
     # where the ground truth is not of grades.
     judged: Mapping[str, Mapping[int | None, float]] = field(default_factory=dict)
     unjudged: Unjudged | None = None  # what the others could change; None where there are none
-    machine: MachineFound | None = None  # what machine judges add, where the study has their grades
     warnings: tuple[StudyWarning, ...] = field(default=())
 
     def time(self, one: Evaluated | MacFacPair) -> Time:
@@ -307,7 +305,7 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
 
     def score_table(self) -> ScoreTable:
         """Give the scores of each retriever on each query with a ground truth, to be compared."""
-        from quem.retrieval.truth import likeness_digest, truth_digest
+        from quem.retrieval.truth import truth_digest
 
         findings, spec = self.findings, self.study.spec
         scores = [one.scores.values for one in findings.scored if one.scores is not None]
@@ -315,9 +313,6 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
             raise QuemError([f"{self.study.name}: no retriever has scores that could be compared"])
         known = np.flatnonzero(findings.truth.lists.sizes > 0)
         used = findings.settings
-        settings: dict[str, str] = {"ties": used.ties}
-        if any(measure.definition.family == "diversity" for measure in findings.measures):
-            settings["likeness"] = likeness_digest(self.study)
         return ScoreTable(
             kind="retrieval",
             title=spec.title,
@@ -329,7 +324,7 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
             headline=findings.headline,
             values=np.stack(scores)[:, known],
             truth=truth_digest(findings.truth, findings.measures, findings.task.n_candidates),
-            settings=settings,
+            settings={"ties": used.ties},
             inference=Inference(used.level, used.bootstrap, used.permutations, used.seed),
             nouns=("retriever", "query"),
         )

@@ -16,7 +16,6 @@ from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json
 from quem.io.tables import MOST_NAMED, SourceTable, field_name, named_columns, read_table
 from quem.io.words import read_words
-from quem.retrieval.datasets import dataset_judgments, dataset_lists, is_dataset
 from quem.retrieval.nested import read_nested
 
 if TYPE_CHECKING:
@@ -117,8 +116,6 @@ def read_similarities(path: Path, name: str) -> Stored:
 
 def read_run(path: Path, name: str) -> Stored:
     """Read result lists: a TREC run, or query, case, and similarity or rank in a table or JSON."""
-    if is_dataset(name):
-        return stored_of(dataset_lists(name), "score")
     what, otherwise = "result list", "; a result list is a TREC run or such a table"
     if _has_words(path):
         # The tag at the end of a run may hold spaces, or be left out.
@@ -132,8 +129,6 @@ def read_run(path: Path, name: str) -> Stored:
 
 def read_qrels(path: Path, name: str) -> Stored:
     """Read relevance judgments: TREC qrels, or query, case and grade in a table or JSON."""
-    if is_dataset(name):
-        return stored_of(dataset_judgments(name), "grade")
     what, otherwise = "relevance judgments", "; relevance judgments are TREC qrels or such a table"
     if _has_words(path):
         table = read_words(path, name, what=what, fields=_QRELS, headers=_QUERY.values())
@@ -146,10 +141,10 @@ def _has_words(path: Path) -> bool:
     return not (is_json(path) or is_parquet(path))
 
 
-def read_judgments(path: Path, name: str, *, judged: bool = True) -> Stored:
+def read_judgments(path: Path, name: str) -> Stored:
     """Read the grades of judges: a table with query, case, judge, and grade."""
-    required = ("query", "case", *(("judge",) if judged else ()), "grade")
-    return _read(path, name, "judgments", _JUDGED | _JUDGE, required)
+    fields = _JUDGED | _JUDGE
+    return _read(path, name, "judgments", fields, ("query", "case", "judge", "grade"))
 
 
 def _read(

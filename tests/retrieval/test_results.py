@@ -257,35 +257,3 @@ def test_lists_without_what_nobody_judged(tmp_path: Path) -> None:
     assert means.to_dict() == pytest.approx(
         {"RR(unjudged=skip)@2": 0.5, "RR@2": 0, "Judged@2": 0, "F1@3": 0}
     )
-
-
-def test_diversity(tmp_path: Path) -> None:
-    """Cases are as similar to each other as the linear retriever says that compares them."""
-    by_x = {"attributes": [{"name": "x", "range": [0, 10]}]}
-    linear: list[dict[str, Any]] = [{"id": "all", "linear": {}}, {"id": "x", "linear": by_x}]
-    run = "query,case,rank\n" + "".join(f"q1,{c},{n}\n" for n, c in enumerate("adb", 1))
-    retrievers = [*linear, {"id": "r", "run": "run.csv"}]
-    path = write_study(tmp_path, retrievers, "all", run_csv=run, likeness="x")
-    found = evaluated(path, measures=["ILD@2", "ILD"]).scores
-    ours = found[(found["retriever"] == "r") & (found["query"] == "q1")]
-    # The x of a, d, and b is 1, 4, and 2.
-    assert ours["score"].tolist() == pytest.approx([0.3, (3 + 1 + 2) / 10 / 3])
-    path = write_study(tmp_path, retrievers, "all", run_csv=run)
-    found = evaluated(path, measures=["ILD@2"]).scores
-    ours = found[(found["retriever"] == "r") & (found["query"] == "q1")]
-    # Of x the distance is 3/3, and the kind of d is missing.
-    assert ours["score"].tolist() == pytest.approx([1.0])
-    path = write_study(tmp_path, retrievers, "all", run_csv=run, likeness="r")
-    path.write_text(f"{path.read_text()}\n".replace("bootstrap: 50", "measures: ILD"))
-    assert "likeness: there is no linear retriever 'r'" in refusals(path)
-    path = write_study(
-        tmp_path,
-        [{"id": "r", "run": "run.csv"}],
-        {"qrels": "qrels.csv"},
-        run_csv=run,
-        qrels_csv="query,case,grade\nq1,a,1\n",
-        cases=None,
-        queries=None,
-        analysis={"measures": "ILD"},
-    )
-    assert "cases: ILD compares the cases of a list with each other" in refusals(path)

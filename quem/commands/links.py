@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from quem.commands.options import Command
+    from quem.commands.options import Decorated
 
 # A header, or an id and what belongs to it.
 Row = tuple[str, ...]
 
 
-def link_options(command: Command) -> Command:
+def link_options(command: Decorated) -> Decorated:
     """Add the options of a command that makes links."""
     address = click.option(
         "--url",

@@ -35,17 +35,6 @@ class Dialogues:
         """How many targets there are."""
         return len(self.targets)
 
-    def with_strategies(self, places: Sequence[int], other: Dialogues) -> Dialogues:
-        """Put what happened with some strategies in the place of what is here."""
-        columns = []
-        for name in self.__dataclass_fields__:
-            values = getattr(self, name)
-            if name != "targets":
-                values = values.copy()
-                values[:, list(places)] = getattr(other, name)
-            columns.append(values)
-        return Dialogues(*columns)
-
 
 def join(parts: Sequence[Dialogues]) -> Dialogues:
     """Put the dialogues of several sets of targets together."""

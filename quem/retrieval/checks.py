@@ -11,7 +11,6 @@ import numpy as np
 
 from quem.errors import WarningRules
 from quem.io.text import shown
-from quem.retrieval.stored import words_of
 from quem.wording import format_percent, join_words
 
 if TYPE_CHECKING:
@@ -275,16 +274,6 @@ def _k_beyond_cases(findings: RetrievalFindings) -> Iterator[str]:
     large = [m.name for m in findings.measures if int(dict(m.values).get("k") or 0) > n]
     if large:
         yield f"{join_words(large, _FEW)}: k exceeds the {n} cases to search"
-
-
-@_RESULTS.add("no-trec-files")
-def _no_trec_files(findings: RetrievalFindings) -> Iterator[str]:
-    for names, what in ((findings.task.queries.ids, "queries"), (findings.task.cases.ids, "cases")):
-        if words_of(names) is None:
-            yield (
-                f"ids of {what} differ only in spaces, which TREC files cannot hold; runs "
-                "and qrels are not written"
-            )
 
 
 @_RESULTS.add("retriever-failed")

@@ -122,11 +122,6 @@ class JudgeGrades:
         first = self._order[self._starts]
         return self._listed(first, self.consensus(weights), queries, cases)
 
-    def of_judge(self, judge: int, queries: CaseBase, cases: CaseBase) -> CaseLists:
-        """Give the grades of one judge as a ground truth."""
-        rows = self._order[self.judge[self._order] == judge]
-        return self._listed(rows, self.grade[rows], queries, cases)
-
     def agreement(
         self, judge: int, queries: CaseBase, cases: CaseBase
     ) -> tuple[CaseLists, CaseLists]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -16,7 +15,7 @@ from quem.retrieval.running import Asked, ask, ask_all
 from quem.retrieval.unjudged import DEFAULT_K
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     import pandas as pd
@@ -265,13 +264,9 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
     @property
     def file_names(self) -> frozenset[str]:
         """Every file that a report may consist of."""
-        from quem.retrieval.stored import file_stems
-
-        ids = [retriever.id for retriever in self.study.spec.retrievers]
         # What was read from an earlier report stays as it is.
         truth_files = [] if self.findings.truth.reused else ["similarities.csv"]
-        runs = {f"{stem}.txt" for stem in file_stems(ids)}
-        return super().file_names | {"qrels.txt", *truth_files, *runs}
+        return super().file_names | {*truth_files}
 
     @property
     def measures(self) -> pd.DataFrame:
@@ -330,22 +325,10 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
         )
 
     def attachments(self) -> dict[str, Iterable[bytes]]:
-        """Give TREC runs and qrels, and the kept ground truth, by name."""
-        from quem.retrieval.stored import file_stems, qrels_parts, run_parts
+        """Give the ground truth that a retriever computed, to be used again."""
         from quem.retrieval.truth import FILE, similarities_parts
 
-        findings, files = self.findings, dict[str, Iterable[bytes]]()
-        ids = [retriever.id for retriever in self.study.spec.retrievers]
-        stems = dict(zip(ids, file_stems(ids), strict=True))
-        truth = findings.truth
-        for one in findings.evaluated:
-            lists = truth.lists if one.is_truth else one.run.lists
-            content = run_parts(lists.top(findings.depth), one.id, findings.settings.ties)
-            if content is not None:
-                files[f"{stems[one.id]}.txt"] = content
-        content = qrels_parts(truth.lists)
-        if content is not None:
-            files["qrels.txt"] = content
-        if truth.mark and not truth.reused:
-            files[FILE] = similarities_parts(truth.lists, truth.mark, truth.depth)
-        return files
+        truth = self.findings.truth
+        if not truth.mark or truth.reused:
+            return {}
+        return {FILE: similarities_parts(truth.lists, truth.mark, truth.depth)}

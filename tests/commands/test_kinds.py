@@ -27,8 +27,8 @@ def test_every_kind_is_known_everywhere() -> None:
 
 
 def test_every_kind_is_presented() -> None:
-    """Results of studies, comparisons, plans, and audits all say how they are shown."""
-    assert list(presentations()) == [*KINDS, "comparison", "leaderboard", "plan", "audit", "track"]
+    """Results of studies, comparisons, and plans all say how they are shown."""
+    assert list(presentations()) == [*KINDS, "comparison", "leaderboard", "plan"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

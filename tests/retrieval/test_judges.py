@@ -109,9 +109,6 @@ def test_scores_are_those_of_qrels_of_the_consensus(tmp_path: Path) -> None:
     frame = pd.DataFrame(rows, columns=["query", "case", "judge", "grade"])
     each = frame.groupby(["query", "case"], as_index=False)["grade"].agg(statistics.median_low)
     qrels = "".join(f"{q} 0 {d} {grade:g}\n" for q, d, grade in each.to_numpy().tolist())
-    assert sorted(b"".join(result.attachments()["qrels.txt"]).decode().splitlines()) == sorted(
-        qrels.splitlines()
-    )
     other = evaluated(_study(tmp_path, rows, {"qrels": "q.txt"}, q_txt=qrels))
     assert result.measures["mean"].tolist()[:4] == other.measures["mean"].tolist()
     assert result.differences["p"].tolist() == other.differences["p"].tolist()

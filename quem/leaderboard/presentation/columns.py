@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from quem.lists.score_table import ScoredBy
 
 _POSITIVE = Type({"type": "integer", "minimum": 1})
-_TAU = Type({"type": "number", "minimum": -1, "maximum": 1})
 
 
 class _Place(NamedTuple):

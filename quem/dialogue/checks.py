@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from quem.errors import WarningRules
 from quem.wording import join_words
 
@@ -129,15 +127,6 @@ def _rarely_selects(findings: DialogueFindings) -> Iterator[str]:
         if share > _OFTEN:
             yield (
                 f"{user} selected no case in {100 * share:.0f}% of the dialogues with "
-                f"{findings.strategies[least]}; how these count is an open choice (`no_selection`)"
+                f"{findings.strategies[least]}; these count with efficiency 0, and with the last "
+                "top candidate"
             )
-
-
-@_AFTER.add("never-selects")
-def _never_selects(findings: DialogueFindings) -> Iterator[str]:
-    unknown = np.argwhere(np.isnan(findings.efficiency.mean))
-    for strategy, user in unknown[:1]:
-        yield (
-            f"{findings.users[user]} never selects a case with {findings.strategies[strategy]}, "
-            "and such dialogues are left out, so their efficiency is unknown"
-        )

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from quem.errors import QuemError
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from quem.dialogue.reading import EncodedCases
@@ -20,34 +16,16 @@ if TYPE_CHECKING:
 _BINS = 4
 
 
-class CustomQuestion(Protocol):
-    """What a custom choice of questions is: a function named in the study file."""
-
-    def __call__(
-        self,
-        cases: EncodedCases,
-        answers: NDArray[np.float64],
-        asked: NDArray[np.bool_],
-        random: np.random.Generator,
-    ) -> NDArray[np.integer[Any]]:
-        """Choose the next question of each dialogue.
-
-        Shapes: `answers` (dialogues, attributes); `asked` (dialogues, attributes).
-        """
-
-
 @dataclass(frozen=True)
 class Questions:
     """How questions are ordered."""
 
-    rule: Literal["random", "fixed", "gain", "own"] = "random"
+    rule: Literal["random", "fixed", "gain"] = "random"
     order: tuple[int, ...] = ()  # the attributes, for "fixed"
-    function: Callable[..., Any] | None = None  # for "own"
-    name: str = ""  # of that, for messages
 
     def dialogues(self, orders: int) -> int:
         """How many dialogues each target has: one, if its question order is always the same."""
-        return orders if self.rule in ("random", "own") else 1
+        return orders if self.rule == "random" else 1
 
 
 def question_orders(
@@ -68,55 +46,23 @@ def question_orders(
         return random.permuted(np.tile(np.arange(m), (rows, 1)), axis=1)
     if questions.rule == "fixed":
         return np.array([questions.order], dtype=np.intp)
-    choose = questions.function or information_gain
     others = cases if problem.left_out is None else cases.without(problem.left_out)
     answers = np.full((rows, m), np.nan)
     asked = np.zeros((rows, m), dtype=bool)
     sequences = np.empty((rows, m), dtype=np.intp)
     every = np.arange(rows)
     for step in range(m):
-        following = choose(others, answers.copy(), asked.copy(), random)
-        if questions.function:
-            following = _checked(following, asked, questions.name)
+        following = information_gain(others, answers, asked)
         sequences[:, step] = following
         asked[every, following] = True
         answers[every, following] = values[following]
     return sequences
 
 
-def _checked(output: Any, asked: NDArray[np.bool_], name: str) -> NDArray[np.intp]:  # noqa: ANN401
-    rows, m = asked.shape
-    attributes = np.asarray(output)
-    if attributes.shape != (rows,) or attributes.dtype.kind not in "iu":
-        raise QuemError(
-            [
-                (
-                    f"the choice of questions {name} gave {attributes.dtype} of shape "
-                    f"{attributes.shape}; "
-                    f"it should be {rows} whole numbers, the next attribute of each dialogue"
-                )
-            ]
-        )
-    wrong = (attributes < 0) | (attributes >= m)
-    wrong[~wrong] = asked[np.flatnonzero(~wrong), attributes[~wrong]]
-    if wrong.any():
-        raise QuemError(
-            [
-                (
-                    f"the choice of questions {name} asks for attribute {attributes[wrong][0]}, "
-                    "which was "
-                    f"asked for already or is none of 0 to {m - 1}"
-                )
-            ]
-        )
-    return attributes.astype(np.intp)
-
-
 def information_gain(
     cases: EncodedCases,
     answers: NDArray[np.float64],
     asked: NDArray[np.bool_],
-    random: np.random.Generator,
 ) -> NDArray[np.intp]:
     """Ask for the attribute with most information about the class.
 
@@ -125,7 +71,6 @@ def information_gain(
     agree, or all that agree have one class, all cases count. Of equal gains, the attribute that
     is first in the case base.
     """
-    del random
     grouped, answered = _grouped(cases, answers)
     known = ~np.isnan(answers)
     attributes = np.empty(len(answers), dtype=np.intp)

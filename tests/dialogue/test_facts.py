@@ -100,10 +100,9 @@ def test_restrictive_users_spread_efficiency_and_others_precision(name: str) -> 
     """The range of efficiency shrinks for less restrictive users, that of precision grows."""
     result, users = dialogues(name), [user.name for user in study(name).users]
     strict, loose = users.index("T5 0.05"), users.index("T5 0.3")
-    settings = SimulationSettings()
-    spread = np.ptp(efficiency(result, settings).mean(axis=(0, 3)), axis=0)
+    spread = np.ptp(efficiency(result).mean(axis=(0, 3)), axis=0)
     assert spread[strict] > spread[loose]
-    spread = np.ptp(precision(result, settings).mean(axis=(0, 3)), axis=0)
+    spread = np.ptp(precision(result).mean(axis=(0, 3)), axis=0)
     if name != "pima":
         assert spread[loose] > spread[strict]
     assert spread.max() < 0.5

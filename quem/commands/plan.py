@@ -46,7 +46,6 @@ _FIRST = (
     type=click.Path(path_type=Path),
     hidden=True,
 )
-@click.option("--cost-judgement", hidden=True)
 @click.option(
     "--jobs",
     type=click.IntRange(1, 1024),

@@ -177,7 +177,7 @@ def _coarse_thresholds(findings: OptionsFindings, sweep: Sweep) -> Iterator[str]
 def _optimistic_threshold(findings: OptionsFindings, best: BestThreshold) -> Iterator[str]:
     utility = findings.settings.utility
     optimism = float(best.curve[best.at]) - best.cross_validated
-    if utility and np.isfinite(optimism) and optimism > _MUCH * utility.hit:
+    if utility and np.isfinite(optimism) and optimism > _MUCH:
         yield (
             f"the best threshold of {findings.name_of(best.system)}, {best.threshold:.4g}, is "
             f"worth {measured(optimism)} less on other questions"

@@ -183,7 +183,7 @@ def test_leave_one_out_is_pooled_without_the_case_itself(
 def test_what_to_judge_next_is_pooled(quem_command: Callable[..., Outcome], tmp_path: Path) -> None:
     """From grades of a few cases to the list of the next ones, to a study of these alone."""
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\nq2 0 c 0\nq3 0 b 1\n")
-    analysis = {"measures": "P@2", "judge_next": 3}
+    analysis = {"measures": "P@2"}
     truth = {"qrels": "qrels.txt"}
     path = write_study(tmp_path, RETRIEVERS, truth, analysis=analysis, **RUNS)
     assert quem_command("analyze", path, "--out", tmp_path / "report")[0] == 0

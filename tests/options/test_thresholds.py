@@ -85,11 +85,12 @@ def test_nothing_of_confidences_without_all_of_them(tmp_path: Path) -> None:
     assert result.to_html()
 
 
-def test_many_confidences_are_thinned(tmp_path: Path) -> None:
+def test_many_confidences_are_thinned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At most so many thresholds are tried, at even steps, the lowest and highest among them."""
     key, lists = drawn(60, systems=1, seed=5)
     full = analysed(study_in(tmp_path, lists, key))
-    thin = analysed(study_in(tmp_path, lists, key), thresholds=7)
+    monkeypatch.setattr("quem.options.thresholds.MOST_THRESHOLDS", 7)
+    thin = analysed(study_in(tmp_path, lists, key))
     every = full.findings.sweeps[0].threshold
     some = thin.findings.sweeps[0].threshold
     assert len(some) == 7 < len(every)

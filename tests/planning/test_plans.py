@@ -39,19 +39,6 @@ def _message(plan: PlanResult, code: str) -> str:
     return next(doubt.message for doubt in plan.warnings if doubt.code == code)
 
 
-def test_a_plan_with_a_machine_judge() -> None:
-    """Each design says what a machine judge adds; one number without the other is refused."""
-    plan = quem.plan(machine_correlation=0.8, machine_problems=24, problems=(6,), simulate=0)
-    design = plan.to_dict()["designs"][0]
-    assert design["effective_problems"] == pytest.approx(6 / (1 - 0.64 * (1 - 6 / 24)))
-    assert design["machine_half_width"] < design["half_width"]
-    assert "worth problems" in plan.summary()
-    without = quem.plan(problems=(6,), simulate=0).to_dict()["designs"][0]
-    assert np.isnan(without["machine_half_width"])
-    with pytest.raises(quem.QuemError, match="need each other"):
-        quem.plan(machine_correlation=0.8)
-
-
 def test_the_cheapest_design_is_recommended() -> None:
     """What is recommended reaches the width, and nothing cheaper does."""
     plan = _plan(width=2.6)
@@ -296,7 +283,6 @@ def test_pilots_that_cannot_tell_are_refused() -> None:
         ({"person": -1}, "person: -1 is not a finite number, 0 or more"),
         ({"level": 95}, "level: 95 is not between 0 and 1; 95 percent is written 0.95"),
         ({"systems": 0}, "systems: must be 1 or more"),
-        ({"cost_judgement": 4}, "cost_judgment needs cost_solution beside it, in the same unit"),
         ({"simulate": -1}, "simulate: must be 0 or more"),
         ({"with": 2}, "with: unknown setting; did you mean width"),
         (
@@ -351,15 +337,6 @@ def test_judging_time_comes_from_the_pilots_session(
     replaced = _plan(quem.load_study(path, kind="experience"), **SMALL, minutes=3.0)
     assert not replaced.to_dict()["settings"]["minutes_measured"]
     assert replaced.findings.costs.minutes == 3
-
-
-def test_costs_decide_the_order() -> None:
-    """Dear solutions favour many judges, dear judgements few."""
-    dear_solutions = _plan(width=2.7, cost_solution=100, cost_judgment=0.1)
-    dear_judges = _plan(width=2.7, cost_solution=1, cost_judgment=100)
-    many, few = (int(p.designs["judges"].iloc[0]) for p in (dear_solutions, dear_judges))
-    assert many > few
-    assert "cost 100 for a subject's solution, 0.1 for placing" in dear_solutions.summary()
 
 
 def test_figures_suit_the_designs() -> None:

@@ -20,37 +20,33 @@ from quem.commands.compare import compare
 from quem.commands.export import export
 from quem.commands.import_ import import_
 from quem.commands.init import init
-from quem.commands.invite import invite
 from quem.commands.judge import judge
-from quem.commands.judges import judges
+from quem.commands.links import links
 from quem.commands.measures import measures
-from quem.commands.organizers import organizers
 from quem.commands.panel import panel
 from quem.commands.plan import plan
 from quem.commands.pool import pool
-from quem.commands.restore import restore
 from quem.commands.seal import seal
 from quem.commands.serve import serve
-from quem.commands.solve import solve
 from quem.commands.track import track
 from quem.commands.verify import verify
 from quem.errors import QuemError
 
 _MAIN = (init, check, serve, analyze, compare, plan)
 _MORE = (
-    *(judges, solve, organizers, invite, judge, track, panel, seal, measures, pool),
-    *(backup, restore, export, import_, verify),
+    *(links, judge, track, panel, seal, measures, pool, backup, export, import_),
+    *(verify,),
 )
-# Names that commands had, and what does it now.
+# Commands of before, and what does their work now.
 FORMER = {
-    "judges": "quem links judges",
-    "solve": "quem links people",
-    "organizers": "quem links organizers",
-    "invite": "quem links ROLE --mail",
-    "schema": "quem analyze --schema",
-    "restore": "quem backup --restore",
-    "audit": "quem analyze, whose report says how machine judges rank",
-    "verify": "sha256sum FILE, beside the hash that quem seal printed",
+    "judges": "links judges",
+    "solve": "links people",
+    "organizers": "links organizers",
+    "invite": "links ROLE --mail",
+    "schema": "analyze --schema",
+    "restore": "backup --restore",
+    "audit": "analyze (its report says how machine judges rank)",
+    "verify": "analyze (its report says whether a study is as it was sealed)",
 }
 # What stands for characters that an encoding such as Windows-1252 or ASCII lacks.
 _PLAIN = {
@@ -78,7 +74,7 @@ class Groups(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is meant."""
         if args[0] in FORMER and args[0] not in self.commands:
-            raise click.ClickException(f"there is no {args[0]} any more; use {FORMER[args[0]]}")
+            raise click.ClickException(f"quem {args[0]} is now quem {FORMER[args[0]]}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:

@@ -355,7 +355,7 @@ def _chance(site: Site, gid: str, solver: str) -> dict[str, Any]:
     return {"side": "right" if side else "left", "lower": bool(lower)}
 
 
-def _name(site: Site, gid: str, item: Item, digest: str | None) -> str:
+def _name(site: Site, gid: str, item: Item, digest: str) -> str:
     """What shows a page that a solution is the same as on another page, and nothing else."""
     return keyed(site.secret, "content", gid, item.solver, digest)
 

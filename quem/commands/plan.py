@@ -41,12 +41,6 @@ _FIRST = (
 @click.command(cls=SettingsCommand, settings=_settings, defaults=True, first=_FIRST)
 @study_argument(required=False)
 @click.option(
-    "--from",
-    "pilot",
-    type=click.Path(path_type=Path),
-    hidden=True,
-)
-@click.option(
     "--jobs",
     type=click.IntRange(1, 1024),
     default=1,
@@ -62,7 +56,6 @@ _FIRST = (
 @code_option
 def plan(
     study: Path | None,
-    pilot: Path | None,
     jobs: int,
     cluster: str | None,
     out: Path | None,
@@ -83,15 +76,12 @@ def plan(
     summary and writes report.html, figures, and tables.
     """
     del code  # experience studies name none
-    if study is not None and pilot is not None:
-        raise click.UsageError("STUDY and --from both name the pilot; leave out --from")
-    pilot = pilot or study
     refuse_out_with_json(out, as_json=as_json)
-    if pilot is None and (database or reveal):
+    if study is None and (database or reveal):
         raise click.UsageError(
             "--database and --reveal apply to a pilot's judging session; specify its study file"
         )
-    if pilot is not None and settings["noise"] is not None:
+    if study is not None and settings["noise"] is not None:
         raise click.UsageError(
             "a pilot gives the SDs; leave --noise out, or replace single SDs: --person 1.5"
         )
@@ -101,7 +91,7 @@ def plan(
     from quem.planning.settings import plan_settings
 
     simulate = plan_settings(settings).simulate
-    loaded = load_study(pilot, database=database, reveal=reveal) if pilot else None
+    loaded = load_study(study, database=database, reveal=reveal) if study else None
     result = make_plan(loaded, database=database, **(settings | {"simulate": 0}))
     if not as_json:
         click.echo(result.summary(warnings=False))
@@ -114,7 +104,7 @@ def plan(
         return
     from quem.report.files import write_report
 
-    folder = out or (pilot.parent / f"{pilot.stem}-plan" if pilot else Path("quem-plan"))
+    folder = out or (study.parent / f"{study.stem}-plan" if study else Path("quem-plan"))
     write_report(result, folder, **formats)
     if simulate:
         click.echo(f"\n{result.simulation_summary()}")

@@ -108,7 +108,7 @@ def test_former_names_say_the_new_one(name: str, quem_command: Callable[..., Out
     """A command that has another name now ends with 2 and one line."""
     code, out, err = quem_command(name, "study.yaml", "--anything")
     assert (code, out) == (2, "")
-    assert err == f"Error: there is no {name} any more; use {FORMER[name]}\n"
+    assert err == f"Error: quem {name} is now quem {FORMER[name]}\n"
 
 
 def test_the_project_keeps_to_its_budgets() -> None:

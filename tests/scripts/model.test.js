@@ -7,7 +7,7 @@ import * as model from "../../webjudge/static/model.js";
 
 const LABELS = ["A", "B", "C", "D"];
 const BLANK = {
-  version: 4, ranked: [], tray: [], cannot: {}, recognized: [], comments: {}, comment: "",
+  ranked: [], tray: [], cannot: {}, recognized: [], comments: {}, comment: "",
   comparisons: [], placed_by: {}, sure: {}, answers: {}, written: {},
 };
 const STATE = { ...BLANK, ranked: [["A"], ["B", "C"]], tray: ["D"] };

@@ -55,7 +55,13 @@ _OF_EXPERIENCE = ("form", "score", "normalize", "reference")
 _OF_SCORES = ("measures", "headline", "k", "ties")
 
 
-@click.command(cls=SettingsCommand, settings=_settings)
+_FIRST = (
+    "systems same_system level measures headline out board as_json tables figures database "
+    "pseudonyms"
+)
+
+
+@click.command(cls=SettingsCommand, settings=_settings, first=_FIRST)
 @click.argument("studies", metavar="STUDY...", nargs=-1, required=True, type=click.Path())
 @out_option("STUDY's name with -compare, beside it; of several studies in the current folder")
 @json_option

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from quem.errors import WarningRules
 from quem.wording import join_words
 
@@ -90,11 +88,3 @@ def _contracted(findings: DialogueFindings) -> Iterator[str]:
         )
 
 
-@_AFTER.add("never-selects")
-def _never_selects(findings: DialogueFindings) -> Iterator[str]:
-    unknown = np.argwhere(np.isnan(findings.efficiency.mean))
-    for strategy, user in unknown[:1]:
-        yield (
-            f"{findings.users[user]} never selects a case with {findings.strategies[strategy]}, "
-            "and such dialogues are left out, so their efficiency is unknown"
-        )

@@ -16,7 +16,6 @@ from quem.experience.control import FEWEST_LABELED
 from quem.experience.gate import FEWEST_SUBJECTS, SIGNIFICANT
 from quem.experience.judges import MISFIT
 from quem.experience.machine_quality import RULES as OF_MACHINES
-from quem.experience.machines import unsent_images
 from quem.experience.outliers import DECISIVE, outlying, veteran
 from quem.experience.virtual_placement import MOST_TIMES_AS_WIDE, times_as_wide
 from quem.experience.wording import only_source, variation
@@ -190,12 +189,6 @@ def _machine_changed(findings: ExperienceFindings) -> Iterator[str]:
         if len(servers) > 1:
             names = sorted(" ".join(filter(None, server)) or "unnamed" for server in servers)
             yield f"the service of {run.judge} answered as {join_words(names)} in one run"
-
-
-@_DATA.add("machine-without-images", remedy="use a model that sees, with `images: true`")
-def _machine_without_images(findings: ExperienceFindings) -> Iterator[str]:
-    runs = findings.machines.runs if findings.machines else ()
-    yield from filter(None, map(unsent_images, runs))
 
 
 @_DATA.add("few-expert-problems", remedy="have experts rank more problems")

@@ -485,9 +485,6 @@ class BlockDesign(StudyPart):
     block_size: Annotated[int, Field(ge=2), Numeral] | None = Field(
         None, description="How many solutions a judge sees at once."
     )
-    blocks: Literal["balanced"] = Field(
-        "balanced", description="How solutions are assigned to blocks."
-    )
 
 
 class ExperienceSettings(StudyPart):

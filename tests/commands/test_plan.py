@@ -73,7 +73,7 @@ def test_json_is_that_of_the_result(here: Path, quem_command: Command) -> None:
         9,
     )
     words += ("--subjects", "6-9", "--judges", "2,4", "--problems", "3-4")
-    words += ("--cost-solution", 80, "--cost-judgment", 9, "--minutes", 4, "--systems", 3)
+    words += ("--minutes", 4, "--systems", 3)
     code, out, _ = quem_command("plan", *words, "--json", "--level", 0.9, "--jobs", 1)
     assert code == 0
     result = quem.plan(
@@ -85,8 +85,6 @@ def test_json_is_that_of_the_result(here: Path, quem_command: Command) -> None:
         subjects=range(6, 10),
         judges=(2, 4),
         problems=(3, 4),
-        cost_solution=80,
-        cost_judgment=9,
         minutes=4,
         systems=3,
         level=0.9,
@@ -128,9 +126,6 @@ def test_wrong_usage_is_refused(
 
 def test_mistakes_are_refused(here: Path, quem_command: Command) -> None:
     """What a user can mend exits with 1 and one message, and writes nothing."""
-    code, out, err = quem_command("plan", "--cost-judgment", "2")
-    assert (code, out) == (1, "")
-    assert err.startswith("error: cost_judgment needs cost_solution beside it, in the same unit")
     code, _, err = quem_command("plan", "no-such.yaml")
     assert code == 1
     assert "no-such.yaml: file not found" in err

@@ -267,7 +267,6 @@ BAD_STUDIES = [
     ({"analysis": {"least": -1}}, "analysis.least: must be 0 or more"),
     ({"analysis": {"utility": {}}}, "analysis.utility.option: is missing; add it"),
     ({"analysis": {"utility": {"option": -1}}}, "utility.option: -1 is not a finite number, 0"),
-    ({"analysis": {"utility": {"option": 1, "hit": 0}}}, "utility.hit: must be more than 0"),
     ({"analysis": {"utility": {"options": 1}}}, "options: unknown key; did you mean option?"),
     ({"analysis": {"level": 90}}, "analysis.level: 90 is not between 0 and 1"),
     ({"questions": [{"id": "Q1", "correct": []}]}, "correct: is empty; add the correct"),

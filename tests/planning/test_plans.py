@@ -34,19 +34,6 @@ def _message(plan: PlanResult, code: str) -> str:
     return next(doubt.message for doubt in plan.warnings if doubt.code == code)
 
 
-def test_a_plan_with_a_machine_judge() -> None:
-    """Each design says what a machine judge adds; one number without the other is refused."""
-    plan = quem.plan(machine_correlation=0.8, machine_problems=24, problems=(6,), simulate=0)
-    design = plan.to_dict()["designs"][0]
-    assert design["effective_problems"] == pytest.approx(6 / (1 - 0.64 * (1 - 6 / 24)))
-    assert design["machine_half_width"] < design["half_width"]
-    assert "worth problems" in plan.summary()
-    without = quem.plan(problems=(6,), simulate=0).to_dict()["designs"][0]
-    assert np.isnan(without["machine_half_width"])
-    with pytest.raises(quem.QuemError, match="need each other"):
-        quem.plan(machine_correlation=0.8)
-
-
 def test_the_cheapest_design_is_recommended() -> None:
     """What is recommended reaches the width, and nothing cheaper does."""
     plan = _plan(width=2.6)
@@ -221,7 +208,6 @@ def test_pilots_that_cannot_tell_are_refused() -> None:
         ({"person": -1}, "person: -1 is not a finite number, 0 or more"),
         ({"level": 95}, "level: 95 is not between 0 and 1; 95 percent is written 0.95"),
         ({"systems": 0}, "systems: must be 1 or more"),
-        ({"cost_judgment": 4}, "cost_judgment needs cost_solution beside it, in the same unit"),
         ({"simulate": -1}, "simulate: must be 0 or more"),
         ({"with": 2}, "with: unknown setting; did you mean width"),
         (

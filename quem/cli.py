@@ -14,7 +14,6 @@ import click
 
 from quem import __version__
 from quem.commands.analyze import analyze
-from quem.commands.audit import audit
 from quem.commands.backup import backup
 from quem.commands.check import check
 from quem.commands.compare import compare
@@ -29,7 +28,6 @@ from quem.commands.organizers import organizers
 from quem.commands.panel import panel
 from quem.commands.plan import plan
 from quem.commands.pool import pool
-from quem.commands.restore import restore
 from quem.commands.schema import schema
 from quem.commands.seal import seal
 from quem.commands.serve import serve
@@ -80,14 +78,13 @@ for _command in (
         organizers,
         invite,
         judge,
-        audit,
         track,
         panel,
         pool,
         seal,
         verify,
     ),
-    *(export, import_, backup, restore, measures, schema),
+    *(export, import_, backup, measures, schema),
 ):
     main.add_command(_command)
 

@@ -22,7 +22,6 @@ _log = logging.getLogger("webjudge")
 _SEAL_SECONDS = 60
 _CHECKPOINT_SECONDS = 60
 _ACKNOWLEDGED_SECONDS = 1
-_ATTEMPTS_SECONDS = 60
 _DOCUMENT_SECONDS = 20
 # An upload that nothing was added to for so long has failed.
 _UPLOAD_SECONDS = 3600
@@ -53,7 +52,6 @@ class Housekeeping:
             Job("seal", _SEAL_SECONDS, self._seal),
             Job("checkpoint", _CHECKPOINT_SECONDS, site.store.checkpoint),
             Job("acknowledged", _ACKNOWLEDGED_SECONDS, self._write_down),
-            Job("attempts", _ATTEMPTS_SECONDS, site.attempts.note),
             Job("documents", _DOCUMENT_SECONDS, Documents(site).look),
             Job("uploads", _UPLOAD_SECONDS, self._clear_uploads),
         ]

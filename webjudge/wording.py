@@ -18,7 +18,6 @@ _EVENTS = {
     "paused": "Study paused",
     "closed": "Study closed",
     "revealed": "Rankings revealed",
-    "chained": "Data of version 0.1 migrated and chained",
     "judge-added": "{judge} added as a judge",
     "link-made": "Link created for {judge}",
     "link-replaced": "Link of {judge} replaced",
@@ -119,9 +118,6 @@ def happened(event: AuditEvent) -> str:
     if event.what == "trial-discarded":
         count = event.detail.get("rankings", 0)
         return f"{counted(count, 'test ranking')} deleted"
-    if event.what == "links-refused":
-        count = sum(event.detail.get(whose, 0) for whose in ("judges", "organizers"))
-        return f"{counted(count, 'attempt')} to open an invalid or replaced link"
     if event.what == "study-edited":
         return f"Study edited in the dashboard: {event.detail.get('part', '')}"
     if event.what == "study-changed":

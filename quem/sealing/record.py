@@ -28,7 +28,7 @@ _APART = {
     *("organizer", "organizers", "invitation", "reminders", "deadline", "timezone", "minutes"),
     *("analysis", "problems", "judges", "subjects", "systems", "assisted", "withheld", "solving"),
 }
-_OF_SOLVER = {"id", "experience", "version", "of", "date", "family", "architecture", "by", "person"}
+_OF_SOLVER = {"id", "experience", "version", "of", "date", "architecture", "by", "person"}
 
 
 def canonical(content: Any) -> bytes:  # noqa: ANN401  JSON holds anything

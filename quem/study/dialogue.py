@@ -242,10 +242,6 @@ class Questions(StudyPart):
         return data
 
 
-# Former names of settings and of their values.
-_FORMER = {"neighbours": "neighbors", "neighbour_ties": "neighbor_ties"}
-
-
 class DialogueSettings(StudyPart):
     """The settings of the evaluation; `quem.dialogue.settings` explains the open choices."""
 
@@ -324,16 +320,6 @@ class DialogueSettings(StudyPart):
             raise ValueError("the lowest weight should not be above the highest")
         return self
 
-    @model_validator(mode="before")
-    @classmethod
-    def _former_names(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
-        if not isinstance(data, dict):
-            return data
-        data = {_FORMER.get(key, key): value for key, value in data.items()}
-        if data.get("regions") == "neighbours":
-            data["regions"] = "neighbors"
-        return data
-
 
 class DialogueSpec(StudySpec):
     """An evaluation of conversational CBR (Bogaerts & Leake 2006)."""
@@ -355,11 +341,6 @@ class DialogueSpec(StudySpec):
         Questions(),
         description="In which order questions are asked; `random`, `fixed`, `gain`, a list of "
         "attributes, or a function alone is enough.",
-    )
-    published: FileName = Field(
-        "",
-        description="Published results to compare with: a table with the columns measure "
-        "(efficiency or precision), user, strategy, value.",
     )
     analysis: Annotated[DialogueSettings, Part] = Field(
         DialogueSettings(), description="Settings of the analysis."

@@ -276,7 +276,7 @@ def test_a_later_version_may_know_more(tmp_path: Path) -> None:
     record = json.loads(path.read_bytes())
     del record["contents"]["settings"]["seed"], record["contents"]["plan"]["verb"]
     del record["contents"]["plan"]["judging"]["offline"]
-    del record["contents"]["solvers"]["sys"]["family"]
+    del record["contents"]["solvers"]["sys"]["architecture"]
     path.write_bytes(canonical(record))
     result = quem.analyze(quem.load_study(study, kind="experience"))
     seal = result.findings.seal

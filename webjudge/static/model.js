@@ -24,17 +24,11 @@ export function check(state, labels) {
 }
 
 /**
- * The state under the letters of another layout: each solution is known by its content.
+ * The state under the letters of another layout, by the content of each letter there and here.
  *
  * What is no longer there is left out, and what is new is not ranked yet.
- *
- * @param {object} state
- * @param {Object<string, string>} from content by letter, where the state was made
- * @param {Object<string, string>} to content by letter, where it is shown
- * @param {{blank: object, former: Object<string, string>}} fields a state without answers, and the
- *   names of fields by the ones that they had
  */
-export function fit(state, from, to, { blank, former }) {
+export function fit(state, from, to, blank) {
   const letters = Object.fromEntries(Object.entries(to).map(([letter, content]) => [content, letter]));
   const now = (letter) => letters[from[letter]];
   const list = (value) => value.map(now).filter(Boolean);
@@ -46,10 +40,8 @@ export function fit(state, from, to, { blank, former }) {
     const { "": onTask, ...others } = given;
     return [id, { ...texts(others), ...(onTask && { "": onTask }) }];
   }).filter(([, given]) => Object.keys(given).length));
-  const { version = 1, ...fields } = state;
-  const fitted = { ...blank, version: Math.max(version, blank.version) };
-  for (const [name, value] of Object.entries(fields)) {
-    const field = former[name] ?? name;
+  const fitted = { ...blank };
+  for (const [field, value] of Object.entries(state)) {
     if (field === "ranked") fitted.ranked = value.map(list).filter((group) => group.length);
     else if (field === "comparisons") fitted.comparisons = value.map(pair).filter((p) => p.new && p.other);
     else if (SHELVES.includes(field)) fitted[field] = ofQuestions(value);
@@ -220,11 +212,7 @@ export function grade(state, label, value) {
 /** Take a grade back. */
 export const ungraded = (state, label) => reply(state, GRADE, label, "");
 
-/**
- * Note how a solution got its place.
- *
- * @param {"compare" | "drag" | "menu" | "key"} way
- */
+/** Note how a solution got its place: by "compare", "drag", "menu", or "key". */
 export const placedBy = (state, label, way) => (
   { ...state, placed_by: { ...state.placed_by, [label]: way } }
 );

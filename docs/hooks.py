@@ -7,6 +7,7 @@ a file that the site does not show.
 
 from __future__ import annotations
 
+import inspect
 import posixpath
 import re
 from pathlib import Path
@@ -113,4 +114,7 @@ def _api() -> Iterator[str]:
     for name in quem.__all__:
         if not name.startswith("__"):
             defined = getattr(quem, name)
-            yield f"::: {defined.__module__}.{defined.__qualname__}\n"
+            if inspect.ismodule(defined):
+                yield f"::: {defined.__name__}\n"
+            else:
+                yield f"::: {defined.__module__}.{defined.__qualname__}\n"

@@ -29,7 +29,6 @@ from quem.commands.organizers import organizers
 from quem.commands.panel import panel
 from quem.commands.plan import plan
 from quem.commands.pool import pool
-from quem.commands.restore import restore
 from quem.commands.schema import schema
 from quem.commands.seal import seal
 from quem.commands.serve import serve
@@ -87,7 +86,7 @@ for _command in (
         seal,
         verify,
     ),
-    *(export, import_, backup, restore, measures, schema),
+    *(export, import_, backup, measures, schema),
 ):
     main.add_command(_command)
 

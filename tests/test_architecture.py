@@ -54,11 +54,11 @@ def _loaded(code: str) -> set[str]:
         ),
         (
             "import quem.solutions, quem.store.engine, quem.store.ballots, quem.store.progress",
-            {"numpy", "pandas", "scipy", "matplotlib", "flask", "alembic", "PIL"},
+            {"numpy", "pandas", "scipy", "matplotlib", "flask", "PIL"},
         ),
         (
             "import webjudge",
-            {"numpy", "pandas", "scipy", "matplotlib", "statsmodels", "alembic", "PIL"},
+            {"numpy", "pandas", "scipy", "matplotlib", "statsmodels", "PIL"},
         ),
         (
             "import quem.lists",

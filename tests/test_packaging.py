@@ -83,7 +83,7 @@ def test_wheel_carries_templates_studies_and_types(wheel: Path) -> None:
 
 
 def test_wheel_carries_what_judging_needs(wheel: Path) -> None:
-    """Scripts, styles, what comes from npm, pages, migrations and the study to try are inside."""
+    """Scripts, styles, what comes from npm, pages and the study to try are inside."""
     names = set(zipfile.ZipFile(wheel).namelist())
     ours = (file for file in (ROOT / "webjudge" / "static").iterdir() if file.is_file())
     pages = (
@@ -98,9 +98,6 @@ def test_wheel_carries_what_judging_needs(wheel: Path) -> None:
     assert {f"quem/{file.relative_to(ROOT).as_posix()}" for file in pages} <= names
     assert {
         "quem/templates/base.html",
-        "quem/store/migrations/env.py",
-        "quem/store/migrations/script.py.mako",
-        "quem/store/migrations/versions/v0001_judging.py",
         "quem/studies/cooling-plans/study.yaml",
         "quem/studies/cooling-plans/briefing.md",
     } <= names

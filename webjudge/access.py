@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from flask import Blueprint, abort, current_app, g, redirect, request, url_for
 
+from quem.store.desk import desk_of_session
 from quem.store.judges import judge_of_session
 from quem.store.organizers import organizer_of_session
-from quem.store.saving import desk_of_session
 from quem.store.studies import session_of, status_of
 from quem.store.subjects import subject_of_session
 from webjudge.lacking import lacking
@@ -151,13 +151,6 @@ def front() -> Response:
             return redirect(url_for("solve.home"))
         current_judge(c)
     return redirect(url_for("judge.home"))
-
-
-@access.get("/desk")
-@access.get("/desk/<path:page>")
-def old_dashboard(page: str = "") -> Response:
-    """Lead from an address of before the dashboard was called so."""
-    return redirect(f"{url_for('dashboard.overview')}/{page}".rstrip("/"), code=308)
 
 
 def log_out(response: Response, who: str = _DASHBOARD) -> None:

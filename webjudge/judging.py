@@ -34,6 +34,7 @@ from quem.store.ballots import (
     ballot_of,
     ballots_of,
     current_state,
+    save,
 )
 from quem.store.connecting import UnavailableError
 from quem.store.events import note_once, seal
@@ -47,7 +48,6 @@ from quem.store.judges import (
     visited_recently,
 )
 from quem.store.layouts import MissingSolutionError
-from quem.store.saving import save_at
 from quem.store.state import InvalidStateError, State, seconds_of
 from quem.store.studies import pause_notice, status_of
 from webjudge.access import current_judge, find_desk, site
@@ -81,9 +81,9 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Response as AnyResponse
 
     from quem.store.ballots import AssignedBallot, Group, Saved
+    from quem.store.desk import Desk
     from quem.store.judges import StoredJudge
     from quem.store.layouts import Content, Layout
-    from quem.store.saving import Desk
 
 judge = Blueprint("judge", __name__, url_prefix="/judge")
 judge.after_request(mark)
@@ -113,7 +113,7 @@ def _only_judges() -> None:
     """Nothing of a body is read before it is known whose it is."""
     if request.method in ("GET", "HEAD", "OPTIONS"):
         return
-    with site().store.glance() as c:
+    with site().store.read() as c:
         if gid := (request.view_args or {}).get("gid"):
             find_desk(c, gid)
         else:
@@ -360,8 +360,10 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
     except _UnansweredError:
         return refusal(409, "unanswered", gettext(_UNANSWERED), questions=asked_on_tasks(site()))
     try:
-        with site().store.write(saving=site().id) as c:
-            saved = save_at(c, desk, change, *times, visit=not visited_recently(desk.judge))
+        with site().store.write() as c:
+            saved = save(c, desk.judge.key, gid, change, *times)
+            if not visited_recently(desk.judge):
+                record_visit(c, desk.judge)
     except LayoutError:
         return _other_layout(ballot, layout)
     except (StaleError, ClosedError, PausedError, SubmittedError, IntegrityError) as error:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SECONDS = 60 * 60 * 24 * 7 * 26
 _PREVIEW = "/dashboard/preview"
 # Their pages are in English.
-_OF_ORGANIZERS = ("/dashboard", "/desk", "/d/")
+_OF_ORGANIZERS = ("/dashboard", "/d/")
 
 
 def choose_language(site: Site, person: StoredJudge | StoredSubject | None = None) -> None:

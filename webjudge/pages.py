@@ -13,7 +13,7 @@ from quem.blinding.rendering import Part, Phrases, Rendered, render_page_text, r
 from quem.solutions.losses import losses_of
 from quem.store.chains import keyed
 from quem.store.progress import task_status
-from quem.store.state import FIELDS, State
+from quem.store.state import State
 from webjudge.files import file_token
 from webjudge.languages import day, gettext, ngettext, spoken
 from webjudge.questions import asked_at_the_end, asked_on_tasks
@@ -274,7 +274,6 @@ def group_page(
             "views": {i.letter: shown.ballot.views.get(i.solver, 0) for i in shown.layout.items},
             "state": shown.state.to_json(),
             "blank": State().to_json(),
-            "former": {field.was: field.name for field in FIELDS if field.was},
             "revision": shown.ballot.head,
             "submitted": shown.ballot.is_complete,
             "receipt": _receipt(group),
@@ -356,7 +355,7 @@ def _chance(site: Site, gid: str, solver: str) -> dict[str, Any]:
     return {"side": "right" if side else "left", "lower": bool(lower)}
 
 
-def _name(site: Site, gid: str, item: Item, digest: str | None) -> str:
+def _name(site: Site, gid: str, item: Item, digest: str) -> str:
     """What shows a page that a solution is the same as on another page, and nothing else."""
     return keyed(site.secret, "content", gid, item.solver, digest)
 

@@ -107,7 +107,7 @@ def _preview_ballot(number: int, group: Group, occasion: int, *, practice: bool)
     solvers = list(group.solvers)
     random.Random(f"{number} {group.problem}").shuffle(solvers)  # noqa: S311  nobody judges it
     letters = zip(labels(len(solvers)), solvers, strict=True)
-    layout = Layout("", tuple(Item(letter, solver, None, None) for letter, solver in letters))
+    layout = Layout("", tuple(Item(letter, solver, "", "") for letter, solver in letters))
     return AssignedBallot(
         key=0,
         public_id=str(number),

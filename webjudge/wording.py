@@ -18,7 +18,6 @@ _EVENTS = {
     "paused": "Study paused",
     "closed": "Study closed",
     "revealed": "Rankings revealed",
-    "chained": "Data of version 0.1 migrated and chained",
     "judge-added": "{judge} added as a judge",
     "link-made": "Link created for {judge}",
     "link-replaced": "Link of {judge} replaced",

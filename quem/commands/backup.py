@@ -1,4 +1,4 @@
-"""``quem backup``: copies of a judging session, while it runs."""
+"""``quem backup``: copies of a judging session, while it runs, and bringing one back."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ def keep_option(name: str) -> Callable[[Command], Command]:
 @click.option(
     "--to",
     "folder",
-    required=True,
     metavar="FOLDER",
     type=click.Path(path_type=Path),
     help="Folder for the copies; on another disk than the database.",
@@ -43,13 +42,50 @@ def keep_option(name: str) -> Callable[[Command], Command]:
     help="Make a copy every 5m (or 90s, 2h, 1d) until stopped.  [default: one copy]",
 )
 @keep_option("--keep")
+@click.option(
+    "--restore",
+    "copy",
+    metavar="COPY",
+    type=click.Path(path_type=Path),
+    help="Bring this copy back. Stop the server first.",
+)
+@click.option(
+    "--replace",
+    is_flag=True,
+    help="With --restore: replace a database that holds a study; it is kept beside.",
+)
 @database_option
-def backup(study: Path, folder: Path, every: float | None, keep: int, database: str | None) -> None:
-    """Copy the judging session of STUDY, also while the server runs.
+def backup(
+    study: Path,
+    folder: Path | None,
+    every: float | None,
+    keep: int,
+    copy: Path | None,
+    database: str | None,
+    *,
+    replace: bool,
+) -> None:
+    """Copy the judging session of STUDY --to a FOLDER, also while the server runs.
 
     Each copy is opened and compared with the database before it counts. Nothing of the
-    rankings is shown. `quem restore` brings a copy back.
+    rankings is shown. --restore brings a copy back, which is checked before anything is changed;
+    judges' links that worked when it was made work again. PostgreSQL has pg_dump and pg_restore.
     """
+    if (folder is None) == (copy is None) or (copy and every):
+        raise click.UsageError(
+            "give either --to FOLDER, with --every if you like, or --restore COPY"
+        )
+    if replace and copy is None:
+        raise click.UsageError("--replace belongs to --restore")
+    if copy:
+        _restore(study, copy, database, replace=replace)
+    elif folder:
+        _back_up(study, folder, every, keep, database)
+
+
+def _back_up(
+    study: Path, folder: Path, every: float | None, keep: int, database: str | None
+) -> None:
     import signal
     import time
 
@@ -103,3 +139,23 @@ def _tell(copy: Copy) -> None:
     if copy.note:
         click.echo(f"note: {copy.note}", err=True)
     sys.stdout.flush()
+
+
+def _restore(study: Path, copy: Path, database: str | None, *, replace: bool) -> None:
+    from quem.store.backup import UPLOADS, stem_of
+    from quem.store.location import locate_database
+    from quem.store.restoring import restore_copy
+    from quem.store.uploads import UploadFolder
+    from quem.study.reading import read_study
+
+    study_id = read_study(study).id
+    place = locate_database(study, database)
+    restored = restore_copy(place, study_id, copy, replace=replace)
+    UploadFolder(study).take_back(copy.parent / f"{stem_of(study_id)}{UPLOADS}")
+    if restored.kept:
+        click.echo(f"kept the old database as {restored.kept}", err=True)
+    rows, last = restored.holdings.rows, restored.holdings.last_at
+    summary = f"restored {rows['judge']} judges, {rows['revision']} revisions into {place.name}"
+    click.echo(summary, err=True)
+    if last:
+        click.echo(f"last revision: {last:%Y-%m-%d %H:%M:%S} UTC", err=True)

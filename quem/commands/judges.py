@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     metavar="ID",
     help="Delete this judge's personal data; rankings stay under a pseudonym.",
 )
-@click.option("--forget", multiple=True, metavar="ID", hidden=True, help="Former name of --erase.")
 @click.option("--add", metavar="ID", help="Add a judge whom the study file does not name.")
 @click.option("--name", default="", help="With --add: the judge's name.")
 @click.option("--experience", type=float, help="With --add: the judge's years of experience.")
@@ -41,7 +40,6 @@ def judges(
     reissue: tuple[str, ...],
     revoke: tuple[str, ...],
     erase: tuple[str, ...],
-    forget: tuple[str, ...],
     add: str | None,
     name: str,
     experience: float | None,
@@ -55,7 +53,6 @@ def judges(
     """
     if add is None and (name or experience is not None):
         raise click.UsageError("--name and --experience belong to --add ID")
-    erase += forget
     for judge in {*reissue} & {*revoke} | {*erase} & {*reissue, *revoke}:
         raise click.UsageError(
             f"{judge} can be named by only one of --reissue, --revoke, and --erase"

@@ -36,13 +36,6 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 @click.command(cls=SettingsCommand, settings=_settings, defaults=True)
 @study_argument(required=False)
 @click.option(
-    "--from",
-    "pilot",
-    type=click.Path(path_type=Path),
-    hidden=True,
-)
-@click.option("--cost-judgement", hidden=True)
-@click.option(
     "--jobs",
     type=click.IntRange(1, 1024),
     default=1,
@@ -58,7 +51,6 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 @code_option
 def plan(
     study: Path | None,
-    pilot: Path | None,
     jobs: int,
     cluster: str | None,
     out: Path | None,
@@ -79,15 +71,12 @@ def plan(
     summary and writes report.html, figures, and tables.
     """
     del code  # experience studies name none
-    if study is not None and pilot is not None:
-        raise click.UsageError("STUDY and --from both name the pilot; leave out --from")
-    pilot = pilot or study
     refuse_out_with_json(out, as_json=as_json)
-    if pilot is None and (database or reveal):
+    if study is None and (database or reveal):
         raise click.UsageError(
             "--database and --reveal apply to a pilot's judging session; specify its study file"
         )
-    if pilot is not None and settings["noise"] is not None:
+    if study is not None and settings["noise"] is not None:
         raise click.UsageError(
             "a pilot gives the SDs; leave --noise out, or replace single SDs: --person 1.5"
         )
@@ -97,7 +86,7 @@ def plan(
     from quem.planning.settings import plan_settings
 
     simulate = plan_settings(settings).simulate
-    loaded = load_study(pilot, database=database, reveal=reveal) if pilot else None
+    loaded = load_study(study, database=database, reveal=reveal) if study else None
     result = make_plan(loaded, database=database, **(settings | {"simulate": 0}))
     if not as_json:
         click.echo(result.summary(warnings=False))
@@ -110,7 +99,7 @@ def plan(
         return
     from quem.report.files import write_report
 
-    folder = out or (pilot.parent / f"{pilot.stem}-plan" if pilot else Path("quem-plan"))
+    folder = out or (study.parent / f"{study.stem}-plan" if study else Path("quem-plan"))
     write_report(result, folder, **formats)
     if simulate:
         click.echo(f"\n{result.simulation_summary()}")

@@ -102,12 +102,14 @@ def serve(
     import logging
     import signal
 
-    from quem.store.backup import make_folder
+    from quem.store.backup import make_folder, refuse_server
+    from quem.store.location import locate_database
 
     # That requests wait for a thread for some milliseconds is no news.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     gc.enable()  # which the command line switched off: a server runs for long
     if backup:
+        refuse_server(locate_database(study, database))
         make_folder(backup)
     place = _Place(host, port, url, behind_proxy=behind_proxy, sandboxed=not unsandboxed)
     copies = _Copies(backup, every, keep)

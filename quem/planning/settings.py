@@ -208,8 +208,6 @@ class PlanSettings(BaseModel):
 def plan_settings(values: dict[str, Any]) -> PlanSettings:
     """Check the settings of a plan, of which None means not given."""
     wanted = {key: value for key, value in values.items() if value is not None}
-    if "cost_judgement" in wanted:  # the name before version 0.1
-        wanted["cost_judgment"] = wanted.pop("cost_judgement")
     try:
         return PlanSettings.model_validate(wanted)
     except ValidationError as error:

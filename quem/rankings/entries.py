@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 
 # The columns, and under what names they are read.
 FIELDS = {
-    name: (name,) for name in ("judge", "problem", "block", "occasion", "solver", "rank", "reason")
-} | {"recognized": ("recognized", "recognised")}
+    name: (name,)
+    for name in (
+        *("judge", "problem", "block", "occasion", "solver"),
+        *("rank", "reason", "recognized"),
+    )
+}
 
 _MISSING = BLANKS | {"-", "–", "—", "none", ".", "absent", "failed"}
 _MARKED, _UNMARKED = {"1", "true", "yes", "x"}, {"", "0", "false", "no", "-"}

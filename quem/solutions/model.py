@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 Kind = Literal["markdown", "text", "code", "html", "image", "pdf", "office", "workbook", "notebook"]
 Signature = tuple[int, int, int]
 _MOST_DIGESTS = 20_000
-_OLDER = "1:"  # what marks the digests of version 0.1
 
 
 def signature(path: Path) -> Signature:
@@ -109,26 +108,11 @@ class Solution:
         """The words that judges do not receive of it."""
         return self.files[0].redactions
 
-    def holds(self, digest: str) -> bool:
-        """Whether a digest is of the contents as they are now; an OSError as for `digest`."""
-        if digest.startswith(_OLDER):
-            # Version 0.1 knew no redactions.
-            return digest == self._older_digest() and not self.redactions
-        return digest == self.digest
-
-    def _older_digest(self) -> str:
-        """What version 0.1 stored for these contents, marked."""
-        total = hashlib.sha256()
-        for file in self.files:
-            inner = file.inner if len(self.files) > 1 else file.kind
-            total.update(f"{len(inner)}:{inner}:{_digests.of(file.path)};".encode())
-        return f"{_OLDER}{total.hexdigest()}"
-
 
 def is_unchanged(solution: Solution | None, digest: str) -> bool:
     """Whether a solution is there, and still what it was."""
     try:
-        return solution is not None and solution.holds(digest)
+        return solution is not None and solution.digest == digest
     except OSError:
         return False
 

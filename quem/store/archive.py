@@ -16,7 +16,6 @@ from sqlalchemy.exc import IntegrityError
 from quem import __version__
 from quem.errors import Mistake, QuemError
 from quem.io.text import shown
-from quem.store import migration as older
 from quem.store.models import (
     BallotRow,
     Base,
@@ -30,7 +29,7 @@ from quem.store.models import (
     Utc,
     now,
 )
-from quem.store.state import VERSION, InvalidStateError, State, seconds_of
+from quem.store.state import seconds_of
 from quem.store.verification import Held, verify
 
 if TYPE_CHECKING:
@@ -38,10 +37,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Column, Connection, Select, Table
 
-# Format 1 knew no blocks, format 2 neither layouts nor links, format 3 no times in view, format 4
-# no answers at the end.
-FORMAT = 5
-_FIRST_CHAINED = 3
+FORMAT = 6
 Row = dict[str, Any]
 # In the order in which they refer to each other.
 TABLES: dict[str, type[Base]] = {
@@ -61,7 +57,7 @@ TABLES: dict[str, type[Base]] = {
 # the keys of revisions and events.
 UNKEPT = {
     name: {"study_id"} if name in ("study", "judge", "forgotten", "ballot") else {"study_id", "key"}
-    for name in (*TABLES, *older.TABLES)
+    for name in TABLES
 }
 _UNIQUE: dict[str, list[tuple[str, ...]]] = {
     "study": [("id",)],
@@ -72,19 +68,12 @@ _UNIQUE: dict[str, list[tuple[str, ...]]] = {
     "ballot": [("key",), ("public_id",), ("judge_key", "problem", "block", "occasion")],
     "revision": [("ballot_key", "number")],
     "event": [],
-    "shown": [("problem", "solver")],
 }
 _WORDS = {
     ("study", "state"): ("trial", "open", "paused", "closed"),
     ("revision", "kind"): ("save", "submit", "reopen"),
     ("organizer", "role"): ("manager", "observer"),
 }
-# What rows of older formats lack and of which they say nothing: format, table, values.
-_LACKING: tuple[tuple[int, str, Row], ...] = (
-    (1, "ballot", {"solvers": None}),
-    (3, "ballot", {"views": {}}),
-    (4, "judge", {"closing": {}}),
-)
 _MOST = 2**31
 _MOST_MISTAKES = 20
 
@@ -96,8 +85,8 @@ class _WrongError(Exception):
 def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
     """Read and check an archive."""
     lines = text.removesuffix("\n").split("\n")
-    number, expected = _header(lines[0], name, study_id)
-    reader = _Reader(study_id, number)
+    expected = _header(lines[0], name, study_id)
+    reader = _Reader(study_id)
     mistakes = []
     for number, line in enumerate(lines[1:], 2):
         try:
@@ -109,13 +98,12 @@ def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
     if not mistakes:
         mistakes = [Mistake(name, len(lines), message=m) for m in reader.lacks(expected)]
     if not mistakes:
-        rows = reader.finished()
-        breaks = verify(_chained(rows)).breaks
+        breaks = verify(_chained(reader.rows)).breaks
         findings = sorted((reader.lines.get(id(b.row), len(lines)), b.message) for b in breaks)
         mistakes = [Mistake(name, line, message=m) for line, m in findings[:_MOST_MISTAKES]]
     if mistakes:
         raise QuemError(mistakes)
-    return rows
+    return reader.rows
 
 
 def _chained(rows: dict[str, list[Row]]) -> Held:
@@ -129,64 +117,57 @@ def _chained(rows: dict[str, list[Row]]) -> Held:
     )
 
 
-def _header(line: str, name: str, study_id: str) -> tuple[int, dict[str, Any]]:
-    """Check the first line; gives the format, and the number of rows of each table."""
+def _header(line: str, name: str, study_id: str) -> dict[str, Any]:
+    """Check the first line; gives the number of rows of each table."""
     message = ""
     try:
         header = _parsed(line)
     except _WrongError:
         header = {}
     number, study, counts = (header.get(key) for key in ("format", "study", "rows"))
-    states = header.get("states", 1)
     if not isinstance(number, int) or not isinstance(study, str):
         message = "is not an archive; name the archive.jsonl that `quem export` wrote"
     elif number > FORMAT:
         message = f"was written by a newer quem (format {number} of archives); update quem"
-    elif isinstance(states, int) and states > VERSION:
-        message = f"was written by a newer quem (version {states} of rankings); update quem"
-    elif number < 1 or not isinstance(counts, dict):
+    elif number < FORMAT:
+        message = (
+            f"was written by an older quem (format {number} of archives); the last commit that "
+            "reads it is 77c7db1, where `quem import` and then `quem export STUDY --format csv` "
+            "carry its rankings over"
+        )
+    elif not isinstance(counts, dict):
         message = "the header is damaged; take another copy of the archive"
     elif study != study_id:
         message = f"is an archive of the study {shown(study)}, and this is {shown(study_id)}"
     if message:
         raise QuemError([Mistake(name, 1, message=message)])
-    return int(number or 0), dict(counts or {})
+    return dict(counts or {})
 
 
 class _Reader:
     """Takes one line after another, and knows what the earlier ones said."""
 
-    def __init__(self, study_id: str, number: int) -> None:
+    def __init__(self, study_id: str) -> None:
         self._study_id = study_id
-        self._format = number
-        models = {name: Base.metadata.tables[name] for name in TABLES}
-        self._is_chained = number >= _FIRST_CHAINED
-        self._tables = models if self._is_chained else older.TABLES
-        self.rows: dict[str, list[Row]] = {name: [] for name in self._tables}
+        self.rows: dict[str, list[Row]] = {name: [] for name in TABLES}
         self.lines: dict[int, int] = {}
         self._seen: dict[tuple[str, ...], set[tuple[object, ...]]] = {}
         self._judges: set[int] = set()
-        self._ballots: dict[int, Row] = {}
+        self._ballots: set[int] = set()
 
     def read(self, line: str, number: int) -> None:
         """Check a line and keep its row."""
         row = _parsed(line)
         name = row.pop("table", None)
-        for last, table, lacking in _LACKING:
-            column = min(lacking)
-            if name == table and self._format <= last and column in self._tables[table].c:
-                row = {**lacking, **row}
-        if not isinstance(name, str) or name not in self._tables:
+        if not isinstance(name, str) or name not in TABLES:
             raise _WrongError("is of no table that quem knows")
-        row = _typed(self._tables[name], row)
+        row = _typed(Base.metadata.tables[name], row)
         self._check_unique(name, row)
         self._check_references(name, row)
         if name == "judge":
             self._judges.add(row["key"])
         if name == "ballot":
-            self._ballots[row["key"]] = row
-        if name == "revision" and not self._is_chained:
-            self._check_state(row)
+            self._ballots.add(row["key"])
         self.rows[name].append(row)
         self.lines[id(row)] = number
 
@@ -200,15 +181,6 @@ class _Reader:
         if not messages and len(self.rows["study"]) != 1:
             messages.append("holds no row of study")
         return messages
-
-    def finished(self) -> dict[str, list[Row]]:
-        """Give the rows as this version has them."""
-        if self._is_chained:
-            return self.rows
-        rows = older.converted(self.rows)
-        for _, table, lacking in _LACKING:
-            rows[table] = [{**lacking, **row} for row in rows[table]]
-        return rows
 
     def _check_unique(self, table: str, row: Row) -> None:
         for columns in _UNIQUE[table]:
@@ -225,17 +197,9 @@ class _Reader:
                 raise _WrongError(f"no line before says what {other} {number} is")
         if table == "study" and row["id"] != self._study_id:
             raise _WrongError(f"is of the study {shown(row['id'])}, and the header says another")
-        for column in ("layout", "solvers"):
-            names = row.get(column) or []
-            if isinstance(names, list) and len(names) != len(set(names)):
-                raise _WrongError(f"{column} names a solver twice")
-
-    def _check_state(self, row: Row) -> None:
-        """Check what `verify` cannot, since there was no layout with it."""
-        try:
-            State.parse(row["state"], self._ballots[row["ballot_key"]]["layout"] or ())
-        except InvalidStateError as error:
-            raise _WrongError(f"state: {error}") from None
+        names = row.get("solvers") or []
+        if len(names) != len(set(names)):
+            raise _WrongError("solvers names a solver twice")
 
 
 def _parsed(line: str) -> Row:
@@ -286,10 +250,10 @@ def _string(value: object) -> str | None:
 
 
 def _json(name: str, value: object) -> object:
-    if name in ("layout", "solvers"):
-        return value if _is_list_of(value, str) else None
+    if name == "solvers":
+        return value if _is_list_of_texts(value) else None
     if name == "items":
-        is_valid = isinstance(value, list) and all(_is_list_of(v, str, type(None)) for v in value)
+        is_valid = isinstance(value, list) and all(map(_is_list_of_texts, value))
         return value if is_valid else None
     if name == "views" and not _is_times(value):
         return None
@@ -315,11 +279,8 @@ def _is_closing(value: object) -> bool:
     )
 
 
-def _is_list_of(value: object, *kinds: type) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(entry, kinds) and (entry is None or _string(entry) is not None)
-        for entry in value
-    )
+def _is_list_of_texts(value: object) -> bool:
+    return isinstance(value, list) and all(_string(entry) is not None for entry in value)
 
 
 def _whole(value: object) -> int | None:
@@ -369,7 +330,6 @@ def archive_text(c: Connection, study_id: str) -> str:
     names = [name for name, _ in rows]
     header = {
         "format": FORMAT,
-        "states": VERSION,
         "quem": __version__,
         "study": study_id,
         "exported_at": now().isoformat(),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import select
 from sqlalchemy.exc import DatabaseError
 
-from quem.errors import QuemError
+from quem.errors import Mistake, QuemError
 from quem.store.connecting import UnavailableError
 from quem.store.copying import (
     PARTIAL,
@@ -33,12 +33,13 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.store.engine import Store
+    from quem.store.location import DatabaseLocation
     from quem.store.uploads import UploadFolder
 
 # What the folder with the files of a solving session ends in, beside the copies.
 UPLOADS = ".uploads"
 _GOOD, _FAILED = "backup", "backup-failed"
-_STAMPED = r"-\d{8}T\d{6}\.\d{3}Z\.(sqlite3|dump|jsonl)"
+_STAMPED = r"-\d{8}T\d{6}\.\d{3}Z\.sqlite3"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 _LONGEST_STEM = 100
 # A partial copy on which nothing was written for so long is of a process that was killed.
@@ -79,10 +80,11 @@ def back_up(
     stem = stem_of(study_id)
     try:
         make_folder(folder)
+        refuse_server(store.place)
         # So the copy proves its own revisions. A database that is locked can still be copied.
         with suppress(DatabaseError, UnavailableError), store.write() as c:
             seal(c, study_id, "backup")
-        copy = save_copy(store, study_id, folder, f"{stem}-{stamp()}")
+        copy = save_copy(store, folder, f"{stem}-{stamp()}")
         # A file is on the disk before the database names it.
         with clear_failures(folder):
             _copy_uploads(uploads, folder / f"{stem}{UPLOADS}")
@@ -90,7 +92,7 @@ def back_up(
         if every:
             _record_failure(store, study_id, actor, error)
         raise
-    notes = [copy.note] if copy.note else []
+    notes = []
     try:
         _prune(folder, stem, keep, copy.path)
     except OSError as error:
@@ -103,6 +105,23 @@ def back_up(
     except (DatabaseError, UnavailableError) as error:
         notes.append(f"the copy is good but could not be logged: {reason_of(error)}")
     return replace(copy, note="; ".join(notes))
+
+
+def refuse_server(place: DatabaseLocation) -> None:
+    """Refuse a database of PostgreSQL, which pg_dump backs up."""
+    if place.file is None:
+        raise QuemError(
+            [
+                Mistake(
+                    place.name,
+                    message=(
+                        "is a PostgreSQL database: back it up with pg_dump, and restore it with "
+                        "pg_restore, as "
+                        "docs/how-to/backups.md says"
+                    ),
+                )
+            ]
+        )
 
 
 def _copy_uploads(uploads: UploadFolder | None, target: Path) -> None:

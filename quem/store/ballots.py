@@ -148,7 +148,7 @@ _ONE = _ALL.where(
 _LAYOUT = select(LayoutRow.items).where(
     LayoutRow.ballot_key == bindparam("ballot"), LayoutRow.id == bindparam("layout")
 )
-_REVISION = select(RevisionRow.state, RevisionRow.link).where(
+_STATE = select(RevisionRow.state).where(
     RevisionRow.ballot_key == bindparam("ballot"), RevisionRow.number == bindparam("number")
 )
 _LOCK = (
@@ -173,12 +173,18 @@ _TIMES = (
     .where(BallotRow.key == bindparam("ballot"))
     .with_for_update()
 )
-_RETRIED = select(
-    RevisionRow.number, RevisionRow.kind, RevisionRow.made_at, RevisionRow.link
-).where(
-    RevisionRow.ballot_key == bindparam("ballot"),
-    RevisionRow.client == bindparam("client"),
-    RevisionRow.change == bindparam("change"),
+_DONE = aliased(RevisionRow)
+# The ballot, with the link of its last revision, and what the same change saved before.
+_SAVING = _ONE.add_columns(
+    RevisionRow.link, _DONE.number, _DONE.kind, _DONE.made_at, _DONE.link
+).join(
+    _DONE,
+    and_(
+        _DONE.ballot_key == BallotRow.key,
+        _DONE.client == bindparam("client"),
+        _DONE.change == bindparam("change"),
+    ),
+    isouter=True,
 )
 _APPEND = insert(RevisionRow)
 
@@ -308,7 +314,8 @@ def current_state(c: Connection, ballot: AssignedBallot) -> State:
         return State()
     if ballot.head == 0:
         return State(tray=tuple(ballot.layout.letters))
-    state = State.stored(_last_revision(c, ballot).state)
+    last = {"ballot": ballot.key, "number": ballot.head}
+    state = State.stored(c.execute(_STATE, last).scalar_one())
     if ballot.placed is None or ballot.placed == ballot.layout:
         return state
     still = ballot.placed.shares(ballot.layout).values()
@@ -316,15 +323,25 @@ def current_state(c: Connection, ballot: AssignedBallot) -> State:
     return state.renamed({solver: solver for solver in still}, new)
 
 
-def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved:
-    """Append a revision."""
+def save(
+    c: Connection,
+    judge_key: int,
+    public_id: str,
+    change: Change,
+    seconds: float = 0.0,
+    views: Mapping[str, float] | None = None,
+) -> Saved:
+    """Append a revision, and add the working time that led to it."""
     life, digest = _lock_session(c, judge_key)
-    ballot = ballot_of(c, judge_key, public_id, lock=True)
-    same = {"ballot": ballot.key, "client": change.client, "change": change.number}
-    done = c.execute(_RETRIED, same).first()
-    if done:
-        is_submitted = done.kind == "submit"
-        return Saved(done.number, is_submitted, done.made_at, done.link, is_retry=True)
+    values = {"gid": public_id, "judge": judge_key}
+    c.execute(_LOCK, values)
+    row = c.execute(_SAVING, values | {"client": change.client, "change": change.number}).first()
+    if row is None:
+        raise NotAssignedError(public_id)
+    *columns, before, number, kind, at, link = row
+    if number:
+        return Saved(number, kind == "submit", at, link, is_retry=True)
+    ballot = _dealt(c, columns)
     if life == "closed":
         raise ClosedError
     if life == "paused":
@@ -340,18 +357,18 @@ def save(c: Connection, judge_key: int, public_id: str, change: Change) -> Saved
         change = replace(change, state=current_state(c, ballot))
     elif ballot.is_complete:
         raise SubmittedError
-    before = _last_revision(c, ballot).link if ballot.head else ""
-    revision = revision_row(ballot, change, digest, before)
+    revision = _revision_row(ballot, change, digest, before or "")
     c.execute(_APPEND, revision)
-    number = ballot.head + 1
-    values: Mapping[str, int] = {"head": number}
-    if change.kind == "submit":
-        values = {"head": number, "submitted": number}
-    c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(values))
-    return Saved(number, change.kind == "submit", revision["made_at"], revision["link"])
+    number, is_submit = revision["number"], change.kind == "submit"
+    new = {"head": number} | ({"submitted": number} if is_submit else {})
+    new |= _total_times(ballot.seconds, ballot.views, ballot.opened_at, seconds, views or {})
+    c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(new))
+    return Saved(number, is_submit, revision["made_at"], revision["link"])
 
 
-def revision_row(ballot: AssignedBallot, change: Change, judge: str, before: str) -> dict[str, Any]:
+def _revision_row(
+    ballot: AssignedBallot, change: Change, judge: str, before: str
+) -> dict[str, Any]:
     """Give the row of a ballot's next revision."""
     salt, state = new_salt(), change.state.to_json()
     row = {
@@ -368,10 +385,6 @@ def revision_row(ballot: AssignedBallot, change: Change, judge: str, before: str
         "made_at": now(),
     }
     return row | {"link": revision_link(before, row, vars(ballot), judge)}
-
-
-def _last_revision(c: Connection, ballot: AssignedBallot) -> Any:  # noqa: ANN401  a row of `_REVISION`
-    return c.execute(_REVISION, {"ballot": ballot.key, "number": ballot.head}).one()
 
 
 def _lock_session(c: Connection, judge_key: int) -> tuple[str, str]:
@@ -392,17 +405,14 @@ def add_seconds(
     c: Connection, ballot: AssignedBallot, seconds: float, views: Mapping[str, float] | None = None
 ) -> None:
     """Add working time, of which there cannot be more than time since the group was opened."""
-    more = {solver: spent for solver, spent in (views or {}).items() if spent > 0}
-    if not (seconds > 0 or more):
-        return
     # Two pages may add at the same time: what they read before is not what is there now.
     row = c.execute(_TIMES, {"ballot": ballot.key}).first()
     if row is not None:
-        values = total_times(row.seconds, row.views, row.opened_at, seconds, more)
+        values = _total_times(row.seconds, row.views, row.opened_at, seconds, views or {})
         c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(values))
 
 
-def total_times(
+def _total_times(
     before: float,
     views: Mapping[str, float],
     opened_at: dt.datetime | None,
@@ -417,5 +427,5 @@ def total_times(
     def total(before: float, spent: float) -> float:
         return max(before, min(before + max(spent, 0.0), most))
 
-    viewed = {solver: total(views.get(solver, 0.0), spent) for solver, spent in more.items()}
+    viewed = {name: total(views.get(name, 0.0), spent) for name, spent in more.items() if spent > 0}
     return {"seconds": total(before, seconds), "views": {**views, **viewed}}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+import threading
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from sqlalchemy import event, select
@@ -16,15 +18,14 @@ from quem.store.connecting import (
     PATIENCE,
     THREADS,
     BusyError,
-    Turns,
     UnavailableError,
     busy_timeout,
     engine_of,
     refusal,
 )
 from quem.store.events import append_events, forget_events
-from quem.store.migration import migrate, version_of
 from quem.store.models import StudyRow
+from quem.store.schema import has_tables, make_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,12 +43,12 @@ SCRUB = "quem_scrub"
 class Store:
     """A database of judging sessions."""
 
-    def __init__(self, engine: Engine, place: DatabaseLocation, threads: int = THREADS) -> None:
+    def __init__(self, engine: Engine, place: DatabaseLocation) -> None:
         self.engine = engine
         self.place = place
         self.writes = 0
         self._is_file = engine.dialect.name == "sqlite"
-        self._turns = Turns(max(1, threads - 3), one_by_one=self._is_file)
+        self._lock = threading.Lock()
         self._anchor: PoolProxiedConnection | None = None
         self._watch: Watch | None = None
         if self._is_file and place.file:
@@ -78,26 +79,13 @@ class Store:
                 yield connection
 
     @contextmanager
-    def glance(self) -> Iterator[Connection]:
-        """Give a connection for one statement that reads: one round trip, and no transaction."""
-        if self._is_file:
-            with self.read() as connection:
-                yield connection
-            return
-        with self.engine.connect() as connection:
-            yield connection.execution_options(isolation_level="AUTOCOMMIT")
-
-    @contextmanager
-    def write(self, patience: float = PATIENCE, *, saving: str = "") -> Iterator[Connection]:
+    def write(self, patience: float = PATIENCE) -> Iterator[Connection]:
         """Give a connection whose changes are all kept, durably, or none of them."""
-        with self._turns.take(patience) as left:
+        with self._turn(patience) as left:
             self._refuse_lost()
             with self.engine.connect() as connection:
-                writer = connection.execution_options(
-                    quem_writes=True, quem_patience=left, quem_saving=saving
-                )
+                writer = connection.execution_options(quem_writes=True, quem_patience=left)
                 with writer.begin():
-                    self._turns.begun()
                     forget_events(writer)
                     yield writer
                     append_events(writer)
@@ -106,6 +94,24 @@ class Store:
                 self.writes += 1
                 if writer.info.pop(SCRUB, False) and self._is_file:
                     self._scrub()
+
+    @contextmanager
+    def _turn(self, patience: float) -> Iterator[float]:
+        """Wait until nobody else of this process writes; gives the seconds that are left to wait.
+
+        SQLite lets one connection write at a time, and the others of a process would poll.
+        PostgreSQL locks rows.
+        """
+        if not self._is_file:
+            yield patience
+            return
+        until = monotonic() + patience
+        if not self._lock.acquire(timeout=patience):
+            raise BusyError
+        try:
+            yield max(0.0, until - monotonic())
+        finally:
+            self._lock.release()
 
     def _scrub(self) -> None:
         """Vacuum an SQLite file, which removes deleted data, and empty its write-ahead log."""
@@ -123,7 +129,7 @@ class Store:
             # The first does the work beside readers and writers; for the second little is left.
             cursor.execute("PRAGMA wal_checkpoint(PASSIVE)")
             try:
-                with self._turns.take(patience) as left:
+                with self._turn(patience) as left:
                     cursor.execute(busy_timeout(left))
                     busy = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
                     cursor.execute(busy_timeout(PATIENCE))
@@ -145,15 +151,15 @@ class Store:
 
 
 def open_store(place: DatabaseLocation, threads: int = THREADS) -> Store:
-    """Open a store, made or brought to the newest version where that is needed."""
+    """Open a store, which is made where there is none."""
     if place.file and not place.file.parent.is_dir():
         raise refusal(place, "its folder does not exist; make it, or name another place")
     engine = engine_of(place, threads)
     with ExitStack() as unless_opened, clear_refusals(place):
         unless_opened.callback(engine.dispose)
-        migrate(engine, place)
+        make_tables(engine, place.name)
         unless_opened.pop_all()
-    return Store(engine, place, threads)
+    return Store(engine, place)
 
 
 def store_of(place: DatabaseLocation, study_id: str) -> Store | None:
@@ -163,13 +169,12 @@ def store_of(place: DatabaseLocation, study_id: str) -> Store | None:
     engine = engine_of(place)
     with ExitStack() as unless_opened, clear_refusals(place):
         unless_opened.callback(engine.dispose)
-        if version_of(engine, place):
-            with engine.connect() as c:
-                known = c.execute(select(StudyRow.id).where(StudyRow.id == study_id)).first()
-            if known:
-                migrate(engine, place)
-                unless_opened.pop_all()
-                return Store(engine, place)
+        mine = select(StudyRow.id).where(StudyRow.id == study_id)
+        with engine.connect() as c:
+            known = has_tables(c, place.name) and c.execute(mine).first()
+        if known:
+            unless_opened.pop_all()
+            return Store(engine, place)
     return None
 
 

@@ -223,10 +223,9 @@ def sights(c: Connection, study_id: str) -> list[Sight]:
         .where(JudgeRow.study_id == study_id, BallotRow.practice.is_(False))
     )
     unique = {
-        Sight(problem, str(solver), digest, judge, str(letter))
+        Sight(problem, solver, digest, judge, letter)
         for judge, problem, items in rows
         for letter, solver, digest, _ in items
-        if digest is not None
     }
     return sorted(unique)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +10,7 @@ from quem.store.chains import keyed
 from quem.store.state import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from random import Random
 
 
@@ -29,12 +29,10 @@ class Content:
     digest: str
     # Whether the organizer declared that it corrects what was there before.
     is_correction: bool = False
-    # Whether a digest, as version 0.1 wrote it, is of this content.
-    is_older: Callable[[str], bool] = field(default=lambda _: False, compare=False)
 
     def is_in(self, item: Item) -> bool:
-        """Whether this is the content of a letter; where nobody kept what that was, it is."""
-        return item.digest in (None, self.digest) or self.is_older(item.digest)
+        """Whether this is the content of a letter."""
+        return item.digest == self.digest
 
 
 class Item(NamedTuple):
@@ -42,8 +40,8 @@ class Item(NamedTuple):
 
     letter: str
     solver: str
-    digest: str | None
-    origin: str | None
+    digest: str
+    origin: str
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class Layout:
     items: tuple[Item, ...]  # in the order of letters
 
     @classmethod
-    def stored(cls, identity: str, items: Sequence[Sequence[str | None]]) -> Layout:
+    def stored(cls, identity: str, items: Sequence[Sequence[str]]) -> Layout:
         """Read a layout as the store has it."""
         return cls(identity, tuple(map(Item._make, items)))
 
@@ -78,7 +76,7 @@ def layout_id(secret: str, ballot: str, items: Sequence[Item]) -> str:
     return keyed(secret, "layout", ballot, as_stored(items))
 
 
-def as_stored(items: Sequence[Item]) -> list[list[str | None]]:
+def as_stored(items: Sequence[Item]) -> list[list[str]]:
     """Give items as the store has them."""
     return [[item.letter, item.solver, item.digest, item.origin] for item in items]
 
@@ -107,7 +105,7 @@ def arrange(
         same = next((item for item in mine if content.is_in(item)), None)
         if same is None and mine and content.is_correction:
             before = mine[0]
-            same = Item(before.letter, solver, content.digest, before.origin or before.digest)
+            same = Item(before.letter, solver, content.digest, before.origin)
         items += [same] if same else []
         fresh += [] if same else [(solver, content)]
     rng.shuffle(fresh)

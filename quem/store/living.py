@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache
 from itertools import groupby
 from operator import itemgetter
 from time import monotonic
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 
 from quem.errors import StudyWarning
-from quem.solutions import is_unchanged
 from quem.store.ballots import Group, JudgingPlan, opened_ballot, opened_ballots
 from quem.store.drawing import draw_of
 from quem.store.events import note_once
@@ -73,7 +72,7 @@ def _content(solution: Solution, corrections: set[tuple[str, str, str]]) -> Cont
     try:
         digest = solution.digest
         is_correction = (solution.problem, solution.solver, digest) in corrections
-        return Content(digest, is_correction, partial(is_unchanged, solution))
+        return Content(digest, is_correction)
     except OSError:
         return None
 

@@ -51,7 +51,7 @@ class Utc(TypeDecorator[dt.datetime]):
 
 
 class Base(DeclarativeBase):
-    """The tables have constraints with names, so that migrations can name them."""
+    """The tables have constraints with names, so that a later version can name them."""
 
     metadata = MetaData(
         naming_convention={
@@ -66,8 +66,16 @@ class Base(DeclarativeBase):
         str: String(),
         dict[str, Any]: JSON(),
         list[str]: JSON(none_as_null=True),
-        list[list[str | None]]: JSON(),
+        list[list[str]]: JSON(),
     }
+
+
+class VersionRow(Base):
+    """The version of all tables; see `quem.store.schema`."""
+
+    __tablename__ = "quem_version"
+
+    number: Mapped[int] = mapped_column(primary_key=True)
 
 
 class StudyRow(Base):
@@ -159,9 +167,8 @@ class BallotRow(Base):
 class Layout(Base):
     """Which content stood under which letter of a ballot, at one time. Only added.
 
-    `items` holds, in the order of letters, the letter, the solver, the digest of the content
-    (None where an older quem did not keep it), and the digest of the content whose letter it
-    took over: its own, unless it is a correction.
+    `items` holds, in the order of letters, the letter, the solver, the digest of the content, and
+    the digest of the content whose letter it took over: its own, unless it is a correction.
     """
 
     __tablename__ = "layout"
@@ -170,7 +177,7 @@ class Layout(Base):
     key: Mapped[int] = mapped_column(primary_key=True)
     ballot_key: Mapped[int] = mapped_column(ForeignKey("ballot.key"))
     id: Mapped[str]  # a keyed hash of the items
-    items: Mapped[list[list[str | None]]]
+    items: Mapped[list[list[str]]]
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
 
 

@@ -198,15 +198,13 @@ def lapse(c: Connection, study_id: str, lease: dt.timedelta = LEASE) -> int:
     return count
 
 
-def doubt_unsent(c: Connection, study_id: str | None) -> None:
+def doubt_unsent(c: Connection) -> None:
     """Note that nobody knows what became of letters that were unsent in a copy of a database.
 
     They may have been sent since the copy was made.
     """
-    unsent = update(MailRow).where(MailRow.state.in_((*_WAITING, "sending")))
-    if study_id is not None:
-        unsent = unsent.where(MailRow.study_id == study_id)
-    c.execute(unsent.values(state="unknown"))
+    unsent = MailRow.state.in_((*_WAITING, "sending"))
+    c.execute(update(MailRow).where(unsent).values(state="unknown"))
 
 
 def decide(c: Connection, study_id: str, key: int, choice: str, actor: str) -> None:

@@ -81,13 +81,12 @@ class Field:
     label: str = ""  # what the dashboard calls it; empty for what it does not show
     choices: tuple[str, ...] = ()
     longest: int = 0  # characters of a text
-    since: int = 1  # the version of states that has it first
-    was: str = ""  # the key in older versions
 
     def read(self, data: Mapping[str, Any]) -> Any:  # noqa: ANN401  of the field's kind
         """Take the value out of what was sent or stored; the default where it is lacking."""
-        key = self.was if self.was in data else self.name
-        return _READERS[self.kind](data[key], self) if key in data else _BLANK[self.kind]()
+        if self.name not in data:
+            return _BLANK[self.kind]()
+        return _READERS[self.kind](data[self.name], self)
 
     def cell(self, state: State, solution: str) -> str:
         """Give the value for a solution as a table shows it: a mark is 1."""
@@ -158,28 +157,22 @@ class State:
     # Solutions that the judge cannot judge, with the reason.
     cannot: Mapping[str, str] = _declared("texts", longest=LONGEST_REASON)
     # Solutions whose author the judge recognized.
-    recognized: tuple[str, ...] = _declared(
-        "solutions", label="recognized the author", since=2, was="recognised"
-    )
+    recognized: tuple[str, ...] = _declared("solutions", label="recognized the author")
     # By solution.
     comments: Mapping[str, str] = _declared("texts", label="comment", longest=LONGEST_COMMENT)
     comment: str = _declared("text", label="comment", longest=LONGEST_COMMENT)  # on the task
     # In the order in which they were made.
-    comparisons: tuple[Comparison, ...] = _declared("comparisons", since=3)
+    comparisons: tuple[Comparison, ...] = _declared("comparisons")
     # How solutions got their places.
-    placed_by: Mapping[str, str] = _declared(
-        "choices", choices=("compare", "drag", "menu", "key"), since=3
-    )
+    placed_by: Mapping[str, str] = _declared("choices", choices=("compare", "drag", "menu", "key"))
     # How sure the judge is of places.
     sure: Mapping[str, str] = _declared(
-        "choices", label="how sure", choices=("unsure", "fairly", "sure"), since=3
+        "choices", label="how sure", choices=("unsure", "fairly", "sure")
     )
     # What was chosen and what was written in answer to the study file's own questions: by question,
     # and then by solution, or under the empty name on the task
-    answers: Mapping[str, Mapping[str, str]] = _declared("answers", longest=LONGEST_ANSWER, since=4)
-    written: Mapping[str, Mapping[str, str]] = _declared(
-        "answer texts", longest=LONGEST_COMMENT, since=4
-    )
+    answers: Mapping[str, Mapping[str, str]] = _declared("answers", longest=LONGEST_ANSWER)
+    written: Mapping[str, Mapping[str, str]] = _declared("answer texts", longest=LONGEST_COMMENT)
 
     PLACES: ClassVar = ("ranked", "tray", "cannot")
 
@@ -187,11 +180,10 @@ class State:
     def parse(cls, data: object, block: Iterable[str]) -> State:
         """Read a state as it is sent and stored.
 
-        Fields that an older version lacks have their defaults.
+        Fields that it lacks have their defaults.
         """
         if not isinstance(data, dict):
             raise InvalidStateError("a state must be an object")
-        _refuse_newer(data)
         if unknown := set(data) - _KEYS:
             raise InvalidStateError(f"{min(unknown)!r} is not part of a state")
         state = cls(**{field.name: field.read(data) for field in FIELDS})
@@ -202,7 +194,6 @@ class State:
     def stored(cls, data: Mapping[str, Any]) -> State:
         """Read a state that was checked when it was saved."""
         try:
-            _refuse_newer(data)
             return cls(**{field.name: field.read(data) for field in FIELDS})
         except InvalidStateError as error:
             raise QuemError([f"a ranking in the database cannot be read: {error}"]) from None
@@ -222,9 +213,8 @@ class State:
                 )
 
     def to_json(self) -> dict[str, Any]:
-        """Give plain data, as `parse` takes it, with the version."""
-        values = {field.name: _plain(getattr(self, field.name)) for field in FIELDS}
-        return {"version": VERSION, **values}
+        """Give plain data, as `parse` takes it."""
+        return {field.name: _plain(getattr(self, field.name)) for field in FIELDS}
 
     def renamed(self, names: Mapping[str, str], new: Iterable[str] = ()) -> State:
         """Call the solutions by other names, such as solvers by labels."""
@@ -247,28 +237,13 @@ FIELDS = tuple(Field(field.name, **field.metadata) for field in dataclasses.fiel
 QUESTIONS = tuple(field for field in FIELDS if field.name not in State.PLACES)
 # What a judge wrote: the keys of a state whose texts can be erased.
 WORDS = tuple(field.name for field in FIELDS if field.is_words)
-# Of the states that are written now; version 1 had no number.
-VERSION = max(field.since for field in FIELDS)
-_KEYS = {"version", *(key for field in FIELDS for key in (field.name, field.was) if key)}
+_KEYS = {field.name for field in FIELDS}
 
 
 def without_words(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of a stored state what the judge wrote; reasons are kept as "not told".
-
-    All else stays as it was written, also by an older version: links are computed from it.
-    """
-    blank = {f.name: _BLANK[f.kind]() for f in FIELDS if f.is_words and f.name in data}
+    """Leave out of a stored state what the judge wrote; reasons are kept as "not told"."""
+    blank = {field.name: _BLANK[field.kind]() for field in FIELDS if field.is_words}
     return {**data, **blank, "cannot": dict.fromkeys(data["cannot"], "not told")}
-
-
-def _refuse_newer(data: Mapping[str, Any]) -> None:
-    version = data.get("version", 1)
-    if not isinstance(version, int) or version < 1:
-        raise InvalidStateError("version must be a whole number from 1")
-    if version > VERSION:
-        raise InvalidStateError(
-            f"the state has version {version}, written by a newer quem; update quem"
-        )
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of any kind of field

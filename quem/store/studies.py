@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from sqlalchemy import bindparam, delete, func, select, update
 
 from quem.errors import QuemError
-from quem.store.connecting import wait_for_saves
 from quem.store.events import record
 from quem.store.models import (
     BallotRow,
@@ -114,7 +113,6 @@ def set_state(c: Connection, study_id: str, state: Life, actor: str, until: str 
 
     A study that is opened again after it was revealed stays revealed: its rankings were seen.
     """
-    wait_for_saves(c, study_id)
     before = c.execute(
         select(StudyRow.state).where(StudyRow.id == study_id).with_for_update(key_share=True)
     ).scalar_one()
@@ -143,7 +141,6 @@ def reveal(c: Connection, study_id: str, actor: str) -> None:
 
 def discard_trial(c: Connection, study_id: str, actor: str) -> int:
     """Throw away what was ranked on trial; gives the number of rankings."""
-    wait_for_saves(c, study_id)
     state = c.execute(
         select(StudyRow.state).where(StudyRow.id == study_id).with_for_update(key_share=True)
     ).scalar_one()

@@ -242,10 +242,6 @@ class Questions(StudyPart):
         return data
 
 
-# Former names of settings and of their values.
-_FORMER = {"neighbours": "neighbors", "neighbour_ties": "neighbor_ties"}
-
-
 class DialogueSettings(StudyPart):
     """The settings of the evaluation; `quem.dialogue.settings` explains the open choices."""
 
@@ -323,16 +319,6 @@ class DialogueSettings(StudyPart):
         if self.lowest > self.highest:
             raise ValueError("the lowest weight should not be above the highest")
         return self
-
-    @model_validator(mode="before")
-    @classmethod
-    def _former_names(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
-        if not isinstance(data, dict):
-            return data
-        data = {_FORMER.get(key, key): value for key, value in data.items()}
-        if data.get("regions") == "neighbours":
-            data["regions"] = "neighbors"
-        return data
 
 
 class DialogueSpec(StudySpec):

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import expect
 
-from quem.store.engine import open_store
-from quem.store.judges import issue_link, judge_named
-from quem.store.location import locate_database
 from tests.browser.judging import (
     Visit,
     accessible,
     begin,
-    choose,
-    is_saved,
     labels_in,
     rank_by_keys,
     row,
@@ -25,7 +18,6 @@ from tests.browser.judging import (
     submit,
 )
 from tests.served import Served, write_judging_study
-from tests.store.made import OLD_ARCHIVE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -133,52 +125,3 @@ def test_a_new_solution_is_placed_into_a_submitted_ranking(own: Served, come: Vi
     submit(page)
     come.has_submitted()
     assert own.stored("J0", "P0")["submitted"]
-
-
-def test_a_session_of_version_0_1_goes_on(browser: Browser, tmp_path: Path) -> None:
-    """An archive of the first version is opened in the workspace, ranked further, and submitted."""
-    study = write_older_study(tmp_path)
-    command = [sys.executable, "-m", "quem", "import", str(study), str(OLD_ARCHIVE)]
-    subprocess.run(command, check=True, capture_output=True)
-    store = open_store(locate_database(study, None))
-    with store.write() as c:
-        token = issue_link(c, judge_named(c, "older", "J1"), "shell")
-    store.close()
-    with Served(study) as served:
-        come = Visit(browser, served, "J1")
-        page = come.page
-        page.goto(f"{served.base}/j/{token}")
-        begin(page, "P2")
-        before = shown_ranking(page)
-        assert len(before) == 2
-        assert len(labels_in(page, "cannot")) == 1
-        expect(page.locator("#group-comment")).to_have_value("“thorough”\n🙂")
-        choose(page, labels_in(page, "cannot")[0], "Unrank")
-        page.keyboard.press("n")
-        page.keyboard.press("c")
-        page.keyboard.press("=")
-        is_saved(page)
-        state = served.stored("J1", "P2")["state"]
-        assert len(state["comparisons"]) == 1
-        assert sum(map(len, state["ranked"])) == 3
-        submit(page)
-        expect(page.locator("#receipt")).to_be_visible()
-        come.close()
-
-
-def write_older_study(folder: Path) -> Path:
-    """Write the study of the archive of version 0.1; gives its file."""
-    study = folder / "study.yaml"
-    study.write_text(
-        "id: older\ntitle: Older\nproblems: [{id: P1}, {id: P2}]\njudges: [{id: J1}, {id: J3}]\n"
-        "subjects: [{id: S1, experience: 2}, {id: S2, experience: 5}]\nsystems: [{id: sys}]\n"
-        "judging: {repeat: 1}\n"
-    )
-    for problem in ("P1", "P2"):
-        group = folder / "solutions" / problem
-        (group / "S2").mkdir(parents=True)
-        (group / "S1.md").write_text(f"Wait on {problem}.\n")
-        (group / "S2" / "1.md").write_text("First look.\n")
-        (group / "S2" / "2.txt").write_text("Then act.\n")
-        (group / "sys.txt").write_text(f"Act on {problem}.\n")
-    return study

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 from http.client import HTTPException
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.error import URLError
 
+import psycopg
 import pytest
 
 from quem.store.engine import open_store
@@ -23,10 +27,10 @@ from tests.served import Browserless, Served, all_ranked, write_judging_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tests.commands.conftest import Outcome
 
+DOCS = Path(__file__).parents[2] / "docs/how-to/backups.md"
 LONG = 60.0
 JUDGES = 3
 
@@ -68,16 +72,6 @@ class Saver(threading.Thread):
             self.acknowledged[revision] = names
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def databases(
-    request: pytest.FixtureRequest, tmp_path: Path, new_postgres: Callable[[], str]
-) -> tuple[str, str]:
-    """Two databases of each kind: the one that will be lost, and the one in its place."""
-    if request.param == "sqlite":
-        return (str(tmp_path / "store.sqlite3"),) * 2
-    return new_postgres(), new_postgres()
-
-
 def exported(quem: Callable[..., Outcome], study: Path, database: str, name: str) -> Path:
     """Export a session that is not closed; gives the folder."""
     folder = study.parent / name
@@ -108,13 +102,41 @@ def saved_orders(folder: Path) -> dict[tuple[str, int], list[str]]:
     }
 
 
+def make_backup(quem: Callable[..., Outcome], study: Path, database: str) -> None:
+    """Back a database up beside the study."""
+    if "://" in database:
+        documented("pg_dump", study.parent, database)
+        return
+    words = ("backup", study, "--to", study.parent / "b", "--database", database)
+    code, out, err = quem(*words)
+    assert (code, err) == (0, "")
+    (copy,) = (study.parent / "b").iterdir()
+    assert out.startswith(f"{copy}: {copy.stat().st_size:,} bytes, ")
+    assert not [word for word in ("sys", "S1", "J0") if word in out.replace(str(copy), "")]
+
+
+def bring_back(quem: Callable[..., Outcome], study: Path, database: str) -> None:
+    """Lose a database, and restore the backup."""
+    if "://" in database:
+        documented("pg_restore", study.parent, database)
+        return
+    for path in study.parent.glob("store.sqlite3*"):
+        path.unlink()
+    (copy,) = (study.parent / "b").iterdir()
+    code, out, err = quem("backup", study, "--restore", copy, "--database", database)
+    assert (code, out) == (0, ""), err
+    assert f"restored {JUDGES} judges" in err
+    assert "last revision: 20" in err
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_the_drill(
-    tmp_path: Path, databases: tuple[str, str], quem_command: Callable[..., Outcome]
+    tmp_path: Path, kind: str, new_postgres: Callable[[], str], quem_command: Callable[..., Outcome]
 ) -> None:
     """A server that saves is backed up, killed, loses its database, and goes on from the copy."""
-    original, replacement = databases
+    database = str(tmp_path / "store.sqlite3") if kind == "sqlite" else new_postgres()
     study = write_judging_study(tmp_path, judges=JUDGES, problems=2)
-    served = Served(study, original)
+    served = Served(study, database)
     served.start()
     try:
         savers = [Saver(link, served.base) for link in served.links.values()]
@@ -122,31 +144,20 @@ def test_the_drill(
             saver.start()
         wait_until(lambda: all(len(saver.acknowledged) >= 3 for saver in savers))
         before = {saver.gid: max(saver.acknowledged) for saver in savers}
-        code, out, err = quem_command(
-            "backup", study, "--to", tmp_path / "b", "--database", original
-        )
-        assert (code, err) == (0, "")
+        make_backup(quem_command, study, database)
         after = {saver.gid: max(saver.acknowledged) for saver in savers}
         wait_until(lambda: all(max(s.acknowledged) > after[s.gid] for s in savers))
         at_that_time = (
-            exported(quem_command, study, original, "live") / "rankings.csv"
+            exported(quem_command, study, database, "live") / "rankings.csv"
         ).read_text()
         served.kill()
         for saver in savers:
             saver.join(LONG)
-        (copy,) = (tmp_path / "b").iterdir()
-        assert out.startswith(f"{copy}: {copy.stat().st_size:,} bytes, ")
-        assert not [word for word in ("sys", "S1", "J0") if word in out.replace(str(copy), "")]
-        for path in tmp_path.glob("store.sqlite3*"):
-            path.unlink()
-
-        code, out, err = quem_command("restore", study, copy, "--database", replacement)
-        assert (code, out) == (0, ""), err
-        assert f"restored {JUDGES} judges" in err
-        assert "last revision: 20" in err
-        served.database, served.links = replacement, {}
+        database = new_postgres() if kind == "postgresql" else database
+        bring_back(quem_command, study, database)
+        served.database, served.links = database, {}
         served.start()
-        again = exported(quem_command, study, replacement, "again")
+        again = exported(quem_command, study, database, "again")
         assert (again / "rankings.csv").read_text() == at_that_time
         orders = saved_orders(again)
         for saver in savers:
@@ -162,14 +173,35 @@ def test_the_drill(
             assert data["revision"] == head
             status, answer = saver.browser.save(saver.gid, head, data["state"])
             assert (status, answer["revision"]) == (200, head + 1)
-        assert "Study restored from a backup" in dashboard(served, "/dashboard/events")
-        # While the server runs nothing can be put in its place.
-        words = ("restore", study, copy, "--replace", "--database", replacement)
-        code, _, err = quem_command(*words)
-        assert code == 1
-        assert "is in use" in err
+        if kind == "sqlite":
+            assert "Study restored from a backup" in dashboard(served, "/dashboard/events")
+            # While the server runs nothing can be put in its place.
+            (copy,) = (tmp_path / "b").iterdir()
+            words = ("backup", study, "--restore", copy, "--replace", "--database", database)
+            code, _, err = quem_command(*words)
+            assert code == 1
+            assert "is in use" in err
     finally:
         served.stop()
+
+
+def documented(program: str, folder: Path, database: str) -> None:
+    """Run what the docs say of a program of PostgreSQL, if it is as old as the server."""
+    found = shutil.which(program)
+    if found is None:
+        pytest.skip(f"there is no {program}")
+    version = subprocess.run([found, "--version"], capture_output=True, text=True, check=True)
+    with psycopg.connect(database) as connection:
+        if f" {connection.info.server_version // 10_000}." not in version.stdout:
+            pytest.skip(f"{program} is not of the server's version")
+    blocks = re.findall(r"```sh\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)
+    (script,) = (block for block in blocks if f"\n{program} " in f"\n{block}")
+    environment = {**os.environ, "QUEM_DATABASE_URL": database}
+    words = ["bash", "-euc", script]
+    ended = subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
 
 
 def dashboard(served: Served, path: str = "/dashboard") -> str:
@@ -200,7 +232,8 @@ def test_a_server_backs_up_by_itself(tmp_path: Path, quem_command: Callable[...,
         assert browser.save(gid, 0, all_ranked(browser.group(gid)["labels"]))[0] == 200
     assert {path.suffix for path in folder.iterdir()} == {".sqlite3"}
     newest = max(folder.iterdir())
-    code, _, err = quem_command("restore", study, newest, "--database", tmp_path / "other.sqlite3")
+    place = tmp_path / "other.sqlite3"
+    code, _, err = quem_command("backup", study, "--restore", newest, "--database", place)
     assert code == 0, err
     assert "1 revisions" in err
 
@@ -272,3 +305,30 @@ def test_what_cannot_be_copied_is_told(study: Path, quem_command: Callable[..., 
     code, _, err = quem_command("backup", study, "--to", folder, "--every", "5")
     assert code == 2
     assert "write one such as 90s, 15m, 2h, or 1d" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "give either --to FOLDER"),
+        (["--to", "a", "--restore", "b"], "give either --to FOLDER"),
+        (["--restore", "b", "--every", "5m"], "give either --to FOLDER"),
+        (["--to", "a", "--replace"], "--replace belongs to --restore"),
+    ],
+)
+def test_wrong_usage_is_refused(
+    study: Path, words: list[str], message: str, quem_command: Callable[..., Outcome]
+) -> None:
+    """A backup is made or brought back, not both."""
+    code, _, err = quem_command("backup", study, *words)
+    assert (code, message in err) == (2, True)
+
+
+def test_backups_of_postgresql_are_left_to_its_programs(
+    study: Path, new_postgres: Callable[[], str], quem_command: Callable[..., Outcome]
+) -> None:
+    """A server that is to make them does not start."""
+    words = ("--backup", study.parent / "copies", "--database", new_postgres())
+    code, _, err = quem_command("serve", study, *words)
+    assert code == 1
+    assert "back it up with pg_dump" in err

@@ -12,7 +12,6 @@ from sqlalchemy import update
 from quem.store.events import seal
 from quem.store.models import RevisionRow
 from quem.store.state import State
-from tests.store.made import OLD_ARCHIVE
 from tests.webjudge.sites import SUBJECTS, make_site, rank, rank_all, set_life
 
 if TYPE_CHECKING:
@@ -133,27 +132,3 @@ def test_a_study_without_a_session_is_told(
     code, _, err = quem_command("check", judging_study, "--store")
     assert code == 1
     assert "has no judging session in" in err
-
-
-def test_a_session_of_version_0_1_is_not_changed(
-    tmp_path: Path, quem_command: Callable[..., Outcome]
-) -> None:
-    """The digests that version 0.1 kept are those of its files still; one byte tells."""
-    study = tmp_path / "study.yaml"
-    study.write_text(
-        "id: older\ntitle: Older\nproblems: [{id: P1}, {id: P2}]\njudges: [{id: J1}]\n"
-        "subjects: [{id: S1, experience: 2}, {id: S2, experience: 5}]\nsystems: [{id: sys}]\n"
-        "judging: {repeat: 1, practice: P0}\n"
-    )
-    for problem in ("P1", "P2"):
-        group = tmp_path / "solutions" / problem
-        (group / "S2").mkdir(parents=True)
-        (group / "S1.md").write_text(f"Wait on {problem}.\n")
-        (group / "S2" / "1.md").write_text("First look.\n")
-        (group / "S2" / "2.txt").write_text("Then act.\n")
-        (group / "sys.txt").write_text(f"Act on {problem}.\n")
-    assert quem_command("import", study, OLD_ARCHIVE)[0] == 0
-    code, out, _ = quem_command("check", study, "--store")
-    assert (code, "changed" in out) == (0, False)
-    (tmp_path / "solutions" / "P1" / "S2" / "2.txt").write_text("Then wait.\n")
-    assert "changed: problem P1, solver S2: shown 1:" in quem_command("check", study, "--store")[1]

@@ -105,7 +105,7 @@ def test_personal_data_can_be_erased(
     files = [path for path in judging_study.parent.glob("study.sqlite3*") if path.is_file()]
     assert files
     assert not any(b"Judge 1" in path.read_bytes() for path in files)
-    code, _, err = quem_command("judges", judging_study, "--forget", "forgotten-1")
+    code, _, err = quem_command("judges", judging_study, "--erase", "forgotten-1")
     assert (code, "personal data has been erased" in err) == (1, True)
 
 

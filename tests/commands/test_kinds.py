@@ -42,7 +42,7 @@ def test_a_study_of_each_kind_can_be_started(
 
 _FOR = dict.fromkeys(
     ("serve", "judges", "export", "import"), "the kinds experience and relevance"
-) | {"plan --from": "the kind experience"}
+) | {"plan": "the kind experience"}
 
 
 @pytest.mark.parametrize("command", _FOR)

@@ -124,7 +124,7 @@ def test_json_is_that_of_the_result(here: Path, quem_command: Command) -> None:
 def test_a_pilots_plan_stands_beside_it(tmp_path: Path, quem_command: Command) -> None:
     """With a pilot the report goes beside it, and nothing of the pilot is overwritten."""
     path = write_study(tmp_path, study_with())
-    code, out, err = quem_command("plan", "--from", path, *SMALL, "--width", 4)
+    code, out, err = quem_command("plan", path, *SMALL, "--width", 4)
     assert code == 0
     assert "(estimated from the pilot)" in out
     assert "warning: pilot-small" in err
@@ -132,8 +132,6 @@ def test_a_pilots_plan_stands_beside_it(tmp_path: Path, quem_command: Command) -
     assert content["study"] == {"id": "example", "title": "Example"}
     assert content["pilot"]["subjects"] == 6
     assert path.is_file()
-    assert quem_command("plan", path, *SMALL, "--width", 4) == (code, out, err)
-    assert json.loads((tmp_path / "study-plan" / "analysis.json").read_text()) == content
 
 
 def test_out_names_another_folder(here: Path, quem_command: Command) -> None:
@@ -159,7 +157,6 @@ def test_out_names_another_folder(here: Path, quem_command: Command) -> None:
         (["--json", "--out", "x"], "--json writes nothing, so it takes no --out"),
         (["--reveal"], "--database and --reveal apply to a pilot's judging session"),
         (["s.yaml", "--noise", "low"], "a pilot gives the SDs; leave --noise out"),
-        (["a.yaml", "--from", "a.yaml"], "STUDY and --from both name the pilot"),
         (["--subjects", "2-8"], "Invalid value for '--subjects': must be 3 or more"),
         (["--level", "95"], "95 is not between 0 and 1; 95 percent is written 0.95"),
     ],
@@ -177,10 +174,10 @@ def test_wrong_usage_is_refused(
 
 def test_mistakes_are_refused(here: Path, quem_command: Command) -> None:
     """What a user can mend exits with 1 and one message, and writes nothing."""
-    code, out, err = quem_command("plan", "--cost-judgement", "2")
+    code, out, err = quem_command("plan", "--cost-judgment", "2")
     assert (code, out) == (1, "")
     assert err.startswith("error: cost_judgment needs cost_solution beside it, in the same unit")
-    code, _, err = quem_command("plan", "--from", "no-such.yaml")
+    code, _, err = quem_command("plan", "no-such.yaml")
     assert code == 1
     assert "no-such.yaml: file not found" in err
     assert list(here.iterdir()) == []

@@ -345,18 +345,6 @@ def test_sensitivity(tmp_path: Path) -> None:
     assert (table.loc[table["used"], "change"].abs() < 1e-12).all()
 
 
-def test_former_names_are_read(tmp_path: Path) -> None:
-    """Settings that were spelled otherwise mean the same; results have the new names."""
-    old = "analysis: {neighbours: 3, neighbour_ties: order, regions: neighbours, orders: 1}\n"
-    results = [
-        analyze(write(tmp_path, text)) for text in (old, old.replace("neighbour", "neighbor"))
-    ]
-    first, second = (result.to_dict()["settings"] for result in results)
-    assert first == second
-    assert (first["neighbors"], first["regions"]) == (3, "neighbors")
-    assert results[0].outcomes.equals(results[1].outcomes)
-
-
 def test_the_search_finds_the_settings_that_were_used(tmp_path: Path) -> None:
     """Figures that some settings gave are reproduced by these settings, of all combinations."""
     secret = {

@@ -296,7 +296,7 @@ def test_pilots_that_cannot_tell_are_refused() -> None:
         ({"person": -1}, "person: -1 is not a finite number, 0 or more"),
         ({"level": 95}, "level: 95 is not between 0 and 1; 95 percent is written 0.95"),
         ({"systems": 0}, "systems: must be 1 or more"),
-        ({"cost_judgement": 4}, "cost_judgment needs cost_solution beside it, in the same unit"),
+        ({"cost_judgment": 4}, "cost_judgment needs cost_solution beside it, in the same unit"),
         ({"simulate": -1}, "simulate: must be 0 or more"),
         ({"with": 2}, "with: unknown setting; did you mean width"),
         (

@@ -113,14 +113,6 @@ def test_a_line_with_nothing_but_a_mark_is_incomplete(make_study: Callable[..., 
         )
 
 
-def test_the_former_name_of_the_column_is_read(make_study: Callable[..., Path]) -> None:
-    """Tables of before the column was called so mean the same."""
-    table = marked("1").replace("recognized", "Recognised")
-    data = data_of(make_study(study_with(), rankings__csv=table))
-    assert data.warnings == ()
-    assert data.recognized.sum() == 1
-
-
 def test_rows_of_a_store_need_no_file() -> None:
     """Columns of text made by `column_of`, whatever their order, become rankings."""
     rows = [

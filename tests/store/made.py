@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from hypothesis import strategies as st
@@ -15,7 +14,6 @@ from quem.store import ballots, judges, organizers, studies
 from quem.store.ballots import AssignedBallot, Change, Group, JudgingPlan, Saved
 from quem.store.layouts import Content
 from quem.store.models import Base, EventRow, RevisionRow
-from quem.store.saving import desk_of, save_at
 from quem.store.state import (
     FIELDS,
     LONGEST_COMMENT,
@@ -30,14 +28,12 @@ from quem.study.models import Judge as DeclaredJudge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from quem.store.engine import Store
     from quem.store.judges import StoredJudge
     from quem.store.verification import Verified
 
-# Written by version 0.1 (commit 3676347), of a session with a trial that was discarded, practice,
-# reopened and repeated rankings, and a judge who was erased.
-OLD_ARCHIVE = Path(__file__).with_name("data") / "archive-0.1.jsonl"
 STUDY = "made-up"
 SOLVERS = ("S1", "S2", "S3", "sys")
 BEST_FIRST = State(ranked=(("sys",), ("S3", "S2"), ("S1",)))
@@ -114,10 +110,8 @@ def save(
     """Save a state; each base has a number of its own, so that a second save is no retry."""
     layout = to.layout.id if to.layout else ""
     change = Change(base, client, base + 1 if number is None else number, layout, state, kind)
-    with store.glance() as c:
-        desk = desk_of(c, to.judge_key, to.public_id)
-    with store.write(saving=STUDY) as c:
-        return save_at(c, desk, change)
+    with store.write() as c:
+        return ballots.save(c, to.judge_key, to.public_id, change)
 
 
 def revisions(store: Store, of: AssignedBallot) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ from quem.store.engine import open_store
 from quem.store.location import locate_database
 from quem.store.outbox import letters_of, queue_letter
 from quem.store.restoring import restore_copy
-from tests.store.made import STUDY, ballot, save
+from tests.store.made import STUDY, ballot, prepare, save
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,20 +37,23 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def rankings(place: DatabaseLocation) -> list[tuple[str, ...]]:
-    """All rows that no backup adds, sorted, as the database holds them now.
+@pytest.fixture
+def place(tmp_path: Path) -> DatabaseLocation:
+    """Where an SQLite file is."""
+    return locate_database(tmp_path / "study.yaml", str(tmp_path / "store.sqlite3"))
 
-    Without keys, which an archive does not keep, as they mean something in one database only.
-    """
+
+def rankings(place: DatabaseLocation) -> list[tuple[object, ...]]:
+    """All rows that no backup adds, as the database holds them now."""
     store = open_store(place)
     with store.read() as c:
         rows = [
-            tuple(str(value) for name, value in row.items() if not name.endswith("key"))
+            tuple(row)
             for table in ("judge", "layout", "revision")
-            for row in c.execute(text(f"SELECT * FROM {table} ORDER BY key")).mappings()  # noqa: S608
+            for row in c.execute(text(f"SELECT * FROM {table} ORDER BY key"))  # noqa: S608
         ]
     store.close()
-    return sorted(rows)
+    return rows
 
 
 @pytest.fixture
@@ -62,30 +65,15 @@ def saved(store: Store) -> Store:
     return store
 
 
-@pytest.fixture(params=["own", "archive"])
-def way(
-    request: pytest.FixtureRequest, place: DatabaseLocation, monkeypatch: pytest.MonkeyPatch
-) -> str:
-    """The database's own way to be copied, and the archive where there is no pg_dump."""
-    if request.param == "archive":
-        if place.file:
-            pytest.skip("SQLite needs no other program")
-        empty = place.url  # nothing is found where there is nothing
-        monkeypatch.setenv("PATH", f"/nowhere/{len(empty)}")
-        return "jsonl"
-    return "sqlite3" if place.file else "dump"
-
-
-@pytest.mark.usefixtures("saved")
 def test_a_copy_brings_everything_back(
-    way: str, saved: Store, place: DatabaseLocation, tmp_path: Path
+    saved: Store, place: DatabaseLocation, tmp_path: Path
 ) -> None:
     """A copy has mode 0600, is logged, and restores what was there; the newer state is kept."""
     folder = tmp_path / "copies"
     with saved.write() as c:
         queue_letter(c, STUDY, "judge", 1, "invite", 1)
     copy = back_up(saved, STUDY, folder, actor="shell", keep=48, every=300.0)
-    assert re.fullmatch(rf"made-up-\d{{8}}T\d{{6}}\.\d{{3}}Z\.{way}", copy.path.name)
+    assert re.fullmatch(r"made-up-\d{8}T\d{6}\.\d{3}Z\.sqlite3", copy.path.name)
     assert stat.S_IMODE(copy.path.stat().st_mode) == 0o600
     assert names(folder) == {copy.path.name}
     assert copy.holdings.rows["revision"] == 4
@@ -99,33 +87,40 @@ def test_a_copy_brings_everything_back(
     newer = rankings(place)
     with pytest.raises(QuemError, match="holds the study 'made-up' already"):
         restore_copy(place, STUDY, copy.path)
-    if place.file or way == "dump":
-        with pytest.raises(QuemError, match=r"in use.*stop the server"):
-            restore_copy(place, STUDY, copy.path, replace=True)
+    with pytest.raises(QuemError, match=r"in use.*stop the server"):
+        restore_copy(place, STUDY, copy.path, replace=True)
     assert rankings(place) == newer
     saved.close()
     restored = restore_copy(place, STUDY, copy.path, replace=True)
     assert rankings(place) == before
     assert restored.holdings.rows["revision"] == 4
-    # Letters may have been sent since; archives hold none.
+    # Letters may have been sent since.
     store = open_store(place)
     with store.read() as c:
-        states = [letter.state for letter in letters_of(c, STUDY, "judge")]
+        assert [letter.state for letter in letters_of(c, STUDY, "judge")] == ["unknown"]
     store.close()
-    assert states == ([] if way == "jsonl" else ["unknown"])
     # What was replaced can be brought back as well.
     assert restored.kept is not None
-    saved.close()
     restore_copy(place, STUDY, restored.kept, replace=True)
     assert rankings(place) == newer
 
 
-def test_only_the_oldest_copies_of_this_study_are_removed(
-    saved: Store, place: DatabaseLocation, tmp_path: Path
-) -> None:
+def test_postgresql_has_its_own_programs(new_postgres: Callable[[], str], tmp_path: Path) -> None:
+    """Neither way is open there, and the message says what is."""
+    place = locate_database(tmp_path / "study.yaml", new_postgres())
+    store = open_store(place)
+    prepare(store)
+    for refused in (
+        lambda: back_up(store, STUDY, tmp_path / "copies", actor="shell", keep=1),
+        lambda: restore_copy(place, STUDY, tmp_path / "copy.sqlite3"),
+    ):
+        with pytest.raises(QuemError, match=r"PostgreSQL database: .* pg_dump"):
+            refused()
+    store.close()
+
+
+def test_only_the_oldest_copies_of_this_study_are_removed(saved: Store, tmp_path: Path) -> None:
     """Copies of other studies, other files and links stay, and so does the newest copy."""
-    if not place.file:
-        pytest.skip("the same code for each database")
     folder = tmp_path / "copies"
     folder.mkdir()
     later = f"{STUDY}-29991231T235959.000Z.sqlite3"  # made when the clock was wrong
@@ -195,7 +190,7 @@ def _spoil(path: Path) -> None:
 
 def _newer(path: Path) -> None:
     with closing(sqlite3.connect(path)) as c, c:
-        c.execute("UPDATE alembic_version SET version_num = '9999'")
+        c.execute("UPDATE quem_version SET number = 9999")
 
 
 def _foreign(path: Path) -> None:
@@ -207,30 +202,28 @@ def _foreign(path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (_cut, "damaged|cannot be copied|no JSON object"),
-        (_spoil, "damaged|cannot be copied|no JSON object"),
-        (lambda path: path.write_bytes(b""), "is not an archive"),
-        (lambda path: path.unlink(), "No such file"),
-        (lambda path: path.write_text("judge,problem\n"), "is not an archive"),
+        (_cut, "damaged|cannot be copied"),
+        (_spoil, "damaged|cannot be copied"),
+        (lambda path: path.write_bytes(b""), "holds no study"),
+        (lambda path: path.unlink(), "cannot be copied: unable to open"),
+        (lambda path: path.write_text("judge,problem\n"), "cannot be copied: file is not a data"),
         (_newer, "written by a newer quem"),
-        (_foreign, "holds no study"),
+        (_foreign, "tables of another program"),
     ],
 )
 def test_a_copy_that_is_not_whole_changes_nothing(
     copy: Path, place: DatabaseLocation, change: Callable[[Path], None], message: str
 ) -> None:
     """A damaged, foreign or newer copy is refused by name, and the database stays as it is."""
-    if change in (_newer, _foreign) and not place.file:
-        pytest.skip("the changed copy is a file of SQLite")
     before = rankings(place)
     change(copy)
     with pytest.raises(QuemError, match=message) as refused:
         restore_copy(place, STUDY, copy, replace=True)
     assert str(copy) in str(refused.value)
     assert rankings(place) == before
-    if place.file:
-        files = {path.name for path in place.file.parent.glob("store.sqlite3*")}
-        assert files <= {"store.sqlite3", "store.sqlite3-wal", "store.sqlite3-shm"}
+    assert place.file
+    files = {path.name for path in place.file.parent.glob("store.sqlite3*")}
+    assert files <= {"store.sqlite3", "store.sqlite3-wal", "store.sqlite3-shm"}
 
 
 def test_what_lies_beside_a_lost_or_broken_database_is_kept(
@@ -238,8 +231,7 @@ def test_what_lies_beside_a_lost_or_broken_database_is_kept(
 ) -> None:
     """A log that is left over, or a broken file, is set aside and never read into the copy."""
     file = place.file
-    if not file:
-        pytest.skip("PostgreSQL has no such files")
+    assert file
     before = rankings(place)
     store = open_store(place)
     save(store, ballot(store, "J2", "P1"))
@@ -273,9 +265,5 @@ def test_studies_that_share_a_database_are_not_lost(
     with pytest.raises(QuemError, match="is a copy of the study 'made-up', and this is 'second'"):
         restore_copy(place, "second", copy, replace=True)
     elsewhere = locate_database(tmp_path / "x.yaml", str(tmp_path / "other.sqlite3"))
-    if place.file:
-        restore_copy(elsewhere, STUDY, copy)
-        assert (tmp_path / "other.sqlite3").is_file()
-    else:
-        with pytest.raises(QuemError, match="is a dump of a PostgreSQL database"):
-            restore_copy(elsewhere, STUDY, copy)
+    restore_copy(elsewhere, STUDY, copy)
+    assert (tmp_path / "other.sqlite3").is_file()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quem.errors import QuemError
-from quem.store.state import VERSION, InvalidStateError, State, labels, without_words
+from quem.store.state import InvalidStateError, State, labels, without_words
 from tests.store.made import SOLVERS, states
 
 EMPTY: dict[str, Any] = State(tray=SOLVERS).to_json()
@@ -112,8 +112,6 @@ def test_hostile_json_is_refused(value: object, key: str) -> None:
         {"sure": {"S1": 1}},
         {"sure": "sure"},
         {"more": 1},
-        {"version": 0},
-        {"version": "2"},
     ],
 )
 def test_what_is_no_state_is_refused(change: dict[str, Any]) -> None:
@@ -122,22 +120,11 @@ def test_what_is_no_state_is_refused(change: dict[str, Any]) -> None:
         State.parse({**EMPTY, **change}, SOLVERS)
 
 
-def test_what_an_older_version_lacks_has_its_default() -> None:
-    """A state without number is of version 1, and its names are read."""
-    older = {"ranked": [["S1", "S2"]], "tray": ["S3", "sys"], "cannot": {}}
-    for more in ({}, {"recognised": ["S1"]}, {"recognized": ["S1"], "version": 1}):
-        state = State.parse({**older, **more}, SOLVERS)
-        assert State.stored({**older, **more}) == state
-        assert (state.recognized, state.comment) == (("S1",) if more else (), "")
-        assert {*state.to_json()} == {*EMPTY}
-
-
-def test_a_state_of_version_2_is_read_as_it_was() -> None:
-    """What the ranking page wrote before it asked which is better has no comparisons."""
-    new = ("comparisons", "placed_by", "sure", "answers", "written")
-    older = {key: value for key, value in EMPTY.items() if key not in new} | {"version": 2}
-    assert State.parse(older, SOLVERS) == State.stored(older) == State(tray=SOLVERS)
-    assert State.stored(older).to_json()["version"] == VERSION
+def test_what_is_lacking_has_its_default() -> None:
+    """A state that says nothing but the order is read."""
+    order = {"ranked": [["S1", "S2"]], "tray": ["S3", "sys"], "cannot": {}}
+    state = State(ranked=(("S1", "S2"),), tray=("S3", "sys"))
+    assert State.parse(order, SOLVERS) == State.stored(order) == state
 
 
 def test_as_many_comparisons_as_a_long_list_takes_are_kept_in_their_order() -> None:
@@ -158,13 +145,10 @@ def test_comparisons_with_a_solution_that_is_gone_go_too(state: State, gone: str
         assert after == {solver: how for solver, how in before.items() if solver != gone}
 
 
-def test_a_newer_version_is_refused_as_such() -> None:
-    """Whatever else it holds: neither a page nor a database brings in what nobody reads."""
-    newer = {"version": EMPTY["version"] + 1, "more": 1}
-    with pytest.raises(InvalidStateError, match="newer quem"):
-        State.parse({**EMPTY, **newer}, SOLVERS)
-    with pytest.raises(QuemError, match="newer quem"):
-        State.stored({**EMPTY, **newer})
+def test_a_damaged_state_is_told() -> None:
+    """What cannot be read of a database is no bug."""
+    with pytest.raises(QuemError, match="cannot be read: ranked must be a list"):
+        State.stored({**EMPTY, "ranked": 1})
 
 
 @given(states())

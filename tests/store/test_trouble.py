@@ -21,6 +21,7 @@ from sqlalchemy.exc import OperationalError
 from quem.errors import QuemError
 from quem.store import ballots
 from quem.store.ballots import Saved, current_state
+from quem.store.connecting import BusyError
 from quem.store.engine import LostError, clear_refusals, open_store, store_of
 from quem.store.location import locate_database
 from quem.store.state import State
@@ -141,6 +142,30 @@ def test_a_locked_database_does_not_hang(store: Store) -> None:
         with store.read() as c:
             assert current_state(c, mine) is not None
     assert save(store, mine, base=1).revision == 2
+
+
+def test_a_writer_waits_for_another_of_its_process_only_so_long(store: Store) -> None:
+    """Whoever is patient writes after it; who is not is told that the database is busy."""
+    begun, over, mine = threading.Event(), threading.Event(), ballot(store)
+
+    def write() -> None:
+        with store.write():
+            begun.set()
+            over.wait(SECONDS)
+
+    first = threading.Thread(target=write)
+    first.start()
+    begun.wait(SECONDS)
+    for patience in (0, 0.01):
+        with pytest.raises(BusyError), store.write(patience=patience):
+            pass
+    assert judge(store).id == "J1"
+    second = threading.Thread(target=save, args=(store, mine))
+    second.start()
+    over.set()
+    first.join()
+    second.join()
+    assert len(revisions(store, ballot(store))) == 1
 
 
 def _renamed(file: Path) -> Callable[[], object]:

@@ -13,13 +13,11 @@ import shutil
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.patience import SECONDS, until
-from tests.postgres import running_postgres
 from tests.trials.kills import CUT_OFF, Client, KillTrials
 from tests.trials.runner import registered
 
@@ -66,8 +64,6 @@ class TroubleTrials(KillTrials):
     """A session in which something fails."""
 
     judges: int = 3
-    # Gives the database into which a backup is restored; without it the old one's place.
-    new_database: Callable[[], str] | None = None
     clients: list[PatientClient] = field(default_factory=list)
 
     def run_kind(self, kind: str) -> dict[str, Any]:
@@ -237,14 +233,11 @@ class TroubleTrials(KillTrials):
 
     def _restore(self, before: list[Acknowledged]) -> dict[str, Any]:
         """Lose the database, restore the newest backup, and go on with what is in it."""
-        if self.new_database:
-            self.database = self.served.database = self.new_database()
-        else:
-            for path in self.folder.glob(f"{self.file.name}*"):
-                if path.suffix != ".acknowledged":
-                    path.unlink()
+        for path in self.folder.glob(f"{self.file.name}*"):
+            if path.suffix != ".acknowledged":
+                path.unlink()
         copy = self._whole_copies()[-1]
-        _quem("restore", self.study, copy, "--database", self.database)
+        _quem("backup", self.study, "--restore", copy, "--database", self.database)
         saved = self._saved()
         lacking = [note for note in before if (note.ballot, note.revision) not in saved]
         assert lacking == [], "acknowledged before the backup began"
@@ -254,7 +247,7 @@ class TroubleTrials(KillTrials):
         self._compare(single_file=False)
         self._start()
         by = "server" if self.by_server else "command"
-        return {"copy": copy.suffix, "by": by, "up to the copy": len(before), "after it": lost}
+        return {"by": by, "up to the copy": len(before), "after it": lost}
 
 
 def _quem(*words: object) -> None:
@@ -278,9 +271,4 @@ KINDS: dict[str, Callable[[TroubleTrials], dict[str, Any] | None]] = {
 @registered("trouble", count=100)
 def trouble(rng: random.Random, folder: Path) -> dict[str, Any]:
     """A full disk, a moved, deleted or locked file, or a restore: what was saved is there."""
-    kind = rng.choice([*KINDS, "restore on PostgreSQL"])
-    if kind in KINDS:
-        return TroubleTrials(folder, str(folder / "store.sqlite3"), rng).run_kind(kind)
-    with contextmanager(running_postgres)() as server:
-        session = TroubleTrials(folder, server.new(), rng, new_database=server.new)
-        return session.run_kind("restore") | {"kind": kind}
+    return TroubleTrials(folder, str(folder / "store.sqlite3"), rng).run_kind(rng.choice([*KINDS]))

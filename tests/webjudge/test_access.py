@@ -42,7 +42,6 @@ SURE = {"sure": "yes"}
 OPEN = {
     *("static", "healthz", "access.front", "access.judge_link", "access.dashboard_link"),
     "access.subject_link",
-    "access.old_dashboard",
     "offline.worker",
 }
 FOR_OBSERVERS = {"dashboard.overview", "dashboard.leave"}
@@ -118,13 +117,6 @@ def test_every_address_knows_who_may_open_it(
     assert judge > OPEN
     assert (state_of(site), ids_of(site), done(site)) == before
     assert open_for(app, enter_dashboard(app, site, "amy")) >= OPEN | dashboard
-
-
-def test_old_addresses_of_the_dashboard_lead_to_it(app: Flask) -> None:
-    """Bookmarks of the time when it was called desk still work."""
-    client = app.test_client()
-    assert client.get("/desk").location == "/dashboard"
-    assert client.get("/desk/report/").location == "/dashboard/report"
 
 
 def test_an_observer_sees_progress_only(app: Flask, site: Site) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-MOST_ROUND_TRIPS = 5
+MOST_ROUND_TRIPS = 11
 SAVES = 10
 
 

@@ -31,10 +31,9 @@ export function check(state, labels) {
  * @param {object} state
  * @param {Object<string, string>} from content by letter, where the state was made
  * @param {Object<string, string>} to content by letter, where it is shown
- * @param {{blank: object, former: Object<string, string>}} fields a state without answers, and the
- *   names of fields by the ones that they had
+ * @param {{blank: object}} data holds a state without answers
  */
-export function fit(state, from, to, { blank, former }) {
+export function fit(state, from, to, { blank }) {
   const letters = Object.fromEntries(Object.entries(to).map(([letter, content]) => [content, letter]));
   const now = (letter) => letters[from[letter]];
   const list = (value) => value.map(now).filter(Boolean);
@@ -46,10 +45,8 @@ export function fit(state, from, to, { blank, former }) {
     const { "": onTask, ...others } = given;
     return [id, { ...texts(others), ...(onTask && { "": onTask }) }];
   }).filter(([, given]) => Object.keys(given).length));
-  const { version = 1, ...fields } = state;
-  const fitted = { ...blank, version: Math.max(version, blank.version) };
-  for (const [name, value] of Object.entries(fields)) {
-    const field = former[name] ?? name;
+  const fitted = { ...blank };
+  for (const [field, value] of Object.entries(state)) {
     if (field === "ranked") fitted.ranked = value.map(list).filter((group) => group.length);
     else if (field === "comparisons") fitted.comparisons = value.map(pair).filter((p) => p.new && p.other);
     else if (SHELVES.includes(field)) fitted[field] = ofQuestions(value);

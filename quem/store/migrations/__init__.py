@@ -1,1 +1,0 @@
-"""Alembic's scripts, one a version of the tables."""

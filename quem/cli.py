@@ -34,7 +34,6 @@ from quem.commands.seal import seal
 from quem.commands.serve import serve
 from quem.commands.solve import solve
 from quem.commands.track import track
-from quem.commands.verify import verify
 from quem.errors import QuemError
 
 # What stands for characters that an encoding such as Windows-1252 or ASCII lacks.
@@ -84,7 +83,6 @@ for _command in (
         panel,
         pool,
         seal,
-        verify,
     ),
     *(export, import_, backup, measures, schema),
 ):

@@ -18,7 +18,7 @@ from flask import (
     url_for,
 )
 
-from quem.store.chains import keyed
+from quem.store.digests import keyed
 from webjudge.access import current_judge, had_link, log_out, site
 from webjudge.languages import gettext
 from webjudge.security import policy

@@ -55,7 +55,6 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 @reveal_option
 @pseudonyms_option
 @click.option("--without-machines", is_flag=True, help="Leave out what machine judges ranked.")
-@click.option("--seal", metavar="HASH", help="What `quem seal` printed, which the seal must have.")
 @code_option
 def analyze(
     study: Path,
@@ -63,7 +62,6 @@ def analyze(
     database: str | None,
     formats: dict[str, Any],
     data: Path | None,
-    seal: str | None,
     *,
     as_json: bool,
     reveal: bool,
@@ -89,12 +87,9 @@ def analyze(
         "data": data,
         "pseudonyms": pseudonyms,
         "without_machines": without_machines,
-        "seal": seal,
     }
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     loaded = kinds.load_study(study, code=code, **sources)
-    if getattr(loaded, "seal", None) and _is_noted(study):
-        loaded = kinds.load_study(study, code=code, **sources)
     refuse_foreign(kind, settings, kinds.settings_of(loaded))
     # 0 is a value, though it equals False.
     arguments = {
@@ -105,19 +100,6 @@ def analyze(
         arguments |= {"keep": None if as_json else folder / file_name, "progress": show_progress()}
     result = kinds.analyze(loaded, **arguments)
     show_result(result, folder, formats, as_json=as_json)
-
-
-def _is_noted(study: Path) -> bool:
-    """Note in the log of a seal that a study was analyzed; a folder to read from has to do."""
-    from quem.errors import FileError
-    from quem.sealing.seal import note_analysis
-    from quem.study.reading import draft_study
-
-    try:
-        return note_analysis(draft_study(study))
-    except FileError as error:
-        click.echo(f"warning: this analysis is not noted; {error}", err=True)
-        return False
 
 
 def show_progress() -> Progress:

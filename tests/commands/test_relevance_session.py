@@ -99,7 +99,6 @@ def test_a_closed_session_is_analyzed(study: Path, quem_command: Callable[..., O
     code, out, _ = quem_command("check", study)
     assert code == 0
     assert "3 judges, 2 queries, 6 candidates" in out
-    assert quem_command("check", study, "--store")[0] == 0
 
 
 def test_a_candidate_that_is_removed_is_left_out(
@@ -140,7 +139,9 @@ def test_an_archive_holds_the_grades(study: Path, quem_command: Callable[..., Ou
     rankings = list(csv.DictReader((out / "rankings.csv").read_text().splitlines()))
     assert len(rankings) == 3 * 3 * 3
     other = study.parent / "other.sqlite3"
-    code, _, err = quem_command("import", study, out / "archive.jsonl", "--database", other)
+    archive = out / "archive.jsonl"
+    assert quem_command("export", study, "--archive", archive)[0] == 0
+    code, _, err = quem_command("import", study, archive, "--database", other)
     assert code == 0, err
     results = [
         quem.analyze(quem.load_study(study, kind="relevance", database=str(place)), bootstrap=0)

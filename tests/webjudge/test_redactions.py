@@ -168,11 +168,10 @@ def test_decisions_are_in_the_log_and_in_archives(tmp_path: Path) -> None:
     rows = read_archive(archive, "archive.jsonl", "site")
     kept = [row["detail"]["solver"] for row in rows["event"] if row["what"] == "words-redacted"]
     assert sorted(kept) == sorted((SYSTEM, *SUBJECTS[:2]))
-    for arguments, counted in (((), "2 redactions"), (("--store",), "head")):
-        ran = CliRunner().invoke(check, [str(study), *arguments])
-        assert ran.exit_code == 0, ran.output
-        assert counted in ran.output
-        assert "changed" not in ran.output
+    ran = CliRunner().invoke(check, [str(study)])
+    assert ran.exit_code == 0, ran.output
+    assert "2 redactions" in ran.output
+    assert "changed" not in ran.output
     with opened(study) as site:
         assert shown["P1", SYSTEM] == site.group("P1")[SYSTEM].digest
         assert shown["P1", SUBJECTS[2]] == site.group("P1")[SUBJECTS[2]].digest

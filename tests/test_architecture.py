@@ -146,6 +146,7 @@ ARROWS: dict[str, set[str]] = {
     "solving": DATA | {"blinding", "solutions", "store"},
     "mail": DATA | {"store"},
     "rankings": DATA | {"store", "solutions"},
+    "seal": DATA | {"rankings", "report", "solutions", "store"},
     "panels": DATA | {"blinding", "importing", "solutions"},
     "experience": DATA | {"panels", "rankings", "seal", "store", "report", "lists"},
     "machines": DATA

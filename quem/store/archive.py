@@ -249,9 +249,7 @@ def _json(name: str, value: object) -> object:
     if name == "solvers":
         return value if _is_list_of_texts(value) else None
     if name == "items":
-        items = value if isinstance(value, list) else [None]
-        is_valid = all(_is_list_of_texts(one) and len(one) == len(Item._fields) for one in items)
-        return items if is_valid else None
+        return value if isinstance(value, list) and all(map(_is_item, value)) else None
     if name == "views" and not _is_times(value):
         return None
     if name == "closing" and not _is_closing(value):
@@ -261,6 +259,10 @@ def _json(name: str, value: object) -> object:
         if isinstance(value, dict) and _string(json.dumps(value, ensure_ascii=False))
         else None
     )
+
+
+def _is_item(value: object) -> bool:
+    return isinstance(value, list) and len(value) == len(Item._fields) and _is_list_of_texts(value)
 
 
 def _is_times(value: object) -> bool:

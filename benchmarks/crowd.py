@@ -54,7 +54,7 @@ DONE = 8  # of the tasks of each judge
 # Of judges at work: a save in 12 s, a page in 4 minutes with its files.
 AT_WORK, SAVES, PAGES, SAVES_A_TASK = 10_000, 10_000 / 12, 62.0, 15
 BUSY = 0.6
-MOST_TRIPS, MOST_DATABASE, MOST_SECONDS, MOST_KB, MOST_GROWTH = 11, 0.25, 0.5, 150, 10
+MOST_TRIPS, MOST_DATABASE, MOST_SECONDS, MOST_KB, MOST_GROWTH = 11, 1.0, 0.5, 150, 10
 # What one save writes, as one statement without any of its checks: no server can be faster.
 FLOOR = """
 WITH head AS (

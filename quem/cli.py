@@ -14,7 +14,6 @@ import click
 
 from quem import __version__
 from quem.commands.analyze import analyze
-from quem.commands.audit import audit
 from quem.commands.backup import backup
 from quem.commands.check import check
 from quem.commands.compare import compare
@@ -78,7 +77,6 @@ for _command in (
         organizers,
         invite,
         judge,
-        audit,
         track,
         panel,
         pool,

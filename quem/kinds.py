@@ -1,15 +1,8 @@
-"""The kinds of studies: the one registry, which an installed package can extend.
-
-A package adds a kind by an entry point of the group ``quem.kinds`` whose value is an object of a
-subclass of `Kind`; its name is the ``kind`` of its study files. Nothing outside this module
-branches on the name of a kind.
-"""
+"""The kinds of studies. Nothing outside this module branches on the name of a kind."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from importlib.metadata import entry_points
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -25,7 +18,7 @@ from quem.study.reading import kind_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from pathlib import Path
 
     from quem.dialogue.loading import DialogueStudy
@@ -86,8 +79,7 @@ class Kind(ABC, Generic[LoadedStudy, Result]):
     # For a kind whose results have scores to compare: settings with which `analyze` gives these and
     # spares what else takes time.
     quick: ClassVar[dict[str, object] | None] = None
-    # For a kind whose analysis takes long: the file in the folder of the report in which it keeps
-    # what is finished. `analyze` then takes ``keep``, its path, and ``progress``.
+    # The file in the folder of the report whose path `analyze` takes as ``keep``, to use it again.
     kept: ClassVar[str] = ""
 
     @abstractmethod
@@ -174,6 +166,7 @@ class _Retrieval(Kind["RetrievalStudy", "RetrievalResult"]):
 
     name = "retrieval"
     sources = ("code",)
+    running = ("progress",)
     quick: ClassVar = {"bootstrap": 0, "permutations": 0, "repeats": 1, "warm_up": 0}
     kept = "similarities.csv"
 
@@ -280,9 +273,8 @@ class _Dialogue(Kind["DialogueStudy", "DialogueResult"]):
 
     name = "dialogue"
     sources = ("data", "code")
-    running = ("jobs", "cluster", "sensitivity")
+    running = ("jobs", "cluster", "progress")
     quick: ClassVar = {"bootstrap": 0, "permutations": 0}
-    kept = "finished-targets.jsonl"
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> DialogueStudy:
         from quem.dialogue.loading import load_dialogue
@@ -305,50 +297,19 @@ class _Dialogue(Kind["DialogueStudy", "DialogueResult"]):
         return DialogueResult
 
 
-class _Kinds(Mapping[str, Kind[Any, Any]]):
-    """The kinds by name: our own, and those of installed packages."""
-
-    _OURS: ClassVar[dict[str, Kind[Any, Any]]] = {
-        kind.name: kind
-        for kind in (_Experience(), _Options(), _Retrieval(), _Dialogue(), _Relevance())
-    }
-
-    def __getitem__(self, name: str) -> Kind[Any, Any]:
-        """Give a kind; that of a package is imported now."""
-        if name in self._OURS:
-            return self._OURS[name]
-        (entry_point, *_) = entry_points(group="quem.kinds", name=name) or (None,)
-        if entry_point is None:
-            raise KeyError(name)
-        kind = entry_point.load()
-        if not isinstance(kind, Kind):
-            raise TypeError(
-                f"the entry point {name} of quem.kinds is {kind!r}, not an object of Kind"
-            )
-        return kind
-
-    def __iter__(self) -> Iterator[str]:
-        """Name our own, then the others."""
-        yield from self._OURS
-        yield from sorted(entry_points(group="quem.kinds").names - self._OURS.keys())
-
-    def __len__(self) -> int:
-        """Count them."""
-        return sum(1 for _ in self)
-
-
-KINDS = _Kinds()
+KINDS: dict[str, Kind[Any, Any]] = {
+    kind.name: kind for kind in (_Experience(), _Options(), _Retrieval(), _Dialogue(), _Relevance())
+}
 
 
 def presentations() -> dict[str, Presentation[Any]]:
     """Give how the results of each kind are shown: of studies, and of what is made of them."""
     from quem.comparison.result import ComparisonResult
     from quem.leaderboard.result import LeaderboardResult
-    from quem.machines.result import AuditResult, TrackResult
     from quem.planning.result import PlanResult
 
     results: list[type[BaseResult[Any]]] = [kind.result() for kind in KINDS.values()]
-    results += [ComparisonResult, LeaderboardResult, PlanResult, AuditResult, TrackResult]
+    results += [ComparisonResult, LeaderboardResult, PlanResult]
     return {result.kind: result.presentation() for result in results}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from flask import Blueprint, abort, current_app, g, redirect, request, url_for
 
@@ -84,11 +84,6 @@ def find_desk(c: Connection, gid: str) -> None:
     current_judge(c)
 
 
-def had_link() -> bool:
-    """Whether a judge's link was opened in this browser once, whether or not it still works."""
-    return _cookie(_JUDGE) in request.cookies
-
-
 def admit(*, observers: bool) -> None:
     """Let an organizer pass, as `flask.g.organizer`; answer 401 or 403 to everybody else."""
     with site().store.read() as c:
@@ -112,7 +107,7 @@ def judge_link(token: str) -> Response:
     with site().store.read() as c:
         judge = judge_of_session(c, site().id, session)
     if judge is None:
-        _refuse("judges", gettext(_ENDED_JUDGE))
+        abort(404, gettext(_ENDED_JUDGE))
     return _exchange(_JUDGE, session, url_for("judge.home"))
 
 
@@ -123,7 +118,7 @@ def subject_link(token: str) -> Response:
     with site().store.read() as c:
         subject = subject_of_session(c, site().id, session)
     if subject is None or site().spec.solving is None:
-        _refuse("subjects", gettext(_ENDED_JUDGE))
+        abort(404, gettext(_ENDED_JUDGE))
     return _exchange(_SUBJECT, session, url_for("solve.home"))
 
 
@@ -135,7 +130,7 @@ def dashboard_link(token: str) -> Response:
         organizer = organizer_of_session(c, site().id, session)
         is_new = status_of(c, site().id).state == "trial"
     if organizer is None:
-        _refuse("organizers", _ENDED_DASHBOARD)
+        abort(404, _ENDED_DASHBOARD)
     page = "setup.steps" if is_new and organizer.is_manager and lacking(site()) else "overview"
     return _exchange(_DASHBOARD, session, url_for(f"dashboard.{page}"))
 
@@ -153,10 +148,10 @@ def front() -> Response:
     return redirect(url_for("judge.home"))
 
 
-def log_out(response: Response, who: str = _DASHBOARD) -> None:
-    """Take a cookie away from this browser; the link still works."""
+def log_out(response: Response) -> None:
+    """Take an organizer's cookie away from this browser; the link still works."""
     response.delete_cookie(
-        _cookie(who),
+        _cookie(_DASHBOARD),
         path=request.script_root or "/",
         httponly=True,
         samesite="Lax",
@@ -167,11 +162,6 @@ def log_out(response: Response, who: str = _DASHBOARD) -> None:
 def _current_organizer(c: Connection) -> StoredOrganizer | None:
     session = request.cookies.get(_cookie(_DASHBOARD), "")
     return organizer_of_session(c, site().id, session) if session else None
-
-
-def _refuse(whose: str, text: str) -> NoReturn:
-    site().attempts.add(whose)
-    abort(404, text)
 
 
 def _cookie(who: str) -> str:

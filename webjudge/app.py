@@ -18,15 +18,12 @@ from webjudge.judging import judge
 from webjudge.language_choice import choose_language, language_values
 from webjudge.languages import gettext, moment, ngettext
 from webjudge.mailing import POST, Post
-from webjudge.offline import VERSION, offline
 from webjudge.preview import preview
 from webjudge.security import Hosts, StrictJson, protect
 from webjudge.solving import LARGEST_UPLOAD, solve
 from webjudge.study_edits import follow_edits
 
 if TYPE_CHECKING:
-    from flask.templating import Environment
-
     from webjudge.site import Site
 
 # The key of the configuration that says how many bytes a request may have.
@@ -43,8 +40,6 @@ def create_app(
     behind_proxy: bool = False,
     url: str | None = None,
     listens: str = "",
-    prefix: str = "",
-    templates: Environment | None = None,
 ) -> Flask:
     """Make the app for a site."""
     app = Flask("webjudge", template_folder=str(resource("templates")), static_folder=None)
@@ -53,24 +48,21 @@ def create_app(
     # A page and its scripts are of one version, whatever the browser kept of an earlier one.
     version = _digest(folder)
     app.add_url_rule(f"/static/{version}/<path:filename>", "static", app.send_static_file)
+    url = url.rstrip("/") if url else None
     app.config.update(
-        QUEM_URL=url.rstrip("/") if url else None,
+        QUEM_URL=url,
         MAX_CONTENT_LENGTH=_LARGEST_BODY,
         SEND_FILE_MAX_AGE_DEFAULT=_STATIC_SECONDS,
     )
-    app.config[VERSION] = version
     app.config[LARGEST] = LARGEST_UPLOAD if served.spec.solving else _LARGEST_BODY
     app.json = StrictJson(app)
     app.extensions["quem"] = served
-    app.extensions[POST] = Post(lambda: app.extensions["quem"], _linked(url, prefix))
+    app.extensions[POST] = Post(lambda: app.extensions["quem"], url or "")
     follow_edits(app, served)
-    if templates:
-        app.jinja_env = templates
-    else:
-        _prepare_templates(app)
+    _prepare_templates(app)
     app.before_request(lambda: choose_language(site()))
     app.context_processor(language_values)
-    for blueprint in (access, judge, solve, offline, dashboard, preview):
+    for blueprint in (access, judge, solve, dashboard, preview):
         app.register_blueprint(blueprint)
     app.add_url_rule("/healthz", "healthz", _healthz)
     protect(app, Hosts(listens, url, behind_proxy=behind_proxy))
@@ -78,11 +70,6 @@ def create_app(
     if behind_proxy:
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=1, x_proto=1, x_host=1)  # type: ignore[method-assign]
     return app
-
-
-def _linked(url: str | None, prefix: str) -> str:
-    """What links in letters begin with; nothing where the address is not known."""
-    return f"{url.rstrip('/')}{prefix}" if url else ""
 
 
 def _prepare_templates(app: Flask) -> None:

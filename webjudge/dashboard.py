@@ -90,7 +90,6 @@ def overview() -> str:
 @dashboard.get("/events")
 def events() -> str:
     """Show what happened, newest first."""
-    site().attempts.note()
     with site().store.read() as c:
         rows = audit_events(c, site().id, _MOST_EVENTS + 1)
     cut = len(rows) > _MOST_EVENTS

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("webjudge")
 _CHECKPOINT_SECONDS = 60
-_ATTEMPTS_SECONDS = 60
 _DOCUMENT_SECONDS = 20
 # An upload that nothing was added to for so long has failed.
 _UPLOAD_SECONDS = 3600
@@ -44,7 +43,6 @@ class Housekeeping:
         self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
         self.jobs = [
             Job("checkpoint", _CHECKPOINT_SECONDS, site.store.checkpoint),
-            Job("attempts", _ATTEMPTS_SECONDS, site.attempts.note),
             Job("documents", _DOCUMENT_SECONDS, Documents(site).look),
             Job("uploads", _UPLOAD_SECONDS, self._clear_uploads),
         ]

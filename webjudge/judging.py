@@ -54,7 +54,6 @@ from webjudge.errors import refusal
 from webjudge.files import send_file
 from webjudge.language_choice import keep_language
 from webjudge.languages import LANGUAGES, gettext, marked
-from webjudge.offline import mark, offline_values
 from webjudge.pages import (
     Area,
     DisplayedBallot,
@@ -85,7 +84,6 @@ if TYPE_CHECKING:
     from quem.store.layouts import Content, Layout
 
 judge = Blueprint("judge", __name__, url_prefix="/judge")
-judge.after_request(mark)
 
 _LAYOUT = re.compile(r"[A-Za-z0-9_-]{0,64}")
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{8,40}")
@@ -133,8 +131,7 @@ def home() -> AnyResponse | str:
         _note_visit(person)
     page = home_page(site(), area, listed(site(), area, ballots, ranked=ranked), person)
     values = {"consented": consented, "declined": declined}
-    kept = offline_values(area, page["groups"], person)
-    return render_template("judge/welcome.html", **page, **values, offline=kept)
+    return render_template("judge/welcome.html", **page, **values)
 
 
 @judge.post("/consent")
@@ -180,7 +177,7 @@ def group(gid: str) -> AnyResponse | str | tuple[str, int]:
     if not any(g["gid"] == gid and g["url"] for g in groups):
         return redirect(url_for("judge.home"), code=303)
     try:
-        page = _laid_out_page(area, ballot, planned, groups, offline_values(area, groups, person))
+        page = _laid_out_page(area, ballot, planned, groups)
     except MissingSolutionError as missing:
         return _cannot_show(planned, missing.solver), 503
     _note_visit(person)
@@ -192,7 +189,6 @@ def _laid_out_page(
     ballot: AssignedBallot,
     planned: Group,
     groups: list[dict[str, Any]],
-    kept: dict[str, Any] | None,
 ) -> str:
     """Make a page of just what the ballot's layout says, also where files change meanwhile."""
     contents = site().contents(planned)
@@ -202,7 +198,7 @@ def _laid_out_page(
             state = current_state(c, ballot)
         shown = DisplayedBallot(ballot, state.renamed(_labels_of(ballot)), contents)
         values = group_page(site(), area, shown, groups)
-        page = render_template("judge/group.html", **values, offline=kept)
+        page = render_template("judge/group.html", **values)
         before, contents = contents, site().contents(planned)
         if contents == before:
             break
@@ -294,8 +290,7 @@ def done() -> AnyResponse | str:
     just = just_submitted(groups, request.args.get("submitted"))
     work = {"ranked": ranked, "seconds": sum(ballot.seconds for ballot in submitted)}
     values = {"just": just, "answered": request.args.get("answers", "")}
-    kept = offline_values(area, groups, person)
-    return render_template("judge/done.html", **page, **work, **values, offline=kept)
+    return render_template("judge/done.html", **page, **work, **values)
 
 
 @judge.post("/answers")
@@ -351,7 +346,7 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
         # What cannot be read cannot be shown either: the layout stays as it is.
         ballot = _up_to_date(ballot, site().contents(planned), desk.life)
     if layout is None:
-        return _other_layout(ballot, None)
+        return _other_layout(ballot)
     try:
         change = _change(body, layout, kind)
     except _UnansweredError:
@@ -362,7 +357,7 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
             if not visited_recently(desk.judge):
                 record_visit(c, desk.judge)
     except LayoutError:
-        return _other_layout(ballot, layout)
+        return _other_layout(ballot)
     except (StaleError, ClosedError, PausedError, SubmittedError, IntegrityError) as error:
         return _refused(error, ballot)
     return _acknowledged(saved, desk.judge, gid)
@@ -406,18 +401,10 @@ def _up_to_date(
         return assign_labels(c, ballot, contents)
 
 
-def _other_layout(ballot: AssignedBallot, shown: Layout | None) -> Response:
-    """Refuse what was made on another layout, and say what is different now."""
-    layout = ballot.layout
-    assert layout is not None, "not laid out"  # noqa: S101  a bug of ours
-    then = {item.letter: item for item in shown.items} if shown else {}
-    now = {item.letter: item for item in layout.items}
-    changes = {
-        "removed": [letter for letter in then if letter not in now],
-        "new": [letter for letter in now if letter not in then],
-        "corrected": [x for x in now if x in then and now[x].digest != then[x].digest],
-    }
-    return refusal(409, "layout", gettext(_OTHER), layout=layout.id, changes=changes)
+def _other_layout(ballot: AssignedBallot) -> Response:
+    """Refuse what was made on another layout; the page looks at what is different now."""
+    assert ballot.layout is not None, "not laid out"  # noqa: S101  a bug of ours
+    return refusal(409, "layout", gettext(_OTHER), layout=ballot.layout.id)
 
 
 def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:

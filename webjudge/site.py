@@ -24,7 +24,6 @@ from quem.store.reviewing import note_decisions
 from quem.store.studies import register_study, secret_of
 from quem.store.subjects import sync_subjects
 from quem.study.reading import draft_study
-from webjudge.attempts import Attempts
 from webjudge.languages import ENGLISH
 
 if TYPE_CHECKING:
@@ -75,11 +74,6 @@ class Site:
         default_factory=dict, repr=False
     )
     _changes: Changes = field(default_factory=Changes, repr=False, compare=False)
-
-    @cached_property
-    def attempts(self) -> Attempts:
-        """The attempts to open links that do not work."""
-        return Attempts(self.store, self.id)
 
     @property
     def id(self) -> str:
@@ -193,12 +187,11 @@ def open_site(
     *,
     sandboxed: bool = True,
     threads: int = THREADS,
-    shared: Store | None = None,
     tell: Callable[[int, int], object] = lambda _done, _all: None,
 ) -> Site:
     """Open a study for judging: read it, find its solutions, open its store."""
     spec, solutions, warnings = _read(Path(path), sandboxed=sandboxed, tell=tell)
-    store = shared or open_store(locate_database(Path(path), database), threads)
+    store = open_store(locate_database(Path(path), database), threads)
     try:
         with store.write() as c:
             register_study(c, spec.id)
@@ -207,8 +200,7 @@ def open_site(
         site = Site(Path(path), spec, solutions, store, plan, secret, warnings, sandboxed=sandboxed)
         _prepare(site)
     except BaseException:
-        if shared is None:
-            store.close()
+        store.close()
         raise
     return site
 
@@ -236,12 +228,9 @@ def with_study(
     """Give a site whose study file and solutions have become others."""
     with site.store.read() as c:
         plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
-    new = replace(
+    return replace(
         site, spec=spec, solutions=solutions, plan=plan, warnings=warnings, counted={}, _known={}
     )
-    # Attempts that are counted but not logged yet are not to be lost.
-    new.__dict__["attempts"] = site.attempts
-    return new
 
 
 def _read(

@@ -117,9 +117,6 @@ def happened(event: AuditEvent) -> str:
     if event.what == "trial-discarded":
         count = event.detail.get("rankings", 0)
         return f"{counted(count, 'test ranking')} deleted"
-    if event.what == "links-refused":
-        count = sum(event.detail.get(whose, 0) for whose in ("judges", "organizers"))
-        return f"{counted(count, 'attempt')} to open an invalid or replaced link"
     if event.what == "study-edited":
         return f"Study edited in the dashboard: {event.detail.get('part', '')}"
     if event.what == "study-changed":

@@ -1,7 +1,5 @@
 """For servers such as gunicorn: ``QUEM_STUDY=study.yaml gunicorn webjudge.wsgi``.
 
-``QUEM_STUDIES=FOLDER`` serves all studies of a folder instead, each under a separate address.
-
 ``QUEM_URL`` is what judges' links begin with, ``QUEM_BEHIND_PROXY=1`` trusts a proxy in front,
 ``QUEM_OFFICE_UNSANDBOXED=1`` lets LibreOffice convert documents where it has network,
 ``QUEM_SMTP`` and others name a mail server (see `quem.mail.server`),
@@ -15,7 +13,6 @@ from __future__ import annotations
 import atexit
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quem.errors import QuemError
@@ -23,7 +20,6 @@ from quem.store.connecting import THREADS
 from webjudge import create_app, open_site
 from webjudge.housekeeping import Housekeeping
 from webjudge.mailing import POST
-from webjudge.studies import StudiesFolder
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -42,8 +38,11 @@ def _threads() -> int:
     return int(number)
 
 
-def _one(study: str) -> Flask:
+def _application() -> Flask:
     """Serve one study; each worker keeps house for itself until it ends."""
+    study = os.environ.get("QUEM_STUDY")
+    if not study:
+        sys.exit("error: set QUEM_STUDY to a study file")
     site = open_site(study, sandboxed=not _is_set("QUEM_OFFICE_UNSANDBOXED"), threads=_threads())
     app = create_app(
         site, behind_proxy=_is_set("QUEM_BEHIND_PROXY"), url=os.environ.get("QUEM_URL")
@@ -58,33 +57,6 @@ def _one(study: str) -> Flask:
     atexit.register(housekeeping.stop)
     atexit.register(post.stop)  # which comes first
     return app
-
-
-def _many(folder: str) -> StudiesFolder:
-    """Serve the studies of a folder."""
-    studies = StudiesFolder(
-        Path(folder),
-        behind_proxy=_is_set("QUEM_BEHIND_PROXY"),
-        url=os.environ.get("QUEM_URL"),
-        sandboxed=not _is_set("QUEM_OFFICE_UNSANDBOXED"),
-        threads=_threads(),
-    )
-    for mistake in studies.broken.values():
-        sys.stderr.write(f"error: {mistake}\n")
-    # Whoever makes links from the shell needs to know what they begin with.
-    for key, path in studies.paths.items():
-        base = studies.base(key, os.environ.get("QUEM_URL", "").rstrip("/"))
-        sys.stderr.write(f"{path}: {base}\n")
-    atexit.register(studies.close)
-    return studies
-
-
-def _application() -> Flask | StudiesFolder:
-    if folder := os.environ.get("QUEM_STUDIES"):
-        return _many(folder)
-    if study := os.environ.get("QUEM_STUDY"):
-        return _one(study)
-    sys.exit("error: set QUEM_STUDY to a study file, or QUEM_STUDIES to a folder of studies")
 
 
 try:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from quem.solutions.model import SolutionFile
 
 # Part of the cache's key: a change of how files are cleaned makes them anew.
-_RECIPE = 1
+_RECIPE = 2
 _LIBRARIES = ("lxml", "openpyxl", "pikepdf", "pypdfium2")
 _EXTRA = (
     "is read by lxml and openpyxl, and drawn by pikepdf and pypdfium2; pip install 'quem[office]'"
@@ -52,7 +52,6 @@ class Converted:
     # What judges do not see though a reader of the file may, and how many there are.
     lost: dict[str, int]
     tables: tuple[Table, ...] = ()  # of a workbook
-    drawn: tuple[str, ...] = ()  # its sheets with charts or pictures
     pdf: Path | None = None  # a document's pages, or those of the drawn sheets
 
 
@@ -84,7 +83,7 @@ def read_office(file: SolutionFile) -> Converted:
     if found["pdf"] and not pdf.is_file():
         raise FileError(file.path, _NOT_YET)
     path = pdf if found["pdf"] else None
-    made = Converted(found["entries"], found["lost"], tables, tuple(found["drawn"]), path)
+    made = Converted(found["entries"], found["lost"], tables, path)
     _cache.put(key, made, 1_000 + sum(len(table.html) for table in tables))
     return made
 
@@ -133,13 +132,9 @@ def clean(file: SolutionFile) -> Cleaned:
     if form == "rtf":
         # Its commands are read by LibreOffice alone, which gives a document to clean.
         return Cleaned(file.path.read_bytes())
-    if form in ("docx", "pptx", "xlsx"):
-        from quem.blinding.ooxml import clean_ooxml
+    from quem.blinding.cleaning import clean_package
 
-        return clean_ooxml(file.path, form, keep_headers=file.keep_headers)
-    from quem.blinding.opendocument import clean_opendocument
-
-    return clean_opendocument(file.path, keep_headers=file.keep_headers)
+    return clean_package(file.path, keep_headers=file.keep_headers)
 
 
 @contextmanager
@@ -263,35 +258,36 @@ class _Preparation:
     def _open_first(self) -> None:
         """Have LibreOffice open what only it reads, or whose formulas it has to compute."""
         from quem.blinding.libreoffice import find_office
-        from quem.blinding.workbooks import lacks_results
 
         asked: dict[str, list[SolutionFile]] = {"docx": [], "xlsx": []}
         for file in list(self.cleaned) if find_office() else ():
             form = _form(file)
-            try:
-                is_open = form == "xlsx" and not lacks_results(
-                    file.path, self.cleaned[file].content
-                )
-            except FileError as error:
-                self._fail(file, error.message)
-                continue
             if form == "rtf":
                 asked["docx"].append(file)
-            elif form == "ods" or (form == "xlsx" and not is_open):
+            elif form == "ods" or (form == "xlsx" and self._lacks_results(file)):
                 asked["xlsx"].append(file)
         for target, files in asked.items():
             for file, content in self._converted(files, target).items():
                 self._try(file, partial(self._again, content=content, form=target))
 
+    def _lacks_results(self, file: SolutionFile) -> bool:
+        from quem.blinding.workbooks import tables_of
+
+        try:
+            tables = tables_of(file.path, self.cleaned[file].content)
+        except FileError as error:
+            self._fail(file, error.message)
+            return False
+        return any(table.formulas for table in tables)
+
     def _again(self, file: SolutionFile, content: bytes, form: str) -> None:
         """Clean what LibreOffice made of a file, as a file of a stranger."""
-        from quem.blinding.ooxml import clean_ooxml
+        from quem.blinding.cleaning import clean_package
 
-        again = clean_ooxml(file.path, form, content=content, keep_headers=file.keep_headers)
+        again = clean_package(file.path, content, keep_headers=file.keep_headers)
         known = self.cleaned[file]
         entries = {**known.entries, **(again.entries if form == "docx" else {})}
-        lost = {**again.lost, **known.lost} if form == "docx" else known.lost
-        self.cleaned[file] = Cleaned(again.content, entries, lost)
+        self.cleaned[file] = Cleaned(again.content, entries, {**again.lost, **known.lost})
 
     def _converted(self, files: list[SolutionFile], target: str) -> dict[SolutionFile, bytes]:
         """Convert the cleaned contents of some files; those that fail are noted."""
@@ -325,28 +321,22 @@ class _Preparation:
     def _read(self, file: SolutionFile) -> None:
         """Read the tables of a workbook, and find the sheets that have more than a table."""
         from quem.blinding.libreoffice import find_office
-        from quem.blinding.workbooks import (
-            drawn_sheets,
-            hidden_sheets,
-            sheets_to_print,
-            tables_of,
-        )
+        from quem.blinding.printing import sheets_to_print
+        from quem.blinding.workbooks import tables_of
 
         known = self.cleaned[file]
-        if file.kind == "workbook":
-            known.lose("hidden sheet", hidden_sheets(file.path, known.content))
         made: dict[str, Any] = {"entries": known.entries, "lost": known.lost, "tables": []}
-        made |= {"drawn": [], "pdf": file.kind == "office"}
+        made["pdf"] = file.kind == "office"
         if file.kind == "workbook":
-            made["tables"] = [asdict(table) for table in tables_of(file.path, known.content)]
-            made["drawn"] = drawn_sheets(file.path, known.content)
-            made["pdf"] = bool(made["drawn"] and find_office())
-            if not made["drawn"] and not any(table["html"] for table in made["tables"]):
-                raise FileError(
-                    file.path, "is empty: no visible sheet has a value; put the solution into it"
-                )
-        if file.kind == "workbook" and made["pdf"]:
-            known.content = sheets_to_print(file.path, known.content, made["drawn"])
+            tables = tables_of(file.path, known.content)
+            drawn = [table.name for table in tables if table.drawn]
+            if not drawn and not any(table.html for table in tables):
+                message = "is empty: no visible sheet has a value; put the solution into it"
+                raise FileError(file.path, message)
+            made["tables"] = [asdict(table) for table in tables]
+            if drawn and find_office():
+                made["pdf"] = True
+                known.content = sheets_to_print(file.path, known.content, drawn)
         self.made[file] = made
 
     def _draw(self) -> None:

@@ -1,8 +1,4 @@
-"""Packages of office formats: zip files of parts, read within limits and written again.
-
-A cleaned package is written from what was read and kept, so nothing that is not listed as kept
-can be in it, whatever the file holds.
-"""
+"""Packages of office formats: zip files of parts in XML, read within limits and written again."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from quem.errors import FileError
 from quem.io import packages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from lxml.etree import _Element
@@ -26,6 +22,9 @@ if TYPE_CHECKING:
 _MOST_XML = 60_000_000
 _LOCKED = "has a password, or is in an older format; save it without a password as {}"
 _COMPOUND = b"\xd0\xcf\x11\xe0"
+# The tag of elements that are taken away at last.
+GONE = "gone"
+TYPES, MANIFEST, MIMETYPE = "[Content_Types].xml", "META-INF/manifest.xml", "mimetype"
 # Of a drawing: itself, and pixels.
 _INSIDE = ("#", "data:image/png", "data:image/jpeg", "data:image/gif")
 _UNSEEN = ("script", "foreignObject", "title", "desc", "metadata")
@@ -47,10 +46,9 @@ class Cleaned:
         if count:
             self.lost[what] = self.lost.get(what, 0) + count
 
-    def say(self, name: str, text: str | None) -> None:
+    def say(self, name: str, text: str) -> None:
         """Note what a property says; a second value of the same name is put behind the first."""
-        text = " ".join((text or "").split())
-        known = self.entries.get(name, "")
+        text, known = " ".join(text.split()), self.entries.get(name, "")
         if text and text not in known.split(", "):
             self.entries[name] = f"{known}, {text}" if known else text
 
@@ -84,18 +82,13 @@ def package_problem(path: Path, holds: str, form: str) -> str:
         with Package(path) as package:
             if not any(name.casefold().startswith(holds) for name in package.names):
                 return f"is named as {form} but is none; save it again"
-            if _is_locked(package):
+            if MANIFEST in package and b"encryption-data" in package.read(MANIFEST):
                 return _LOCKED.format(form)
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
     except FileError as error:
         return error.message
     return ""
-
-
-def _is_locked(package: Package) -> bool:
-    manifest = "META-INF/manifest.xml"
-    return manifest in package and b"encryption-data" in package.read(manifest)
 
 
 def parse(path: Path, content: bytes) -> _Element:
@@ -129,13 +122,13 @@ def serialize(root: _Element) -> bytes:
     return etree.tostring(root, encoding="UTF-8", xml_declaration=True, with_tail=False)
 
 
-def written(parts: Mapping[str, bytes], first: str = "") -> bytes:
-    """Write parts as a zip file that holds nothing else."""
+def written(parts: Mapping[str, bytes]) -> bytes:
+    """Write parts as a zip file that holds nothing else; the type of OpenDocument comes first."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as package:
-        for name in sorted(parts, key=lambda name: (name != first, name)):
+        for name in sorted(parts, key=lambda name: (name != MIMETYPE, name)):
             info = zipfile.ZipInfo(name)
-            info.compress_type = zipfile.ZIP_STORED if name == first else zipfile.ZIP_DEFLATED
+            info.compress_type = zipfile.ZIP_STORED if name == MIMETYPE else zipfile.ZIP_DEFLATED
             package.writestr(info, parts[name])
     return out.getvalue()
 
@@ -150,53 +143,27 @@ def text_of(element: _Element) -> str:
     return " ".join("".join(map(str, element.itertext())).split())
 
 
-def drop(element: _Element) -> None:
-    """Take an element and all it holds out of its tree; the text behind it stays."""
-    parent = element.getparent()
-    if parent is None:
-        return
-    if element.tail:
-        _put_before(element, element.tail)
-    parent.remove(element)
-
-
-def unwrap(element: _Element) -> None:
-    """Put what an element holds in its place."""
-    if element.getparent() is None:
-        return
-    if element.text:
-        _put_before(element, element.text)
-    for child in list(element):
-        element.addprevious(child)
-    drop(element)
-
-
-def _put_before(element: _Element, text: str) -> None:
-    """Put text before an element."""
-    before, parent = element.getprevious(), element.getparent()
-    if before is not None:
-        before.tail = (before.tail or "") + text
-    elif parent is not None:
-        parent.text = (parent.text or "") + text
-
-
-def drop_attributes(element: _Element, unwanted: Callable[[str, str], bool]) -> None:
-    """Take attributes from an element."""
-    for name, value in list(element.attrib.items()):
-        if unwanted(str(name).rpartition("}")[2], str(value)):
-            del element.attrib[name]
+def value_of(element: _Element, name: str) -> str:
+    """An attribute, whatever its namespace; nothing where it is missing."""
+    found = (str(v) for k, v in element.attrib.items() if str(k).rpartition("}")[2] == name)
+    return next(found, "")
 
 
 def clean_drawing(path: Path, content: bytes) -> bytes:
     """Take from a drawing in SVG whatever leads out of it, and its scripts."""
+    from lxml import etree
+
     root = parse(path, content)
     for element in list(root.iter()):
         name = local(element)
         is_unseen = name in _UNSEEN or element.get("display") == "none"
-        if is_unseen or (name == "style" and _REMOTE.search(text_of(element))):
-            drop(element)
-        else:
-            drop_attributes(element, _leads_out)
+        is_unseen |= name == "style" and bool(_REMOTE.search(text_of(element)))
+        if is_unseen and element is not root:
+            element.tag = GONE
+        for key, value in list(element.attrib.items()):
+            if _leads_out(str(key).rpartition("}")[2], str(value)):
+                del element.attrib[key]
+    etree.strip_elements(root, GONE, with_tail=False)
     return serialize(root)
 
 

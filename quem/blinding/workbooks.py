@@ -6,26 +6,24 @@ import io
 import posixpath
 import re
 import warnings
-from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import datetime, time, timedelta
+from decimal import ROUND_HALF_UP, Context, Decimal
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from quem.blinding.number_formats import formatted
-from quem.blinding.packages import Package, drop, local, serialize, written
+from quem.blinding.packages import Package, local, value_of
 from quem.errors import FileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
     from pathlib import Path
 
     from lxml.etree import _Element
 
-_MOST_ROWS = 1_000
-_MOST_COLUMNS = 50
-_MOST_CELLS = 50_000
+_MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS = 1_000, 50, 50_000
 _LONGEST_CELL = 5_000
-_HIGHEST_SPAN = 999
 _LAST_COLUMN = 16_384
 # Rows in which names of columns are looked for.
 _LAST_HEAD = 5
@@ -33,358 +31,224 @@ _MOST_MERGED = 2_000
 # What a cell says whose result is not stored; a page puts words in its place.
 FORMULA = "\ue000formula\ue000"
 _OFF = (None, "0", "false")
-# Parts that tables do without: charts, pictures, and what leads to them.
-_DRAWN = re.compile(r"xl/(?:worksheets/_rels|drawings|charts|media|diagrams)/", re.IGNORECASE)
-_REFERENCE = re.compile(r"([A-Z]{1,3})([0-9]{1,7})")
+_REFERENCE = re.compile(r"([A-Z]{1,3})[0-9]{1,7}")
+_SECTIONS = re.compile(r';(?=(?:[^"]*"[^"]*")*[^"]*$)')
+# Of a number format: what is shown as it is, what is not, and the place of the value.
+_PART = re.compile(
+    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].'
+    r"|(?P<place>[#?0][#?0,]*(?:\.[#?0]*)?|General|@)",
+    re.IGNORECASE | re.DOTALL,
+)
+_CONDITION = re.compile(r"\[[<>=]")
+_DATE, _TIME = re.compile(r"[ymdhs]", re.IGNORECASE), re.compile(r"[hs]", re.IGNORECASE)
+_LONGEST_FORMAT, _LARGEST, _EXACT = 255, 10**15, Context(prec=1_000)
 
 
 @dataclass(frozen=True)
 class Table:
     """A visible sheet."""
 
-    name: str  # of the sheet, which judges see
+    name: str
     html: str  # a table of what has values, to be sanitized; empty where no cell has any
-    # How many more there are that are not shown
-    rows: int = 0
+    rows: int = 0  # how many more there are
     columns: int = 0
-    formulas: int = 0  # how many cells hold a formula without a result
+    formulas: int = 0  # cells without a result
+    drawn: bool = False  # whether it has charts or pictures
 
 
 @dataclass
-class _Extent:
+class _Grid:
     """Which cells of a sheet are shown, counted from 1."""
 
-    hidden_columns: set[int] = field(default_factory=set)
-    hidden_rows: set[int] = field(default_factory=set)
-    rows: list[int] = field(default_factory=list)
-    columns: set[int] = field(default_factory=set)
-    more_rows: int = 0
-    more_columns: int = 0
-    formulas: set[str] = field(default_factory=set)
-    merged: list[tuple[int, int, int, int]] = field(default_factory=list)
+    rows: list[int]
+    columns: list[int]
+    more_rows: int
+    more_columns: int
+    lacking: set[tuple[int, int]]  # cells whose result is not stored
+    spans: dict[tuple[int, int], tuple[int, int]]  # rows and columns of merged cells
+    covered: set[tuple[int, int]]
 
-    @property
-    def shown_rows(self) -> set[int]:
-        """The rows that are shown, as a set."""
-        return set(self.rows)
-
-
-def lacks_results(path: Path, content: bytes) -> bool:
-    """Whether a workbook has formulas whose results are not stored in it."""
-    with Package(path, content) as package:
-        for name in package.names:
-            if posixpath.basename(posixpath.dirname(name)) == "worksheets":
-                cells = (one for one in package.tree(name).iter() if local(one) == "c")
-                if any(_lacks_result(cell) for cell in cells):
-                    return True
-    return False
-
-
-def _lacks_result(cell: _Element) -> bool:
-    kinds = {local(one): one for one in cell}
-    if "f" not in kinds or cell.get("t") in ("str", "inlineStr"):
-        return False
-    return "v" not in kinds or not kinds["v"].text
-
-
-def drawn_sheets(path: Path, content: bytes) -> list[str]:
-    """Name the visible sheets that hold charts or pictures."""
-    with Package(path, content) as package:
-        return [
-            name
-            for name, part, is_hidden in _sheets(package)
-            if not is_hidden and part in package and _is_drawn(package.tree(part))
-        ]
-
-
-def hidden_sheets(path: Path, content: bytes) -> int:
-    """Count the sheets of a workbook in XLSX that are not shown."""
-    with Package(path, content) as package:
-        return sum(is_hidden for *_, is_hidden in _sheets(package))
-
-
-def _is_drawn(root: _Element) -> bool:
-    return any(local(child) == "drawing" for child in root)
-
-
-def sheets_to_print(path: Path, content: bytes, names: list[str]) -> bytes:
-    """Give a workbook whose other sheets are hidden, each sheet as wide as a page."""
-    with Package(path, content) as package:
-        parts = {name: package.read(name) for name in package.names}
-        book = package.tree("xl/workbook.xml")
-        sheets = [one for one in book.iter() if local(one) == "sheet"]
-        for sheet in sheets:
-            sheet.set("state", "visible" if sheet.get("name") in names else "hidden")
-        # A sheet that is open is shown even if it is hidden.
-        opened = next(n for n, sheet in enumerate(sheets) if sheet.get("name") in names)
-        for one in [child for child in book if local(child) in ("bookViews", "definedNames")]:
-            if local(one) == "bookViews":
-                drop(one)
-            for defined in [inner for inner in one if "Print_" in inner.get("name", "")]:
-                # Printed areas may leave out charts.
-                drop(defined)
-            if not len(one):
-                drop(one)
-        namespace = str(book.tag).rpartition("}")[0]
-        views = book.makeelement(f"{namespace}}}bookViews")
-        views.append(book.makeelement(f"{namespace}}}workbookView", {"activeTab": str(opened)}))
-        next(one for one in book if local(one) == "sheets").addprevious(views)
-        parts["xl/workbook.xml"] = serialize(book)
-        for name, part, _ in _sheets(package):
-            if name in names and part in parts:
-                parts[part] = serialize(_fitted(package.tree(part)))
-    return written(parts)
-
-
-def _fitted(root: _Element) -> _Element:
-    """A sheet that is printed one page wide, and without empty lines of its grid."""
-    namespace = str(root.tag).rpartition("}")[0]
-    for one in [one for one in root if local(one) in ("sheetPr", "pageSetup")]:
-        drop(one)
-    properties = root.makeelement(f"{namespace}}}sheetPr")
-    properties.append(root.makeelement(f"{namespace}}}pageSetUpPr", {"fitToPage": "1"}))
-    root.insert(0, properties)
-    setup = {"orientation": "landscape", "fitToWidth": "1", "fitToHeight": "0", "paperSize": "9"}
-    last = [one for one in root if local(one) in _BEFORE_SETUP][-1]
-    last.addnext(root.makeelement(f"{namespace}}}pageSetup", setup))
-    return root
-
-
-_BEFORE_SETUP = {
-    *("sheetPr", "dimension", "sheetViews", "sheetFormatPr", "cols", "sheetData", "autoFilter"),
-    *("sheetCalcPr", "sheetProtection", "sortState", "mergeCells", "phoneticPr"),
-    *("conditionalFormatting", "printOptions", "pageMargins"),
-}
+    def merge(self, left: int, top: int, right: int, bottom: int) -> None:
+        """Note the shown cells of a range as one, unless another range has some of them."""
+        rows = [n for n in self.rows if top <= n <= bottom]
+        columns = [n for n in self.columns if left <= n <= right]
+        cells = {(row, column) for row in rows for column in columns}
+        if cells and cells.isdisjoint(self.covered):
+            self.spans[rows[0], columns[0]] = len(rows), len(columns)
+            self.covered |= cells - {(rows[0], columns[0])}
 
 
 def tables_of(path: Path, content: bytes) -> list[Table]:
-    """Read a workbook."""
+    """Read a cleaned workbook in XLSX, up to some rows, columns, and cells of all sheets."""
     from openpyxl import load_workbook
 
+    tables, left = [], _MOST_CELLS
     try:
-        content, extents = _trimmed(path, content)
-        with warnings.catch_warnings():
+        with Package(path, content) as package, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            book = load_workbook(io.BytesIO(content), data_only=True)
-            return [_table(book[name], extent) for name, extent in extents.items()]
+            book = load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+            for name, part, is_hidden in sheets_of(package):
+                if not is_hidden and part in package:
+                    root = package.tree(part)
+                    grid = _grid(root, left)
+                    left -= len(grid.rows) * len(grid.columns)
+                    drawn = any(local(one) == "drawing" for one in root)
+                    tables.append(_table(book[name], grid, drawn=drawn))
     except FileError:
         raise
     except Exception:  # noqa: BLE001  openpyxl raises whatever it stumbles over
-        raise FileError(
-            path, "is a broken workbook; open it in the program that wrote it, and save it again"
-        ) from None
+        message = "is a broken workbook; open it in the program that wrote it, and save it again"
+        raise FileError(path, message) from None
+    return tables
 
 
-def _trimmed(path: Path, content: bytes) -> tuple[bytes, dict[str, _Extent]]:
-    """The workbook without the cells that are not shown, and what is shown of each sheet."""
-    extents: dict[str, _Extent] = {}
-    left = _MOST_CELLS
-    with Package(path, content) as package:
-        names = [name for name in package.names if not _DRAWN.match(name)]
-        parts = {name: package.read(name) for name in names}
-        for title, part, is_hidden in _sheets(package):
-            if part not in parts:
-                continue
-            root = package.tree(part)
-            _number_cells(root)
-            extent = _Extent() if is_hidden else _shown(root, left)
-            _trim(root, extent)
-            left -= len(extent.rows) * len(extent.columns)
-            parts[part] = serialize(root)
-            if not is_hidden:
-                extents[title] = extent
-    return written(parts), extents
+def sheets_of(package: Package) -> Iterator[tuple[str, str, bool]]:
+    """List each sheet: its name, its part, and whether it is hidden."""
+    targets = {
+        one.get("Id", ""): posixpath.normpath(posixpath.join("/xl", one.get("Target", "")))
+        for one in package.tree("xl/_rels/workbook.xml.rels")
+    }
+    for sheet in package.tree("xl/workbook.xml").iter("{*}sheet"):
+        part = targets.get(value_of(sheet, "id"), "").lstrip("/")
+        yield sheet.get("name", ""), part, sheet.get("state", "visible") != "visible"
 
 
-def _sheets(package: Package) -> Iterator[tuple[str, str, bool]]:
-    """Name, part, and whether it is hidden, of each sheet."""
-    targets = {}
-    for one in package.tree("xl/_rels/workbook.xml.rels"):
-        target = posixpath.normpath(posixpath.join("/xl", one.get("Target", ""))).lstrip("/")
-        targets[one.get("Id")] = target
-    for sheet in package.tree("xl/workbook.xml").iter():
-        if local(sheet) == "sheet":
-            key = next((v for k, v in sheet.attrib.items() if str(k).endswith("}id")), None)
-            is_hidden = sheet.get("state", "visible") != "visible"
-            yield sheet.get("name", ""), targets.get(str(key), ""), is_hidden
+def _grid(root: _Element, left: int) -> _Grid:
+    """Find the rows and columns with values that are not hidden, up to a number of cells."""
+    from openpyxl.utils import column_index_from_string, range_boundaries
 
-
-def _trim(root: _Element, extent: _Extent) -> None:
-    """Take from a sheet all but the cells that are shown."""
-    keep = extent.shown_rows
-    for child in list(root):
-        if local(child) == "sheetData":
-            for row in list(child):
-                if _number(row) not in keep:
-                    child.remove(row)
-                    continue
-                for column, cell in list(_cells(row)):
-                    if column not in extent.columns:
-                        row.remove(cell)
-        elif local(child) != "sheetPr":
-            drop(child)
-
-
-def _number(row: _Element) -> int:
-    number = row.get("r", "")
-    return int(number) if number.isdecimal() else 0
-
-
-def _number_cells(root: _Element) -> None:
-    """Give rows and cells that do not say where they are the place behind those before them."""
-    row_number = 0
-    for row in (one for one in root.iter() if local(one) == "row"):
-        row_number = _number(row) or row_number + 1
-        row.set("r", str(row_number))
-        column = 0
-        for cell in row:
-            match = _REFERENCE.fullmatch(cell.get("r", ""))
-            column = _column(match[1]) if match else column + 1
-            cell.set("r", f"{_letters(column)}{row_number}")
-
-
-def _shown(root: _Element, left: int) -> _Extent:
-    """Which rows and columns of a sheet are shown, and what more it has."""
-    extent = _Extent()
-    for column in (one for one in root.iter() if local(one) == "col"):
-        if column.get("hidden") not in _OFF or column.get("width") in ("0", "0.0"):
+    gone, hidden, lacking = set[int](), set[int](), set[tuple[int, int]]()
+    for one in root.iter("{*}col"):
+        if one.get("hidden") not in _OFF or one.get("width") in ("0", "0.0"):
             # A range of columns is one entry.
-            first, last = (int(column.get(name, "0")) for name in ("min", "max"))
-            extent.hidden_columns |= {*range(first, min(last, _LAST_COLUMN) + 1)}
-    columns: set[int] = set()
-    rows: list[int] = []
-    for row in (one for one in root.iter() if local(one) == "row"):
+            last = min(int(one.get("max", "0")), _LAST_COLUMN)
+            hidden |= {*range(int(one.get("min", "0")), last + 1)}
+    used, number = dict[int, set[int]](), 0
+    for row in root.iter("{*}row"):
+        number, column = int(row.get("r") or number + 1), 0
         if row.get("hidden") not in _OFF or row.get("ht") in ("0", "0.0"):
-            extent.hidden_rows.add(_number(row))
+            gone.add(number)
             continue
-        used = {n for n, cell in _cells(row) if _holds(cell)} - extent.hidden_columns
-        if used:
-            rows.append(_number(row))
-            columns |= used
-    first = min(columns, default=1)
-    every = sorted({*range(first, max(columns, default=0) + 1)} - extent.hidden_columns)
-    extent.columns = set(every[:_MOST_COLUMNS])
-    most = min(_MOST_ROWS, max(left, 0) // max(len(extent.columns), 1))
-    extent.rows = sorted(set(rows[:most]))
-    extent.more_rows = len(set(rows)) - len(extent.rows)
-    extent.more_columns = len(every) - len(extent.columns)
-    keep = extent.shown_rows
-    extent.merged = list(_merged_ranges(root))
-    for row in (one for one in root.iter() if local(one) == "row" and _number(one) in keep):
-        lacking = (cell for _, cell in _cells(row) if _lacks_result(cell))
-        extent.formulas |= {cell.get("r", "") for cell in lacking}
-    return extent
-
-
-def _merged_ranges(root: _Element) -> Iterator[tuple[int, int, int, int]]:
-    """First and last row, first and last column of each merged range."""
-    for merged in (one for one in root.iter() if local(one) == "mergeCell"):
-        corners = [_REFERENCE.fullmatch(ref) for ref in merged.get("ref", "").split(":")]
-        if len(corners) == 2 and corners[0] and corners[1]:  # noqa: PLR2004  a range
-            (left, top), (right, bottom) = corners[0].groups(), corners[1].groups()
-            yield int(top), int(bottom), _column(left), _column(right)
-
-
-def _cells(row: _Element) -> Iterator[tuple[int, _Element]]:
-    """The column of each cell of a row, counted from 1, and the cell."""
-    for cell in row:
-        if local(cell) == "c" and (match := _REFERENCE.fullmatch(cell.get("r", ""))):
-            yield _column(match[1]), cell
-
-
-def _column(letters: str) -> int:
-    number = 0
-    for letter in letters:
-        number = 26 * number + ord(letter) - 64
-    return number
-
-
-def _letters(column: int) -> str:
-    letters = ""
-    while column:
-        column, rest = divmod(column - 1, 26)
-        letters = chr(65 + rest) + letters
-    return letters
-
-
-def _holds(cell: _Element) -> bool:
-    return any(local(one) == "f" or "".join(map(str, one.itertext())) for one in cell)
-
-
-def _table(sheet: Any, extent: _Extent) -> Table:  # noqa: ANN401  a worksheet of openpyxl
-    """A sheet as a table, from its first to its last row with a value."""
-    rows = extent.rows
+        for cell in row:
+            place = _REFERENCE.fullmatch(cell.get("r", ""))
+            column = column_index_from_string(place[1]) if place else column + 1
+            parts = {local(one): "".join(map(str, one.itertext())) for one in cell}
+            if column not in hidden and ("f" in parts or any(parts.values())):
+                used.setdefault(number, set()).add(column)
+                is_text = cell.get("t") in ("str", "inlineStr")
+                if "f" in parts and not parts.get("v") and not is_text:
+                    lacking.add((number, column))
+    every = set[int]().union(*used.values())
+    columns = sorted({*range(min(every, default=1), max(every, default=0) + 1)} - hidden)
+    shown = columns[:_MOST_COLUMNS]
+    rows = sorted(used)[: min(_MOST_ROWS, max(left, 0) // max(len(shown), 1))]
+    more = len(used) - len(rows), len(columns) - len(shown)
     if rows and rows[-1] - rows[0] < _MOST_ROWS:
         # Rows without values between others say what belongs together.
-        rows = [n for n in range(rows[0], rows[-1] + 1) if n not in extent.hidden_rows]
-    columns = sorted(extent.columns)
-    spans, covered = _merged(extent, rows, columns)
-    lines, formulas = [], 0
-    for index, row in enumerate(rows):
-        cells = [sheet.cell(row, column) for column in columns if (row, column) not in covered]
-        shown = []
+        rows = [n for n in range(rows[0], rows[-1] + 1) if n not in gone]
+    grid = _Grid(rows, shown, *more, lacking, {}, set())
+    for one in islice(root.iter("{*}mergeCell"), _MOST_MERGED):
+        grid.merge(*range_boundaries(one.get("ref", "")))
+    return grid
+
+
+def _table(sheet: Any, grid: _Grid, *, drawn: bool) -> Table:  # noqa: ANN401  of openpyxl
+    """A sheet as a table, from its first to its last row with a value."""
+    more = grid.more_rows, grid.more_columns
+    if not grid.rows:
+        return Table(sheet.title, "", *more, drawn=drawn)
+    sides = grid.rows[0], grid.rows[-1], grid.columns[0], grid.columns[-1]
+    wanted, lines, formulas = {*grid.rows}, [], 0
+    rows = [
+        (number, [cells[column - sides[2]] for column in grid.columns])
+        for number, cells in enumerate(sheet.iter_rows(*sides), sides[0])
+        if number in wanted
+    ]
+    for index, (number, cells) in enumerate(rows):
         is_head = len(cells) > 1 and index < _LAST_HEAD and all(map(_is_bold, cells))
-        for cell in cells:
-            lacking = cell.coordinate in extent.formulas
-            formulas += lacking
-            text = FORMULA if lacking else _text(cell)
-            # The name of a column is where its numbers are.
-            below = rows[index + 1] if is_head and index + 1 < len(rows) else row
-            is_number = _is_number(sheet.cell(below, cell.column).value)
-            span = spans.get((row, cell.column), (1, 1))
-            shown.append(_cell(cell, text, span, is_head=is_head, is_number=is_number))
+        # The name of a column is where its numbers are.
+        below = rows[index + 1][1] if is_head and index + 1 < len(rows) else cells
+        shown = []
+        for column, cell, other in zip(grid.columns, cells, below, strict=True):
+            place = number, column
+            if place in grid.covered:
+                continue
+            formulas += place in grid.lacking
+            text = formatted(cell.value, cell.number_format or "General")
+            text = text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
+            html = FORMULA if place in grid.lacking else escape(text).replace("\n", "<br>")
+            name, attributes = ("th", ' scope="col"') if is_head else ("td", "")
+            align = (cell.alignment and cell.alignment.horizontal) or "general"
+            if align == "general" and not isinstance(other.value, str | None):
+                align = "right"
+            attributes += f' align="{align}"' if align in ("right", "center") else ""
+            for key, count in zip(("rowspan", "colspan"), grid.spans.get(place, ()), strict=False):
+                attributes += f' {key}="{count}"' if count > 1 else ""
+            if html and not is_head and _is_bold(cell):
+                html = f"<strong>{html}</strong>"
+            shown.append(f"<{name}{attributes}>{html}</{name}>")
         lines.append(f"<tr>{''.join(shown)}</tr>")
-    html = f"<table><tbody>{''.join(lines)}</tbody></table>" if lines else ""
-    return Table(sheet.title, html, extent.more_rows, extent.more_columns, formulas)
+    html = f"<table><tbody>{''.join(lines)}</tbody></table>"
+    return Table(sheet.title, html, *more, formulas, drawn)
 
 
 def _is_bold(cell: Any) -> bool:  # noqa: ANN401  a cell of openpyxl
     return bool(cell.font and cell.font.b) and cell.value is not None
 
 
-def _text(cell: Any) -> str:  # noqa: ANN401  a cell of openpyxl
-    text = formatted(cell.value, cell.number_format or "General")
-    return text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
+def formatted(value: object, code: str) -> str:
+    """Give a value as its cell shows it: texts, numbers, percentages; dates as ISO 8601 does."""
+    sections = _SECTIONS.split(code[:_LONGEST_FORMAT])
+    if isinstance(value, str):
+        # Only the fourth section, or a first one with its sign, is for texts.
+        section = [*sections[3:], sections[0] if "@" in sections[0] else "@"][0]
+        return _filled(section, value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return _moment(value, _PART.sub("", sections[0])) if sections[0].strip() else ""
+    which = 1 if value < 0 else 2 if value == 0 else 0
+    section = sections[which if which < len(sections) else 0]
+    number, rest = Decimal(str(value)), _PART.sub("", section)
+    places = [one["place"] for one in _PART.finditer(section) if one["place"]]
+    # Powers, fractions, thousands, and conditions are shown as plain numbers.
+    is_odd = len(places) > 1 or any(place.endswith(",") for place in places)
+    if is_odd or _CONDITION.search(code) or (not places and _DATE.search(rest)):
+        return _digits(number, "General")
+    shown = _filled(section, _digits(abs(number).scaleb(2 * rest.count("%")), "".join(places)))
+    is_signed = value < 0 and section is sections[0] and re.search("[1-9]", shown)
+    return f"-{shown}" if is_signed else shown
 
 
-def _is_number(value: object) -> bool:
-    return not isinstance(value, str | None)
+def _filled(section: str, text: str) -> str:
+    """A section of a number format with a value in its place."""
+
+    def part(match: re.Match[str]) -> str:
+        literal = match["quoted"] or match["escaped"] or match["currency"] or ""
+        return text if match["place"] else literal
+
+    return _PART.sub(part, section).strip()
 
 
-def _cell(
-    cell: Any,  # noqa: ANN401  a cell of openpyxl
-    text: str,
-    span: tuple[int, int],
-    *,
-    is_head: bool,
-    is_number: bool,
-) -> str:
-    name = "th" if is_head else "td"
-    attributes = ' scope="col"' if is_head else ""
-    sides = {"right": "right", "center": "center", "centerContinuous": "center"}
-    horizontal = str(cell.alignment.horizontal or "general") if cell.alignment else "general"
-    align = sides.get(horizontal, "right" if is_number and horizontal == "general" else "")
-    attributes += f' align="{align}"' if align else ""
-    for key, count in zip(("rowspan", "colspan"), span, strict=True):
-        attributes += f' {key}="{min(count, _HIGHEST_SPAN)}"' if count > 1 else ""
-    html = escape(text).replace("\n", "<br>")
-    if html and not is_head and _is_bold(cell):
-        html = f"<strong>{html}</strong>"
-    return f"<{name}{attributes}>{html}</{name}>"
+def _digits(number: Decimal, place: str) -> str:
+    """A number with the decimals of its place, or as a cell without a format shows it."""
+    whole, _, decimals = place.partition(".")
+    if whole.strip("#?0,") or not number.is_finite():
+        is_whole = number == number.to_integral_value() and abs(number) < _LARGEST
+        return str(int(number)) if is_whole else f"{float(number):.10g}".replace("e", "E")
+    rounded = number.quantize(Decimal(1).scaleb(-len(decimals)), ROUND_HALF_UP, _EXACT)
+    text = f"{rounded:,f}" if "," in whole else f"{rounded:f}"
+    for _ in decimals.lstrip("0"):
+        text = text.removesuffix("0")
+    return text.removesuffix(".")
 
 
-def _merged(
-    extent: _Extent, rows: list[int], columns: list[int]
-) -> tuple[Mapping[tuple[int, int], tuple[int, int]], set[tuple[int, int]]]:
-    """How many shown rows and columns the first cell of each merged range spans, and the rest."""
-    spans: dict[tuple[int, int], tuple[int, int]] = {}
-    covered: set[tuple[int, int]] = set()
-    for top, bottom, left, right in extent.merged[:_MOST_MERGED]:
-        inner_rows = rows[bisect_left(rows, top) : bisect_right(rows, bottom)]
-        inner_columns = columns[bisect_left(columns, left) : bisect_right(columns, right)]
-        cells = {(row, column) for row in inner_rows for column in inner_columns}
-        if cells and not cells & covered:
-            first = inner_rows[0], inner_columns[0]
-            spans[first] = len(inner_rows), len(inner_columns)
-            covered |= cells - {first}
-    return spans, covered
+def _moment(value: object, code: str) -> str:
+    """A date or time as ISO 8601 writes it, a time that has passed in hours, or a truth value."""
+    if isinstance(value, timedelta):
+        minutes, seconds = divmod(round(value.total_seconds()), 60)
+        return f"{minutes // 60}:{minutes % 60:02d}" + (f":{seconds:02d}" if seconds else "")
+    if isinstance(value, datetime) and not _TIME.search(code):
+        return str(value.date())
+    if isinstance(value, datetime | time):
+        precision = "seconds" if value.second else "minutes"
+        return value.isoformat(timespec=precision).replace("T", " ")
+    return "" if value is None else str(value).upper()

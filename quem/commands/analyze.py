@@ -45,11 +45,6 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
     "--jobs", type=click.IntRange(1, 1024), help="Number of processes (dialogue studies)."
 )
 @click.option("--cluster", metavar="ADDRESS", help="Dask scheduler (dialogue studies).")
-@click.option(
-    "--sensitivity",
-    is_flag=True,
-    help="Also vary every choice the paper leaves open (dialogue studies).",
-)
 @data_option
 @database_option
 @reveal_option
@@ -96,8 +91,10 @@ def analyze(
         n: value for n, value in settings.items() if value is not None and value is not False
     }
     folder = out if out is not None else study.parent / f"{study.stem}-report"
-    if file_name := kinds.KINDS[kind].kept:
-        arguments |= {"keep": None if as_json else folder / file_name, "progress": show_progress()}
+    if "progress" in kinds.KINDS[kind].running:
+        arguments["progress"] = show_progress()
+    if (file_name := kinds.KINDS[kind].kept) and not as_json:
+        arguments["keep"] = folder / file_name
     result = kinds.analyze(loaded, **arguments)
     show_result(result, folder, formats, as_json=as_json)
 

@@ -227,9 +227,10 @@ def _compare_scores(
     scored: list[Path | Scored] = [*boards]
     for study, path in zip(studies, paths, strict=True):
         more = {name: value for name, value in running.items() if value is not None}
-        if file_name := kinds.KINDS[study.spec.kind].kept:
-            folder = path.parent / f"{path.stem}-report"
-            more |= {"keep": folder / file_name if keeps else None, "progress": show_progress()}
+        if "progress" in kinds.KINDS[study.spec.kind].running:
+            more["progress"] = show_progress()
+        if (file_name := kinds.KINDS[study.spec.kind].kept) and keeps:
+            more["keep"] = path.parent / f"{path.stem}-report" / file_name
         scored.append(comparing.score(study, **settings, **more))
     own = {name: settings[name] for name in LeaderboardSettings.model_fields if name in settings}
     return comparing.compare(*scored, **own)

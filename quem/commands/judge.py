@@ -11,7 +11,6 @@ from quem.commands.options import database_option, study_argument, unsandboxed_o
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.experience.loading import Study
     from quem.machines.running import Judged, Limits, Planned
     from quem.study.machines import Machine
     from quem.study.runs import Run
@@ -30,11 +29,6 @@ if TYPE_CHECKING:
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be sent; send and write nothing.")
 @click.option("--replay", is_flag=True, help="Take all answers from earlier runs; send nothing.")
-@click.option(
-    "--control",
-    is_flag=True,
-    help="Ask again for the problems that experts ranked, to see whether it judges as it did.",
-)
 @click.option("--max-calls", type=click.IntRange(min=0), help="Stop before more calls than this.")
 @click.option("--max-cost", type=click.FloatRange(min=0), help="Stop where calls cost this much.")
 @click.option(
@@ -61,7 +55,6 @@ def judge(
     *,
     dry_run: bool,
     replay: bool,
-    control: bool,
     text_only: bool,
     unsandboxed: bool,
     code: bool,
@@ -80,15 +73,13 @@ def judge(
     chosen = [judged.machine(one) for one in named] or list(judged.spec.machines)
     if not code:
         _refuse_commands(judged, chosen)
-    wanted = _problems(judged, problems, database, control=control)
+    wanted = _problems(judged, problems)
     planned = [
         plan_run(
             judged,
             machine,
-            kind="control" if control else "rank",
             problems=wanted,
             text_only=text_only,
-            replay=replay,
         )
         for machine in chosen
     ]
@@ -113,99 +104,16 @@ def judge(
         raise SystemExit(1)
 
 
-def run_canary(
-    study: Study, judge: str, send_to: tuple[str, ...], database: str | None, *, sandboxed: bool
-) -> None:
-    """Let a machine judge rank the experts' problems once more, with a planted request in each."""
-    from quem.machines.panel import canary_targets
-    from quem.machines.running import judged_study, plan_run
-
-    judged = judged_study(study.path, sandboxed=sandboxed)
-    targets = canary_targets(study)
-    planned = plan_run(
-        judged, judged.machine(judge), kind="canary", problems=tuple(targets), planted=targets
-    )
-    _ask_again(judged, planned, send_to, database)
-
-
-def run_redacted(
-    study: Study, judge: str, send_to: tuple[str, ...], database: str | None, *, sandboxed: bool
-) -> None:
-    """Let a machine judge rank once more without the sentences that seem to speak to it."""
-    from quem.errors import QuemError
-    from quem.machines.running import judged_study, plan_run
-    from quem.solutions.pleas import pleas
-
-    judged = judged_study(study.path, sandboxed=sandboxed)
-    found: dict[tuple[str, str], list[str]] = {}
-    for by_solver in judged.solutions.by_problem.values():
-        for solution in by_solver.values():
-            for plea in pleas(solution):
-                found.setdefault((plea.problem, plea.solver), []).append(plea.words)
-    problems = {problem for problem, _ in found} & set(judged.declared.problems)
-    if not problems:
-        raise QuemError(
-            [
-                study.mistake(
-                    ("machines",), "no solution seems to speak to its judge; leave out --redacted"
-                )
-            ]
-        )
-    planned = plan_run(
-        judged, judged.machine(judge), kind="redacted", problems=problems, redacted=found
-    )
-    _ask_again(judged, planned, send_to, database)
-
-
-def _ask_again(
-    judged: Judged, planned: Planned, send_to: tuple[str, ...], database: str | None
-) -> None:
-    """Make a run besides the one that counts."""
-    from quem.machines.running import Limits
-
-    _refuse_hosts(judged, [planned], send_to)
-    _note(judged, [planned], database, replay=False)
-    _run(planned, Limits())
-
-
-def _problems(
-    judged: Judged, named: tuple[str, ...], database: str | None, *, control: bool
-) -> tuple[str, ...] | None:
+def _problems(judged: Judged, named: tuple[str, ...]) -> tuple[str, ...] | None:
     """Give the problems that are wanted; None for all."""
     from quem.errors import Mistake, QuemError
     from quem.io.text import nearest
 
     known = judged.declared.problems
     if wrong := next((one for one in named if one not in known), None):
-        raise QuemError(
-            [
-                Mistake(
-                    judged.name,
-                    key="--problem",
-                    message=f"there is no problem {wrong!r}{nearest(wrong, known)}",
-                )
-            ]
-        )
-    if not control:
-        return named or None
-    from quem.experience.loading import load_study
-    from quem.rankings import Rankings
-
-    data = load_study(judged.path, database=database, without_machines=True).data
-    if not isinstance(data, Rankings):
-        raise QuemError(
-            [
-                Mistake(
-                    judged.name,
-                    message=(
-                        "--control needs the rankings of experts, and this study has none of "
-                        "whole groups"
-                    ),
-                )
-            ]
-        )
-    ranked = {data.problems[problem] for problem in data.problem.tolist()}
-    return tuple(problem for problem in named or known if problem in ranked)
+        message = f"there is no problem {wrong!r}{nearest(wrong, known)}"
+        raise QuemError([Mistake(judged.name, key="--problem", message=message)])
+    return named or None
 
 
 def _refuse_commands(judged: Judged, chosen: list[Machine]) -> None:

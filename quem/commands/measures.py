@@ -22,7 +22,6 @@ _FAMILIES = {
     "retrieval": "Cases that a retriever found, against their true similarities",
     "relevance": "Any list, against the items that are relevant",
     "options": "Options that are offered, of which one is right, or some are",
-    "diversity": "Any list, and how similar its items are to each other",
     "dialogue": "Candidates in a dialogue, against the nearest cases",
 }
 
@@ -122,8 +121,6 @@ def _facts(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _example(example: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "list", _items(example["list"])
     yield "ground truth", _items(example["ground_truth"])
-    if "likeness" in example:
-        yield "likeness", _items(example["likeness"])
     for scored in example["scores"]:
         if scored["score"] is None:
             yield scored["measure"], f"undefined: {scored['undefined']}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,12 +16,12 @@ from quem.commands.options import (
     check_url,
     conversion_progress,
     database_option,
-    study_in,
+    study_argument,
     unsandboxed_option,
 )
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication
+    from flask import Flask
     from sqlalchemy import Connection
 
     from quem.commands.links import Row
@@ -34,9 +33,7 @@ _NOT_INVITED = "not invited yet: quem invite, or the dashboard"
 
 
 @click.command()
-@click.argument(
-    "study", default=".", type=click.Path(path_type=Path), callback=lambda _, __, v: _served(v)
-)
+@study_argument(default=".")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
@@ -92,7 +89,7 @@ def serve(
     unsandboxed: bool,
     open_browser: bool,
 ) -> None:
-    """Run a judging session of STUDY, or of all studies in the folders of a folder.
+    """Run a judging session of STUDY.
 
     Shows the private link of each organizer, judge, and subject once, when it is made: on a
     terminal, or else in a file that only you can read.
@@ -101,102 +98,9 @@ def serve(
     import gc
     import logging
     import signal
+    import sys
 
     from quem.store.backup import make_folder, refuse_server
-    from quem.store.location import locate_database
-
-    # That requests wait for a thread for some milliseconds is no news.
-    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    gc.enable()  # which the command line switched off: a server runs for long
-    if backup:
-        refuse_server(locate_database(study, database))
-        make_folder(backup)
-    place = _Place(host, port, url, behind_proxy=behind_proxy, sandboxed=not unsandboxed)
-    copies = _Copies(backup, every, keep)
-    if study.is_dir():
-        if links:
-            raise click.UsageError(
-                "--links names one file, and each study has its links; leave it out"
-            )
-        number = _serve_folder(study, database, place, copies, open_browser=open_browser)
-    else:
-        number = _serve_study(study, database, place, copies, links, open_browser=open_browser)
-    if number == signal.SIGINT:
-        raise KeyboardInterrupt
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where a server listens, and how it is reached."""
-
-    host: str
-    port: int
-    url: str | None
-    behind_proxy: bool
-    sandboxed: bool
-
-    def listen(self, app: WSGIApplication, largest: int) -> Server:
-        """Give a server that listens there."""
-        import gc
-
-        from quem.errors import QuemError
-        from webjudge.running import Server
-
-        try:
-            server = Server(app, self.host, self.port, largest)
-        except (OSError, OverflowError, UnicodeError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            where = f"{self.host}:{self.port}"
-            raise QuemError(
-                [f"cannot listen on {where}: {reason}; name another --port or --host"]
-            ) from None
-        gc.collect()
-        gc.freeze()
-        return server
-
-    def base(self, server: Server) -> str:
-        """Give what links begin with."""
-        return self.url or f"http://{_shown_host(self.host)}:{server.port}"
-
-
-@dataclass(frozen=True)
-class _Copies:
-    """Where backups go, and how often."""
-
-    folder: Path | None
-    every: float
-    keep: int
-
-    def add_to(self, site: Site, housekeeping: Housekeeping) -> None:
-        """Let a server make them."""
-        from quem.store.backup import back_up
-        from quem.store.uploads import UploadFolder
-
-        if self.folder is None:
-            return
-        uploads = UploadFolder(site.path)
-        copy = partial(back_up, site.store, site.id, self.folder, actor="server", uploads=uploads)
-        housekeeping.add("backup", self.every, partial(copy, keep=self.keep, every=self.every))
-
-
-def _served(study: Path) -> Path:
-    """Give the study file that is meant, or a folder whose folders hold studies."""
-    from webjudge.studies import study_files
-
-    is_folder = study.is_dir() and not any(study.glob("*.yaml"))
-    return study if is_folder and study_files(study) else study_in(study)
-
-
-def _serve_study(
-    study: Path,
-    database: str | None,
-    place: _Place,
-    copies: _Copies,
-    links: Path | None,
-    *,
-    open_browser: bool,
-) -> int:
-    """Serve one study until a signal stops it; gives that."""
     from quem.store.engine import clear_refusals
     from quem.store.location import locate_database
     from webjudge import create_app, open_site
@@ -204,71 +108,69 @@ def _serve_study(
     from webjudge.housekeeping import Housekeeping
     from webjudge.mailing import POST
 
-    with clear_refusals(locate_database(study, database)):
-        site = open_site(study, database, sandboxed=place.sandboxed, tell=conversion_progress)
-    app = create_app(site, behind_proxy=place.behind_proxy, url=place.url, listens=place.host)
-    with place.listen(app, app.config[LARGEST]) as server:
+    # That requests wait for a thread for some milliseconds is no news.
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    gc.enable()  # which the command line switched off: a server runs for long
+    place = locate_database(study, database)
+    if backup:
+        refuse_server(place)
+        make_folder(backup)
+    with clear_refusals(place):
+        site = open_site(study, database, sandboxed=not unsandboxed, tell=conversion_progress)
+    app = create_app(site, behind_proxy=behind_proxy, url=url, listens=host)
+    with _listen(app, host, port, app.config[LARGEST]) as server:
         housekeeping = Housekeeping(site)
-        copies.add_to(site, housekeeping)
+        if backup:
+            _add_backups(site, housekeeping, backup, every, keep)
         post = app.extensions[POST]
         post.keep(housekeeping)
         with clear_refusals(site.store.place):
-            dashboard = _hand_over_links(site, place.base(server), links)
-        _say_shown()
+            base = url or f"http://{_shown_host(host)}:{server.port}"
+            dashboard = _hand_over_links(site, base, links)
+        click.echo("Links are shown once. Stop with Ctrl-C.", err=True)
+        sys.stdout.flush()
         if open_browser:
             click.launch(dashboard)
         housekeeping.start()
         try:
-            return server.run()
+            number = server.run()
         finally:
             post.stop()
             housekeeping.stop()
             site.store.close()
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
 
 
-def _serve_folder(
-    folder: Path, database: str | None, place: _Place, copies: _Copies, *, open_browser: bool
-) -> int:
-    """Serve the studies of a folder until a signal stops it; gives that."""
+def _listen(app: Flask, host: str, port: int, largest: int) -> Server:
+    """Give a server that listens, or refuse with the reason why it cannot."""
+    import gc
+
     from quem.errors import QuemError
-    from quem.store.engine import clear_refusals
-    from webjudge.solving import LARGEST_UPLOAD
-    from webjudge.studies import StudiesFolder
+    from webjudge.running import Server
 
-    studies = StudiesFolder(
-        folder,
-        database,
-        behind_proxy=place.behind_proxy,
-        url=place.url,
-        listens=place.host,
-        sandboxed=place.sandboxed,
-        prepare=copies.add_to,
-    )
-    with place.listen(studies, LARGEST_UPLOAD) as server:
-        try:
-            dashboards = []
-            for key, site in studies.opened():
-                base = studies.base(key, place.base(server))
-                try:
-                    with clear_refusals(site.store.place):
-                        dashboards.append(_hand_over_links(site, base, None))
-                except QuemError as error:
-                    click.secho(f"error: {error}", err=True, fg="red")
-            for mistake in studies.broken.values():
-                click.secho(f"error: {mistake}", err=True, fg="red")
-            _say_shown()
-            if open_browser and dashboards:
-                click.launch(dashboards[0])
-            return server.run()
-        finally:
-            studies.close()
+    try:
+        server = Server(app, host, port, largest)
+    except (OSError, OverflowError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise QuemError(
+            [f"cannot listen on {host}:{port}: {reason}; name another --port or --host"]
+        ) from None
+    gc.collect()
+    gc.freeze()
+    return server
 
 
-def _say_shown() -> None:
-    import sys
+def _add_backups(
+    site: Site, housekeeping: Housekeeping, folder: Path, every: float, keep: int
+) -> None:
+    """Let a server make backups."""
+    from quem.store.backup import back_up
+    from quem.store.uploads import UploadFolder
 
-    click.echo("Links are shown once. Stop with Ctrl-C.", err=True)
-    sys.stdout.flush()
+    uploads = UploadFolder(site.path)
+    copy = partial(back_up, site.store, site.id, folder, actor="server", uploads=uploads)
+    housekeeping.add("backup", every, partial(copy, keep=keep, every=every))
 
 
 def _hand_over_links(site: Site, base: str, out: Path | None) -> str:

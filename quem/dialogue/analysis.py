@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from quem.dialogue.checks import find_warnings
 from quem.dialogue.outcomes import Inference, evaluate
 from quem.dialogue.result import DialogueResult
-from quem.dialogue.sensitivity import find_sensitivity
 from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import prepare, run_experiment
 from quem.parallel import Workers, silent
@@ -16,7 +15,6 @@ from quem.study.schema import changed_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from quem.dialogue.loading import DialogueStudy
     from quem.errors import StudyWarning
@@ -28,10 +26,8 @@ _INFERENCE = ("level", "bootstrap", "permutations")
 def analyze_dialogue(
     study: DialogueStudy,
     *,
-    sensitivity: bool = False,
     jobs: int | None = None,
     cluster: str | None = None,
-    keep: Path | None = None,
     progress: Progress = silent,
     **settings: object,
 ) -> DialogueResult:
@@ -49,13 +45,10 @@ def analyze_dialogue(
     )
     workers = Workers(jobs or 1, cluster)
     done = progress("Simulating dialogues", len(experiment.targets))
-    dialogues = run_experiment(experiment, workers=workers, keep=keep, done=done)
+    dialogues = run_experiment(experiment, workers=workers, done=done)
     findings = evaluate(experiment, dialogues, inference)
-    tried = None
-    if sensitivity:
-        tried = find_sensitivity(findings, study.published, workers=workers, progress=progress)
     warnings = (*study.warnings, *find_warnings(findings))
-    return DialogueResult(replace(findings, study=study, tried=tried, warnings=warnings))
+    return DialogueResult(replace(findings, study=study, warnings=warnings))
 
 
 def check_dialogue(study: DialogueStudy) -> Iterable[StudyWarning]:

@@ -95,7 +95,7 @@ def _threshold_small(planned: Planned) -> Iterator[str]:
         )
 
 
-@_BEFORE.add("many-missing", remedy="try `--sensitivity`")
+@_BEFORE.add("many-missing", remedy="try other values of `missing`")
 def _many_missing(planned: Planned) -> Iterator[str]:
     share = 1 - planned.cases.known.mean()
     if share > _MISSING:

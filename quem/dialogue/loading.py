@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from quem.dialogue.queries import read_queries
 from quem.dialogue.questions import Questions
-from quem.dialogue.reading import CaseFiles, read_cases, read_published
+from quem.dialogue.reading import CaseFiles, read_cases
 from quem.dialogue.simulation import NamedStrategy
 from quem.dialogue.users import User, named_user
 from quem.errors import Mistake, QuemError
@@ -23,7 +23,7 @@ from quem.study.reading import draft_of_kind
 if TYPE_CHECKING:
     import os
 
-    from quem.dialogue.reading import EncodedCases, Published
+    from quem.dialogue.reading import EncodedCases
     from quem.errors import StudyWarning
     from quem.study.dialogue import Protocol
     from quem.study.document import Loc
@@ -93,7 +93,6 @@ class DialogueStudy:
     strategies: tuple[NamedStrategy, ...]
     users: tuple[User, ...]
     questions: Questions
-    published: Published | None = None  # figures that somebody else found
     queries: EncodedCases | None = None  # targets that are in no case base
     warnings: tuple[StudyWarning, ...] = ()  # about the data
 
@@ -187,7 +186,6 @@ def load_dialogue(
     cases, queries, warnings = _cases(loading)
     strategies, users = _strategies(loading), _users(loading)
     questions = _questions(loading, cases)
-    published = _published(loading, strategies, users)
     if not loading.mistakes:
         loading.load_functions()
     if loading.mistakes or cases is None or questions is None:
@@ -201,7 +199,6 @@ def load_dialogue(
         strategies,
         users,
         questions,
-        published,
         queries,
         tuple(warnings),
     )
@@ -316,23 +313,3 @@ def _questions(loading: _Loading, cases: EncodedCases | None) -> Questions | Non
         message = f"{', '.join(left[:5])} {'is' if len(left) == 1 else 'are'} not asked for; add "
         loading.wrong(("questions",), f"{message}{'it' if len(left) == 1 else 'them'}")
     return Questions("fixed", tuple(order))
-
-
-def _published(
-    loading: _Loading, strategies: tuple[NamedStrategy, ...], users: tuple[User, ...]
-) -> Published | None:
-    name = loading.spec.published
-    if not name:
-        return None
-    if mistake := loading.draft.not_there(("published",), name):
-        loading.mistakes.append(mistake)
-        return None
-    path, shown_name = loading.draft.beside(name)
-    loading.files.append(path)
-    try:
-        return read_published(
-            path, shown_name, [s.name for s in strategies], [u.name for u in users]
-        )
-    except QuemError as error:
-        loading.mistakes += error.mistakes
-        return None

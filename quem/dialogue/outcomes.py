@@ -8,18 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.dialogue.further import BY_ANSWERS, MEASURES
 from quem.lists.inference import holm, query_means, resample_means, sign_flips
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
-    from quem.dialogue.further import FurtherMeasure
     from quem.dialogue.loading import DialogueStudy
     from quem.dialogue.records import Dialogues
-    from quem.dialogue.sensitivity import Sensitivity
     from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.simulation import Experiment
     from quem.errors import StudyWarning
@@ -199,17 +194,6 @@ class StrategyOutcomes:
 
 
 @dataclass(frozen=True)
-class FurtherOutcomes:
-    """One of the further measures."""
-
-    measure: FurtherMeasure
-    # Of shape (strategies, m + 1): after 0 to m answers; of no columns for a measure of whole
-    # dialogues.
-    by_answers: NDArray[np.float64]
-    whole: StrategyOutcomes  # averaged over the dialogue: one column
-
-
-@dataclass(frozen=True)
 class DialogueFindings:
     """What an evaluation found."""
 
@@ -231,9 +215,6 @@ class DialogueFindings:
     by_precision: UserAgreement
     # That was analyzed; a bare evaluation has none.
     study: DialogueStudy = None  # type: ignore[assignment]  # until `analyze_dialogue` says it
-    further: tuple[FurtherOutcomes, ...] = ()  # what other measures say
-    # What other values of the open choices give, if that was requested.
-    tried: Sensitivity | None = None
     # What a reader of the result must know, each with a code and a sentence.
     warnings: tuple[StudyWarning, ...] = ()
 
@@ -281,24 +262,7 @@ def evaluate(
         granularity=granularity_of(experiment),
         by_efficiency=agreements[0],
         by_precision=agreements[1],
-        further=tuple(_further(dialogues, inference, settings.seed)),
     )
-
-
-def _further(dialogues: Dialogues, inference: Inference, seed: int) -> Iterator[FurtherOutcomes]:
-    """Evaluate the further measures that the dialogues have."""
-    for place, measure in enumerate(MEASURES):
-        if place < BY_ANSWERS:
-            values = dialogues.further[:, :, place]
-            by_answers = values.mean(axis=0)
-            whole = values.mean(axis=2)
-        else:
-            answers = np.where(dialogues.identical >= 0, dialogues.identical, np.nan)
-            by_answers = np.empty((answers.shape[1], 0))
-            whole = means_of_targets(answers)
-        if not np.isnan(whole).all():
-            estimate = _estimate(whole[:, :, np.newaxis], inference, seed)
-            yield FurtherOutcomes(measure, by_answers, estimate)
 
 
 def _estimate(values: NDArray[np.float64], inference: Inference, seed: int) -> StrategyOutcomes:

@@ -1,7 +1,4 @@
-"""Case bases from CSV files: what each column means, and which of them hold numbers.
-
-Also published results to compare with.
-"""
+"""Case bases from CSV files: what each column means, and which of them hold numbers."""
 
 from __future__ import annotations
 
@@ -16,12 +13,12 @@ import numpy as np
 
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.delimited import read_delimited
-from quem.io.numbers import finite_number, nearly_numeric, not_finite, numeric_looks, parse_number
-from quem.io.tables import all_columns, read_table, repeats, stack
+from quem.io.numbers import nearly_numeric, not_finite, numeric_looks, parse_number
+from quem.io.tables import all_columns, stack
 from quem.io.text import nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -30,8 +27,6 @@ if TYPE_CHECKING:
     from quem.study.document import Loc
 
 Key = TypeVar("Key")
-MEASURES = ("efficiency", "precision")
-_COLUMNS = ("measure", "user", "strategy", "value")
 _FEWEST = 3
 _MOST = 1 << 20
 _COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
@@ -342,62 +337,3 @@ class EncodedCases:
             values=np.delete(self.values, case, axis=0),
             classes=np.delete(self.classes, case),
         )
-
-
-@dataclass(frozen=True)
-class Published:
-    """Efficiency and precision as printed somewhere."""
-
-    # Of shape (2, strategies, users): efficiency, then precision; NaN where nothing is printed.
-    values: NDArray[np.float64]
-
-
-def read_published(
-    path: Path, name: str, strategies: Sequence[str], users: Sequence[str]
-) -> Published:
-    """Read published results from a table."""
-    table = read_table(
-        path, name, what="table of published results", fields=_COLUMNS, required=_COLUMNS
-    )
-    column = table.column("value")
-    table = table.only(np.flatnonzero(column.lookup(map(bool, column.values), np.bool_)))
-    mistakes: list[Mistake] = []
-    value = table.numbers("value", mistakes, such="0.45")
-    codes = [
-        _codes(table, "measure", {measure: at for at, measure in enumerate(MEASURES)}, str),
-        _codes(table, "strategy", {strategy: at for at, strategy in enumerate(strategies)}, str),
-        _codes(table, "user", {_folded(user): at for at, user in enumerate(users)}, _folded),
-    ]
-    table.refuse(
-        "measure",
-        np.flatnonzero(codes[0] < 0),
-        lambda text: f"{shown(text)} is neither efficiency nor precision",
-        mistakes,
-    )
-    rows = np.flatnonzero(np.min(codes, axis=0, initial=0) >= 0)
-    values = np.full((len(MEASURES), len(strategies), len(users)), np.nan)
-    cells = tuple(code[rows] for code in codes)
-    values[cells] = value[rows]
-    for row, first in repeats(np.ravel_multi_index(cells, values.shape))[0]:
-        line = table.place(int(rows[first]), "measure").line
-        message = f"duplicate: this value is also on line {line}; keep one"
-        mistakes.append(table.mistake(int(rows[row]), "measure", message))
-    if not mistakes and np.isnan(values).all():
-        mistakes.append(Mistake(name, message="names no strategy and user of the study together"))
-    if mistakes:
-        raise QuemError(mistakes)
-    return Published(values)
-
-
-def _codes(
-    table: SourceTable[str], name: str, known: dict[Key, int], key: Callable[[str], Key]
-) -> NDArray[np.int64]:
-    column = table.columns[name]
-    return column.lookup((known.get(key(text), -1) for text in column.values), np.int64)
-
-
-def _folded(user: str) -> tuple[str, float]:
-    """Users are written "T5 0.30" or "T5 0.3"."""
-    name, _, b = user.strip().partition(" ")
-    number = finite_number(b)
-    return name.upper(), -1.0 if number is None else number

@@ -13,17 +13,14 @@ if TYPE_CHECKING:
 class Choice:
     """A choice that the paper leaves open."""
 
-    # The plausible values, which `--sensitivity` tries; the default is one of them.
+    # The plausible values; the default is one of them.
     values: tuple[Any, ...]
     meaning: str  # what is chosen
     explained: dict[str, str] = field(default_factory=dict)  # what the values mean
-    # What it changes: "quality" (rank quality alone), "outcome" (efficiency and precision alone) or
-    # "both".
-    touches: Literal["quality", "outcome", "both"] = "both"
 
 
 OPEN_CHOICES = {
-    "k": Choice((5, 10, 20), "how many candidates rank quality compares", touches="quality"),
+    "k": Choice((5, 10, 20), "how many candidates rank quality compares"),
     "neighbors": Choice((5, 10, 20), "how many nearest cases ND and NF take the aggregate of"),
     "neighbor_ties": Choice(
         ("all", "order"),
@@ -50,11 +47,8 @@ OPEN_CHOICES = {
             "random": "in an order drawn for each target",
             "order": "in that of the case base",
         },
-        "outcome",
     ),
-    "first_list": Choice(
-        (1, 0), "after how many answers the user may select for the first time", touches="outcome"
-    ),
+    "first_list": Choice((1, 0), "after how many answers the user may select for the first time"),
     "no_selection": Choice(
         ("top", "zero", "leave_out"),
         "what a dialogue counts in which no case was selected",
@@ -63,7 +57,6 @@ OPEN_CHOICES = {
             "zero": "efficiency and precision 0",
             "leave_out": "nothing: it is left out of the means",
         },
-        "outcome",
     ),
     "user_distance": Choice(
         ("true", "partial"),
@@ -72,7 +65,6 @@ OPEN_CHOICES = {
             "true": "that between the whole problem and the case",
             "partial": "that of the strategy, on what is known so far",
         },
-        "outcome",
     ),
     "efficiency": Choice(
         ("attributes", "questions", "halved"),
@@ -82,13 +74,11 @@ OPEN_CHOICES = {
             "questions": "1 - (r - 1)/(m - 1): the first question is always asked",
             "halved": "(1 - r/m)/2, a hypothesis about the printed figures",
         },
-        "outcome",
     ),
     "average_ties": Choice(
         ("any", "top"),
         "what an A user selects where no case is nearer than the average",
         {"any": "any of the cases, at random", "top": "the first of them"},
-        "outcome",
     ),
     "missing": Choice(
         ("zero", "worst", "skip"),

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from quem import __version__
-from quem.dialogue.further import SHOWN, ideal_cases, list_measures
 from quem.dialogue.questions import Questions, question_orders
-from quem.dialogue.records import Dialogues, Finished, fingerprint, join
+from quem.dialogue.records import Dialogues, fingerprint, join
 from quem.dialogue.space import NANO, find_regions, make_space, problems, steps
 from quem.dialogue.strategies import STRATEGIES, Revealed, own_distances
 from quem.dialogue.users import FAR, CandidateList, nearest, selections, thresholds
@@ -20,7 +18,6 @@ from quem.parallel import ALONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -58,8 +55,6 @@ class _Lists(NamedTuple):
     apart: NDArray[np.int64]
     quality: NDArray[np.float64]  # of shape (rows,)
     contracted: NDArray[np.bool_]  # of shape (rows,)
-    further: NDArray[np.float64]
-    identical: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -144,8 +139,6 @@ class Experiment:
         if problem.left_out is not None:
             whole[problem.left_out] = FAR
             true = np.where(np.arange(n) == problem.left_out, FAR, true)
-        ideal = ideal_cases(whole, ties, self.space.candidates(problem))
-        applicable = target if self.protocol == "leave-one-in" else None
         chunk = max(1, _CELLS // n)
         parts = []
         for start in range(0, len(points), chunk):
@@ -159,12 +152,7 @@ class Experiment:
                 points[start : start + chunk],
                 apart,
             )
-            parts.append(
-                [
-                    self._list(strategy, known, true, ties, ideal, applicable)
-                    for strategy in self.strategies
-                ]
-            )
+            parts.append([self._list(strategy, known, true, ties) for strategy in self.strategies])
         return [
             _Lists(*map(np.concatenate, zip(*of_strategy, strict=True)))
             for of_strategy in zip(*parts, strict=True)
@@ -176,8 +164,6 @@ class Experiment:
         known: Revealed,
         true: NDArray[np.float64],
         ties: NDArray[np.int64],
-        ideal: NDArray[np.int64],
-        applicable: int | None,
     ) -> _Lists:
         settings, others = self.settings, self.space.candidates(known.problem)
         k = min(settings.k, others)
@@ -186,7 +172,7 @@ class Experiment:
         compared = min(2 * k + 1, others)
         shown = max(compared, min(max((user.top for user in self.users), default=1), others))
         apart = strategy.apart(known)
-        candidates = nearest(apart, ties, max(shown, min(SHOWN, others)))
+        candidates = nearest(apart, ties, shown)
         partial = candidates.apart[:, :compared] / NANO
         nearest_true = np.partition(true, k - 1)[:k]
         quality = rank_quality(
@@ -199,8 +185,7 @@ class Experiment:
             highest=settings.highest,
         )
         contracted = boundary(partial, k) == 0
-        measured = list_measures(apart, candidates, ideal, applicable)
-        return _Lists(candidates.cases, candidates.apart, quality, contracted, *measured)
+        return _Lists(candidates.cases, candidates.apart, quality, contracted)
 
     def _read_lists(
         self,
@@ -216,10 +201,7 @@ class Experiment:
         right = np.zeros(shape, dtype=bool)
         true = steps(true) / NANO
         same = self.cases.classes == self.targets.classes[target]
-        identical = np.full((1, len(by_strategy), len(which)), -1, dtype=np.int16)
         for row, lists in enumerate(by_strategy):
-            at = lists.identical[which]
-            identical[0, row] = np.where(at.any(axis=1), at.argmax(axis=1), -1)
             for column, user in enumerate(self.users):
                 stop[0, row, column], right[0, row, column] = self._selected(
                     user, lists, which, true, same, chance
@@ -232,8 +214,6 @@ class Experiment:
             same[np.array(last)][np.newaxis],
             np.array([lists.quality[which].mean(axis=0) for lists in by_strategy])[np.newaxis],
             np.array([lists.contracted[which].mean(axis=0) for lists in by_strategy])[np.newaxis],
-            np.array([lists.further[which].mean(axis=0).T for lists in by_strategy])[np.newaxis],
-            identical,
         )
 
     def _selected(
@@ -291,8 +271,7 @@ def prepare(
     )
 
 
-# Cells (points x cases x strategies) in a task: a second or two of work, so that little is lost
-# by an interruption.
+# Cells (points x cases x strategies) in a task: a second or two of work, so that progress shows.
 _CELLS_AT_ONCE = 20_000_000
 
 
@@ -300,66 +279,23 @@ def run_experiment(
     experiment: Experiment,
     *,
     workers: Workers = ALONE,
-    keep: Path | None = None,
     done: Callable[[int], object] = lambda _: None,
 ) -> Dialogues:
     """Simulate the dialogues of all targets."""
-    n = len(experiment.targets)
-    finished = Finished(keep, made_of(experiment)) if keep else None
-    parts = finished.read() if finished else []
-    held = {target for part in parts for target in part.targets.tolist()}
-    if held:
-        done(len(held))
-    missing = [target for target in range(n) if target not in held]
+    targets = range(len(experiment.targets))
     size = _targets_in_a_task(experiment)
-    tasks = [(missing[start : start + size],) for start in range(0, len(missing), size)]
-    try:
-        for dialogues in workers.each(experiment.run, tasks):
-            if finished:
-                finished.add(dialogues)
-            parts.append(dialogues)
-            done(len(dialogues))
-    finally:
-        if finished:
-            finished.close()
-    every = join(parts)
-    order = np.argsort(every.targets)
-    return every.at(order)
+    tasks = [(targets[start : start + size],) for start in range(0, len(targets), size)]
+    parts = []
+    for dialogues in workers.each(experiment.run, tasks):
+        parts.append(dialogues)
+        done(len(dialogues))
+    return join(parts)
 
 
 def _targets_in_a_task(experiment: Experiment) -> int:
     points = experiment.dialogues * (experiment.space.m + 1)
     cells = points * len(experiment.cases) * len(experiment.strategies)
     return max(1, _CELLS_AT_ONCE // cells)
-
-
-def made_of(experiment: Experiment) -> str:
-    """Make a fingerprint of all that the dialogues of an experiment depend on."""
-    cases, questions, queries = experiment.cases, experiment.questions, experiment.queries
-    functions = [
-        *(strategy.function for strategy in experiment.strategies),
-        *(user.function for user in experiment.users),
-        questions.function,
-    ]
-    return fingerprint(
-        __version__,
-        cases.values,
-        cases.weights,
-        cases.classes,
-        [None if names is None else list(names) for names in cases.categories],
-        {
-            name: value
-            for name, value in experiment.settings.to_dict().items()
-            # What is decided after the dialogues.
-            if name not in ("no_selection", "efficiency")
-        },
-        [strategy.name for strategy in experiment.strategies],
-        [[user.name, user.rule, user.top, user.b] for user in experiment.users],
-        [questions.rule, list(questions.order)],
-        [getattr(function, "fingerprint", "") for function in functions],
-        experiment.protocol,
-        *(() if queries is None else (queries.values, queries.classes)),
-    )
 
 
 # What the strategies are made of, rather than what they are measured by.

@@ -30,6 +30,7 @@ from quem.experience.influence import (
     with_judge_turned,
 )
 from quem.experience.judges import judge_fits
+from quem.experience.machine_quality import machine_quality
 from quem.experience.machines import use_machines
 from quem.experience.placing import placing
 from quem.experience.profile import profiles
@@ -250,6 +251,7 @@ def _findings(
         else None,
         times=solving_times(study.spec.subjects, study.spec.problems, level),
         machines=machines,
+        machine_quality=machine_quality(study, machines.runs) if machines else (),
         on_panel=on_panel,
     )
 

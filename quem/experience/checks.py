@@ -15,6 +15,7 @@ from quem.errors import StudyWarning, WarningRules
 from quem.experience.control import FEWEST_LABELED
 from quem.experience.gate import FEWEST_SUBJECTS, SIGNIFICANT
 from quem.experience.judges import MISFIT
+from quem.experience.machine_quality import RULES as OF_MACHINES
 from quem.experience.machines import unsent_images
 from quem.experience.outliers import DECISIVE, outlying, veteran
 from quem.experience.virtual_placement import MOST_TIMES_AS_WIDE, times_as_wide
@@ -52,6 +53,7 @@ def find_warnings(findings: ExperienceFindings) -> Iterator[StudyWarning]:
     """Yield the warnings of a result, those about the data first."""
     yield from findings.study.data.warnings
     yield from _DATA.find(findings)
+    yield from OF_MACHINES.find(findings)
     # These are about years, of which there are none.
     for rules in (_ESTIMATE, _INFLUENCE) if findings.gate.passed else ():
         for estimate in findings.estimates:

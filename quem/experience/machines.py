@@ -19,6 +19,7 @@ from quem.wording import format_count, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from typing import Literal
 
     from numpy.typing import NDArray
 
@@ -114,10 +115,10 @@ class MachineUse:
         return replace(cells, score=score)
 
 
-def machine_ranks(
-    run: Run, declared: Declared, settings: ExperienceSettings, solvers: frozenset[str]
-) -> MachineRanks:
-    """Score a run as the ranks of experts are scored."""
+def machine_cells(
+    run: Run, declared: Declared, solvers: frozenset[str], reference: Literal["all", "humans"]
+) -> RankCells:
+    """Place what a run ranked among some solvers, each repeat as a judge."""
     kept = {solver: kind for solver, kind in declared.solvers.items() if solver in solvers}
     among = replace(
         declared,
@@ -125,7 +126,14 @@ def machine_ranks(
         failed=frozenset(one for one in declared.failed if one[1] in kept),
         absent=frozenset(one for one in declared.absent if one[1] in kept),
     )
-    cells = judged_cells(rankings_of(run, among), among, reference=settings.reference)
+    return judged_cells(rankings_of(run, among), among, reference=reference)
+
+
+def machine_ranks(
+    run: Run, declared: Declared, settings: ExperienceSettings, solvers: frozenset[str]
+) -> MachineRanks:
+    """Score a run as the ranks of experts are scored."""
+    cells = machine_cells(run, declared, solvers, settings.reference)
     cells = score_cells(cells, score=settings.score, normalize=settings.normalize)
     table = tabulate(cells)
     problem_at = {problem: at for at, problem in enumerate(declared.problems)}
@@ -189,8 +197,8 @@ def unsent_images(run: Run) -> str:
 
 
 def last_ranking(runs: Sequence[Run]) -> Run | None:
-    """Give the run that counts: the last one that is neither a control nor a canary."""
-    return next((run for run in reversed(runs) if run.kind == "rank"), None)
+    """Give the run that counts; None where there is none."""
+    return runs[-1] if runs else None
 
 
 def unusable(run: Run) -> str:

@@ -156,11 +156,6 @@ def _run(run: Run, new: Pseudonyms) -> Run:
         update={
             "calls": calls,
             "digests": {problem: _keys(of, new) for problem, of in run.digests.items()},
-            "words": {problem: _keys(of, new) for problem, of in run.words.items()},
-            "planted": {problem: new.id(solver) for problem, solver in run.planted.items()},
-            "redacted": {
-                problem: tuple(map(new.id, solvers)) for problem, solvers in run.redacted.items()
-            },
         }
     )
 

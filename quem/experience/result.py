@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from quem.experience.influence import LeaveOneOut, Recognized, SubjectDiagnostic, Variant
     from quem.experience.judges import JudgeFit
     from quem.experience.loading import Study
+    from quem.experience.machine_quality import MachineQuality
     from quem.experience.machines import MachineUse
     from quem.experience.placing import Placing
     from quem.experience.profile import Profile
@@ -84,6 +85,8 @@ class ExperienceFindings:
         How long subjects took; None where the study does not know it.
     machines : MachineUse or None
         What machine judges add; None where the study uses none.
+    machine_quality : tuple of MachineQuality
+        How each of them ranks; empty where that is unknown.
     seal : Seal or None
         What differs from what was sealed; None where the study was never sealed.
     on_panel : PanelPlacement or None
@@ -118,6 +121,7 @@ class ExperienceFindings:
     answering: Answering | None = None
     times: SolvingTimes | None = None
     machines: MachineUse | None = None
+    machine_quality: tuple[MachineQuality, ...] = ()
     seal: Seal | None = None
     on_panel: PanelPlacement | None = None
     warnings: tuple[StudyWarning, ...] = ()

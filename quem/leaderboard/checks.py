@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quem.errors import StudyWarning
+    from quem.leaderboard.contrasts import Contrast
     from quem.leaderboard.result import LeaderboardFindings
 
 _FEW = 25
@@ -76,10 +77,18 @@ def _not_common(findings: LeaderboardFindings) -> Iterator[str]:
 
 @_RULES.add("measures-conflict", remedy="state the measure before seeing results")
 def _conflicts(findings: LeaderboardFindings) -> Iterator[str]:
-    for one in findings.conflicts[:4]:
-        first, second = findings.names[one.first], findings.names[one.second]
-        by_first = join_words([findings.measure(at) for at in one.for_first], 4)
-        by_second = join_words([findings.measure(at) for at in one.for_second], 4)
+    found: dict[tuple[int, int], list[Contrast]] = {}
+    for one in findings.contrasts:
+        found.setdefault((one.first, one.second), []).append(one)
+    both = [pair for pair, own in found.items() if {1, -1} <= {one.verdict for one in own}]
+    for pair in both[:4]:
+        first, second = (findings.names[at] for at in pair)
+        by_first, by_second = (
+            join_words(
+                (findings.measure(one.measure) for one in found[pair] if one.verdict == verdict), 4
+            )
+            for verdict in (-1, 1)
+        )
         yield (
             f"which of {first} and {second} is better depends on the measure: at "
             f"{format_percent(findings.settings.level)} {first} is better by {by_first}, and "

@@ -9,11 +9,10 @@ import numpy as np
 from quem.errors import Mistake, QuemError
 from quem.leaderboard.checks import find_warnings
 from quem.leaderboard.contrasts import contrasts_of
-from quem.leaderboard.effects import conflicts, measure_effects, pair_effects
 from quem.leaderboard.joining import chosen, joined, versions
 from quem.leaderboard.result import LeaderboardFindings, LeaderboardResult
 from quem.leaderboard.settings import LeaderboardSettings
-from quem.lists.groups import common_queries, indistinct_groups, joint_test, rank_agreement
+from quem.lists.groups import common_queries, indistinct_groups, joint_test
 from quem.lists.inference import fewest_of, query_means
 from quem.study.schema import changed_settings
 
@@ -67,10 +66,6 @@ def compare_scores(
     groups = tuple(
         _groups(oriented[:, at], p[at], 1 - settings.level + 1e-12) for at in range(measures)
     )
-    agreement = rank_agreement(oriented)
-    effects = measure_effects(
-        oriented, contrasts, [len(one) for one in groups], agreement[table.headline]
-    )
     findings = LeaderboardFindings(
         table=table,
         settings=settings,
@@ -82,10 +77,6 @@ def compare_scores(
         oriented=oriented,
         contrasts=contrasts,
         groups=groups,
-        agreement=agreement,
-        by_measure=tuple(effects),
-        by_pair=tuple(pair_effects(contrasts)),
-        conflicts=tuple(conflicts(contrasts)),
         steps=versions(table),
         files=tuple(files),
         additions=additions,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MOST_NAMED = 4
 # Keys outside of ``analysis``, of whose values there is a digest.
-_DIGESTS = ("users", "questions", "likeness")
+_DIGESTS = ("users", "questions")
 
 
 def joined(tables: Sequence[ScoreTable]) -> ScoreTable:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.leaderboard.contrasts import Contrast
-    from quem.leaderboard.effects import Conflict, MeasureEffect, PairEffect
     from quem.leaderboard.settings import LeaderboardSettings
     from quem.lists.score_table import ScoreTable
 
@@ -46,10 +45,6 @@ class LeaderboardFindings:
     contrasts: tuple[Contrast, ...]  # of each pair by each measure
     # By each measure: groups of systems that cannot be distinguished.
     groups: tuple[tuple[tuple[int, ...], ...], ...]
-    agreement: Floats  # of shape (measures, measures): kendall's tau-b between the orders
-    by_measure: tuple[MeasureEffect, ...]
-    by_pair: tuple[PairEffect, ...]
-    conflicts: tuple[Conflict, ...]
     steps: tuple[tuple[int, int], ...]  # successive versions
     files: tuple[Path, ...] = ()  # what the scores were made of
     additions: int = 0  # how often systems were added to an earlier leaderboard
@@ -68,6 +63,11 @@ class LeaderboardFindings:
     def headline(self) -> int:
         """The place of the measure of the order."""
         return self.table.headline
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs of systems there are."""
+        return len(self.names) * (len(self.names) - 1) // 2
 
     def measure(self, at: int) -> str:
         """Name a measure."""
@@ -160,8 +160,3 @@ class LeaderboardResult(BaseResult["LeaderboardFindings"]):
     def differences(self) -> pd.DataFrame:
         """One row per pair of systems and measure, with interval and p values."""
         return self.table("differences")
-
-    @property
-    def measures(self) -> pd.DataFrame:
-        """One row per measure: what is best by it, and what it distinguishes."""
-        return self.table("measures")

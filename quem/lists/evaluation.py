@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.errors import Mistake
-    from quem.lists.lists import Likeness, Ties
+    from quem.lists.lists import Ties
     from quem.lists.measure import Outcome
     from quem.lists.registry import Chosen, Items
 
@@ -134,7 +134,6 @@ def evaluate(
     measures: Iterable[Chosen],
     *,
     ties: Ties = "given",
-    likeness: Likeness | None = None,
 ) -> Scores:
     """Score a run.
 
@@ -153,9 +152,6 @@ def evaluate(
         The order of items of equal score, in the lists and in the ground truth: as they
         are given; the last id first, as trec_eval has them; or in all orders, each as likely, over
         which each score is the mean.
-    likeness : callable, optional
-        From a list of n items to how similar each two of them are, from 0 to 1: an array of shape
-        (n, n). ILD needs it.
 
     Returns
     -------
@@ -174,7 +170,7 @@ def evaluate(
     known: dict[str, int] = {"": 0}
     values = np.full((len(queries), len(chosen)), np.nan)
     codes = np.zeros(values.shape, dtype=np.intp)
-    for part, lists in _parts(run, truth, queries, ties, likeness):
+    for part, lists in _parts(run, truth, queries, ties):
         for column, wanted in enumerate(chosen):
             with np.errstate(over="ignore", invalid="ignore"):
                 scores, undefined = _computed(wanted, lists)
@@ -196,7 +192,6 @@ def score(
     /,
     *,
     ties: Ties = "given",
-    likeness: Likeness | None = None,
     **values: object,
 ) -> Score:
     """Score one list.
@@ -207,7 +202,7 @@ def score(
         Item to score, pairs of item and score, or items alone, best first.
     truth : mapping or sequence
         Item to grade or similarity, pairs of these, or the relevant items.
-    ties, likeness
+    ties
         See `evaluate`.
     **values
         Parameters of the measure.
@@ -222,7 +217,7 @@ def score(
         As `evaluate` does.
     """
     wanted = [measure(by, **values)]
-    scores = evaluate({"": listed}, {"": truth}, wanted, ties=ties, likeness=likeness)
+    scores = evaluate({"": listed}, {"": truth}, wanted, ties=ties)
     return Score(float(scores.values[0, 0]), scores.reasons[int(scores.reason_codes[0, 0])])
 
 
@@ -297,7 +292,6 @@ def _parts(
     truth: Mapping[Any, Items],
     queries: list[Hashable],
     ties: Ties,
-    likeness: Likeness | None,
 ) -> Iterator[tuple[slice, Lists]]:
     """Read the queries part by part; each part has about as many items as are read at once."""
     runs, scored = _read(run, queries, best_first=True)
@@ -315,7 +309,6 @@ def _parts(
                 queries=queries[part],
                 ties=ties,
                 scored=has_scores[part],
-                likeness=likeness,
             )
             if not mistakes:
                 yield part, lists

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from quem.lists.binary import common
-from quem.lists.diversity import similarities_of
 from quem.lists.evaluation import score
-from quem.lists.half_life import half_of
 from quem.lists.lists import Lists
 from quem.lists.pairs import count_pairs
 from quem.lists.properties import properties
@@ -20,8 +18,6 @@ from quem.lists.relevance import gains_of_a_cascade, nonrelevant_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
-
-    from numpy.typing import NDArray
 
     from quem.lists.lists import Hits
     from quem.lists.measure import Definition, Measure
@@ -34,7 +30,6 @@ _EXAMPLES: dict[str, tuple[_Items, _Items]] = {
     # That of ProCAKE's page.
     "retrieval": ({"G2": 0.5, "G4": 0.3, "G3": 0.2}, {"G2": 0.5, "G3": 0.3, "G4": 0.2}),
     "options": ({"w1": 3, "c": 2, "w2": 1}, {"c": 1}),
-    "diversity": ({"a": 3, "b": 2, "c": 1}, {"a": 1}),
     "relevance": ({"d": 4, "a": 3, "x": 2, "b": 1}, {"a": 3, "b": 1, "c": 2, "d": 0}),
     # Nobody knows yet which of b, c and d is nearer, and k = 3 cuts between them.
     "dialogue": (
@@ -43,16 +38,7 @@ _EXAMPLES: dict[str, tuple[_Items, _Items]] = {
     ),
 }
 
-# How similar the items of the example of diversity are.
-_SIMILAR = {("a", "b"): 0.5, ("a", "c"): 0.25, ("b", "c"): 0.75}
-
-
-def _likeness(items: list[Hashable]) -> NDArray[np.float64]:
-    known = {frozenset(pair): value for pair, value in _SIMILAR.items()}
-    return np.array([[known.get(frozenset(map(str, (a, b))), 1.0) for b in items] for a in items])
-
-
-_ONLY_ORDER = ("options", "relevance", "diversity", "own")
+_ONLY_ORDER = ("options", "relevance", "own")
 
 
 def describe(definition: Definition) -> dict[str, Any]:
@@ -98,8 +84,6 @@ def explain(by: Chosen) -> dict[str, Any]:
         "ground_truth": truth,
         "scores": [_worked(measure(name, own), listed, truth) for name in shown],
     }
-    if kind == "diversity":
-        description["example"]["likeness"] = {" ".join(pair): s for pair, s in _SIMILAR.items()}
     if kind == "options":
         description["properties"] = [
             {
@@ -114,10 +98,10 @@ def explain(by: Chosen) -> dict[str, Any]:
 
 
 def _worked(chosen: Measure, listed: _Items, truth: _Items) -> dict[str, str | float | None]:
-    result = score(listed, truth, chosen, likeness=_likeness)
+    result = score(listed, truth, chosen)
     if result.reason:
         return {"measure": chosen.name, "score": None, "undefined": result.reason}
-    lists = Lists([listed], [truth], likeness=_likeness)
+    lists = Lists([listed], [truth])
     if is_own(chosen.definition):
         calculation = f"{chosen.definition.name}(items, truth)"
     else:
@@ -315,13 +299,6 @@ def _bpref(lists: Lists, rel: float) -> str:
     return f"({_sum(f'(1 - {n}/{most or 1})' for n in before)}) / {relevant}"
 
 
-def _half_life(lists: Lists) -> str:
-    some, at, missing, grade = half_of(lists)
-    if not some[0]:
-        return ""
-    return f"{lists.run.position[at[0]] - 1} + {_n(missing[0])}/{_n(grade[0])}"
-
-
 def _judged(lists: Lists, k: int | None) -> str:
     looked = lists.known[: k or lists.run.total]
     return f"{int(looked.sum())} / {len(looked)}"
@@ -358,12 +335,6 @@ def _rbp(lists: Lists, p: float, rel: float, top: float | None, k: int | None) -
 def _rbpl(lists: Lists, p: float, rel: float) -> str:
     _, n_hits, relevant, n = _counts(lists, rel)
     return f"{_rbp(lists, p, rel, None, None)} + {n_hits}/{relevant} × {_n(p)}^{n}"
-
-
-def _ild(lists: Lists, k: int | None) -> str:
-    items = lists.of_query(0)[0][:k]
-    apart = _all(similarities_of(lists, items)[np.triu_indices(len(items), 1)].tolist())
-    return f"({_sum(f'(1 - {value})' for value in apart)}) / {len(apart)}"
 
 
 def _rank_quality(lists: Lists, k: int, lam: float, low: float, high: float) -> str:
@@ -413,11 +384,9 @@ WORKED: dict[str, Callable[..., str]] = {
     "ERR": _err,
     "bpref": _bpref,
     "Judged": _judged,
-    "RHL": _half_life,
     "nDCG": _ndcg,
     "nDCGL": _ndcgl,
     "RBP": _rbp,
     "RBPL": _rbpl,
-    "ILD": _ild,
     "rank_quality": _rank_quality,
 }

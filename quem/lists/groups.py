@@ -196,25 +196,3 @@ def group_letters(groups: list[tuple[int, ...]], n: int) -> list[str]:
         for member in group:
             letters[member] += chr(ord("a") + letter) + (str(turn + 1) if turn else "")
     return letters
-
-
-def rank_agreement(means: Floats) -> Floats:
-    """Give Kendall's tau-b between the orders of systems by each two measures.
-
-    References
-    ----------
-    Kendall, M. G. (1945). The treatment of ties in ranking problems. Biometrika, 33(3), 239-251.
-
-    Shapes: `means` (systems, measures).
-    """
-    n_systems, n_measures = means.shape
-    if n_systems < _PAIR:
-        return np.full((n_measures, n_measures), np.nan)
-    first, second = np.array(list(combinations(range(n_systems), 2))).T
-    apart = means[first] - means[second]
-    both = (~np.isnan(apart)).astype(float)
-    sign = np.where(np.abs(np.nan_to_num(apart)) <= _SAME, 0.0, np.sign(np.nan_to_num(apart)))
-    concordance = sign.T @ sign
-    untied = np.abs(sign).T @ both
-    scale = np.sqrt(untied * untied.T)
-    return np.where(scale > 0, concordance / np.where(scale > 0, scale, 1.0), np.nan)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain, repeat
@@ -16,13 +15,12 @@ from quem.errors import QuemError
 from quem.lists.ragged import Places, Ragged, sum_by, tied_places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Hashable, Iterable
 
     from numpy.typing import NDArray
 
 Ties = Literal["given", "id", "expected"]
 # From n items to how similar each two of them are, shape (n, n).
-Likeness = Callable[[list[Hashable]], "NDArray[np.float64]"]
 _Value = TypeVar("_Value")
 # No similarity and no grade: stands for an item that the ground truth does not have.
 _ABSENT = float(np.finfo(np.float64).min)
@@ -90,8 +88,6 @@ class Lists:
         trec_eval has them; or in all orders, over which measures give their mean.
     scored : array of bool, shape (q,), optional
         Whether the scores of a list mean anything; else only the order does. True by default.
-    likeness : callable, optional
-        From a list of n items to how similar each two of them are, an array of shape (n, n).
 
     Raises
     ------
@@ -107,9 +103,7 @@ class Lists:
         queries: list[Hashable] | None = None,
         ties: Ties = "given",
         scored: NDArray[np.bool_] | None = None,
-        likeness: Likeness | None = None,
     ) -> None:
-        self.likeness = likeness
         self._run, self._truth, self._by_id = run, truth, ties == "id"
         self.all_orders = ties == "expected"
         self.queries: list[Hashable] = [*range(len(truth))] if queries is None else queries
@@ -232,7 +226,6 @@ class Lists:
             queries=self.queries,
             ties=ties,
             scored=self.scored,
-            likeness=self.likeness,
         )
 
     def of_query(

@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from quem.errors import Mistake, QuemError
 from quem.io.text import nearest
 from quem.lists.binary import HITS, PRECISION, RECIPROCAL_RANK
-from quem.lists.diversity import DIVERSITY
 from quem.lists.error import ERROR, RANKS
 from quem.lists.graded import GAIN, RANK_BIASED
-from quem.lists.half_life import HALF_LIFE
 from quem.lists.length_aware import LENGTH_AWARE
 from quem.lists.measure import Definition, Measure, split_spelling
 from quem.lists.own import CALL, define
@@ -37,10 +35,8 @@ _FAMILIES = (
     PRECISION,
     RECIPROCAL_RANK,
     RELEVANCE,
-    HALF_LIFE,
     GAIN,
     RANK_BIASED,
-    DIVERSITY,
     RANK_QUALITY,
 )
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 _SAID = ("ranked", "refused")
 _COMPARED = ("ranked", "cannot", "refused")
-_REMARKS = ("comments", "comment")
 # Deeper ones are no answers, and would cost much to try.
 _MOST_OBJECTS = 200
 
@@ -32,8 +31,6 @@ class Answer:
 
     ranked: tuple[tuple[str, ...], ...]  # best first; equal ones together
     cannot: dict[str, str] = field(default_factory=dict)  # why solutions could not be ranked
-    # What else it said: ``comments`` by letter, and ``comment``.
-    comments: dict[str, Any] = field(default_factory=dict)
     usage: dict[str, Any] = field(default_factory=dict)  # tokens and cost, as far as it says them
 
 
@@ -62,8 +59,7 @@ def read_answer(text: str, letters: Sequence[str]) -> Answer | Refusal:
             raise InvalidAnswerError("refused is not a text, or is beside ranked")
         return Refusal(one["refused"], usage)
     ranked, cannot = _letters(one, letters)
-    comments: dict[str, Any] = {key: one[key] for key in _REMARKS if key in one}
-    return Answer(ranked, cannot, comments, usage)
+    return Answer(ranked, cannot, usage)
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:

@@ -61,12 +61,11 @@ class Transcripts:
         name = f"{key}.error-{secrets.token_hex(4)}.json"
         write_new(self._path(key).with_name(name), text.encode("utf-8", "surrogatepass"))
 
-    def keep_run(self, run: Run) -> Path:
+    def keep_run(self, run: Run) -> None:
         """Add a run, which from now on is the last one."""
         path = self.folder / "runs" / f"{run.number:04}.json"
         if not write_new(path, run.model_dump_json(indent=1).encode()):
             raise FileExistsError(path)
-        return path
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json"

@@ -11,16 +11,15 @@ import numpy as np
 
 from quem.errors import WarningRules
 from quem.options.calibration import are_probabilities
-from quem.options.conformal import fewest_for_coverage
-from quem.wording import format_percent, join_words, measured
+from quem.wording import join_words, measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quem.errors import StudyWarning
     from quem.options.result import OptionsFindings, SystemScores
-    from quem.options.rules import Showing
     from quem.options.thresholds import Sweep
+    from quem.options.utility import BestThreshold
 
 _FEW = 30
 _NEEDS_TO_BE_NOT_EMPTY = "the list is empty"
@@ -32,7 +31,7 @@ _LISTS: WarningRules[OptionsFindings, SystemScores] = WarningRules()
 _MEASURES: WarningRules[OptionsFindings] = WarningRules()
 _CONFIDENCES: WarningRules[OptionsFindings, int] = WarningRules()
 _SWEEPS: WarningRules[OptionsFindings, Sweep] = WarningRules()
-_SHOWINGS: WarningRules[OptionsFindings, Showing] = WarningRules()
+_BEST: WarningRules[OptionsFindings, BestThreshold] = WarningRules()
 _THRESHOLDS: WarningRules[OptionsFindings] = WarningRules()
 
 
@@ -46,8 +45,8 @@ def find_warnings(findings: OptionsFindings) -> Iterator[StudyWarning]:
         yield from _CONFIDENCES.find(findings, system)
     for sweep in findings.sweeps:
         yield from _SWEEPS.find(findings, sweep)
-    for showing in findings.showings:
-        yield from _SHOWINGS.find(findings, showing)
+    for best in findings.best:
+        yield from _BEST.find(findings, best)
     yield from _THRESHOLDS.find(findings)
 
 
@@ -174,39 +173,23 @@ def _coarse_thresholds(findings: OptionsFindings, sweep: Sweep) -> Iterator[str]
         )
 
 
-@_SHOWINGS.add("optimistic-threshold", remedy="use the cross-validated utility, or more questions")
-def _optimistic_threshold(findings: OptionsFindings, showing: Showing) -> Iterator[str]:
-    best, utility = showing.best, findings.settings.utility
-    if best is None or utility is None:
-        return
-    rule = showing.rule("best-threshold")
-    optimism = float(best.curve[best.at]) - rule.utility
-    if np.isfinite(optimism) and optimism > _MUCH * utility.hit:
+@_BEST.add("optimistic-threshold", remedy="use the cross-validated utility, or more questions")
+def _optimistic_threshold(findings: OptionsFindings, best: BestThreshold) -> Iterator[str]:
+    utility = findings.settings.utility
+    optimism = float(best.curve[best.at]) - best.cross_validated
+    if utility and np.isfinite(optimism) and optimism > _MUCH * utility.hit:
         yield (
-            f"the best threshold of {findings.name_of(showing.system)}, {rule.threshold:.4g}, is "
+            f"the best threshold of {findings.name_of(best.system)}, {best.threshold:.4g}, is "
             f"worth {measured(optimism)} less on other questions"
-        )
-
-
-@_THRESHOLDS.add("few-for-coverage", remedy="add questions, or ask for less coverage")
-def _few_for_coverage(findings: OptionsFindings) -> Iterator[str]:
-    coverage = findings.settings.coverage
-    fewest = fewest_for_coverage(coverage)
-    if few := [showing for showing in findings.showings if showing.n < fewest]:
-        n = min(showing.n for showing in few)
-        yield (
-            f"option sets that cover {format_percent(coverage)} of questions need {fewest:,} "
-            f"questions or more, and there {'is' if n == 1 else 'are'} {n:,}, so that the sets of "
-            f"{join_words(findings.name_of(showing.system) for showing in few)} are whole lists"
         )
 
 
 @_THRESHOLDS.add("threshold-at-the-edge")
 def _threshold_at_the_edge(findings: OptionsFindings) -> Iterator[str]:
     several = [
-        (findings.name_of(showing.system), showing.best.at, len(showing.best.curve))
-        for showing in findings.showings
-        if showing.best is not None and len(showing.best.curve) > 1
+        (findings.name_of(best.system), best.at, len(best.curve))
+        for best in findings.best
+        if len(best.curve) > 1
     ]
     if lowest := [name for name, at, _ in several if at == 0]:
         yield (

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from quem.options.calibration import Calibration
     from quem.options.lists import LengthGroup, Scorer, Ways
     from quem.options.loading import OptionsStudy
-    from quem.options.risk import RiskCurve
-    from quem.options.rules import Showing
     from quem.options.thresholds import Sweep
+    from quem.options.utility import BestThreshold
     from quem.study.options import OptionsSettings
 
     Floats = NDArray[np.float64]
@@ -75,9 +74,8 @@ class OptionsFindings:
     system_scores: tuple[SystemScores, ...]  # one a system
     undefined: tuple[Undefined, ...]
     groups: tuple[LengthGroup, ...]
-    sweeps: tuple[Sweep, ...]  # of the systems with confidences, as are the next two
-    showings: tuple[Showing, ...]  # which options to show
-    risks: tuple[RiskCurve, ...]
+    sweeps: tuple[Sweep, ...]  # of the systems with confidences
+    best: tuple[BestThreshold, ...]  # of these, where the study states a utility
     calibrations: tuple[Calibration, ...]  # of those of them whose confidences lie between 0 and 1
     pairs: tuple[PairDifference, ...]
     # Of the measures that have a direction, on short lists.

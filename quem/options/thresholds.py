@@ -113,7 +113,7 @@ def cut_lists(answers: Answers, counted: NDArray[np.bool_], settings: OptionsSet
         shape = len(threshold), int(counted.sum())
         codes = np.empty(shape, dtype=np.min_scalar_type(width * len(ways)))
         for row, t in zip(codes, threshold.tolist(), strict=True):
-            length = np.maximum(reaching(answers, t), np.minimum(answers.length, settings.shown))[
+            length = np.maximum(_reaching(answers, t), np.minimum(answers.length, settings.shown))[
                 counted
             ]
             held = ((places > 0) & (places <= length[:, np.newaxis])).sum(axis=1)
@@ -129,13 +129,9 @@ def cut_lists(answers: Answers, counted: NDArray[np.bool_], settings: OptionsSet
     return CutLists(threshold, lists // len(ways), cut, codes, coarse)
 
 
-def reaching(answers: Answers, threshold: float | Floats) -> Integers:
-    """Count the options of each list whose confidence reaches a threshold.
-
-    Shapes: `threshold` (q,).
-    """
-    least = threshold if isinstance(threshold, float) else threshold[answers.question]
-    reached = answers.question[answers.confidence >= least]
+def _reaching(answers: Answers, threshold: float) -> Integers:
+    """Count the options of each list whose confidence reaches a threshold, shape (q,)."""
+    reached = answers.question[answers.confidence >= threshold]
     return np.bincount(reached, minlength=len(answers.answered))
 
 
@@ -155,19 +151,6 @@ def resampled(
         for start in range(0, thresholds, at_once)
     ]
     return np.hstack(parts)
-
-
-def divided(n: int, settings: OptionsSettings) -> tuple[Integers, int]:
-    """Divide n questions at random into parts of about one size, each of which is held out once.
-
-    Shapes: `fold` (n,).
-    """
-    folds = min(settings.folds, n)
-    fold = np.zeros(n, dtype=np.int64)
-    if folds < 2:  # noqa: PLR2004  there are no other questions
-        return fold, 0
-    fold[np.random.default_rng(settings.seed).permutation(n)] = np.arange(n) % folds
-    return fold, folds
 
 
 def _weighted_means(values: Floats, times: Integers) -> Floats:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.lists.inference import percentile_ends
-from quem.options.thresholds import divided, resampled
+from quem.options.thresholds import resampled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,13 +32,18 @@ _SAME = 1e-12
 class BestThreshold:
     """The threshold of the highest utility."""
 
+    system: int
     # Of shape (t,): the mean utility at each threshold of the sweep, with bootstrap intervals
     curve: Floats
     low: Floats
     high: Floats
     at: int  # which threshold is the best; of equal ones, the highest
+    threshold: float  # that one
     range: tuple[float, float]  # between which the best threshold lies in resampled questions
     corrected: float  # the utility at the best threshold less its optimism, by bootstrap
+    # The mean utility of lists by the best threshold of the other parts of the questions; NaN where
+    # there are too few questions.
+    cross_validated: float
     # The best threshold if confidences were true probabilities and questions had one correct
     # option: an option then pays where its probability is at least its cost over the difference of
     # a hit and a miss.
@@ -52,13 +57,15 @@ def worth(utility: Utility, length: Integers, hit: Flags) -> Floats:
     return np.asarray(np.where(length > 0, shown, -empty))
 
 
-def best_threshold(lists: CutLists, utility: Utility, settings: OptionsSettings) -> BestThreshold:
+def best_threshold(system: int, lists: CutLists, settings: OptionsSettings) -> BestThreshold:
     """Find the threshold of the highest mean utility.
 
     References
     ----------
     Efron, B., & Tibshirani, R. J. (1993). An introduction to the bootstrap, chapter 17.
     """
+    utility = settings.utility
+    assert utility is not None  # noqa: S101  asked before
     values = worth(utility, lists.length, lists.hit)
     curve = np.array([values[row].mean() for row in lists.which])
     drawn = resampled(lambda rows: values[lists.which[rows]].T, len(curve), settings)
@@ -66,35 +73,40 @@ def best_threshold(lists: CutLists, utility: Utility, settings: OptionsSettings)
     at = _best(curve)
     optimism, best_range = _optimism(drawn, curve, lists.threshold, settings.level)
     return BestThreshold(
+        system=system,
         curve=curve,
         low=low,
         high=high,
         at=at,
+        threshold=float(lists.threshold[at]),
         range=best_range,
         corrected=float(curve[at]) - optimism,
+        cross_validated=_cross_validated(values, lists, settings),
         if_calibrated=utility.option / (utility.hit + utility.miss),
     )
 
 
-def held_out_thresholds(
-    lists: CutLists, utility: Utility, settings: OptionsSettings
-) -> tuple[Integers, Flags]:
-    """Give each question the list of the threshold that is best for the other questions.
+def _cross_validated(values: Floats, lists: CutLists, settings: OptionsSettings) -> float:
+    """Give the mean utility of questions by the threshold that is best for the other parts.
 
-    Shapes: `length` (q,); `hit` (q,).
+    Shapes: `values` (d,), of the distinct lists.
     """
-    values = worth(utility, lists.length, lists.hit)
-    fold, folds = divided(lists.which.shape[1], settings)
+    n = lists.which.shape[1]
+    folds = min(settings.folds, n)
+    if folds < 2:  # noqa: PLR2004  there are no other questions
+        return float("nan")
+    fold = np.empty(n, dtype=np.int64)
+    fold[np.random.default_rng(settings.seed).permutation(n)] = np.arange(n) % folds
     sums = np.stack(
         [np.bincount(fold, weights=values[row], minlength=folds) for row in lists.which]
     )
     sizes = np.bincount(fold, minlength=folds)
-    which = np.zeros(len(fold), dtype=np.int64)
+    which = np.zeros(n, dtype=np.int64)
     for part in range(folds):
-        others = max(len(fold) - int(sizes[part]), 1)
         inside = fold == part
-        which[inside] = lists.which[_best((sums.sum(axis=1) - sums[:, part]) / others), inside]
-    return lists.length[which], lists.hit[which]
+        means = (sums.sum(axis=1) - sums[:, part]) / (n - int(sizes[part]))
+        which[inside] = lists.which[_best(means), inside]
+    return float(values[which].mean())
 
 
 def _best(means: Floats) -> int:

@@ -60,7 +60,7 @@ def _render(
             name = f"{stem}-narrow"
             figures[name] = inline_svg(svg_text(figure, name), name, captions[stem])
     page = (
-        _environment(result.presentation().templates)
+        _environment()
         .get_template(template)
         .render(
             **context,
@@ -74,11 +74,11 @@ def _render(
     return re.sub(r"\n\s*\n+", "\n", page) + "\n"
 
 
-def _environment(added: Path | None) -> Environment:
+def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader([*([added] if added else []), resource("templates")]),
+        loader=FileSystemLoader(resource("templates")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -43,12 +43,10 @@ class Presentation(Generic[Findings]):
         figures: Drawers[Findings] | Callable[[], Drawers[Findings]],
         summary: Callable[[Findings], str],
         context: Callable[[Findings], dict[str, Any]],
-        templates: Path | None = None,
         narrow: Callable[[], Drawers[Findings]] = dict,
     ) -> None:
         self.document, self.tables, self._figures = document, tables, figures
-        self.summary, self.context, self.templates = summary, context, templates
-        self.narrow = narrow
+        self.summary, self.context, self.narrow = summary, context, narrow
 
     @property
     def figures(self) -> Drawers[Findings]:

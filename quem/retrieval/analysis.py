@@ -12,7 +12,6 @@ from quem.lists.inference import Means, compare_systems, fewest_of, query_means
 from quem.lists.registry import named
 from quem.parallel import silent
 from quem.retrieval.build_retrievers import (
-    likeness_of,
     make_retrievers,
     run_phases,
     run_retrievers,
@@ -21,7 +20,6 @@ from quem.retrieval.checks import entry_warnings, find_warnings
 from quem.retrieval.choosing import depth_of, mac_fac_measures, measures_of, truth_depth_of
 from quem.retrieval.judges import JudgeGrades
 from quem.retrieval.lists import QueryScores, score_lists
-from quem.retrieval.machine_grades import find_powered
 from quem.retrieval.result import (
     Evaluated,
     MacFacFound,
@@ -52,7 +50,6 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.lists import Measure
     from quem.lists.inference import PairDifference
-    from quem.lists.lists import Likeness
     from quem.parallel import Progress
     from quem.retrieval.build_retrievers import Phases
     from quem.retrieval.lists import CaseLists
@@ -79,7 +76,6 @@ def analyze_retrieval(
     retrievers, warnings = make_retrievers(study)
     require_truth(study, retrievers)
     measures, headline = measures_of(study, used)
-    likeness = likeness_of(study, measures)
     n = study.data.task.n_candidates
     depth = depth_of(measures, n)
     times = Times(used.warm_up, used.repeats)
@@ -89,7 +85,7 @@ def analyze_retrieval(
     lists = [*(run.lists for run in runs.values()), *(run.lists for run in phases.pairs)]
     need = Need(max(truth_depth_of(measures, n), phases.depth), lists)
     truth = find_truth(study, retrievers, keep, need, progress)
-    work = _Work(study, used, truth, measures, depth, runs, likeness)
+    work = _Work(study, used, truth, measures, depth, runs)
     evaluated = [work.evaluated(name, run) for name, run in runs.items()]
     scored = [one for one in evaluated if one.scores is not None]
     if not scored and study.spec.mac_fac is None:
@@ -119,8 +115,7 @@ def analyze_retrieval(
 def check_retrieval(study: RetrievalStudy) -> tuple[StudyWarning, ...]:
     """Say what is doubtful before anything is run; retrievers are made, and asked nothing."""
     _, warnings = make_retrievers(study)
-    measures, _ = measures_of(study, study.spec.analysis)
-    likeness_of(study, measures)
+    measures_of(study, study.spec.analysis)
     return (*study.data.warnings, *warnings, *entry_warnings(study))
 
 
@@ -142,7 +137,6 @@ class _Work:
     measures: tuple[Measure, ...]
     depth: int
     runs: dict[str, Run]
-    likeness: Likeness | None = None
 
     def __post_init__(self) -> None:
         self.task: Task = self.study.data.task
@@ -180,7 +174,7 @@ class _Work:
 
     def scores(self, lists: CaseLists, truth: CaseLists) -> QueryScores:
         """Hold lists against a ground truth, with ties as the settings say."""
-        return score_lists(lists, truth, self.measures, self.settings.ties, self.likeness)
+        return score_lists(lists, truth, self.measures, self.settings.ties)
 
     def means(self, name: str, scores: QueryScores) -> Means:
         """The means over queries, with intervals; of judges too, where they are the truth."""
@@ -229,7 +223,7 @@ class _Work:
         ]
 
     def with_judged(self, findings: RetrievalFindings) -> RetrievalFindings:
-        """Add what is judged, what the rest could change, and what machine judges add."""
+        """Add what is judged, and what the rest could change."""
         used, truth, measures = self.settings, self.truth.lists, self.measures
         judged = {
             one.id: judged_shares(one.run.lists, truth, measures, used.ties)
@@ -241,33 +235,16 @@ class _Work:
             for one in findings.best_first
             if one.scores is not None
         ]
-        unjudged = machine = None
-        headline = measures[findings.headline]
-        # How different cases are does not depend on grades.
-        if headline.definition.family != "diversity":
-            unjudged = find_unjudged(
-                compared,
-                truth,
-                headline,
-                findings.headline,
-                ties=used.ties,
-                top=used.top_grade,
-                count=used.judge_next,
-            )
-        if (machines := self.study.data.machines) is not None:
-            machine = find_powered(
-                [one.run.lists for one in findings.scored],
-                [one.scores.values for one in findings.scored if one.scores is not None],
-                truth.sizes > 0,
-                machines,
-                measures,
-                self.task,
-                ties=used.ties,
-                level=used.level,
-                drawn=self.study.spec.ground_truth.experts_on == "drawn",
-                likeness=self.likeness,
-            )
-        return replace(findings, judged=judged, unjudged=unjudged, machine=machine)
+        unjudged = find_unjudged(
+            compared,
+            truth,
+            measures[findings.headline],
+            findings.headline,
+            ties=used.ties,
+            top=used.top_grade,
+            count=used.judge_next,
+        )
+        return replace(findings, judged=judged, unjudged=unjudged)
 
 
 def _judges(work: _Work) -> Evaluated | None:
@@ -281,7 +258,7 @@ def _judges(work: _Work) -> Evaluated | None:
         if isinstance(judges, JudgeGrades):
             own, truth = judges.agreement(judge, queries, cases)
             # Grades are few, and a judge orders no cases of one grade.
-            values = score_lists(own, truth, work.measures, "expected", work.likeness).values
+            values = score_lists(own, truth, work.measures, "expected").values
             values[own.sizes == 0] = np.nan
         else:
             others = np.ones(len(judges.judges), dtype=np.int64)

@@ -19,7 +19,6 @@ from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json, read_records, text_of
 from quem.io.tables import MOST_NAMED, SourceTable, all_columns, repeats
 from quem.io.text import nearest, shown
-from quem.retrieval.datasets import dataset_base, is_dataset
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -164,10 +163,7 @@ def _read_base(
     path: Path, name: str, what: str, id_name: str
 ) -> tuple[tuple[str, ...], SourceTable[object]]:
     """The ids of one file and its attributes: JSON or Parquet by its ending, else CSV."""
-    if is_dataset(name):
-        table = dataset_base(name, what)
-    else:
-        table = (_from_json if is_json(path) else _from_columns)(path, name, what, id_name)
+    table = (_from_json if is_json(path) else _from_columns)(path, name, what, id_name)
     own = _id_column(table.columns, id_name)
     if not own:
         raise QuemError(

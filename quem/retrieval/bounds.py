@@ -1,6 +1,6 @@
 r"""How far apart two lists could be on a query, whatever the grades of unjudged cases are.
 
-A case that is in both lists has one grade. Where a measure allows it, the bounds are exact:
+A case that is in both lists has one grade. The bounds are exact, for measures of these kinds:
 
 - ``sum``: the score is a weighted sum of gains (P, RBP), and each case is chosen separately.
 - ``share``: hits divided by the number R of relevant cases (R). With m unjudged cases relevant,
@@ -131,7 +131,7 @@ _KINDS: dict[str, Literal["sum", "share", "first", "gain"]] = {
 
 
 def scale_of(measure: Measure, truth: CaseLists, top: float) -> Scale | None:
-    """Say how a measure counts grades; None where its bounds have to be searched for."""
+    """Say how a measure counts grades; None where it has no bounds."""
     kind = _KINDS.get(measure.definition.name)
     values = dict(measure.values)
     # Lists without unjudged cases get longer with every grade.

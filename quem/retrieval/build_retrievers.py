@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
 
 from quem.errors import QuemError, StudyWarning
 from quem.io.custom_functions import BrokenEntry, Entry, raised
@@ -21,23 +19,18 @@ from quem.retrieval.retrievers import (
     make_linear,
 )
 from quem.retrieval.running import Run, ask_all, n_calls, run_rounds
-from quem.study.retrieval import Linear, Retriever
 from quem.wording import join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Iterator
 
     from quem.errors import Mistake
-    from quem.lists import Measure
-    from quem.lists.lists import Likeness
     from quem.parallel import Progress
     from quem.retrieval.bases import Case
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.retrievers import Local, Runs
     from quem.retrieval.running import Times
-    from quem.study.retrieval import Attribute
+    from quem.study.retrieval import Attribute, Retriever
 
 # Columns that hold what is to be found out, where the study file names no solution.
 _OUTCOMES = {"class", "label", "outcome", "solution", "target"}
@@ -83,50 +76,6 @@ def make_built_in(study: RetrievalStudy) -> dict[str, Runs]:
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
     return retrievers
-
-
-def likeness_of(study: RetrievalStudy, measures: Iterable[Measure]) -> Likeness | None:
-    """Say how similar cases are to each other, where a measure asks for it."""
-    if not any(one.definition.family == "diversity" for one in measures):
-        return None
-    linear = {one.id: at for at, one in enumerate(study.spec.retrievers) if one.linear is not None}
-    named = study.spec.likeness
-    if named and named not in linear:
-        raise QuemError(
-            [
-                study.mistake(
-                    ("likeness",),
-                    f"there is no linear retriever {shown(named)}{nearest(named, linear)}",
-                )
-            ]
-        )
-    task = study.data.task
-    if not task.cases.problem:
-        raise QuemError(
-            [
-                study.mistake(
-                    ("cases",),
-                    (
-                        "ILD compares the cases of a list with each other, which needs their "
-                        "attributes; name "
-                        "the file of the cases"
-                    ),
-                )
-            ]
-        )
-    at = linear[named] if named else next(iter(linear.values()), 0)
-    spec = study.spec.retrievers[at] if linear else Retriever(id="likeness", linear=Linear())
-    among = replace(study, data=replace(study.data, task=replace(task, queries=task.cases)))
-    mistakes: list[Mistake] = []
-    retriever = _linear(among, at, spec, mistakes)
-    if retriever is None:
-        raise QuemError(mistakes)
-
-    def likeness(ids: list[Hashable]) -> NDArray[np.float64]:
-        places = np.array([task.cases.index[str(name)] for name in ids], dtype=np.int32)
-        return retriever.similarities(places, places)
-
-    return likeness
 
 
 def _outcomes(study: RetrievalStudy, retrievers: dict[str, Runs]) -> Iterator[StudyWarning]:

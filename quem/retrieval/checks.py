@@ -11,7 +11,6 @@ import numpy as np
 
 from quem.errors import WarningRules
 from quem.io.text import shown
-from quem.retrieval.stored import words_of
 from quem.wording import format_percent, join_words
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 _FEW_QUERIES = 10
 _FEW_JUDGES = 5
 _FEW = 3
-_FEW_EXPERT_QUERIES = 15
 # Of the cases that are looked at.
 _MOSTLY_JUDGED, _UNEVEN = 0.9, 0.1
 _LEAVE = ("leaves", "leave")
@@ -57,9 +55,7 @@ def find_warnings(findings: RetrievalFindings) -> Iterator[StudyWarning]:
 
 
 def _before(study: RetrievalStudy, truth: CaseLists | None) -> Iterator[StudyWarning]:
-    # Beside machine judges it is meant so that experts judged some queries only.
-    shown_truth = None if study.data.machines is not None else truth
-    return _BEFORE.find(len(study.data.task.queries), study.data.judges, shown_truth)
+    return _BEFORE.find(len(study.data.task.queries), study.data.judges, truth)
 
 
 @_BEFORE.add("few-queries")
@@ -272,55 +268,12 @@ def _judges_could_differ(findings: RetrievalFindings) -> Iterator[str]:
         )
 
 
-@_RESULTS.add("labeled-not-drawn", remedy="draw them at random and say `experts_on: drawn`")
-def _labeled_not_drawn(findings: RetrievalFindings) -> Iterator[str]:
-    machine = findings.machine
-    if machine and not machine.drawn and any(one.result.share for one in machine.means):
-        chosen = findings.study.spec.ground_truth.experts_on == "chosen"
-        yield (
-            f"the {machine.n_experts:,} queries that experts judged "
-            f"{'were chosen' if chosen else 'are not said to be drawn at random'}, and means with "
-            "machine judges are only right for queries drawn from all"
-        )
-
-
-@_RESULTS.add("few-expert-queries", remedy="let experts judge more of the queries")
-def _few_expert_queries(findings: RetrievalFindings) -> Iterator[str]:
-    machine = findings.machine
-    if machine and machine.n_experts < _FEW_EXPERT_QUERIES:
-        yield (
-            f"experts judged {machine.n_experts:,} of the {machine.n_queries:,} queries, fewer "
-            f"than the {_FEW_EXPERT_QUERIES} from which on intervals with machine judges were "
-            "checked"
-        )
-
-
-@_RESULTS.add("machine-queries-missing", remedy="let them judge the same pool for every query")
-def _machine_queries_missing(findings: RetrievalFindings) -> Iterator[str]:
-    machine = findings.machine
-    if machine and machine.n_graded < machine.n_queries:
-        yield (
-            f"machine judges judged {machine.n_graded:,} of the {machine.n_queries:,} queries; "
-            "the others count with the mean of these"
-        )
-
-
 @_RESULTS.add("k-beyond-cases")
 def _k_beyond_cases(findings: RetrievalFindings) -> Iterator[str]:
     n = findings.task.n_candidates
     large = [m.name for m in findings.measures if int(dict(m.values).get("k") or 0) > n]
     if large:
         yield f"{join_words(large, _FEW)}: k exceeds the {n} cases to search"
-
-
-@_RESULTS.add("no-trec-files")
-def _no_trec_files(findings: RetrievalFindings) -> Iterator[str]:
-    for names, what in ((findings.task.queries.ids, "queries"), (findings.task.cases.ids, "cases")):
-        if words_of(names) is None:
-            yield (
-                f"ids of {what} differ only in spaces, which TREC files cannot hold; runs "
-                "and qrels are not written"
-            )
 
 
 @_RESULTS.add("retriever-failed")

@@ -122,11 +122,6 @@ class JudgeGrades:
         first = self._order[self._starts]
         return self._listed(first, self.consensus(weights), queries, cases)
 
-    def of_judge(self, judge: int, queries: CaseBase, cases: CaseBase) -> CaseLists:
-        """Give the grades of one judge as a ground truth."""
-        rows = self._order[self.judge[self._order] == judge]
-        return self._listed(rows, self.grade[rows], queries, cases)
-
     def agreement(
         self, judge: int, queries: CaseBase, cases: CaseBase
     ) -> tuple[CaseLists, CaseLists]:
@@ -192,27 +187,18 @@ def grades_of_rows(
     return JudgeGrades(name, title, judges, queries, cases, query, case, judge, grade, by)
 
 
-def grades_of(
-    stored: Stored, title: str = "", *, by: By = "median", nobody: str = "machine"
-) -> JudgeGrades:
+def grades_of(stored: Stored, title: str = "", *, by: By = "median") -> JudgeGrades:
     """Make the grades of judges of the rows of a file."""
     table = stored.table
-    has_judges = "judge" in table.columns
-    columns = [table.columns[name] for name in ("query", "case")]
-    columns.append(
-        table.columns["judge"]
-        if has_judges
-        else CodedColumn(np.zeros(len(table), np.int64), [nobody])
-    )
+    columns = [table.columns[name] for name in ("query", "case", "judge")]
     codes, names = zip(*map(_compact, columns), strict=True)
     query, case, judge = codes
     mistakes = []
     for row, first in repeats((query * len(names[1]) + case) * len(names[2]) + judge)[0]:
-        who = f"the judge {shown(names[2][judge[row]])}" if has_judges else "the file"
         message = (
-            f"duplicate: {who} has already graded the case {shown(names[1][case[row]])} for the "
-            f"query {shown(names[0][query[row]])} on line {table.place(first, 'case').line}; "
-            "keep one of the lines"
+            f"duplicate: the judge {shown(names[2][judge[row]])} has already graded the case "
+            f"{shown(names[1][case[row]])} for the query {shown(names[0][query[row]])} on line "
+            f"{table.place(first, 'case').line}; keep one of the lines"
         )
         mistakes.append(table.mistake(row, "case", message))
     if mistakes:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.lists import Measure
-    from quem.lists.lists import Likeness
 
 
 @dataclass(frozen=True)
@@ -167,7 +166,6 @@ def score_lists(
     truth: CaseLists,
     measures: Sequence[Measure],
     ties: Ties = "expected",
-    likeness: Likeness | None = None,
 ) -> QueryScores:
     """Hold the lists of a retriever against the ground truth.
 
@@ -188,7 +186,7 @@ def score_lists(
         run = {name: lists.items(query, names) for query, name in ids}
         true = {name: truth.items(query, true_names) for query, name in ids}
         order = "given" if ties == "input" else ties
-        scores = evaluate(run, true, measures, ties=order, likeness=likeness)
+        scores = evaluate(run, true, measures, ties=order)
         values[part] = scores.values
         place = np.array([known.setdefault(why, len(known)) for why in scores.reasons])
         reason[part] = place[scores.reason_codes]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,7 +14,6 @@ from quem.lists.measure import split_spelling
 from quem.lists.registry import own_definition
 from quem.retrieval.bases import CaseBase, Roles, named_only, read_bases
 from quem.retrieval.build_retrievers import make_built_in
-from quem.retrieval.datasets import is_dataset
 from quem.retrieval.judges import JudgeGrades, grades_of
 from quem.retrieval.match_ids import match
 from quem.retrieval.running import Task
@@ -62,7 +60,6 @@ class RetrievalData:
     warnings: tuple[StudyWarning, ...] = ()
     files: tuple[Path, ...] = field(default=(), compare=False)  # everything that was read
     grades: JudgeGrades | None = None  # where the grades of several judges are the ground truth
-    machines: JudgeGrades | None = None  # the grades of machine judges beside those of experts
 
     @property
     def judges(self) -> ExpertRanks | JudgeGrades | None:
@@ -78,7 +75,6 @@ class Sources:
     truth: Stored | None = None
     experts: ExpertRanks | None = None
     grades: JudgeGrades | None = None
-    machines: JudgeGrades | None = None
     cases: CaseBase | None = None
     queries: CaseBase | None = None
     files: list[Path] = field(default_factory=list)
@@ -125,11 +121,6 @@ def match_sources(
         # Of what is not judged yet a pool is made.
         doubts = [] if pooling else warnings
         truth = _matched(read.truth, task, what, read, mistakes, doubts)
-        if read.machines is not None:
-            what = "the machine judges"
-            _matched(read.machines.stored(), task, what, read, mistakes, warnings)
-            # That experts judged some queries only is meant so.
-            warnings[:] = [one for one in warnings if not _is_of_grades(one, read)]
     elif read.experts is not None:
         from quem.retrieval.truth import consensus
 
@@ -143,16 +134,10 @@ def match_sources(
         truth,
         read.experts,
         tuple(warnings),
-        tuple(path for path in read.files if not is_dataset(str(path))),
+        tuple(read.files),
         read.grades,
-        read.machines,
     )
     return data, []
-
-
-def _is_of_grades(warning: StudyWarning, read: Sources) -> bool:
-    names = [one.name for one in (read.truth and read.truth.table, read.machines) if one]
-    return warning.code == "no-list" and any(f"({name})" in warning.message for name in names)
 
 
 def _inconsistent(spec: RetrievalSpec, source: StudySource, *, pooling: bool) -> Iterator[Mistake]:
@@ -200,7 +185,6 @@ def wrong_ids(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake]:
             yield source.mistake(("retrievers", at, "id"), message)
     references: list[tuple[Loc, str]] = [
         (("ground_truth", "retriever"), spec.ground_truth.retriever),
-        (("likeness",), spec.likeness),
     ]
     if spec.mac_fac is not None:
         references += [
@@ -299,15 +283,12 @@ def _read_truth(
     elif truth.qrels:
         read.truth = _file(read, source, truth.qrels, read_qrels)
     elif truth.judgments:
-        read.grades = _grades(read, source, truth, truth.judgments, read_judgments)
+        read.grades = _grades(read, source, truth)
     elif truth.study:
         read.files.append(source.beside(truth.study)[0])
         read.mistakes += _ask_judges(read, truth, source, experts)
     if read.grades is not None:
         read.truth = read.grades.stored()
-    if truth.machine_judgments:
-        reader = partial(read_judgments, judged=False)
-        read.machines = _grades(read, source, truth, truth.machine_judgments, reader)
 
 
 def _ask_judges(
@@ -326,23 +307,14 @@ def _ask_judges(
         read.grades = said
         return
     read.experts = said
-    if truth.machine_judgments:
-        message = f"is about grades, and the judges of {truth.study} gave ranks; leave it out"
-        yield source.mistake(("ground_truth", "machine_judgments"), message)
 
 
-def _grades(
-    read: Sources,
-    source: StudySource,
-    truth: GroundTruth,
-    name: str,
-    reader: Callable[[Path, str], Stored],
-) -> JudgeGrades | None:
-    stored = _file(read, source, name, reader)
+def _grades(read: Sources, source: StudySource, truth: GroundTruth) -> JudgeGrades | None:
+    stored = _file(read, source, truth.judgments, read_judgments)
     if stored is None:
         return None
     try:
-        return grades_of(stored, name, by=truth.consensus)
+        return grades_of(stored, truth.judgments, by=truth.consensus)
     except QuemError as error:
         read.mistakes += error.mistakes
         return None
@@ -365,7 +337,6 @@ def _cases_named(read: Sources) -> CaseBase:
     if read.experts is not None:
         return named_only(read.experts.solvers)
     named = [] if read.truth is None else list(read.truth.case.values)
-    named += read.machines.cases if read.machines is not None else ()
     for stored in read.stored.values():
         named += stored.case.values
     return named_only(named)
@@ -378,10 +349,7 @@ def _queries_named(read: Sources) -> CaseBase:
     if read.truth is None:
         return named_only([])
     query = read.truth.query
-    used = dict.fromkeys(query.values[code] for code in query.codes.tolist())
-    if read.machines is not None:
-        used |= dict.fromkeys(read.machines.queries)
-    return named_only(used)
+    return named_only(query.values[code] for code in query.codes.tolist())
 
 
 def _matched(
@@ -491,7 +459,7 @@ class _Source:
     draft: Draft[RetrievalSpec]
 
     def beside(self, name: str) -> tuple[Path, str]:
-        return (Path(name), name) if is_dataset(name) else self.draft.beside(name)
+        return self.draft.beside(name)
 
     def mistake(self, loc: Loc, message: str) -> Mistake:
         return self.draft.document.mistake(loc, message)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -16,7 +15,7 @@ from quem.retrieval.running import Asked, ask, ask_all
 from quem.retrieval.unjudged import DEFAULT_K
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     import pandas as pd
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from quem.retrieval.judges import JudgeGrades
     from quem.retrieval.lists import CaseLists, QueryScores
     from quem.retrieval.loading import RetrievalStudy
-    from quem.retrieval.machine_grades import MachineFound
     from quem.retrieval.retrievers import Answer, Runs
     from quem.retrieval.running import Guard, Run, Task
     from quem.retrieval.truth import ExpertRanks
@@ -157,7 +155,6 @@ class RetrievalFindings:
     # where the ground truth is not of grades.
     judged: Mapping[str, Mapping[int | None, float]] = field(default_factory=dict)
     unjudged: Unjudged | None = None  # what the others could change; None where there are none
-    machine: MachineFound | None = None  # what machine judges add, where the study has their grades
     warnings: tuple[StudyWarning, ...] = field(default=())
 
     def time(self, one: Evaluated | MacFacPair) -> Time:
@@ -267,13 +264,9 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
     @property
     def file_names(self) -> frozenset[str]:
         """Every file that a report may consist of."""
-        from quem.retrieval.stored import file_stems
-
-        ids = [retriever.id for retriever in self.study.spec.retrievers]
         # What was read from an earlier report stays as it is.
         truth_files = [] if self.findings.truth.reused else ["similarities.csv"]
-        runs = {f"{stem}.txt" for stem in file_stems(ids)}
-        return super().file_names | {"qrels.txt", *truth_files, *runs}
+        return super().file_names | {*truth_files}
 
     @property
     def measures(self) -> pd.DataFrame:
@@ -307,7 +300,7 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
 
     def score_table(self) -> ScoreTable:
         """Give the scores of each retriever on each query with a ground truth, to be compared."""
-        from quem.retrieval.truth import likeness_digest, truth_digest
+        from quem.retrieval.truth import truth_digest
 
         findings, spec = self.findings, self.study.spec
         scores = [one.scores.values for one in findings.scored if one.scores is not None]
@@ -315,9 +308,6 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
             raise QuemError([f"{self.study.name}: no retriever has scores that could be compared"])
         known = np.flatnonzero(findings.truth.lists.sizes > 0)
         used = findings.settings
-        settings: dict[str, str] = {"ties": used.ties}
-        if any(measure.definition.family == "diversity" for measure in findings.measures):
-            settings["likeness"] = likeness_digest(self.study)
         return ScoreTable(
             kind="retrieval",
             title=spec.title,
@@ -329,28 +319,16 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
             headline=findings.headline,
             values=np.stack(scores)[:, known],
             truth=truth_digest(findings.truth, findings.measures, findings.task.n_candidates),
-            settings=settings,
+            settings={"ties": used.ties},
             inference=Inference(used.level, used.bootstrap, used.permutations, used.seed),
             nouns=("retriever", "query"),
         )
 
     def attachments(self) -> dict[str, Iterable[bytes]]:
-        """Give TREC runs and qrels, and the kept ground truth, by name."""
-        from quem.retrieval.stored import file_stems, qrels_parts, run_parts
+        """Give the ground truth that a retriever computed, to be used again."""
         from quem.retrieval.truth import FILE, similarities_parts
 
-        findings, files = self.findings, dict[str, Iterable[bytes]]()
-        ids = [retriever.id for retriever in self.study.spec.retrievers]
-        stems = dict(zip(ids, file_stems(ids), strict=True))
-        truth = findings.truth
-        for one in findings.evaluated:
-            lists = truth.lists if one.is_truth else one.run.lists
-            content = run_parts(lists.top(findings.depth), one.id, findings.settings.ties)
-            if content is not None:
-                files[f"{stems[one.id]}.txt"] = content
-        content = qrels_parts(truth.lists)
-        if content is not None:
-            files["qrels.txt"] = content
-        if truth.mark and not truth.reused:
-            files[FILE] = similarities_parts(truth.lists, truth.mark, truth.depth)
-        return files
+        truth = self.findings.truth
+        if not truth.mark or truth.reused:
+            return {}
+        return {FILE: similarities_parts(truth.lists, truth.mark, truth.depth)}

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.io.columns import CodedColumn, column_of
+from quem.io.columns import CodedColumn
 from quem.io.delimited import read_delimited
 from quem.io.numbers import BLANKS, finite_number, not_finite
 from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json
 from quem.io.tables import MOST_NAMED, SourceTable, field_name, named_columns, read_table
 from quem.io.words import read_words
-from quem.retrieval.datasets import dataset_judgments, dataset_lists, is_dataset
 from quem.retrieval.nested import read_nested
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from quem.io.delimited import Delimited
-    from quem.retrieval.lists import CaseLists, Ties
 
 _MISSING = BLANKS | {"-", "–", "—"}
 _QUERY = {
@@ -74,15 +70,6 @@ class Stored:
         )
 
 
-def stored_grades(name: str, rows: Iterable[tuple[str, str, float]]) -> Stored:
-    """Take grades that no file holds, a row (query, case, grade) for each."""
-    query, case, grade = zip(*rows, strict=True)
-    columns = {"query": column_of(query), "case": column_of(case)}
-    table = SourceTable(name, columns, lambda _, key: Mistake(name, key=key))
-    value = np.array(grade, dtype=float)
-    return Stored(table, value, np.full(len(value), np.nan), scored=True)
-
-
 def read_similarities(path: Path, name: str) -> Stored:
     """Read a table of similarities: columns query, case, similarity; or one column per case."""
     what = "similarity table"
@@ -117,8 +104,6 @@ def read_similarities(path: Path, name: str) -> Stored:
 
 def read_run(path: Path, name: str) -> Stored:
     """Read result lists: a TREC run, or query, case, and similarity or rank in a table or JSON."""
-    if is_dataset(name):
-        return stored_of(dataset_lists(name), "score")
     what, otherwise = "result list", "; a result list is a TREC run or such a table"
     if _has_words(path):
         # The tag at the end of a run may hold spaces, or be left out.
@@ -132,8 +117,6 @@ def read_run(path: Path, name: str) -> Stored:
 
 def read_qrels(path: Path, name: str) -> Stored:
     """Read relevance judgments: TREC qrels, or query, case and grade in a table or JSON."""
-    if is_dataset(name):
-        return stored_of(dataset_judgments(name), "grade")
     what, otherwise = "relevance judgments", "; relevance judgments are TREC qrels or such a table"
     if _has_words(path):
         table = read_words(path, name, what=what, fields=_QRELS, headers=_QUERY.values())
@@ -146,10 +129,10 @@ def _has_words(path: Path) -> bool:
     return not (is_json(path) or is_parquet(path))
 
 
-def read_judgments(path: Path, name: str, *, judged: bool = True) -> Stored:
+def read_judgments(path: Path, name: str) -> Stored:
     """Read the grades of judges: a table with query, case, judge, and grade."""
-    required = ("query", "case", *(("judge",) if judged else ()), "grade")
-    return _read(path, name, "judgments", _JUDGED | _JUDGE, required)
+    fields = _JUDGED | _JUDGE
+    return _read(path, name, "judgments", fields, ("query", "case", "judge", "grade"))
 
 
 def _read(
@@ -259,98 +242,3 @@ def _square(csv: Delimited) -> Stored:
     cells = SourceTable(name, pairs, lambda at, _: table.place(int(row[at]), cases[column_at[at]]))
     value = values[row, column_at]
     return Stored(cells, value, np.full(len(row), np.nan), scored=True)
-
-
-# trec_eval makes room for each grade up to the highest.
-_GRADES = 1000
-_HIGHEST = 1_000_000
-# As TREC has them.
-_DEEPEST = 1000
-
-
-def words_of(names: Sequence[str]) -> list[str] | None:
-    """Write ids without spaces, which separate words; None where two would become one."""
-    words = [re.sub(r"\s+", "_", name) for name in names]
-    return words if len(set(words)) == len(set(names)) else None
-
-
-def file_stems(ids: Sequence[str]) -> list[str]:
-    """Name a file for each retriever, each another one."""
-    stems: list[str] = []
-    for name in ids:
-        plain = re.sub(r"[^\w.+-]+", "-", name, flags=re.ASCII).strip(".-") or "retriever"
-        stem, number = f"run-{plain[:80]}", 2
-        while stem.casefold() in {known.casefold() for known in stems}:
-            stem, number = f"run-{plain[:80]}-{number}", number + 1
-        stems.append(stem)
-    return stems
-
-
-def run_parts(lists: CaseLists, tag: str, ties: Ties = "expected") -> Iterator[bytes] | None:
-    """Write lists as a TREC run, 1,000 cases per query at most; None where ids forbid it.
-
-    Tools order a run by its scores, which trec_eval reads in single precision, and break ties by
-    themselves. Where the similarities would not give them the order that was scored, the scores
-    count down from the length of the list instead.
-    """
-    queries, cases = words_of(lists.queries), words_of(lists.cases)
-    if queries is None or cases is None:
-        return None
-    return _run(lists, queries, cases, re.sub(r"\s+", "_", tag), ties)
-
-
-def _run(
-    lists: CaseLists, queries: list[str], cases: list[str], tag: str, ties: Ties
-) -> Iterator[bytes]:
-    for query, name in enumerate(queries):
-        case, similarity = lists.of(query)
-        if ties == "id" and lists.scored:
-            order = sorted(
-                range(len(case)),
-                key=lambda at: (similarity[at], lists.cases[case[at]]),
-                reverse=True,
-            )
-            case, similarity = case[order], similarity[order]
-        case, similarity = case[:_DEEPEST], similarity[:_DEEPEST]
-        if not lists.scored:
-            similarity = np.arange(len(case), 0, -1, dtype=float)
-        scores = _falling(similarity, open_ties=ties == "expected")
-        pairs = zip(case.tolist(), scores.tolist(), strict=True)
-        yield "".join(
-            f"{name} Q0 {cases[place]} {rank} {value!r} {tag}\n"
-            for rank, (place, value) in enumerate(pairs, 1)
-        ).encode()
-
-
-def _falling(similarity: NDArray[np.float64], *, open_ties: bool) -> NDArray[np.float64]:
-    """Give scores that fall where the order is decided, also in single precision."""
-    new = np.ones(len(similarity), dtype=bool)
-    if open_ties:
-        new[1:] = similarity[1:] != similarity[:-1]
-    with np.errstate(over="ignore"):
-        single = similarity.astype(np.float32)
-    if np.isfinite(single).all() and (single[1:] < single[:-1])[new[1:]].all():
-        return similarity
-    falling: NDArray[np.float64] = (len(new) + 1 - np.cumsum(new)).astype(float)
-    return falling
-
-
-def qrels_parts(truth: CaseLists) -> Iterator[bytes] | None:
-    """Write a ground truth as TREC qrels; None where ids or grades forbid it.
-
-    Grades are whole numbers there: others, such as similarities, are written in thousandths.
-    """
-    queries, cases = words_of(truth.queries), words_of(truth.cases)
-    values = truth.similarity
-    if queries is None or cases is None or not len(values) or np.abs(values).max() > _HIGHEST:
-        return None
-    factor = 1 if (values == np.round(values)).all() else _GRADES
-    return _qrels(truth, queries, cases, factor)
-
-
-def _qrels(truth: CaseLists, queries: list[str], cases: list[str], factor: int) -> Iterator[bytes]:
-    for query, name in enumerate(queries):
-        case, similarity = truth.of(query)
-        grades = np.round(similarity * factor).astype(np.int64)
-        pairs = zip(case.tolist(), grades.tolist(), strict=True)
-        yield "".join(f"{name} 0 {cases[place]} {grade}\n" for place, grade in pairs).encode()

@@ -363,15 +363,6 @@ def truth_digest(truth: Truth, measures: Sequence[Measure], n_candidates: int) -
     return content_digest(parts())
 
 
-def likeness_digest(study: RetrievalStudy) -> str:
-    """Make a short text that changes with how similar cases are to each other, for ILD."""
-    linear = [one for one in study.spec.retrievers if one.linear is not None]
-    named = [one for one in linear if one.id == study.spec.likeness]
-    how = next((one.linear for one in (named or linear)), None)
-    among = replace(study.data.task, queries=study.data.task.cases)
-    return fingerprint(among, {} if how is None else how.model_dump(mode="json"))
-
-
 def similarities_parts(lists: CaseLists, mark: str, depth: int | None) -> Iterator[bytes]:
     """Write lists as CSV, below a line that says what they were made of.
 

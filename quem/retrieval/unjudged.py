@@ -3,14 +3,14 @@
 The unjudged cases of a pair of retrievers are those that either list has down to where the
 headline looks, and that the ground truth lacks. Each could have any grade from 0 to the highest;
 what both lists lack stays unjudged. Queries are independent, so that the extremes of the mean are
-made of those of the queries (see `quem.retrieval.bounds` and `quem.retrieval.search`). A query
-that has no score now, since no judged case is relevant, counts in an extreme where it makes it
-more extreme. A query without any judgment stays out.
+made of those of the queries (see `quem.retrieval.bounds`). A query that has no score now, since no
+judged case is relevant, counts in an extreme where it makes it more extreme. A query without any
+judgment stays out. Some measures have no bounds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,6 @@ from quem.retrieval.bounds import (
     weights_of,
 )
 from quem.retrieval.lists import score_lists
-from quem.retrieval.search import Candidates, search_range
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
 
 # More retrievers than that are not compared with each other.
 _MOST_COMPARED = 6
-# Items of lists and ground truth that may be scored to search for bounds, of all pairs.
-_BUDGET = 12_000_000
 # Cases of each query whose judging is tried, and queries times cases in all; fewer where queries
 # have many cases.
 _MOST_TRIED, _MOST_ROWS, _MOST_CELLS = 20, 20_000, 1_000_000
@@ -73,10 +70,8 @@ class Flip:
     low: float
     high: float
     unjudged: int  # how many of these there are
-    exact: bool  # whether the bounds are exact; else they were searched for, and could be wider
     # How many of the unjudged cases would have to be judged, the most telling ones first, so that
-    # the sign cannot flip any more if none of them is relevant. None where it cannot flip, and
-    # where the bounds are not exact.
+    # the sign cannot flip any more if none of them is relevant. None where it cannot flip.
     to_settle: int | None = None
 
     @property
@@ -105,9 +100,10 @@ class Unjudged:
 
     k: int | None  # down to where the headline looks; None for whole lists
     top: float  # the highest grade that an unjudged case could have
-    flips: tuple[Flip, ...]  # the pairs of the best retrievers
+    flips: tuple[Flip, ...] = ()  # the pairs of the best retrievers whose difference has bounds
     next: tuple[Next, ...] = ()  # the most telling first
-    n_cases: int = 0  # unjudged cases of these pairs in all
+    n_cases: int = 0  # unjudged cases of the best retrievers in all
+    n_unbounded: int = 0  # pairs of these whose difference has no bounds
 
 
 def judged_shares(
@@ -130,7 +126,6 @@ class _Pair:
     now: Floats
     low: Floats
     high: Floats
-    exact: bool
     # By query and unjudged case: how much judging it narrows the query's range, and how much of
     # that is gained on the low side and on the high one if it is not relevant.
     key: NDArray[np.int64]
@@ -164,22 +159,27 @@ def find_unjudged(
     items = {one.at: items_of(one.lists, truth, k, ties) for one in compared}
     if not any(one.unjudged.any() for one in items.values()):
         return None
+    keys = [each.key[each.unjudged] for each in items.values()]
+    n_cases = len(np.unique(np.concatenate(keys)))
+    both = list(combinations(sorted(compared, key=lambda one: one.at), 2))
     scale = scale_of(by, truth, highest)
-    n_pairs = len(compared) * (len(compared) - 1) // 2
+    if scale is None:
+        return Unjudged(k, highest, n_cases=n_cases, n_unbounded=len(both))
     pairs = [
-        _pair(a, b, items, truth, by, column, scale, ties, highest, _BUDGET // n_pairs)
-        for a, b in combinations(sorted(compared, key=lambda one: one.at), 2)
+        _pair(first, second, items, truth, by, column, scale)
+        for first, second in both
+        if _has_bounds(items[first.at], items[second.at], scale)
     ]
     flips = tuple(_flip(pair, scale) for pair in pairs)
     open_pairs = [pair for pair, flip in zip(pairs, flips, strict=True) if flip.could_flip]
-    keys = [each.key[each.unjudged] for each in items.values()]
-    return Unjudged(
-        k,
-        highest,
-        flips,
-        tuple(_next(open_pairs, compared, items, count)),
-        len(np.unique(np.concatenate(keys))),
-    )
+    following = tuple(_next(open_pairs, compared, items, count))
+    return Unjudged(k, highest, flips, following, n_cases, len(both) - len(pairs))
+
+
+def _has_bounds(a: Items, b: Items, scale: Scale) -> bool:
+    """Say whether a pair has bounds: no list has a first relevant position where cases are tied."""
+    queries = np.concatenate([a.query[a.unjudged], b.query[b.unjudged]])
+    return scale.kind != "first" or not (a.tied | b.tied)[queries].any()
 
 
 def _pair(
@@ -189,67 +189,27 @@ def _pair(
     truth: CaseLists,
     by: Measure,
     column: int,
-    scale: Scale | None,
-    ties: Ties,
-    top: float,
-    budget: int,
+    scale: Scale,
 ) -> _Pair:
     a, b = items[first.at], items[second.at]
     now = first.scores.values[:, column] - second.scores.values[:, column]
     n_cases = len(first.lists.cases)
-    keys, lead = _united(a, b, _leads(a), _leads(b))
+    keys = np.unique(np.concatenate([a.key[a.unjudged], b.key[b.unjudged]]))
     pair = _Pair(
         first,
         second,
         now,
         now.copy(),
         now.copy(),
-        exact=True,
         key=keys,
         removes=np.zeros(len(keys)),
         kept_low=np.zeros(len(keys)),
         kept_high=np.zeros(len(keys)),
     )
     queries = np.unique(keys // n_cases)
-    searched = np.zeros(len(queries), dtype=bool)
-    if scale is None:
-        searched[:] = True
-    elif scale.kind == "first":
-        searched = (a.tied | b.tied)[queries]
-    if scale is not None and not searched.all():
-        _bound(pair, queries[~searched], a, b, truth, by, scale, n_cases)
-    if searched.any():
-        each = [
-            Candidates(query, keys[at] % n_cases, lead[at])
-            for query in queries[searched].tolist()
-            for at in [np.flatnonzero(keys // n_cases == query)]
-        ]
-        k = by.depth
-        lists = tuple(one.lists if k is None else one.lists.top(k) for one in (first, second))
-        items_of_each = sum(int(one.sizes[queries].sum()) for one in (*lists, truth))
-        n_lists = budget * 2 * len(queries) // max(items_of_each, 1)
-        found = search_range(
-            by, (lists[0], lists[1]), truth, each, top=top, ties=ties, budget=n_lists
-        )
-        for one, result in zip(each, found, strict=True):
-            at = np.searchsorted(keys, one.query * n_cases + one.case)
-            # What is so now is possible, also by measures that pass over what is unjudged.
-            pair.low[one.query] = np.fmin(result.low, now[one.query])
-            pair.high[one.query] = np.fmax(result.high, now[one.query])
-            pair.removes[at] = result.effect
-            pair.exact &= result.exact
+    if len(queries):
+        _bound(pair, queries, a, b, truth, by, scale, n_cases)
     return pair
-
-
-def _leads(items: Items) -> Floats:
-    """Weigh items by how far up they are."""
-    return np.asarray(2 / (items.places.first + items.places.last))
-
-
-def _united(a: Items, b: Items, of_a: Floats, of_b: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Give the unjudged cases of both lists, and the difference of their weights."""
-    keys = np.unique(np.concatenate([a.key[a.unjudged], b.key[b.unjudged]]))
-    return keys, _weights(keys, a, of_a) - _weights(keys, b, of_b)
 
 
 def _weights(keys: NDArray[np.int64], items: Items, weight: Floats) -> Floats:
@@ -354,20 +314,13 @@ def _extreme(now: Floats, ends: Floats) -> float:
     return total / n if n else float("nan")
 
 
-def _flip(pair: _Pair, scale: Scale | None) -> Flip:
+def _flip(pair: _Pair, scale: Scale) -> Flip:
     difference = float(np.nanmean(pair.now)) if pair.n else float("nan")
     low, high = -_extreme(pair.now, -pair.low), _extreme(pair.now, pair.high)
-    found = Flip(pair.first.at, pair.second.at, difference, low, high, len(pair.key), pair.exact)
-    if not (found.could_flip and pair.exact and scale is not None and pair.problem is not None):
+    found = Flip(pair.first.at, pair.second.at, difference, low, high, len(pair.key))
+    if not found.could_flip or pair.problem is None or abs(difference) <= _ROUNDING:
         return found
-    if abs(difference) <= _ROUNDING or len(pair.query) < len(
-        np.unique(pair.key // len(pair.first.lists.cases))
-    ):
-        return found
-    return Flip(
-        *(pair.first.at, pair.second.at, difference, low, high, len(pair.key), pair.exact),
-        to_settle=_to_settle(pair, scale, sign=1 if difference > 0 else -1),
-    )
+    return replace(found, to_settle=_to_settle(pair, scale, sign=1 if difference > 0 else -1))
 
 
 def _to_settle(pair: _Pair, scale: Scale, sign: int) -> int:

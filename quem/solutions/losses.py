@@ -98,8 +98,9 @@ def _office_losses(file: SolutionFile) -> Iterator[StudyWarning]:
         are = "is" if sum(made.lost.values()) == 1 else "are"
         message = f"{_listing(made.lost)} {are} not shown; put what matters into the text"
         yield StudyWarning("office-not-shown", message)
-    if made.drawn and made.pdf is None:
-        sheets = ", ".join(map(shown, made.drawn))
+    drawn = [table.name for table in made.tables if table.drawn]
+    if drawn and made.pdf is None:
+        sheets = ", ".join(map(shown, drawn))
         message = f"charts and pictures of {sheets} are not shown; {_REMEDY}"
         yield StudyWarning("chart-not-shown", message)
     if count := sum(table.formulas for table in made.tables):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from quem.blinding.pages import pages_of
@@ -41,44 +40,27 @@ _END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _MOST = 10
 
 
-@dataclass(frozen=True)
-class Plea:
-    """A sentence that speaks to a judge, or a long run of encoded text."""
-
-    problem: str
-    solver: str
-    name: str  # the file
-    words: str  # as they are there
-    is_encoded: bool = False
-
-
-def pleas(solution: Solution) -> Iterator[Plea]:
-    """Find what in a solution speaks to its judge, in what judges receive of it."""
-    for file in solution.files:
-        text = _text(file, solution)
-        for sentence in _END.split(text):
-            if _PLEA.search(sentence):
-                yield Plea(solution.problem, solution.solver, file.name, sentence.strip())
-        for run in _ENCODED.finditer(text):
-            yield Plea(solution.problem, solution.solver, file.name, run[0], is_encoded=True)
-
-
 def plea_warnings(solutions: Solutions) -> Iterator[StudyWarning]:
-    """Warn of solutions that speak to their judge."""
+    """Warn of what in solutions speaks to their judge, in what judges receive of them."""
     found = [
-        plea
+        f"{file.name} {what}"
         for by_solver in solutions.by_problem.values()
         for solution in by_solver.values()
-        for plea in pleas(solution)
+        for file in solution.files
+        for what in _pleas(_text(file, solution))
     ]
-    for plea in found[:_MOST]:
-        what = f"holds {len(plea.words)} characters of encoded text"
-        if not plea.is_encoded:
-            what = f"seems to speak to its judge: {shown(plea.words)}"
-        message = f"{plea.name} {what}; machine judges may obey, `quem audit` shows whether they do"
-        yield StudyWarning("addressed-to-judge", message)
+    for message in found[:_MOST]:
+        yield StudyWarning("addressed-to-judge", f"{message}; machine judges may obey")
     if (more := len(found) - _MOST) > 0:
         yield StudyWarning("addressed-to-judge", f"and {more:,} more such places")
+
+
+def _pleas(text: str) -> Iterator[str]:
+    for sentence in _END.split(text):
+        if _PLEA.search(sentence):
+            yield f"seems to speak to its judge: {shown(sentence.strip())}"
+    for run in _ENCODED.finditer(text):
+        yield f"holds {len(run[0])} characters of encoded text"
 
 
 def _text(file: SolutionFile, solution: Solution) -> str:

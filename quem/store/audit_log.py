@@ -22,7 +22,7 @@ class AuditEvent:
     """Something that happened to a study."""
 
     at: dt.datetime
-    actor: str  # the dashboard stands for the organizer where an older quem wrote the event
+    actor: str  # judge, subject, organizer, shell, or server
     what: str  # an event's name, or "submit" or "reopen"
     judge: str = ""  # the id of the judge whom it is about, as it is now; may be empty
     problem: str = ""  # what was submitted or reopened

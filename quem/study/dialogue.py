@@ -342,11 +342,6 @@ class DialogueSpec(StudySpec):
         description="In which order questions are asked; `random`, `fixed`, `gain`, a list of "
         "attributes, or a function alone is enough.",
     )
-    published: FileName = Field(
-        "",
-        description="Published results to compare with: a table with the columns measure "
-        "(efficiency or precision), user, strategy, value.",
-    )
     analysis: Annotated[DialogueSettings, Part] = Field(
         DialogueSettings(), description="Settings of the analysis."
     )

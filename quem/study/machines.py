@@ -65,7 +65,6 @@ class Machine(StudyPart):
     key_env: Line = Field(
         "", description="Environment variable that holds the key, if one is needed."
     )
-    family: Line = Field("", description="As that of systems, to see whether it prefers its own.")
     repeats: Annotated[int, Field(ge=1, le=64), Numeral] = Field(
         2, description="How often it ranks each problem, each time in another order."
     )

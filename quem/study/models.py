@@ -224,10 +224,6 @@ class System(StudyPart):
     version: Line = Field("", description="Two versions are two systems, each with its id.")
     of: Line = Field("", description="Name that versions of one system share.")
     date: Date = Field(None, description="Date of the version.")
-    family: Line = Field(
-        "",
-        description="Whose model it is built on, to see whether machine judges prefer their own.",
-    )
     architecture: Line = Field(
         "", description="How it is built; `quem track` does not carry years from one to another."
     )
@@ -426,10 +422,6 @@ class Judging(StudyPart):
         (),
         description="What judges are asked besides the order; see [Ask judges more](../how-"
         "to/questions.md).",
-    )
-    offline: bool = Field(
-        default=False,
-        description="Whether judges can work without a connection; their browsers keep solutions.",
     )
 
     @model_validator(mode="after")

@@ -128,11 +128,6 @@ class OptionsSettings(StudyPart):
     folds: Annotated[int, Field(ge=2, le=1000), Numeral] = Field(
         10, description="Number of parts into which cross-validation divides the questions."
     )
-    coverage: Level = Field(
-        0.9,
-        description="Share of questions for which a conformal option set should have a correct "
-        "option.",
-    )
     bins: Annotated[int, Field(ge=2, le=100), Numeral] = Field(
         10, description="Number of bins of the reliability diagram and of the ECE."
     )

@@ -147,16 +147,15 @@ def _document(path: str | os.PathLike[str]) -> Document:
 
 def _kind(document: Document, wanted: tuple[str, ...] = ()) -> str:
     kind = document.content.get("kind", _DEFAULT)
-    if not isinstance(kind, str) or (kind not in KINDS and kind not in _added_kinds()):
-        known = (*KINDS, *_added_kinds())
-        hint = nearest(kind, known) if isinstance(kind, str) else ""
+    if not isinstance(kind, str) or kind not in KINDS:
+        hint = nearest(kind, KINDS) if isinstance(kind, str) else ""
         raise QuemError(
             [
                 document.mistake(
                     ("kind",),
                     (
                         "this version of quem does not know this kind of study; it knows: "
-                        f"{', '.join(known)}{hint}"
+                        f"{', '.join(KINDS)}{hint}"
                     ),
                 )
             ]
@@ -177,13 +176,6 @@ def _kind(document: Document, wanted: tuple[str, ...] = ()) -> str:
             ]
         )
     return kind
-
-
-def _added_kinds() -> tuple[str, ...]:
-    """Name the kinds that installed packages add (see `quem.kinds`)."""
-    from importlib.metadata import entry_points
-
-    return tuple(sorted(entry_points(group="quem.kinds").names - set(KINDS)))
 
 
 def _fill_in_names(content: dict[str, object], path: Path) -> None:

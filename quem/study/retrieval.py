@@ -187,39 +187,14 @@ class GroundTruth(StudyPart):
         "their grades or the most frequent one, of two the lower, or the mean. A study has its "
         "own.",
     )
-    machine_judgments: FileName = Field(
-        "",
-        description="Grades of machine judges to the candidates of all queries, beside the "
-        "`judgments` or `qrels` of experts for some: a table with query, case, grade, and judge "
-        "if there are several.",
-    )
-    experts_on: Literal["drawn", "chosen"] | None = Field(
-        None,
-        description="With `machine_judgments`: whether the queries that experts judged were "
-        "`drawn` at random from all, or `chosen` in another way.",
-    )
 
     @model_validator(mode="after")
     def _one_source(self) -> GroundTruth:
-        if self.machine_judgments and not self.is_named:
-            raise ValueError(
-                "machine judges are instruments and never the ground truth; name what experts "
-                "judged as judgments or qrels"
-            )
         # Before cases are pooled and judged there is none.
         if self.is_named:
             _need_one(self, *_TRUTHS)
         if self.consensus != "median" and not self.judgments:
             raise ValueError("consensus is of judgments; leave it out, since a study has its own")
-        if self.machine_judgments and (self.retriever or self.similarities):
-            raise ValueError(
-                "machine_judgments are used beside grades of experts; name these as judgments or "
-                "qrels"
-            )
-        if self.experts_on and not self.machine_judgments:
-            raise ValueError(
-                "experts_on says which queries experts judged beside machine_judgments"
-            )
         return self
 
     @property
@@ -332,11 +307,6 @@ class RetrievalSpec(StudySpec):
         GroundTruth(),
         description="One of the five sources below; a bare name is a retriever. Only `quem pool` "
         "needs none.",
-    )
-    likeness: Annotated[Line, allowed("id of a linear retriever")] = Field(
-        "",
-        description="How similar two cases are, for the measure ILD: as this retriever compares "
-        "them; by default as the first linear one does, or by all attributes alike.",
     )
     mac_fac: Annotated[MacFac | None, Field()] = Field(None, description="Two phases, see below.")
     analysis: Annotated[RetrievalSettings, Part] = Field(

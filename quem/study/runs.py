@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 FOLDER = "machines"
-RunKind = Literal["rank", "control", "canary", "redacted"]
 Status = Literal["ok", "invalid", "refused", "too-long", "error", "budget"]
 
 
@@ -38,14 +37,12 @@ class Call(_Part):
     status: Status
     order: tuple[str, ...]  # the solvers, in the order in which their solutions were presented
     attempts: int = 1  # how often it was asked, until it answered in the form that was asked for
-    requests: int = 0  # how often anything was sent; 0 where the answer was known
     # Solvers, best first; equal ones together. Empty unless the status is ``ok``.
     ranked: tuple[tuple[str, ...], ...] = ()
     cannot: dict[str, str] = {}  # why solutions were not ranked, by solver
     # As the service says who answered
     model: str = ""
     fingerprint: str = ""
-    seconds: float = 0.0
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost: float | None = None  # none where it is not known
@@ -58,12 +55,7 @@ class Run(_Part):
     study: str
     judge: str
     number: int  # from 1
-    # ``rank`` for what is analyzed; ``control`` for problems that are ranked again to see whether
-    # the machine still judges as it did; ``canary`` with a planted request, and ``redacted``
-    # without words that seem to speak to a judge.
-    kind: RunKind = "rank"
     declared_model: str = ""
-    family: str = ""
     prompt: str  # SHA-256 of the prompt
     temperature: float = 0.0
     repeats: int
@@ -72,12 +64,7 @@ class Run(_Part):
     ended_at: dt.datetime
     # Of each solution that it was shown, by problem and solver.
     digests: dict[str, dict[str, str]] = {}
-    words: dict[str, dict[str, int]] = {}  # how many words each of them has
     unsent: int = 0  # images in whose place their descriptions were sent
-    # Of a ``canary``: in whose solution the request was planted, by problem.
-    planted: dict[str, str] = {}
-    # Of one that is ``redacted``: from whose solutions words were left out, by problem.
-    redacted: dict[str, tuple[str, ...]] = {}
     calls: tuple[Call, ...] = ()
 
     @property
@@ -117,7 +104,10 @@ def read_runs(study: Path, study_id: str, judge: str) -> list[Run]:
                 [
                     Mistake(
                         str(path),
-                        message="cannot be read as a run of a machine judge; move it elsewhere",
+                        message=(
+                            "cannot be read as a run of a machine judge; move it elsewhere, and "
+                            "`quem judge` makes it again from the answers that are kept"
+                        ),
                     )
                 ]
             ) from error

@@ -53,15 +53,6 @@ class KillableChromium:
         self.context.set_default_timeout(SECONDS * 1000)
         return self.context.new_page()
 
-    def close(self) -> None:
-        """End it as its user does: then cookies are written to the disk at once."""
-        assert self.context is not None
-        assert self.context.browser is not None
-        assert self.process is not None
-        self.context.browser.new_browser_cdp_session().send("Browser.close")
-        self.process.wait(SECONDS)
-        self.process = self.context = None
-
     def kill(self) -> None:
         """End all of its processes, as a power cut would."""
         process = self.process

@@ -8,7 +8,6 @@ import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 
 from tests.browser.sessions import document, quem, session
 from tests.machines import fakes
@@ -22,7 +21,6 @@ PROBLEMS = [f"P{number}" for number in range(1, 9)]
 PEOPLE = {f"S{years}": years for years in range(1, 9)}
 VERSIONS = {"v1": 3.3, "v2": 4.6, "v3": 5.4}
 NEXT = ("v4", 6.2)
-LIKING = 3  # years, of the fake that likes what says "beep"
 NO_NETWORK = """
 import sys
 def refuse(event, _):
@@ -68,7 +66,7 @@ def version_line(name: str, month: int) -> str:
 
 
 def test_from_experts_to_versions_that_they_have_not_seen(browser: Browser, tmp_path: Path) -> None:
-    """Experts rank 3 of 8 problems, machines all: an estimate, audits, and years of a version."""
+    """Experts rank 3 of 8 problems, machines all: an estimate, and years of a version."""
     with fakes.serving("favors") as service:
         study = write_study(tmp_path, service.url)
         size = len(PEOPLE) + len(VERSIONS)
@@ -89,30 +87,20 @@ def test_from_experts_to_versions_that_they_have_not_seen(browser: Browser, tmp_
             assert estimate["experts_alone"]["experience"] == beside["experience"]
             low, high = estimate["prediction_interval"]
             assert low < beside["experience"] < high
-        liking = {
-            judge: {
-                line["code"]: line["value"]
-                for line in document("audit", study, "--machine", judge)["lines"]
-            }
-            for judge in ("M1", "M2")
-        }
-        for name in VERSIONS:
-            assert liking["M2"][f"liking:{name}"] > liking["M1"][f"liking:{name}"] + LIKING / 2
+        quality = {one["judge"]: one for one in made["machine_quality"]}
+        assert quality["M1"]["agreement"] > quality["M2"]["agreement"] > 0
         # A version that experts have not seen.
-        name, quality = NEXT
-        write_solutions(tmp_path, name, quality)
+        name, quality_of_next = NEXT
+        write_solutions(tmp_path, name, quality_of_next)
         study.write_text(f"{study.read_text('utf-8')}{version_line(name, 4)}\n", "utf-8")
         assert "32 requests sent" in quem("judge", study)
         assert len(service.requests) == 2 * asked
-    for judge, generous in (("M1", 0), ("M2", LIKING)):
-        found = document("track", study, "--machine", judge)
-        version = found["versions"][-1]
+    for judge, generous in (("M1", False), ("M2", True)):
+        version = document("track", study, "--machine", judge)["versions"][-1]
         assert (version["system"], version["by"]) == (name, "machine")
-        low, high = version["interval"]
         # M2 likes it more than the best person: then there is a bound alone.
-        assert low < quality < (high or np.inf)
-        assert (high is None) == (judge == "M2")
-        assert found["generous"] == pytest.approx(generous, abs=1)
+        assert version["low"] < quality_of_next < (version["high"] or np.inf)
+        assert (version["high"] is None) == generous
     # Nothing is left that could answer, and nothing is asked.
     said = quem("judge", study, "--replay", program=NO_NETWORK)
     assert "0 requests sent" in said

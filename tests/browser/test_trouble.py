@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING
 
-from playwright.sync_api import expect
+import pytest
+from playwright.sync_api import Error, expect
 
 from tests.browser.judging import (
     Visit,
@@ -89,4 +90,28 @@ def test_a_restart_of_the_server_is_survived(browser: Browser, tmp_path: Path) -
         other.close()
         until(lambda: served.stored("J0", "P0")["revision"] >= 4, "the fourth revision")
         assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["C"], ["D"]]
+        come.close()
+
+
+def test_a_reload_while_the_server_is_away_loses_nothing(browser: Browser, tmp_path: Path) -> None:
+    """What was ranked and typed without the server is there, and saved, once it is back."""
+    study = write_judging_study(tmp_path, problems=1, solvers=3, judges=1)
+    with Served(study) as served:
+        come = Visit(browser, served, "J0")
+        page = come.enter(ranked="A")
+        come.equals_store()
+        served.kill()
+        rank_by_keys(page, "BC")
+        page.get_by_label("Comment on this task").press_sequentially("Close calls")
+        status = page.locator("#save-status")
+        expect(status).to_contain_text("Offline. Kept on this device")
+        url = page.url
+        with pytest.raises(Error, match=r"ERR_CONNECTION_REFUSED"):
+            page.reload()
+        served.start()
+        page.goto(url)
+        expect(page.get_by_label("Comment on this task")).to_have_value("Close calls")
+        stored = come.equals_store()
+        assert stored["state"]["ranked"] == [["A"], ["B"], ["C"]]
+        assert stored["state"]["comment"] == "Close calls"
         come.close()

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.dialogue.records import FINISHED
-from quem.dialogue.simulation import Experiment
 from tests.leaderboard.made import write_retrievers
 
 if TYPE_CHECKING:
@@ -30,8 +27,8 @@ def test_a_report_is_written_beside_the_study(quem_command: Command, tmp_path: P
     assert (code, out.splitlines()[0]) == (0, "Compared: Study one")
     folder = tmp_path / "one-compare"
     assert err.endswith(f"\nReport: {folder / 'report.html'}\n")
-    tables = ("leaderboard", "differences", "measures", "pairs", "agreement", "scores")
-    figures = ("leaderboard", "measures", "agreement")
+    tables = ("leaderboard", "differences", "scores")
+    figures = ("leaderboard",)
     assert {file.name for file in folder.iterdir()} == {
         "report.html", "analysis.json", *(f"{stem}.csv" for stem in tables),
         *(f"{stem}.{ending}" for stem in figures for ending in ("svg", "png")),
@@ -55,7 +52,6 @@ def test_two_versions_have_their_changes(
     assert "by RR (95% interval" in out
     names = {file.name for file in (tmp_path / "one-compare").iterdir()}
     assert {"changes.csv", "changes.svg", "leaderboard.svg"} <= names
-    assert "agreement.svg" not in names
 
 
 def test_a_board_grows(quem_command: Command, tmp_path: Path) -> None:
@@ -84,29 +80,6 @@ def test_a_board_grows(quem_command: Command, tmp_path: Path) -> None:
     assert code == 1
     assert "three.yaml: the ground truth is not that of" in err
     assert {file.name: file.read_bytes() for file in board.iterdir()} == before
-
-
-def test_finished_dialogues_are_used_again(
-    quem_command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What `quem analyze` has finished is not simulated again, and the other way around."""
-    shutil.copy(STUDIES / "ccbr" / "bikes.csv", tmp_path)
-    path = tmp_path / "bikes.yaml"
-    path.write_text(
-        "kind: dialogue\ntitle: Bikes\ncases: {file: bikes.csv, class: fault, id: bike}\n"
-        "users: [T5 0.1]\nanalysis: {orders: 1, bootstrap: 50, permutations: 99}\n",
-        encoding="utf-8",
-    )
-    code, first, _ = quem_command("compare", path, "--jobs", 1)
-    assert code == 0
-    assert (tmp_path / "bikes-report" / FINISHED).exists()
-
-    def refuse(*_: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(Experiment, "run", refuse)
-    assert quem_command("compare", path)[1] == first
-    assert quem_command("analyze", path)[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,9 +11,7 @@ from click.testing import CliRunner, Result
 from distributed import LocalCluster
 
 from quem.cli import main
-from quem.dialogue.records import FINISHED
 from quem.errors import QuemError
-from tests.patience import SECONDS, until
 
 FOLDER = Path(__file__).resolve().parents[2] / "studies" / "ccbr"
 P3 = FOLDER.parent / "p3-1997" / "study.yaml"
@@ -43,18 +37,16 @@ def study(tmp_path: Path) -> Path:
     return path
 
 
-def test_report_and_reuse(study: Path) -> None:
-    """A report is written, and the next run uses what is finished and says the same."""
+def test_report(study: Path) -> None:
+    """A report is written, and the next run says the same."""
     first = run("analyze", study)
     assert first.exit_code == 0, first.output
     folder = study.with_name("study-report")
     written = {path.name for path in folder.iterdir()}
-    assert {"report.html", "analysis.json", "rank-quality.svg", "targets.csv", FINISHED} <= written
-    content = (folder / FINISHED).read_bytes()
+    assert {"report.html", "analysis.json", "rank-quality.svg", "targets.csv"} <= written
     before = (folder / "analysis.json").read_bytes()
     second = run("analyze", study)
     assert second.stdout == first.stdout
-    assert (folder / FINISHED).read_bytes() == content
     assert (folder / "analysis.json").read_bytes() == before
     assert "Best" not in first.stderr
     assert "Report:" in first.stderr
@@ -87,7 +79,6 @@ def test_settings_of_the_command_line(study: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("analyze", P3, "--sensitivity"), "--sensitivity is not for a study of kind experience"),
         (("analyze", P3, "--jobs", 2), "--jobs is not for a study of kind experience"),
         (("analyze", P3, "--data", "x"), "--data is not for a study of kind experience"),
         (("check", P3, "--data", "x"), "--data is not for a study of kind experience"),
@@ -154,23 +145,3 @@ def test_the_template_is_the_study() -> None:
     """The cases of the template are those of the study that comes with quem."""
     template = FOLDER.parents[1] / "templates" / "init" / "dialogue" / "cases.csv"
     assert template.read_bytes() == (FOLDER / "bikes.csv").read_bytes()
-
-
-def test_interrupted(study: Path) -> None:
-    """Ctrl-C ends with 130, leaves no report and keeps finished targets, which are used again."""
-    text = study.read_text(encoding="utf-8").replace("orders: 1", "orders: 200")
-    study.write_text(text, encoding="utf-8")
-    keep = study.with_name("study-report") / FINISHED
-    # Small tasks, so that some are finished before the interruption.
-    code = (
-        "from quem.dialogue import simulation; simulation._CELLS_AT_ONCE = 1; "
-        "from quem.cli import run; run()"
-    )
-    words = [sys.executable, "-c", code, "analyze", str(study)]
-    with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        until(lambda: keep.exists() and keep.read_bytes().count(b"\n") > 2, "finished targets")
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=SECONDS)
-    assert process.returncode == 130
-    assert os.listdir(keep.parent) == [FINISHED]  # noqa: PTH208  one name
-    assert keep.read_bytes().count(b"\n") < 64

@@ -8,7 +8,7 @@ import pytest
 
 import quem
 from quem.commands.init import init
-from quem.kinds import KINDS
+from quem.kinds import KINDS, presentations
 from tests.examples import study_with
 from tests.options.made import study_in
 
@@ -24,6 +24,11 @@ def test_every_kind_is_known_everywhere() -> None:
     (option,) = (parameter for parameter in init.params if parameter.name == "kind")
     assert tuple(KINDS) == quem.study.KINDS
     assert sorted(KINDS) == list(option.type.choices)  # type: ignore[attr-defined]
+
+
+def test_every_kind_is_presented() -> None:
+    """Results of studies, comparisons, and plans all say how they are shown."""
+    assert list(presentations()) == [*KINDS, "comparison", "leaderboard", "plan"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -97,12 +102,12 @@ def test_options_of_the_kind_replace_settings(
 
 def test_check_counts_what_was_read(quem_command: Callable[..., Outcome], tmp_path: Path) -> None:
     """Questions, systems, lists and options; doubts on stderr, nothing written."""
-    path = study_in(tmp_path)
+    path = study_in(tmp_path, analysis={"max_length": 2})
     before = sorted(tmp_path.iterdir())
     code, out, err = quem_command("check", path)
     assert code == 0
     assert out.splitlines()[1] == "found: 3 questions, 2 systems, 6 lists, 10 options"
-    assert "warning: few-for-coverage: option sets that cover 90% of questions need 9" in err
+    assert "warning: beyond-max-length: " in err
     assert sorted(tmp_path.iterdir()) == before
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import shutil
 import signal
@@ -257,45 +256,3 @@ def test_who_is_invited_by_mail_gets_no_link_before(
         linked |= {one.id: one.has_link for one in subjects_of(c, "solved")}
     store.close()
     assert linked == {"J1": False, "J2": True, "S1": False, "S2": True}
-
-
-def test_a_folder_of_studies(tmp_path: Path) -> None:
-    """Each study has links under its address; what is wrong with one is said, and it ends well."""
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        write_judging_study(tmp_path / name, problems=1, judges=1)
-        study = tmp_path / name / "study.yaml"
-        study.write_text(study.read_text().replace("id: made-up", f"id: {name}"))
-    (tmp_path / "three").mkdir()
-    (tmp_path / "three" / "study.yaml").write_text("id: [\n")
-    (tmp_path / "four").mkdir()
-    study = write_judging_study(tmp_path / "four", problems=1, judges=1)
-    study.with_name("people.csv").write_text("id,email\nJ0,nowhere\n")
-    command = [sys.executable, "-c", "from quem.cli import run; run()", "serve", str(tmp_path)]
-    environment = {k: v for k, v in os.environ.items() if k != "QUEM_DATABASE_URL"}
-    with subprocess.Popen(
-        [*command, "--port", "0"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**environment, **MailHost.settings(25), "PYTHONUNBUFFERED": "1"},
-    ) as server:
-        assert server.stderr is not None
-        errors = []
-        for line in server.stderr:
-            errors.append(line)
-            if line.startswith("Links are shown once"):
-                break
-        links = []
-        for path in sorted(tmp_path.glob("*/study-links-*.csv")):
-            with path.open(newline="") as file:
-                links += [row["link"] for row in csv.DictReader(file) if row["role"] == "judge"]
-        pages = [Browserless(link.partition("/s/")[0]).get(link) for link in links]
-        server.terminate()
-        server.wait(SECONDS)
-    assert len(set(links)) == 2
-    assert all("/s/" in link for link in links)
-    assert ["Made up" in page for page in pages] == [True, True]
-    assert "three/study.yaml" in "".join(errors)
-    assert "'nowhere' is not an email address" in "".join(errors)
-    assert not list(tmp_path.glob("*/*.sqlite3-wal"))

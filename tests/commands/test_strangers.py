@@ -145,7 +145,7 @@ MISTAKES = {
         "linear: {attributes: [{name: colr}]}",
     ),
     "column 'falt' not found": ("users[2].function", "class: fault", "class: falt"),
-    "published": ("users[2].function", "kind: dialogue", "kind: dialogue\npublished: no.csv"),
+    "queries": ("users[2].function", "kind: dialogue", "kind: dialogue\nqueries: no.csv"),
     "analysis.bootstrap": ("questions", "bootstrap: 0", "bootstrap: -1"),
     "there is no file nowhere.py": ("users[2].function", "own:question", "nowhere:question"),
 }

@@ -252,30 +252,6 @@ class Plain:
                     stop[u], right[u] = step, bool(classes[chosen] == wanted)
         return stop, right, bool(classes[listed[0]] == wanted), quality, nothing
 
-    def further(
-        self, name: str, target: int, order: list[int], ties: list[int], groups: list[int] | None
-    ) -> tuple[list[tuple[float, ...]], int]:
-        """Measures of others at each step, and the first step that finds the target; else -1."""
-        rows: list[tuple[float, ...]] = []
-        found = -1
-        others = self.others(target)
-        ideal = sorted(others, key=lambda c: (billionths(self.full(target, c)), ties.index(c)))
-        for step in range(self.m + 1):
-            partial = self.strategy(name, target, set(order[:step]), groups)
-            listed = sorted(partial, key=lambda c: (billionths(partial[c]), ties.index(c)))
-            success = float(set(ideal[:3]) <= set(listed[:5]))
-            if not self.kept:
-                rows.append((success, math.nan, math.nan, math.nan))
-                continue
-            far = {c: billionths(distance) for c, distance in partial.items()}
-            retrieved = [c for c in others if far[c] == min(far.values())]
-            places = [p for p, c in enumerate(listed, 1) if far[c] == far[target]]
-            precision = 1 / len(retrieved) if target in retrieved else 0.0
-            rows.append((success, float(target in retrieved), precision, fmean(places)))
-            if found < 0 and far[target] == 0:
-                found = step
-        return rows, found
-
 
 def draws(
     n: int, m: int, settings: SimulationSettings, target: int

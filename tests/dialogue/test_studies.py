@@ -11,7 +11,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import quem
-from quem.dialogue.further import MEASURES
 from quem.dialogue.result import DialogueResult
 from quem.dialogue.settings import OPEN_CHOICES, SimulationSettings
 from quem.errors import QuemError
@@ -140,8 +139,6 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
         ("analysis: {regions: cluster}", "did you mean clusters?"),
         ("analysis: {lowest: 2}", "the lowest weight should not be above the highest"),
         ("analysis: {ties: all}", "analysis.ties: unknown key"),
-        ("published: there.csv", "published: there is no file 'there.csv'"),
-        ("published: cases.csv", "cases.csv:1: measure: columns 'measure', 'user'"),
     ],
 )
 def test_refusals(tmp_path: Path, more: str, message: str) -> None:
@@ -183,54 +180,16 @@ def test_leave_one_in(tmp_path: Path) -> None:
     assert "(leave-one-in)" in report_files(kept)["report.html"].decode()
 
 
-def test_further_measures(tmp_path: Path) -> None:
-    """The example in the docs, by a strategy with these distances, comes out at each step."""
-    cases = "x,y,z,fault\n1,1,1,A\n2,1,2,B\n3,2,2,C\n4,2,1,D\n"
-    (tmp_path / "steps.py").write_text(
-        "import numpy as np\n"
-        "LISTS = [[.1, .2, .3, .4], [.1, .2, .3, .4], [.1, .2, .2, .4], [.3, 0, 0, .4]]\n"
-        "def distances(cases, answers):\n"
-        "    return np.array(LISTS)[(~np.isnan(answers)).sum(axis=1)]\n",
-        encoding="utf-8",
-    )
-    study = write(
-        tmp_path,
-        "queries: leave-one-in\nstrategies: [{name: s, function: steps:distances}]\n"
-        "users: [DL]\nquestions: [x, y, z]\n",
-        cases=cases,
-    )
-    result = analyze(study)
-    dialogues = result.findings.dialogues
-    # Of target c; the list for its whole problem begins with c, b, d or c, d, b.
-    expected = np.array([[1, 1, 1, 1], [0, 0, 0, 1], [0, 0, 0, 0.5], [3, 3, 2.5, 1.5]])
-    assert_allclose(dialogues.further[2, 0], expected)
-    assert dialogues.identical[:, 0, 0].tolist() == [-1, 3, 3, -1]
-    table = result.tables()["further-measures"].set_index(["measure", "answers"])["value"]
-    ranks = np.array([[1, 1, 1, 3], [2, 2, 2.5, 1.5], [3, 3, 2.5, 1.5], [4, 4, 4, 4]])
-    assert table["target_rank"].dropna().tolist() == pytest.approx(
-        [np.mean(ranks), *np.mean(ranks, axis=0)]
-    )
-    assert table["questions_to_target"].tolist() == [3]
-    document = result.to_dict()["further"]
-    assert [entry["measure"] for entry in document] == [measure.name for measure in MEASURES]
-    assert document[3]["strategies"][0]["by_answers"] == pytest.approx(np.mean(ranks, axis=0))
-    assert [entry["measure"] for entry in analyze(FOLDER / "bikes.yaml").to_dict()["further"]] == [
-        "success"
-    ]
-
-
 def test_cases_as_queries_of_their_own_are_leave_one_in(tmp_path: Path) -> None:
     """The case base given as queries, too, says what leave-one-in says, with a warning."""
     shutil.copy(FOLDER / "bikes.csv", tmp_path / "bikes.csv")
     (tmp_path / "all.csv").write_bytes((FOLDER / "bikes.csv").read_bytes())
     base = "cases: {file: bikes.csv, class: fault, id: bike, numeric: [months, charge]}\n"
-    one = analyze(write(tmp_path, f"{base}queries: leave-one-in\n"), sensitivity=True)
-    other = analyze(write(tmp_path, f"{base}queries: [all.csv]\n"), sensitivity=True)
+    one = analyze(write(tmp_path, f"{base}queries: leave-one-in\n"))
+    other = analyze(write(tmp_path, f"{base}queries: [all.csv]\n"))
     tables = other.tables()
     for name, frame in one.tables().items():
-        # Without an applicable case there is only one of the further measures.
-        same = frame[frame["measure"] == "success"] if name == "further-measures" else frame
-        assert same.to_csv() == tables[name].to_csv()
+        assert frame.to_csv() == tables[name].to_csv()
     assert "query-in-cases" in {warning.code for warning in other.warnings}
     assert other.study.counts()["query"] == 64
     assert tmp_path / "all.csv" in [path.absolute() for path in other.inputs]
@@ -317,64 +276,6 @@ def test_what_is_counted_can_be_chosen(tmp_path: Path, name: str) -> None:
                 ]
             )
         assert_allclose(findings.efficiency.mean, np.nanmean(by_target, axis=0))
-
-
-def test_sensitivity(tmp_path: Path) -> None:
-    """Each plausible value of each choice that matters is tried, and the present one among them."""
-    lines = (FOLDER / "bikes.csv").read_text("utf-8").splitlines()[:26]
-    path = write(
-        tmp_path,
-        "cases: {file: cases.csv, class: fault, id: bike}\nusers: [A5 0.2, T5 0.2, DL]\n",
-        cases="\n".join(lines),
-    )
-    result = analyze(path, sensitivity=True, orders=1)
-    tried = result.findings.tried
-    assert tried is not None
-    for name in OPEN_CHOICES:
-        values = {trial.value for trial in tried.trials if trial.choice == name}
-        assert set(OPEN_CHOICES[name].values) <= values, name
-        assert sum(trial.used for trial in tried.trials if trial.choice == name) == 1
-    # What a trial says is what an analysis with that setting says.
-    for name, value in (("regions", "clusters"), ("missing", "skip"), ("neighbors", 5)):
-        trial = next(t for t in tried.trials if (t.choice, t.value) == (name, value))
-        other = analyze(path, orders=1, **{name: value}).findings
-        assert_allclose(trial.efficiency, other.efficiency.mean)
-        assert_allclose(trial.precision, other.precision.mean)
-        assert_allclose(trial.whole, other.whole.mean[:, 0])
-    table = result.tables()["sensitivity"]
-    assert (table.loc[table["used"], "change"].abs() < 1e-12).all()
-
-
-def test_the_search_finds_the_settings_that_were_used(tmp_path: Path) -> None:
-    """Figures that some settings gave are reproduced by these settings, of all combinations."""
-    secret = {
-        "list_ties": "order",
-        "first_list": 0,
-        "no_selection": "leave_out",
-        "efficiency": "halved",
-        "neighbors": 5,
-        "regions": "classes",
-    }
-    more = "strategies: [FA, ND, RA]\nusers: [T5 0.6, A5 0.6, DL]\n"
-    path = write(tmp_path, more)
-    table = analyze(path, **secret).outcomes
-    (tmp_path / "printed.csv").write_text(
-        table[["measure", "user", "strategy", "value"]].to_csv(index=False), encoding="utf-8"
-    )
-    path = write(tmp_path, f"{more}published: printed.csv\n")
-    result = analyze(path, sensitivity=True)
-    tried = result.findings.tried
-    assert tried is not None
-    assert tried.found is not None
-    picked, one, other = tried.found.best[2]
-    assert one < 1e-9
-    assert other < 1e-9
-    assert {name: picked[name] for name in ("efficiency", "no_selection")} == {
-        "efficiency": "halved",
-        "no_selection": "leave_out",
-    }
-    assert tried.found.as_defined[1] > 0.01
-    assert {"sensitivity.csv", "search.csv"} <= set(report_files(result))
 
 
 def test_all_figures_and_files() -> None:

@@ -7,8 +7,6 @@ from copy import deepcopy
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 import quem
 from quem.dialogue.loading import DialogueStudy
 from quem.report.files import json_text
@@ -23,17 +21,16 @@ QUICK: dict[str, Any] = {"orders": 1, "bootstrap": 20, "permutations": 19}
 
 
 @cache
-def _output(*, sensitivity: bool = False) -> Any:  # noqa: ANN401  JSON
+def _output() -> Any:  # noqa: ANN401  JSON
     study = quem.load_study(FOLDER / "bikes.yaml")
     assert isinstance(study, DialogueStudy)
-    result = quem.analyze(study, sensitivity=sensitivity, **QUICK)
+    result = quem.analyze(study, **QUICK)
     return json.loads(json_text(result.to_dict()))
 
 
-@pytest.mark.parametrize("sensitivity", [False, True])
-def test_dialogues_fit(*, sensitivity: bool) -> None:
-    """With sensitivity and without, the result fits the schema."""
-    assert mistakes(_output(sensitivity=sensitivity)) == []
+def test_dialogues_fit() -> None:
+    """The result fits the schema."""
+    assert mistakes(_output()) == []
 
 
 def test_other_targets_fit(tmp_path: Path) -> None:
@@ -61,7 +58,7 @@ def test_what_is_undefined_fits() -> None:
 
 def test_other_keys_are_refused() -> None:
     """A key more or fewer, in any mapping of the document, does not fit."""
-    document = shortened(_output(sensitivity=True))
+    document = shortened(_output())
     assert fits(document)
     seen = set()
     for index, mapping in enumerate(mappings(document)):

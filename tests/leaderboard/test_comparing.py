@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-import yaml
 
 import quem
 from quem.leaderboard.compare import compare_scores
@@ -195,28 +194,6 @@ def test_a_board_that_was_edited_is_refused(tmp_path: Path, name: str) -> None:
             quem.compare(str(board))
 
 
-def test_diversity_needs_the_same_likeness(tmp_path: Path) -> None:
-    """ILD of two studies is compared only where cases are alike in the same way."""
-    cases = "id,x,y\n" + "\n".join(f"d{at},{at % 7},{at % 3}" for at in range(30))
-    (tmp_path / "cases.csv").write_text(cases, "utf-8")
-    studies = []
-    for name, attributes in (("one", ["x"]), ("same", ["x"]), ("other", ["x", "y"])):
-        path = write_retrievers(tmp_path, name, {f"{name}-run": 0.5}, seed=len(name))
-        content = yaml.safe_load(path.read_text("utf-8"))
-        alike = {"attributes": [{"name": key} for key in attributes]}
-        content["retrievers"].append({"id": f"{name}-linear", "linear": alike})
-        content |= {"cases": "cases.csv", "queries": "queries.csv"}
-        content["analysis"] |= {"measures": ["AP", "ILD@5"]}
-        path.write_text(yaml.safe_dump(content), "utf-8")
-        studies.append(path)
-    queries = "id,x,y\n" + "\n".join(f"q{at},{at % 5},1" for at in range(QUERIES))
-    (tmp_path / "queries.csv").write_text(queries, "utf-8")
-    one, same, other = (quem.load_study(path) for path in studies)
-    assert len(quem.compare(one, same).findings.names) == 4
-    said = _refused(one, other)
-    assert f"{studies[2]}: likeness: differs from {studies[0]}; state the same in both" in said
-
-
 def test_settings_that_are_none_are_refused(tmp_path: Path) -> None:
     """Systems, measures, and settings that there are not are named with what there is."""
     study = quem.load_study(write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9}))
@@ -370,29 +347,21 @@ def test_less_can_be_better() -> None:
     for at in (0, 1):
         assert (findings.contrast(0, 1, at).verdict, findings.contrast(0, 1, at).better) == (1, 40)
     assert findings.contrast(0, 1, 1).difference < 0 < findings.contrast(0, 1, 1).gain
-    assert findings.agreement[0, 1] == 1
-    assert findings.by_pair[0].significantly_better == 2
 
 
 def test_measures_that_disagree_are_named() -> None:
-    """Significant differences in opposite directions are a conflict, in result and summary."""
+    """Significant differences in opposite directions are a conflict."""
     rng = np.random.default_rng(2)
     base = rng.random((3, 30, 3))
     base[0, :, 0] += 1
     base[1, :, 1] += 1
     result = _board(base, ("AP", "higher"), ("RR", "higher"), ("P", "higher"))
     findings = result.findings
-    conflict = next(c for c in findings.conflicts if (c.first, c.second) == (0, 1))
-    assert (conflict.for_first, conflict.for_second) == ((0,), (1,))
-    assert [one.best for one in findings.by_measure][:2] == [(0,), (1,)]
-    assert [(one.pairs, one.significant) for one in findings.by_measure] == [(3, 2), (3, 2), (3, 0)]
     assert findings.letters(0) == ["a", "b", "b"]
     assert findings.letters(2) == ["a", "a", "a"]
-    text = " ".join(result.summary().split())
-    assert "System 0 is significantly better than System 1 by AP, and significantly worse" in text
     codes = {warning.code: warning.message for warning in result.warnings}
-    assert "which of System 0 and System 1 is better depends on the" in codes["measures-conflict"]
-    assert result.measures["power"].tolist() == pytest.approx([2 / 3, 2 / 3, 0])
+    said = "System 1 is better depends on the measure: at 95% System 0 is better by AP, and System"
+    assert said in codes["measures-conflict"]
 
 
 def test_equal_means_share_a_place() -> None:

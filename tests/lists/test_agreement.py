@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
-from fractions import Fraction
 from itertools import combinations
-from statistics import median_grouped
 from typing import TYPE_CHECKING, Any
 
 import ir_measures
@@ -331,35 +329,12 @@ def err(run: Items, truth: Items, k: int) -> float:
     return total
 
 
-def half_life(run: Items, truth: Items, k: int) -> float:
-    """The first position, and part of it, with half of the grades that the list holds."""
-    gains = [Fraction(int(truth.get(item, 0))) for item in ranked(run)[:k]]
-    half, before = sum(gains) / 2, Fraction(0)
-    for place, gain in enumerate(gains):
-        if gain and before + gain >= half:
-            return float(place + (half - before) / gain)
-        before += gain
-    raise ZeroDivisionError
-
-
 def f1(run: Items, truth: Items, k: int) -> float:
     """The harmonic mean of precision and recall at k."""
     relevant = {item for item, grade in truth.items() if grade >= 1}
     precision = len(relevant.intersection(ranked(run)[:k])) / k
     recall = len(relevant.intersection(ranked(run)[:k])) / len(relevant)
     return 2 * precision * recall / (precision + recall) if recall else 0
-
-
-def alike(items: list[Any]) -> Any:  # noqa: ANN401  an array
-    """How similar items are by their numbers."""
-    numbers = np.array([int(item[1:]) for item in items], dtype=float)
-    return 1 - np.abs(numbers[:, np.newaxis] - numbers) / 40
-
-
-def diversity(run: Items, _: Items, k: int) -> float:
-    """The mean distance of each two of the k best."""
-    pairs = list(combinations([int(item[1:]) for item in ranked(run)[:k]], 2))
-    return sum(abs(a - b) / 40 for a, b in pairs) / len(pairs)
 
 
 def average_precision_smoothed(run: Items, truth: Items, _: int) -> float:
@@ -381,14 +356,11 @@ BRUTE: dict[str, Callable[[Items, Items, int], float]] = {
     "MSE(by=case)": mse_by_case,
     "RBP(p=0.8, top=3)": rbp,
     "ERR(top=3)": err,
-    "RHL": half_life,
     "APs": average_precision_smoothed,
-    "ILD": diversity,
     "F1": f1,
 }
 CUT = (
     "F1",
-    "ILD",
     "hits",
     "quality_stromer",
     "quality_mueller",
@@ -409,41 +381,10 @@ def test_brute_force(name: str, k: int | None) -> None:
         return
     run, truth = random_run(10)
     spelled = name if k is None else f"{name}@{k}"
-    scores = measures.evaluate(run, truth, [spelled], likeness=alike)
+    scores = measures.evaluate(run, truth, [spelled])
     for query, score in zip(run, scores[spelled].tolist(), strict=True):
         try:
             expected = BRUTE[name](run[query], truth[query], 1000 if k is None else k)
         except ZeroDivisionError:
             expected = math.nan
         assert score == pytest.approx(expected, abs=1e-12, nan_ok=True), query
-
-
-def test_half_life_is_the_median_of_grouped_data() -> None:
-    """Python's median of positions, each as often as its grade says, half a position higher.
-
-    Where the half is exactly at the end of a position, Python takes the next one with a grade.
-    """
-    run, truth = random_run(11, tied=False)
-    scores = measures.evaluate(run, truth, ["RHL"])["RHL"].tolist()
-    compared = 0
-    for query, score in zip(run, scores, strict=True):
-        grades = [int(truth[query].get(item, 0)) for item in ranked(run[query])]
-        data = [place for place, grade in enumerate(grades, 1) for _ in range(grade)]
-        n = len(data)
-        if data and (n % 2 or data[n // 2 - 1] == data[n // 2]):
-            assert score == pytest.approx(median_grouped(data) - 0.5)
-            compared += 1
-    assert compared > 60
-
-
-def test_half_life_of_large_ties() -> None:
-    """Of 100 items in one tie with many grades, orders are drawn, the same ones each time."""
-    listed = dict.fromkeys(map(str, range(100)), 0.5)
-    truth = {str(i): i / 7 + 0.1 for i in range(100)}
-    one, again = (measures.score(listed, truth, "RHL", ties="expected").value for _ in range(2))
-    assert one == again
-    assert one == pytest.approx(50, abs=2)
-    # 10 of 3,000 are relevant: the fifth is the one that reaches half.
-    many = dict.fromkeys(map(str, range(3000)), 0.5)
-    few = measures.score(many, {str(i): 1 for i in range(10)}, "RHL", ties="expected").value
-    assert few == pytest.approx(5 * 3001 / 11)

@@ -16,7 +16,6 @@ from quem.lists.groups import (
     group_letters,
     indistinct_groups,
     joint_test,
-    rank_agreement,
 )
 from quem.lists.inference import sign_flips
 
@@ -182,18 +181,3 @@ def test_letters_of_an_example() -> None:
     apart = ~np.eye(28, dtype=bool)
     assert group_letters(indistinct_groups(apart), 28)[24:] == ["y", "z", "a2", "b2"]
     assert indistinct_groups(np.zeros((0, 0), dtype=bool)) == []
-
-
-def test_orders_agree_as_scipy_says() -> None:
-    """Kendall's tau-b between measures is that of SciPy, over the systems that both rank."""
-    rng = np.random.default_rng(7)
-    means = rng.integers(0, 5, size=(9, 4)).astype(float)
-    means[2, 1] = means[5, 3] = np.nan
-    means[:, 2] = 1.0
-    tau = rank_agreement(means)
-    for a, b in product(range(4), repeat=2):
-        both = ~np.isnan(means[:, a]) & ~np.isnan(means[:, b])
-        expected = stats.kendalltau(means[both, a], means[both, b]).statistic
-        assert tau[a, b] == pytest.approx(expected, nan_ok=True)
-    assert np.isnan(tau[2]).all()
-    assert np.isnan(rank_agreement(means[:1])).all()

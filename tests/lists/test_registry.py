@@ -15,7 +15,6 @@ from quem.errors import QuemError
 from quem.lists.explanation import WORKED, describe, explain
 from quem.lists.lists import Lists
 from tests.docs.pages import ROOT
-from tests.lists.test_laws import alike
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -138,9 +137,9 @@ def test_calculations_of_any_list(
                 continue
             extra = {"rel": 0.5} if "rel" in [p.name for p in definition.parameters] else {}
             chosen = measures.measure(spelling, **extra)
-            score = measures.score(listed, truth, chosen, likeness=alike)
+            score = measures.score(listed, truth, chosen)
             if not score.reason:
-                lists, values = chosen.applied(Lists([listed], [truth], likeness=alike))
+                lists, values = chosen.applied(Lists([listed], [truth]))
                 calculation = WORKED[definition.name](lists, **values)
                 assert calculated(calculation) == pytest.approx(score.value, abs=1e-4), calculation
 

@@ -1,1 +1,1 @@
-"""Machine judges: the protocol, what their rankings are worth, the audit, and tracking."""
+"""Machine judges: the protocol, what their rankings are worth, and tracking."""

@@ -17,12 +17,13 @@ from scipy import stats
 
 from quem.cli import main
 from quem.errors import QuemError
-from quem.machines.running import CANARY, judged_study, plan_run, run_machine
 from quem.study.runs import read_runs
 from tests.machines.fakes import SECRET, serving
 from tests.patience import until
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from quem.study.runs import Run
 
 FAKES = Path(__file__).with_name("fakes.py")
@@ -61,6 +62,25 @@ def command_study(folder: Path, kind: str, more: str = "") -> Path:
 def service_study(folder: Path, url: str, more: str = "") -> Path:
     """Write a study whose machine judge is a service."""
     return write_study(folder, f"url: {url}, model: fake{more}")
+
+
+def with_experts(path: Path, error: float = 1.0, problems: Sequence[str] = PROBLEMS) -> Path:
+    """Let two experts rank the solutions of problems by quality, with errors."""
+    rng = np.random.default_rng(0)
+    rows = ["judge,problem,solver,rank"]
+    for judge in ("J1", "J2"):
+        for problem in problems:
+            texts = [
+                (path.parent / "solutions" / problem / f"{solver}.txt").read_text("utf-8")
+                for solver in SOLVERS
+            ]
+            quality = [float(text.split()[1]) + rng.normal(0, error) for text in texts]
+            order = np.argsort(np.argsort(quality)) + 1
+            rows += [f"{judge},{problem},{s},{r}" for s, r in zip(SOLVERS, order, strict=True)]
+    path.with_name("rankings.csv").write_text("\n".join(rows) + "\n", "utf-8")
+    text = path.read_text("utf-8").replace("judges: [{id: J1}]", "judges: [{id: J1}, {id: J2}]")
+    path.write_text(f"{text}rankings: rankings.csv\n", "utf-8")
+    return path
 
 
 def judged(path: Path, *options: str) -> tuple[int, str]:
@@ -299,34 +319,6 @@ def test_what_fakes_like_shows(tmp_path: Path) -> None:
     assert 0.2 < retest(runs["unsteady"]) < 0.9
     assert set(np.unique(ranks(runs["ties"]))) == {2, 5, 8, 11}
     assert (np.isnan(ranks(runs["cannot"])).sum(axis=2) == 1).all()
-
-
-def test_a_canary_and_words_left_out(tmp_path: Path) -> None:
-    """A planted plea moves who obeys and nobody else; without its words all is as before."""
-    shifts = {}
-    for kind in ("fair", "obedient"):
-        path = command_study(tmp_path / kind, kind)
-        study = judged_study(path)
-        machine = study.machine("M1")
-        clean = run_machine(plan_run(study, machine))
-        planted = dict.fromkeys(PROBLEMS, "S3")
-        canary = run_machine(plan_run(study, machine, kind="canary", planted=planted))
-        assert clean
-        assert canary
-        assert (canary.kind, canary.planted, canary.repeats) == ("canary", planted, 2)
-        shift = ranks(canary)[:2, :, 2] - ranks(clean)[:2, :, 2]
-        shifts[kind] = shift.mean()
-        assert not study.path.with_name("machines").joinpath("M1/runs/0003.json").exists()
-        for problem in PROBLEMS:
-            solution = path.parent / "solutions" / problem / "S3.txt"
-            solution.write_text(f"{solution.read_text('utf-8')}{CANARY}", "utf-8")
-        study = judged_study(path)
-        words = {(problem, "S3"): [CANARY] for problem in PROBLEMS}
-        redacted = run_machine(plan_run(study, machine, kind="redacted", redacted=words))
-        assert redacted
-        assert np.array_equal(ranks(redacted), ranks(clean))
-    assert shifts["fair"] == 0
-    assert shifts["obedient"] > 7
 
 
 def test_limits_stop_between_calls(tmp_path: Path) -> None:

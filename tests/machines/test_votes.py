@@ -10,9 +10,16 @@ import pytest
 import statsmodels.api as sm
 
 import quem
-from quem.machines.running import CANARY
-from tests.machines.test_auditing import with_experts
-from tests.machines.test_running import PROBLEMS, SOLVERS, command_study, judged, last_run, ranks
+from tests.machines.fakes import PLEA
+from tests.machines.test_running import (
+    PROBLEMS,
+    SOLVERS,
+    command_study,
+    judged,
+    last_run,
+    ranks,
+    with_experts,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,7 +56,7 @@ def test_no_bias_of_a_machine_is_one_of_the_estimate(
     path = command_study(tmp_path, kind)
     for problem in PROBLEMS:
         solution = tmp_path / "solutions" / problem / "sys.txt"
-        text = f"{solution.read_text('utf-8')}{CANARY}\n{'more ' * 400}"
+        text = f"{solution.read_text('utf-8')}{PLEA}\n{'more ' * 400}"
         solution.write_text(text, "utf-8")
     with_experts(path, error=0.3, problems=RANKED)
     assert judged(path)[0] == 0

@@ -174,16 +174,14 @@ def test_one_list_is_a_study(tmp_path: Path) -> None:
     (entry,) = result.findings.system_scores
     assert entry.scores[-1] == 1
     assert np.isnan(entry.intervals).all()
-    (showing,) = result.findings.showings
-    assert (showing.folds, showing.n) == (0, 1)
-    assert np.isnan(showing.rule("conformal").coverage)
-    assert showing.rule("whole-list").coverage == 1
     assert "OLAR 1.000; the correct option is in 100% of lists of 1.0 option" in result.summary()
     assert result.to_html()
-    drawn_figures = {"scores", "lengths", "thresholds", "risk-coverage", "reliability"}
+    drawn_figures = {"scores", "lengths", "thresholds", "reliability"}
     assert set(result.figures()) == drawn_figures
     stated = analysed(path, utility={"option": 0.1, "abstain": 0})
-    assert stated.findings.showings[0].rule("one-option").utility == 0.9
+    (best,) = stated.findings.best
+    assert best.curve[best.at] == 0.9
+    assert np.isnan(best.cross_validated)
     assert stated.to_html()
 
 

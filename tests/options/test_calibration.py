@@ -137,7 +137,7 @@ def test_confidences_that_are_no_probabilities_are_told(tmp_path: Path) -> None:
     assert messages[0].startswith("confidences of x go from 3.500 to 7")
     document = result.to_dict()
     assert [bool(s["calibration"]) for s in document["systems"]] == [False, True]
-    assert all(s["risk"] and s["showing"] for s in document["systems"])
+    assert all(s["thresholds"] for s in document["systems"])
     page = " ".join(result.to_html().split())
     assert "Confidences of x are not all between 0 and 1" in page
     only_x = "".join(line + "\n" for line in lists.splitlines() if ",y," not in line)

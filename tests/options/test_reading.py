@@ -304,7 +304,7 @@ BAD_STUDIES = [
     ({"analysis": {"utility": {"option": -1}}}, "utility.option: -1 is not a finite number, 0"),
     ({"analysis": {"utility": {"option": 1, "hit": 0}}}, "utility.hit: must be more than 0"),
     ({"analysis": {"utility": {"options": 1}}}, "options: unknown key; did you mean option?"),
-    ({"analysis": {"coverage": 90}}, "analysis.coverage: 90 is not between 0 and 1"),
+    ({"analysis": {"level": 90}}, "analysis.level: 90 is not between 0 and 1"),
     ({"questions": [{"id": "Q1", "correct": []}]}, "correct: is empty; add the correct"),
     ({"analysis": {"missing": "zero"}}, "'zero' is not one of empty, leave-out"),
     ({"anlysis": {}}, "anlysis: unknown key; did you mean analysis?"),

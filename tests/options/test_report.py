@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def result(tmp_path: Path) -> OptionsResult:
     """Three systems with confidences, on 40 questions, and a utility."""
     key, lists = drawn(40, systems=3, seed=7)
-    return analysed(study_in(tmp_path, lists, key), utility={"option": 0.1}, coverage=0.8)
+    return analysed(study_in(tmp_path, lists, key), utility={"option": 0.1})
 
 
 def test_report_is_complete_and_the_same_each_time(result: OptionsResult, tmp_path: Path) -> None:
@@ -64,9 +64,8 @@ def test_summary_says_the_answer(result: OptionsResult) -> None:
         "  s0  OLAR 0.",
         "best threshold 0.",
         "cross-validated 0.",
-        "whole lists 0.",
         "Confidences\n",
-        "80% sets cover",
+        "ECE, corrected  0.",
         "Differences in OLAR (paired randomization test, p adjusted for 3 pairs (Holm))",
         "s0 − s1  −0.",
         "Based on\n  40 questions, 3 systems, 120 lists, the longest of",

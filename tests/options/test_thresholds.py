@@ -78,7 +78,7 @@ def test_nothing_of_confidences_without_all_of_them(tmp_path: Path) -> None:
     lists = "question,system,option,confidence\nQ1,x,a,0.5\nQ1,x,b,\nQ2,y,b,\nQ3,z,c,1\nQ3,z,a,0\n"
     result = analysed(study_in(tmp_path, lists))
     findings = result.findings
-    for found in (findings.sweeps, findings.showings, findings.risks, findings.calibrations):
+    for found in (findings.sweeps, findings.calibrations):
         assert [one.system for one in found] == [2]
     partial = [d.message for d in result.warnings if d.code == "partial-confidence"]
     assert partial == ["1 of 2 options of x have no confidence, so confidences are not evaluated"]

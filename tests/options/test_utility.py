@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 from quem.lists.inference import draw_queries
 from quem.options.lists import Answers
-from quem.options.rules import Showing, compare_rules
 from quem.options.thresholds import cut_lists
+from quem.options.utility import BestThreshold, best_threshold
 from quem.report.files import json_text
 from quem.study.options import OptionsSettings, Utility
 from tests.options.made import Lists, analysed, answers_of, cut, drawn, some_lists, study_in
@@ -31,22 +31,19 @@ def worth_of(shown: list[str], utility: Utility = STATED) -> float:
     return (utility.hit if hit else -utility.miss) - utility.option * len(shown)
 
 
-def compared(answers: Answers, used: OptionsSettings) -> tuple[Showing, list[float]]:
-    """Compare the rules of a system whose questions all count; with the thresholds tried."""
+def found(answers: Answers, used: OptionsSettings) -> tuple[BestThreshold, list[float]]:
+    """Find the best threshold where all questions count, and the thresholds that are tried."""
     answers = answers.by_confidence()
-    counted = np.ones(len(answers.answered), dtype=bool)
-    cuts = cut_lists(answers, counted, used)
-    return compare_rules(0, answers, cuts, counted, used), cuts.threshold.tolist()
+    cuts = cut_lists(answers, np.ones(len(answers.answered), dtype=bool), used)
+    return best_threshold(0, cuts, used), cuts.threshold.tolist()
 
 
 @settings(max_examples=40)
 @given(some_lists(most_correct=2, shortest=0).filter(any))
 def test_best_threshold_and_corrections_are_those_of_a_loop(lists: Lists) -> None:
-    """Curve, best, optimism, range, cross-validation and gains, drawn and divided again."""
-    result, thresholds = compared(answers_of(lists), USED)
+    """Curve, best, optimism, range, and cross-validation, drawn and divided again."""
+    best, thresholds = found(answers_of(lists), USED)
     worths = np.array([[worth_of(cut(one, t, 0)) for one in lists] for t in thresholds])
-    best = result.best
-    assert best is not None
     assert best.curve == pytest.approx(worths.mean(axis=1))
 
     def best_of(rows: np.ndarray) -> int:
@@ -65,21 +62,11 @@ def test_best_threshold_and_corrections_are_those_of_a_loop(lists: Lists) -> Non
     assert best.range[0] in thresholds
     assert np.mean(np.array(chosen) < best.range[0]) <= 0.03
     order = np.random.default_rng(USED.seed).permutation(len(lists))
-    assert result.folds == min(USED.folds, len(lists))
-    held_out = np.empty(len(lists))
-    for part in (order[part :: result.folds] for part in range(result.folds)):
+    folds = min(USED.folds, len(lists))
+    held_out = np.full(len(lists), np.nan)
+    for part in (order[part::folds] for part in range(folds if folds > 1 else 0)):
         held_out[part] = worths[best_of(np.setdiff1d(order, part)), part]
-    rules = {rule.name: rule for rule in result.rules}
-    assert rules["best-threshold"].utility == pytest.approx(held_out.mean())
-    others = {
-        "whole-list": [worth_of(cut(one, -1, 0)) for one in lists],
-        "one-option": [worth_of(cut(one, 9, 1)) for one in lists],
-        "nothing": [-0.25] * len(lists),
-    }
-    for name, expected in others.items():
-        rule = rules[name]  # type: ignore[index]
-        assert rule.utility == pytest.approx(np.mean(expected))
-        assert rule.gain == pytest.approx(held_out.mean() - np.mean(expected), abs=1e-12)
+    assert best.cross_validated == pytest.approx(held_out.mean(), nan_ok=True)
 
 
 def drawn_answers(questions: int, rng: np.random.Generator) -> Answers:
@@ -98,17 +85,13 @@ def test_the_corrected_utilities_are_what_new_questions_give() -> None:
     utility = Utility(option=0.2)
     plain = OptionsSettings(bootstrap=0, utility=utility)
     used = plain.model_copy(update={"bootstrap": 100, "folds": 4})
-    of_all, thresholds = compared(drawn_answers(40_000, rng), plain)
-    assert of_all.best is not None
-    known = dict(zip(thresholds, of_all.best.curve.tolist(), strict=True))
+    of_all, thresholds = found(drawn_answers(40_000, rng), plain)
+    known = dict(zip(thresholds, of_all.curve.tolist(), strict=True))
     scores = []
     for _ in range(300):
-        result, _ = compared(drawn_answers(20, rng), used)
-        assert result.best is not None
-        rule = result.rule("best-threshold")
-        apparent = result.best.curve[result.best.at]
-        truth = known[rule.threshold]
-        scores.append((apparent, result.best.corrected, rule.utility, truth))
+        best, _ = found(drawn_answers(20, rng), used)
+        truth = known[best.threshold]
+        scores.append((best.curve[best.at], best.corrected, best.cross_validated, truth))
     apparent, corrected, cross_validated, truth = np.mean(scores, axis=0)
     assert apparent - truth > 0.02
     assert abs(corrected - truth) < (apparent - truth) / 2
@@ -126,26 +109,24 @@ def test_calibrated_confidences_have_the_threshold_of_theory() -> None:
     answers = Answers(ones > 0, which, right.ravel(), chances.round(3).ravel(), ones)
     utility = Utility(hit=1, option=0.15, miss=0.5)
     used = OptionsSettings(bootstrap=0, utility=utility, thresholds=501)
-    result, thresholds = compared(answers, used)
-    assert result.best is not None
-    assert result.best.if_calibrated == pytest.approx(0.1)
-    assert abs(thresholds[result.best.at] - 0.1) < 0.03
+    best, thresholds = found(answers, used)
+    assert best.if_calibrated == pytest.approx(0.1)
+    assert abs(best.threshold - 0.1) < 0.03
     # The curve is flat there: what matters is the utility.
     near = int(np.argmin(np.abs(np.array(thresholds) - 0.1)))
-    assert result.best.curve.max() - result.best.curve[near] < 0.002
+    assert best.curve.max() - best.curve[near] < 0.002
 
 
 def test_without_a_utility_nothing_is_recommended(tmp_path: Path) -> None:
     """No threshold is called the best, and summary and report say what to state."""
     key, lists = drawn(40, systems=2, seed=7)
     result = analysed(study_in(tmp_path, lists, key))
-    assert all(showing.best is None for showing in result.findings.showings)
+    assert result.findings.best == ()
     assert "no threshold is recommended; state analysis.utility" in result.summary()
     assert "best threshold" not in result.summary() + result.to_html()
     table = result.tables()["thresholds"]
     assert not table["is_best"].any()
     assert table["utility"].isna().all()
-    assert "nothing" not in set(result.tables()["rules"]["rule"])
 
 
 def test_a_stated_utility_gives_each_system_its_threshold(tmp_path: Path) -> None:
@@ -160,9 +141,8 @@ def test_a_stated_utility_gives_each_system_its_threshold(tmp_path: Path) -> Non
     document = result.to_dict()
     for entry in document["systems"]:
         row = best.loc[entry["system"]]
-        rules = {rule["rule"]: rule for rule in entry["showing"]["rules"]}
-        assert rules["best-threshold"]["threshold"] == row["threshold"]
-        assert entry["showing"]["best"]["utility"] == row["utility"]
+        assert entry["best_threshold"]["threshold"] == row["threshold"]
+        assert entry["best_threshold"]["utility"] == row["utility"]
         own = table[table["system"] == entry["system"]]
         assert row["utility"] == own["utility"].max()
         assert f"best threshold {row['threshold']:.4g}: lists of" in result.summary()
@@ -184,8 +164,7 @@ def test_abstaining_needs_a_cost(tmp_path: Path) -> None:
         assert sweep.mean_length.tolist() == pytest.approx(lengths)
     assert analysed(path, least=0).findings.sweeps[0].mean_length[-1] == pytest.approx(1 / 3)
     abstaining = analysed(path, utility={"option": 0.1, "miss": 1, "abstain": 0})
-    best = abstaining.findings.showings[0].best
-    assert best is not None
+    (best,) = abstaining.findings.best
     assert best.curve[best.at] == pytest.approx(0.9 / 3)
 
 

@@ -185,7 +185,7 @@ def test_result_is_that_of_a_study(tmp_path: Path) -> None:
     assert len(result.differences) == 2
     write_report(result, tmp_path / "report", figures=("svg",))
     names = {path.name for path in (tmp_path / "report").iterdir()}
-    assert {"report.html", "measures.csv", "run-one.txt", "qrels.txt"} <= names
+    assert {"report.html", "measures.csv"} <= names
     assert "similarities.csv" not in names
     again = quem.analyze(result.study, ties="id")
     assert again.findings.settings.ties == "id"

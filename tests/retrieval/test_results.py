@@ -14,7 +14,6 @@ import pytest
 
 import quem
 from quem.report.files import json_text, report_files
-from quem.retrieval.stored import file_stems
 from tests.docs.schema import mappings, mistakes
 from tests.retrieval.made import codes, evaluated, write_study
 from tests.retrieval.made import mistakes as refusals
@@ -48,7 +47,7 @@ def _rich(folder: Path, **more: Any) -> Path:  # noqa: ANN401  keys
 
 
 def test_command_writes_everything(tmp_path: Path) -> None:
-    """Report, figures, tables, TREC files and the ground truth; JSON prints and writes nothing."""
+    """Report, figures, tables, and the ground truth; JSON prints and writes nothing."""
     path = _rich(tmp_path)
     command = [sys.executable, "-m", "quem", "analyze", str(path)]
     done = run(command, capture_output=True, text=True, check=True)
@@ -60,15 +59,14 @@ def test_command_writes_everything(tmp_path: Path) -> None:
         f"{s}.{e}" for s in ("quality", "differences", "times", "mac-fac") for e in ("svg", "png")
     }
     tables = ("measures", "scores", "differences", "times", "rounds", "mac-fac", "mac-fac-queries")
-    runs = {"run-all.txt", "run-one-x.txt", "run-py.txt", "qrels.txt", "similarities.csv"}
-    page = {"report.html", "analysis.json"}
-    assert names == figures | {f"{stem}.csv" for stem in tables} | runs | page
+    page = {"report.html", "analysis.json", "similarities.csv"}
+    assert names == figures | {f"{stem}.csv" for stem in tables} | page
     document = json.loads((folder / "analysis.json").read_text("utf-8"))
     assert not mistakes(document)
-    (folder / "qrels.txt").unlink()
+    (folder / "similarities.csv").unlink()
     printed = run([*command, "--json"], capture_output=True, text=True, check=True).stdout
     assert json.loads(printed)["ground_truth"]["reused"] is False
-    assert not (folder / "qrels.txt").exists()
+    assert not (folder / "similarities.csv").exists()
 
 
 def test_document_holds_what_the_schema_names(tmp_path: Path) -> None:
@@ -187,13 +185,6 @@ def test_default_measures_fit_the_ground_truth(tmp_path: Path) -> None:
     assert names == ["AP", "AP@2", "AP@4", "kendall"]
 
 
-def test_files_of_retrievers_have_names_of_their_own() -> None:
-    """Whatever their ids are."""
-    stems = file_stems(["a b", "a/b", "A-B", "../..", "ü", "x" * 200])
-    assert len({stem.casefold() for stem in stems}) == 6
-    assert all("/" not in stem and len(stem) < 100 for stem in stems)
-
-
 def test_check_counts_and_runs_nothing(tmp_path: Path) -> None:
     """Retrievers are made, so that mistakes show, and asked nothing."""
     code = "def retrieve(query, k):\n    raise AssertionError\n"
@@ -223,18 +214,6 @@ def test_tables_of_many_queries_are_read_quickly(tmp_path: Path) -> None:
     assert result.measures["mean"].tolist() == [1.0, pytest.approx(1.0)]
 
 
-def test_ids_that_trec_cannot_hold_are_told(tmp_path: Path) -> None:
-    """Spaces become underscores; where that makes two ids one, no such file is written."""
-    queries = "id,x\nq 1,1\nq_1,2\n"
-    path = write_study(tmp_path, [ALL, ONE], "all", queries_csv=queries)
-    result = evaluated(path, measures=["kendall"])
-    assert "ids of queries differ only in spaces" in codes(result)["no-trec-files"]
-    assert list(result.attachments()) == ["similarities.csv"]
-    path = write_study(tmp_path, [ALL, ONE], "all", queries_csv=queries.replace("q_1", "q2"))
-    files = evaluated(path, measures=["kendall"]).attachments()
-    assert b"".join(files["run-one-x.txt"]).startswith(b"q_1 Q0 a 1 1.0 one_x\n")
-
-
 def test_nothing_to_evaluate_is_refused(tmp_path: Path) -> None:
     """The ground truth alone has no score."""
     assert "no retriever is left to compare with the ground truth; add another" in refusals(
@@ -257,35 +236,3 @@ def test_lists_without_what_nobody_judged(tmp_path: Path) -> None:
     assert means.to_dict() == pytest.approx(
         {"RR(unjudged=skip)@2": 0.5, "RR@2": 0, "Judged@2": 0, "F1@3": 0}
     )
-
-
-def test_diversity(tmp_path: Path) -> None:
-    """Cases are as similar to each other as the linear retriever says that compares them."""
-    by_x = {"attributes": [{"name": "x", "range": [0, 10]}]}
-    linear: list[dict[str, Any]] = [{"id": "all", "linear": {}}, {"id": "x", "linear": by_x}]
-    run = "query,case,rank\n" + "".join(f"q1,{c},{n}\n" for n, c in enumerate("adb", 1))
-    retrievers = [*linear, {"id": "r", "run": "run.csv"}]
-    path = write_study(tmp_path, retrievers, "all", run_csv=run, likeness="x")
-    found = evaluated(path, measures=["ILD@2", "ILD"]).scores
-    ours = found[(found["retriever"] == "r") & (found["query"] == "q1")]
-    # The x of a, d, and b is 1, 4, and 2.
-    assert ours["score"].tolist() == pytest.approx([0.3, (3 + 1 + 2) / 10 / 3])
-    path = write_study(tmp_path, retrievers, "all", run_csv=run)
-    found = evaluated(path, measures=["ILD@2"]).scores
-    ours = found[(found["retriever"] == "r") & (found["query"] == "q1")]
-    # Of x the distance is 3/3, and the kind of d is missing.
-    assert ours["score"].tolist() == pytest.approx([1.0])
-    path = write_study(tmp_path, retrievers, "all", run_csv=run, likeness="r")
-    path.write_text(f"{path.read_text()}\n".replace("bootstrap: 50", "measures: ILD"))
-    assert "likeness: there is no linear retriever 'r'" in refusals(path)
-    path = write_study(
-        tmp_path,
-        [{"id": "r", "run": "run.csv"}],
-        {"qrels": "qrels.csv"},
-        run_csv=run,
-        qrels_csv="query,case,grade\nq1,a,1\n",
-        cases=None,
-        queries=None,
-        analysis={"measures": "ILD"},
-    )
-    assert "cases: ILD compares the cases of a list with each other" in refusals(path)

@@ -10,7 +10,6 @@ const BLANK = {
   ranked: [], tray: [], cannot: {}, recognized: [], comments: {}, comment: "",
   comparisons: [], placed_by: {}, sure: {}, answers: {}, written: {},
 };
-const DATA = { blank: BLANK };
 const STATE = { ...BLANK, ranked: [["A"], ["B", "C"]], tray: ["D"] };
 
 const verdict = (one, other) => ({ new: one, other, verdict: "better", side: "left", seconds: 2.5 });
@@ -78,7 +77,7 @@ test("another layout keeps the order and the answers by content", () => {
     comparisons: [verdict("A", "B"), verdict("C", "A")],
     placed_by: { B: "drag", C: "key" },
   };
-  assert.deepEqual(model.fit(state, then, now, DATA), {
+  assert.deepEqual(model.fit(state, then, now, BLANK), {
     ...BLANK,
     ranked: [["B"], ["A"]],
     tray: ["E"],
@@ -139,7 +138,7 @@ test("answers to the study's questions are by question and solution, and outlive
   assert.deepEqual(model.reply(model.reply(state, scale, "A", ""), scale, "B", "").answers, { hard: { "": "easy" } });
   assert.deepEqual(STATE.answers, {}, "nothing is changed in place");
   const from = { A: "a", B: "b", C: "c", D: "d" };
-  const moved = model.fit(state, from, { A: "b", B: "c", C: "d" }, DATA);
+  const moved = model.fit(state, from, { A: "b", B: "c", C: "d" }, BLANK);
   assert.deepEqual(moved.answers, { clear: { A: "2" }, hard: { "": "easy" } });
   assert.deepEqual(moved.written, {});
   assert.deepEqual(model.toTray(state, "A").answers, state.answers, "they are about the solution, not its place");

@@ -70,7 +70,7 @@ test("changes are sent one at a time, the newest next", async () => {
   for (const state of ["one", "two", "three"]) mine.save(state);
   assert.ok(mine.isBehind);
   await settled();
-  assert.deepEqual(sent.map(({ state, base, change }) => [state, base, change]), [["one", 0, 1], ["three", 1, 3]]);
+  assert.deepEqual(sent.map(({ state, base, change }) => [state, base, change]), [["one", 0, 1], ["three", 1, 2]]);
   assert.deepEqual([mine.isBehind, mine.revision, memory.size], [false, 2, 0]);
 });
 

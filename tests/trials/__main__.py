@@ -9,7 +9,6 @@ import click
 
 from tests.trials import (  # noqa: F401  register their trials
     broken_studies,
-    conformal,
     crawl,
     first_links,
     golden_data,
@@ -17,7 +16,6 @@ from tests.trials import (  # noqa: F401  register their trials
     kills,
     leaderboards,
     machines,
-    offline,
     panels,
     pooling,
     retrieval_judges,

@@ -9,7 +9,6 @@ from scipy.special import stdtrit
 from scipy.stats import rankdata
 
 from quem.experience.control import control_variate, erratic
-from tests.trials import tracks
 from tests.trials.runner import registered
 
 if TYPE_CHECKING:
@@ -146,7 +145,7 @@ def _pooled(results: list[dict[str, Any]]) -> dict[str, dict[str, Floats]]:
 
 
 def _tables(results: list[dict[str, Any]]) -> str:
-    """Write the tables of the documentation."""
+    """Write the table of the documentation."""
     lines = [
         "| noise, n: machine | experts alone | with the machine | widened where it is erratic |",
         "|---|---|---|---|",
@@ -154,13 +153,13 @@ def _tables(results: list[dict[str, Any]]) -> str:
     for name, cell in _pooled(results).items():
         texts = (f"{100 * cell[way][0]:.1f}, ± {cell[way][1]:.2f}" for way in _WAYS)
         lines.append(f"| {' | '.join([name, *texts])} |")
-    tracked = tracks.table([result["tracked"] for result in results])
-    return "\n".join([*lines, "", tracked])
+    return "\n".join(lines)
 
 
 def _bar(results: list[dict[str, Any]]) -> str:
     """Say what the cells of all trials miss together."""
-    missed, off = tracks.missed([result["tracked"] for result in results]), []
+    missed: list[str] = []
+    off: list[float] = []
     for name, cell in _pooled(results).items():
         of_row, machine = name.split(": ")
         row = ROWS[of_row]
@@ -182,13 +181,12 @@ def _bar(results: list[dict[str, Any]]) -> str:
 
 @registered("machines", count=8, bar=_bar, table=_tables)
 def machines(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """Coverage with machine judges of seven biases, and of versions that one tracks."""
+    """Coverage with machine judges of seven biases."""
     del folder
     return {
         "cells": {
             f"{of_row}: {machine}": _cell(row, machine, np.random.default_rng(rng.getrandbits(64)))
             for of_row, row in ROWS.items()
             for machine in MACHINES
-        },
-        "tracked": tracks.cells(_STUDIES, np.random.default_rng(rng.getrandbits(64))),
+        }
     }

@@ -1,4 +1,4 @@
-"""Simulated judgments of retrieved cases: how often intervals cover, with judges and machines."""
+"""Simulated judgments of retrieved cases: how often intervals cover."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from quem.lists.inference import query_means
 from quem.retrieval.bases import named_only
 from quem.retrieval.judges import JudgeGrades
 from quem.retrieval.lists import lists_of, score_lists
-from quem.retrieval.machine_grades import powered_mean
 from quem.retrieval.truth import panel_means, panels_of
 from tests.trials.runner import registered
 
@@ -143,65 +142,3 @@ def retrieval_judges(rng: random.Random, folder: Path) -> dict[str, Any]:
         own = np.random.default_rng(rng.getrandbits(64))
         cells[name] = np.sum([covers_with_judges(panel, own) for _ in range(_AT_ONCE)], axis=0)
     return {"cells": {name: both.tolist() for name, both in cells.items()}}
-
-
-class Machine(NamedTuple):
-    """Machine judges beside experts."""
-
-    n: int  # queries that experts judged, of 200
-    # Standard deviation of the machine's score of a query; None where it is of another query.
-    noise: float | None
-    bias: float = 0.0  # by how much the machine's scores are too high
-
-
-_KINDS = {"good": (0.12, 0.0), "biased": (0.12, 0.3), "useless": (None, 0.0)}
-MACHINES = {f"{kind}, n = {n}": Machine(n, *_KINDS[kind]) for n in (15, 25, 50) for kind in _KINDS}
-_N = 200
-_MEAN = 0.05
-_STUDIES = 250
-
-
-def covers_with_machines(machine: Machine, rng: np.random.Generator) -> tuple[bool, bool, float]:
-    """Say whether intervals cover, with machines and by experts alone; and the share of width."""
-    h = rng.normal(_MEAN, 0.3, _N)
-    if machine.noise is None:
-        m = rng.normal(0, 0.3, _N)
-    else:
-        m = np.clip(h + rng.normal(machine.bias, machine.noise, _N), -1, 1)
-    labeled = np.zeros(_N, dtype=bool)
-    labeled[rng.permutation(_N)[: machine.n]] = True
-    found = powered_mean(np.where(labeled, h, np.nan), m, labeled, level=_LEVEL)
-    (low, high), (alone_low, alone_high) = found.interval, found.alone_interval
-    share = (high - low) / (alone_high - alone_low)
-    return low <= _MEAN <= high, alone_low <= _MEAN <= alone_high, share
-
-
-def _machine_bar(results: list[dict[str, Any]]) -> str:
-    total = _STUDIES * len(results)
-    missed = []
-    for name in results[0]["cells"]:
-        covered = 100 * sum(one["cells"][name][0] for one in results) / total
-        if abs(covered - 100 * _LEVEL) > 2:
-            missed.append(f"{name}: covers {covered:.1f}%")
-    return "; ".join(missed)
-
-
-def _machine_table(results: list[dict[str, Any]]) -> str:
-    total = _STUDIES * len(results)
-    lines = ["| machine | with machines | experts alone | width |", "|---|---|---|---|"]
-    for name in results[0]["cells"]:
-        with_, alone, share = np.sum([one["cells"][name] for one in results], axis=0) / total
-        lines.append(f"| {name} | {100 * with_:.1f}% | {100 * alone:.1f}% | {100 * share:.0f}% |")
-    return "\n".join(lines)
-
-
-@registered("retrieval-machines", count=8, bar=_machine_bar, table=_machine_table)
-def retrieval_machines(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """Coverage of means with machine judges: within 2 points of 95% for 15 to 50 of 200 queries."""
-    del folder
-    cells = {}
-    for name, machine in MACHINES.items():
-        own = np.random.default_rng(rng.getrandbits(64))
-        each = [covers_with_machines(machine, own) for _ in range(_STUDIES)]
-        cells[name] = np.sum(each, axis=0).tolist()
-    return {"cells": cells}

@@ -6,16 +6,14 @@ import random
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
-from scipy import stats
 
-from quem.machines.track import line_of, track
 from tests.trials import machines as trial
-from tests.trials import tracks
 from tests.trials.runner import TRIALS
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 
 def test_a_few_studies_of_each_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,7 +25,7 @@ def test_a_few_studies_of_each_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert sum(covered) / (4 * len(covered)) > 0.85
     monkeypatch.setattr(trial, "_STUDIES", 400)
     assert "covers" in TRIALS["machines"].bar([result])
-    assert "machine alone" in TRIALS["machines"].table([result])
+    assert "with the machine" in TRIALS["machines"].table([result])
 
 
 def test_biases_are_what_they_are_called() -> None:
@@ -45,34 +43,3 @@ def test_biases_are_what_they_are_called() -> None:
     assert ranks["likes systems"] > ranks["fair"] + 2
     assert ranks["length"] > ranks["fair"] + 1
     assert ranks["last"] < ranks["reversed"] - 1
-
-
-@pytest.mark.parametrize("name", ["people differ, 2", "half the slope, 0.5", "people alike, 2"])
-def test_many_studies_at_once_are_each_as_the_method_says(name: str) -> None:
-    """Estimate, interval, and where it gives years; experts' own ranks are located alike."""
-    years = np.linspace(1, 12, 12)
-    for versions in (3, 6):
-        drawn = tracks.draw(tracks.COURSES[name], versions, 40, np.random.default_rng(versions))
-        found = tracks.intervals(drawn)
-        assert np.allclose(drawn.experts[:, :12].mean(axis=1), 6.5)
-        for at, (h, m) in enumerate(zip(drawn.experts, drawn.machine, strict=True)):
-            experts, machine = line_of(h[:12], years), line_of(m[:12], years)
-            one = track(experts, machine, (h[12:-1], m[12:-1]), float(m[-1]))
-            half = (one.interval[1] - one.interval[0]) / 2
-            assert (found.track[0][at], found.track[1][at]) == pytest.approx((one.years, half))
-            assert found.is_near[at] == (one.side == "inside")
-            peer = experts.variance(float(experts.years(h[-1])))
-            expected = stats.t.ppf(0.975, 10) * np.sqrt(peer)
-            assert found.experts[1][at] == pytest.approx(expected)
-
-
-def test_versions_are_located_among_the_people() -> None:
-    """By how many of them are below; they do not move each other."""
-    from quem.experience.ranks import adjusted_ranks
-
-    rng = np.random.default_rng(0)
-    seen = rng.normal(0, 1, (5, 15))
-    group = np.repeat(np.arange(5), 15)
-    people = np.tile(np.arange(15) < 12, 5)
-    expected, _ = adjusted_ranks(group, seen.ravel(), people)
-    assert tracks.located(seen).ravel() == pytest.approx(expected)

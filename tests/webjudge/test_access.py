@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,6 @@ from tests.webjudge.sites import (
     set_life,
 )
 from webjudge import create_app
-from webjudge.housekeeping import Housekeeping
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +40,6 @@ SURE = {"sure": "yes"}
 OPEN = {
     *("static", "healthz", "access.front", "access.judge_link", "access.dashboard_link"),
     "access.subject_link",
-    "offline.worker",
 }
 FOR_OBSERVERS = {"dashboard.overview", "dashboard.leave"}
 PARTS = {
@@ -265,33 +262,6 @@ def test_trial_rankings_are_discarded_on_a_page_of_their_own(app: Flask, site: S
     dashboard = enter_dashboard(app, site, "amy")
     assert 'href="/dashboard/discard-and-open"' in dashboard.get("/dashboard/open").text
     assert "This deletes 1 test ranking with" in dashboard.get("/dashboard/discard-and-open").text
-
-
-def test_failed_attempts_are_counted_and_never_fill_the_log(
-    app: Flask, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Many in a minute are one event, and what was tried, and by whom, is nowhere."""
-    monkeypatch.setattr("webjudge.attempts.SECONDS", 3600)
-    client = app.test_client()
-    for number in range(30):
-        assert client.get(f"/j/SECRETTOKEN{number}").status_code == 404
-    assert client.get("/d/SECRETTOKEN").status_code == 404
-    assert refusals(site) == [{"judges": 1}]
-    # The others are told of once a minute, when somebody looks, and when the server stops.
-    page = enter_dashboard(app, site, "amy").get("/dashboard/events").text
-    assert refusals(site) == [{"judges": 1}, {"judges": 29, "organizers": 1}]
-    assert "30 attempts to open an invalid or replaced link" in page
-    text = json.dumps(refusals(site)) + page
-    assert "SECRETTOKEN" not in text
-    assert "127.0.0.1" not in text
-    client.get("/j/SECRETTOKEN")
-    Housekeeping(site).start().stop()
-    assert refusals(site)[2:] == [{"judges": 1}]
-
-
-def refusals(site: Site) -> list[dict[str, int]]:
-    """What the log says of attempts to open links."""
-    return [event.detail for event in log(site) if event.what == "links-refused"]
 
 
 def done(site: Site) -> list[str]:

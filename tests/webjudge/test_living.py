@@ -104,7 +104,6 @@ def test_a_page_of_before_cannot_save_for_other_solutions(study: Path) -> None:
         assert (now["revision"], now["submitted"]) == (0, False)
         gone = next(letter for letter, number in before.items() if number == "3")
         new = next(letter for letter, number in after.items() if number == "nine")
-        assert refused.get_json()["changes"] == {"removed": [gone], "new": [new], "corrected": []}
         assert new not in before
         assert after == {k: v for k, v in before.items() if k != gone} | {new: "nine"}
         # What the page was looked at until now counts, also under a letter that is gone.
@@ -220,9 +219,9 @@ def test_undeclared_changes_get_a_new_letter(study: Path) -> None:
         solution(study, "S2").write_text("Do thing number two.\n")
         refused = put(client, gid, layout=page["layout"], state=all_ranked(page["labels"]))
         assert refused.status_code == 409
-        changes = refused.get_json()["changes"]
-        assert changes["new"] == ["F"]
-        assert len(changes["removed"]) == 1
+        labels = data_of(client, gid)["labels"]
+        assert set(labels) - set(page["labels"]) == {"F"}
+        assert len(labels) == len(page["labels"])
         # What comes back gets the letter that it had.
         solution(study, "S2").write_text("Do thing number 2.\n\n- first\n- second\n")
         assert data_of(client, gid)["layout"] == page["layout"]

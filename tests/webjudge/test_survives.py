@@ -129,39 +129,19 @@ def test_a_database_that_is_taken_away_is_noticed(tmp_path: Path) -> None:
 @contextmanager
 def gunicorn(study: Path, database: str, workers: int) -> Iterator[tuple[str, list[str]]]:
     """Run gunicorn, until it ends well; gives its address, and the judges' links."""
-    address = f"127.0.0.1:{free_port()}"
-    environment = {"QUEM_DATABASE_URL": database, "QUEM_STUDY": str(study)}
-    out = study.with_name("links.csv")
-    make_links(study, f"http://{address}", out, environment)
-    with running_gunicorn(address, workers, environment, study.with_name("log")):
-        links = [line.split(",")[2] for line in out.read_text().splitlines()[1:]]
-        yield f"http://{address}", links
-
-
-def make_links(study: Path, url: str, out: Path, environment: dict[str, str]) -> None:
-    """Write the judges' links to a file."""
-    words = ["judges", str(study), "--url", url, "--out", str(out)]
-    subprocess.run(
-        [sys.executable, "-m", "quem", *words],
-        env={**os.environ, **environment},
-        check=True,
-        capture_output=True,
-    )
-
-
-@contextmanager
-def running_gunicorn(
-    address: str, workers: int, environment: dict[str, str], log: Path
-) -> Iterator[None]:
-    """Run gunicorn until it ends well."""
+    address, out = f"127.0.0.1:{free_port()}", study.with_name("links.csv")
+    environment = {**os.environ, "QUEM_DATABASE_URL": database, "QUEM_STUDY": str(study)}
+    words = ["judges", str(study), "--url", f"http://{address}", "--out", str(out)]
+    make_links = [sys.executable, "-m", "quem", *words]
+    subprocess.run(make_links, env=environment, check=True, capture_output=True)
     program = shutil.which("gunicorn", path=os.path.dirname(sys.executable))  # noqa: PTH120
     assert program, "gunicorn belongs to the tests"
     command = [program, "--workers", str(workers), "--bind", address, "webjudge.wsgi"]
-    with log.open("wb") as file:
-        process = subprocess.Popen(command, env={**os.environ, **environment}, stderr=file)
+    with study.with_name("log").open("wb") as file:
+        process = subprocess.Popen(command, env=environment, stderr=file)
     try:
         wait_for(f"http://{address}/healthz")
-        yield
+        yield f"http://{address}", [line.split(",")[2] for line in out.read_text().splitlines()[1:]]
     finally:
         process.terminate()
         assert process.wait(60) == 0
@@ -193,37 +173,6 @@ def test_several_workers_share_one_session(tmp_path: Path, new_postgres: Callabl
         status, answer = one.save(gid, 3, all_ranked(names))
         assert (status, answer["error"], answer["revision"]) == (409, "stale", 12)
         assert one.group(gid)["state"]["ranked"] == [[name] for name in names]
-
-
-def test_several_workers_share_a_folder_of_studies(
-    tmp_path: Path, new_postgres: Callable[[], str]
-) -> None:
-    """Every worker serves each study, under the address that the log names."""
-    studies = [tmp_path / name / "study.yaml" for name in ("one", "two")]
-    for study in studies:
-        study.parent.mkdir()
-        write_judging_study(study.parent)
-        study.write_text(study.read_text().replace("id: made-up", f"id: {study.parent.name}"))
-    address, log = f"127.0.0.1:{free_port()}", tmp_path / "log"
-    environment = {
-        "QUEM_DATABASE_URL": new_postgres(),
-        "QUEM_STUDIES": str(tmp_path),
-        "QUEM_URL": f"http://{address}",
-    }
-    with running_gunicorn(address, 2, environment, log):
-        for study in studies:
-            base = re.search(rf"{re.escape(str(study))}: (http\S+)", log.read_text())
-            assert base
-            out = study.with_name("links.csv")
-            make_links(study, base[1], out, environment)
-            browser = Browserless(base[1])
-            browser.get(out.read_text().splitlines()[1].split(",")[2])
-            gid = browser.groups()[0]
-            names = browser.group(gid)["labels"]
-            for revision in range(8):
-                names = names[1:] + names[:1]
-                assert browser.save(gid, revision, all_ranked(names))[0] == 200
-            assert browser.group(gid)["state"]["ranked"] == [[name] for name in names]
 
 
 def free_port() -> int:

@@ -9,12 +9,7 @@ const STEP = 60;
 
 const key = (name) => h("kbd", { "aria-hidden": "true" }, name);
 
-/**
- * Draw the question of the workspace.
- *
- * @param {object} app
- * @param {string} focus the verdict whose button has the focus, or none for the title
- */
+/** Draw the question of the workspace; the button of a verdict has the focus, or else the title. */
 export function drawComparing(app, focus = "") {
   const { question } = app;
   const { label, other, side } = question;

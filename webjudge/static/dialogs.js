@@ -11,14 +11,7 @@ export function tell(title, text) {
 // For each dialog that is asking: takes the answer.
 const asking = new Map();
 
-/**
- * Ask in one of the page's dialogs.
- *
- * @param {string} name the dialog's id
- * @param {string} [text] an explanation
- * @param {string} [title]
- * @returns {Promise<string>} the value of the button, or what was written; empty when canceled
- */
+/** Ask in a dialog by its id; gives the value of the button, or what was written; empty when canceled. */
 export function ask(name, text = "", title = "") {
   const dialog = document.getElementById(name);
   const form = dialog.querySelector("form");

@@ -3,24 +3,14 @@
 // Each tab keeps its own: that one has saved says nothing of what another has not.
 
 export class DraftStorage {
-  /**
-   * @param {object} data what the page carries: key, layout, contents
-   * @param {string} tab
-   */
   constructor(data, tab) {
     this.data = data;
     this.group = `webjudge:${data.key}:`;
     this.own = this.group + tab;
     this.works = true;
-    this.isWriting = false;
-    this.survives = false; // the page asks before it is left
   }
 
-  /**
-   * Keep a state, with the revision that it was made from and the state that is on its way.
-   *
-   * What its letters mean is kept too: they are told by content when it is taken over.
-   */
+  /** Keep a state, the revision that it was made from, the state on its way, and what its letters mean. */
   put({ base, state, sent }) {
     const { layout, contents } = this.data;
     this.works = this.store(this.own, JSON.stringify({ base, state, sent, layout, contents }));

@@ -9,13 +9,7 @@ export class History {
     this.future = [];
   }
 
-  /**
-   * Take a new state; one of the same kind (such as typing on) replaces the last.
-   *
-   * @param {object} state
-   * @param {string} [kind]
-   * @param {object} [step] what was done, for whoever undoes it
-   */
+  /** Take a new state, and what was done; one of the same kind (such as typing on) replaces the last. */
   push(state, kind = "", step = {}) {
     if (!(kind && kind === this.kind)) {
       this.past.push({ state: this.state, step });

@@ -24,16 +24,11 @@ export function check(state, labels) {
 }
 
 /**
- * The state under the letters of another layout: each solution is known by its content.
+ * The state under the letters of another layout, by the content of each letter there and here.
  *
  * What is no longer there is left out, and what is new is not ranked yet.
- *
- * @param {object} state
- * @param {Object<string, string>} from content by letter, where the state was made
- * @param {Object<string, string>} to content by letter, where it is shown
- * @param {{blank: object}} data holds a state without answers
  */
-export function fit(state, from, to, { blank }) {
+export function fit(state, from, to, blank) {
   const letters = Object.fromEntries(Object.entries(to).map(([letter, content]) => [content, letter]));
   const now = (letter) => letters[from[letter]];
   const list = (value) => value.map(now).filter(Boolean);
@@ -217,11 +212,7 @@ export function grade(state, label, value) {
 /** Take a grade back. */
 export const ungraded = (state, label) => reply(state, GRADE, label, "");
 
-/**
- * Note how a solution got its place.
- *
- * @param {"compare" | "drag" | "menu" | "key"} way
- */
+/** Note how a solution got its place: by "compare", "drag", "menu", or "key". */
 export const placedBy = (state, label, way) => (
   { ...state, placed_by: { ...state.placed_by, [label]: way } }
 );

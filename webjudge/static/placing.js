@@ -3,10 +3,7 @@
 // A search holds lo and hi, over the tie groups that are ranked already, best first; each answer
 // narrows them. It ends with a place of its own, {at}, or a group to join, {tie}.
 
-/**
- * @param {string[][]} groups tie groups, best first, without the new solution
- * @param {boolean} lower whether of two middle groups the better one is asked about
- */
+/** Begin among tie groups without the new solution; `lower` asks about the better of two middle ones. */
 export const begin = (groups, lower) => ({ groups, lower, lo: 0, hi: groups.length, asked: [], end: null });
 
 /** The group that is asked about: the middle one, or one of both by chance. */
@@ -18,11 +15,7 @@ export function pivot({ lo, hi, lower }) {
 /** The most questions that can still come. */
 export const mostQuestions = ({ lo, hi, end }) => (end ? 0 : Math.ceil(Math.log2(hi - lo + 1)));
 
-/**
- * @param {object} search
- * @param {"better" | "equal" | "worse"} verdict of the new solution, against the pivot's group
- * @param {object} [more] what is kept of the answer
- */
+/** Take whether the new solution is "better", "equal", or "worse", and what else is kept of the answer. */
 export function answer(search, verdict, more = {}) {
   const at = pivot(search);
   const { lo, hi } = search;

@@ -2,7 +2,6 @@
 
 import { $, $$, button, h, letter, reasonText } from "./dom.js";
 import { gradeText, isGrading } from "./grading.js";
-import { KeptStates } from "./keeping.js";
 import { position } from "./model.js";
 import { drawMissing, taskQuestions } from "./questions.js";
 import { drawSheet } from "./reader.js";
@@ -48,11 +47,9 @@ export function drawReview(app) {
   const send = grades ? t("Submit grades") : t("Submit ranking");
   const content = h(
     "div", {},
-    app.saver.isSubmitting && app.saver.failures > 0 && h("p.note", {}, [
-      t("Not submitted yet. It will be submitted when the server answers again."),
-      app.saver.drafts instanceof KeptStates && app.saver.drafts.works
-        && t("It is kept on this device: you can close this page, and open it again with a connection."),
-    ].filter(Boolean).join(" ")),
+    app.saver.isSubmitting && app.saver.failures > 0 && h(
+      "p.note", {}, t("Not submitted yet. It will be submitted when the server answers again."),
+    ),
     h("p.muted", {}, note(app)),
     app.submitted && app.receipt && receiptLine(app.receipt),
     app.canRank && unopened.length > 0

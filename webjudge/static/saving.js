@@ -5,7 +5,6 @@
 
 import { inTenths } from "./clock.js";
 import { DraftStorage } from "./drafts.js";
-import { canKeep, KeptStates, leave, offline } from "./keeping.js";
 import { t } from "./words.js";
 
 const PAUSES = [1, 2, 4, 8, 15, 30];
@@ -20,42 +19,8 @@ export function tabId() {
   return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_");
 }
 
-/** Send a change; gives {status, answer, isOver}, or null where no answer came. */
-export async function transmit(urls, { base, client, change, layout, reopen, state, submit, seconds, views }) {
-  const common = { base, client, change, layout };
-  const [method, url, content] = reopen
-    ? ["POST", urls.reopen, common]
-    : ["PUT", urls.state, { ...common, state, submit, ...inTenths({ seconds, views }) }];
-  const body = JSON.stringify(content);
-  try {
-    const response = await fetch(url, {
-      method,
-      headers: { "Content-Type": "application/json" },
-      body,
-      keepalive: new TextEncoder().encode(body).length < MOST_KEPT_ALIVE,
-      signal: AbortSignal.timeout(LONGEST_WAIT),
-    });
-    const { status, headers } = response;
-    // The link works no longer. Who only lost the cookie may come again, and finds what is kept.
-    const isOver = headers?.get("Offline-Id") === "over";
-    return { status, answer: await response.json(), isOver };
-  } catch {
-    return null;
-  }
-}
-
-/** The change that opens a submitted ranking before another one; both can be sent again alike. */
-export const reopening = ({ client, change }) => ({ reopen: true, client: `${client}-r`, change });
-
 export class Saver {
-  /**
-   * @param {object} data what the page carries: urls, key, layout, contents, revision, submitted,
-   *   preview; its layout may become another one
-   * @param {object} on functions: status(word, text, details, savedAt, short), conflict(answer), relaid(),
-   *   closed(text), paused(text), unanswered(answer), submitted(answer), submissionWithdrawn(), reopened(), ended(text)
-   * @param {object} clock gives the working time since it was asked last, {seconds, views}, by
-   *   take(), and takes back by put() what was not stored
-   */
+  /** Of what the page carries, the functions that are told, and the clock that gives and takes back time. */
   constructor(data, on, clock) {
     this.data = data;
     this.urls = data.urls;
@@ -66,10 +31,8 @@ export class Saver {
     this.on = on;
     this.clock = clock;
     this.client = tabId();
-    this.drafts = canKeep && !data.preview ? new KeptStates(data, this.client) : new DraftStorage(data, this.client);
-    this.drafts.tell = () => { if (!this.stopped) this.report(); };
-    this.stored = data.state; // what the server has, as far as this page knows
-    this.change = 0;
+    this.drafts = new DraftStorage(data, this.client);
+    this.change = 0; // how many were sent
     this.waiting = null; // the newest change that is not sent yet
     this.sending = null; // the change that is on its way, or to be sent again
     this.unanswered = null; // what an earlier visit sent and may have reached the server since
@@ -88,7 +51,7 @@ export class Saver {
       else this.retry();
     });
     addEventListener("beforeunload", (event) => {
-      if (this.isBehind && !this.drafts.survives) event.preventDefault();
+      if (this.isBehind) event.preventDefault();
     });
   }
 
@@ -120,9 +83,8 @@ export class Saver {
       return;
     }
     const withdraws = !submit && (this.isSubmitting || this.submitted);
-    this.change += 1;
-    const time = this.takeTime();
-    this.waiting = { state, submit, client: this.client, change: this.change, layout: this.data.layout, ...time };
+    if (this.waiting) this.clock.put(this.waiting); // its time is kept with the change that replaces it
+    this.waiting = { state, submit, ...this.clock.take() };
     this.keep();
     if (submit) this.submissionWithdrawn = false;
     else if (withdraws && !this.submissionWithdrawn) {
@@ -136,27 +98,9 @@ export class Saver {
     if (!soon) this.pump();
   }
 
-  /** Take the working time up to now, with that of the change that is replaced: it is kept with the new one. */
-  takeTime() {
-    if (this.waiting) this.clock.put(this.waiting);
-    return this.clock.take();
-  }
-
   /** Keep in this browser what waits. */
   keep() {
-    const { revision: base, submitted, sending } = this;
-    this.drafts.put({ ...this.waiting, base, submitted, sending, sent: this.onItsWay });
-  }
-
-  /** Go on with what an earlier visit kept, and may have sent: as the same changes. */
-  takeUp({ base, submitted, sending, state, submit, client, change, layout, seconds, views }) {
-    this.revision = base;
-    this.submitted = submitted;
-    this.waiting = { state, submit, client, change, layout, seconds, views };
-    this.sending = sending;
-    this.submissionWithdrawn = submitted && !submit;
-    this.pump();
-    this.report();
+    this.drafts.put({ base: this.revision, state: this.waiting.state, sent: this.onItsWay });
   }
 
   /** Open a submitted ranking again. */
@@ -170,7 +114,7 @@ export class Saver {
   }
 
   /** Go on from a newer revision, with this order or none; a submission has to be made anew. */
-  resume({ revision, submitted, state: stored }, state = null, how = {}) {
+  resume({ revision, submitted }, state = null, how = {}) {
     const wanted = this.submissionWithdrawn || this.isSubmitting;
     this.submissionWithdrawn = state ? wanted || submitted : wanted && !submitted;
     this.revision = revision;
@@ -178,8 +122,7 @@ export class Saver {
     if (this.waiting) this.clock.put(this.waiting);
     this.sending = this.waiting = null;
     this.opening = this.stopped = false;
-    this.stored = stored;
-    this.drafts.drop({ revision, submitted, state: stored });
+    this.drafts.drop();
     if (state) this.save(state, how);
     else this.report();
   }
@@ -211,33 +154,48 @@ export class Saver {
   next() {
     const reopen = this.submitted && Boolean(this.waiting || this.opening);
     if (!reopen && !this.waiting) return null;
-    const [base, { layout }] = [this.revision, this.data];
-    if (reopen && this.waiting) return { ...reopening(this.waiting), base, layout };
-    if (reopen) {
-      this.change += 1;
-      return { reopen, client: this.client, change: this.change, base, layout };
-    }
-    const change = { ...this.waiting, base };
+    this.change += 1;
+    const change = {
+      reopen, base: this.revision, client: this.client, change: this.change, layout: this.data.layout,
+    };
+    if (reopen) return change;
+    const { waiting } = this;
     this.waiting = null;
-    return change;
+    return { ...change, ...waiting };
+  }
+
+  /** Send a change; gives {status, answer}, or null where no answer came. */
+  async transmit({ reopen, state, submit, seconds, views, ...change }) {
+    const [method, url, content] = reopen
+      ? ["POST", this.urls.reopen, change]
+      : ["PUT", this.urls.state, { ...change, state, submit, ...inTenths({ seconds, views }) }];
+    const body = JSON.stringify(content);
+    try {
+      const response = await fetch(url, {
+        method,
+        headers: { "Content-Type": "application/json" },
+        body,
+        keepalive: new TextEncoder().encode(body).length < MOST_KEPT_ALIVE,
+        signal: AbortSignal.timeout(LONGEST_WAIT),
+      });
+      return { status: response.status, answer: await response.json() };
+    } catch {
+      return null;
+    }
   }
 
   async send(change) {
-    const sent = await transmit(this.urls, change);
+    const sent = await this.transmit(change);
     if (!sent) {
       this.later(t("Offline"));
       return;
     }
-    const { status, answer, isOver } = sent;
+    const { status, answer } = sent;
     if (status === 200) {
-      this.acknowledge(answer, change);
+      this.acknowledge(answer);
       return;
     }
     if (status === 409) this.clock.put(change);
-    if (isOver && offline) {
-      this.drafts.works = false;
-      leave({ all: true });
-    }
     if (answer.error === "layout") this.stop(() => this.on.relaid());
     else if (answer.error === "unanswered") this.stop(() => this.on.unanswered(answer));
     else if (answer.error === "stale") this.stop(() => this.on.conflict(answer));
@@ -254,7 +212,7 @@ export class Saver {
     }
   }
 
-  acknowledge(answer, { state = this.stored }) {
+  acknowledge(answer) {
     this.failures = 0;
     this.trouble = "";
     this.revision = answer.revision;
@@ -262,20 +220,14 @@ export class Saver {
     this.savedAt = new Date(answer.saved_at);
     this.sending = null;
     this.unanswered = null;
-    this.stored = state;
     if (this.waiting) this.keep();
-    else {
-      const { revision, submitted, receipt: code, saved_at: at } = answer;
-      this.drafts.drop({ revision, submitted, state, receipt: code ? { code, at } : null });
-    }
+    else this.drafts.drop();
     this.report();
     if (this.opening && !this.submitted) {
       this.opening = false;
       this.on.reopened();
     }
-    if (!this.submitted || this.waiting) return;
-    this.on.submitted(answer);
-    if (offline && answer.next?.endsWith("/done")) this.drafts.settled().then(() => leave());
+    if (this.submitted && !this.waiting) this.on.submitted(answer);
   }
 
   later(trouble) {
@@ -304,7 +256,6 @@ export class Saver {
   /** Say how far saving is: in a word, and in sentences where that needs explaining. */
   report() {
     if (this.preview) this.on.status("preview", t("Preview: nothing is saved"));
-    else if (this.drafts.isWriting) this.on.status("saving", this.isSubmitting ? t("Submitting…") : t("Saving…"));
     else if (this.failures) {
       const later = this.isSubmitting
         ? t("It will be submitted when the server answers again.")

@@ -8,9 +8,6 @@ const WORDS_A_MINUTE = 230;
 const LONGEST_WAIT = 20_000;
 
 export class Solutions {
-  /**
-   * @param {object} data what the page carries: solutions, versions, urls
-   */
   constructor(data) {
     this.data = data;
     this.texts = new Map(); // DocumentFragment or Promise, by version
@@ -59,11 +56,7 @@ export class Solutions {
     return document.importNode($("template", page).content, true);
   }
 
-  /**
-   * A text as it is read; ids begin with a prefix, as two copies may be on the page.
-   *
-   * @returns {HTMLElement | null} null where the text is not here yet
-   */
+  /** A text as it is read, or null; ids begin with a prefix, as two copies may be on the page. */
   prose(label, prefix = "") {
     const text = this.ready(label);
     if (!text) return null;

@@ -8,7 +8,6 @@ import { makeDraggable } from "./dragging.js";
 import { holdFocus, title } from "./focus.js";
 import { gradeText, isGrading } from "./grading.js";
 import { History } from "./history.js";
-import { isCopy } from "./keeping.js";
 import { closeWhenLeft, listen, singleKeys, switchKeys } from "./keys.js";
 import { drawLadder, openSheet } from "./ladder.js";
 import { closeMenu, openMenu } from "./menu.js";
@@ -172,14 +171,7 @@ class Workspace {
     return true;
   }
 
-  /**
-   * Take a state in which a solution has a place; go on to the next one.
-   *
-   * @param {string} label
-   * @param {object} state
-   * @param {"compare" | "drag" | "menu" | "key"} way
-   * @param {object} [search] the search that led there, which undoing goes back to
-   */
+  /** Take a state in which a solution has a place; go on to the next one, or by undo back to its search. */
   place(label, state, way, search = null) {
     const wasRanked = model.whereabouts(this.state, label).area === "ranked";
     if (model.same(state, this.state)) return;
@@ -376,12 +368,7 @@ class Workspace {
     (held || title()).focus({ preventScroll: true });
   }
 
-  /**
-   * Take an answer.
-   *
-   * @param {"better" | "equal" | "worse"} verdict of the question's solution against the other
-   * @param {boolean} [isPressed] whether a button was pressed, which then keeps the focus
-   */
+  /** Take whether the solution is "better", "equal", or "worse"; a button that was pressed keeps the focus. */
   answer(verdict, isPressed = false) {
     this.clock.count();
     const { label, other, side } = this.question;
@@ -618,7 +605,7 @@ class Workspace {
     const said = changes(data, now);
     for (const name of ["labels", "layout", "contents", "versions", "solutions", "chance"]) data[name] = now[name];
     this.solutions.take(fresh);
-    history.map((state) => model.check(model.fit(state, from, data.contents, data), data.labels));
+    history.map((state) => model.check(model.fit(state, from, data.contents, data.blank), data.labels));
     this.goOn();
     if (now.revision === saver.revision) {
       this.submitted = now.submitted;
@@ -685,36 +672,16 @@ class Workspace {
 
   /** Go on from what the server has: with this order, as a draft, or with the server's. */
   follow(answer, order = null) {
-    this.clock.put(answer.time ?? {});
     this.submitted = answer.submitted && !order;
     this.saver.resume(answer, order);
     this.goOn();
     this.redraw();
   }
 
-  /** Go on from what this browser knows to be stored, where this page is older. */
-  async catchUp(saved) {
-    const { data, saver } = this;
-    if (saved.revision <= data.revision) return;
-    // An order may have been sent while the page was on its way here. Else the server knows best.
-    const known = isCopy ? saved : (await readAnew())?.data ?? data;
-    const { contents, revision, submitted, receipt } = known;
-    try {
-      const state = model.check(model.fit(known.state, contents, data.contents, data), data.labels);
-      Object.assign(data, { state, revision, submitted, receipt });
-      Object.assign(saver, { stored: state, revision, submitted });
-      this.history = new History(state);
-      Object.assign(this, { submitted, receipt });
-    } catch {
-      // Another browser's version of this page kept it: the page is shown as it is.
-    }
-  }
-
   /** Bring back what an earlier visit could not save. */
-  restore(left) {
-    const { base, state: draft, sent: onItsWay, layout, contents, submit = false } = left;
+  restore({ base, state: draft, sent: onItsWay, layout, contents }) {
     const { data, saver } = this;
-    const fitted = (state) => model.check(model.fit(state, contents, data.contents, data), data.labels);
+    const fitted = (state) => model.check(model.fit(state, contents, data.contents, data.blank), data.labels);
     let [state, sent] = [null, null];
     try {
       // Letters of another layout may mean other solutions: what tells them is their content.
@@ -726,25 +693,11 @@ class Workspace {
     }
     if (layout !== data.layout) announce(t("The solutions have changed; your order of the others is kept."));
     const { revision, state: stored } = data;
-    // A copy does not know what this browser saved after it was made.
-    const isSame = base === revision || (isCopy && base > revision);
-    const mayArrive = isSame && left.sending;
-    if (model.same(state, stored) && !mayArrive && (!submit || this.submitted)) {
-      this.clock.put(left);
-      saver.drafts.drop();
-    } else if (left.client && isSame && (this.canRank || (left.submitted && this.canReopen))) {
-      this.submitted = false;
-      this.history.push(state);
-      saver.takeUp(left);
-      this.begin();
-      announce(submit
-        ? t("Your unsaved ranking was restored. It will be submitted when the server answers.")
-        : t("Your unsaved ranking was restored. It is not submitted yet."));
-    } else if (this.canRank && (isSame || (sent && model.same(sent, stored)))) {
+    if (model.same(state, stored)) saver.drafts.drop();
+    else if (this.canRank && (base === revision || (sent && model.same(sent, stored)))) {
       // An order on its way may arrive even after the page that sent it is closed.
-      saver.unanswered = isSame ? sent : null;
-      this.clock.put(left);
-      this.take(state, { submit });
+      saver.unanswered = base === revision ? sent : null;
+      this.take(state);
       this.begin();
       announce(t("Your unsaved ranking was restored. It is not submitted yet."));
     } else {
@@ -755,7 +708,6 @@ class Workspace {
         revision,
         submitted: this.submitted,
         state: stored,
-        time: left,
         title: t("Unsaved ranking found"),
         text: t("This browser holds an unsaved ranking, and a newer version has been saved since."),
       }));
@@ -826,9 +778,8 @@ class Workspace {
     else this.show("review", null, { focus: false });
   }
 
-  async start() {
-    const left = this.data.closed || this.data.preview ? null : await this.saver.drafts.takeOver();
-    if (left?.saved) await this.catchUp(left.saved);
+  start() {
+    const left = this.data.closed || this.data.preview ? null : this.saver.drafts.takeOver();
     this.begin();
     listen(this);
     closeWhenLeft();
@@ -845,9 +796,8 @@ class Workspace {
     for (const field of $$("#help [name=gid]")) field.value = this.data.key;
     if (this.data.paused && !this.data.preview) this.waitForResuming();
     document.body.dataset.ready = "yes";
-    if (left?.state && this.data.paused) this.status("offline", this.saver.draftLocation);
-    else if (left?.state) this.restore(left);
-    else if (isCopy) this.status("offline", t("Offline"));
+    if (left && this.data.paused) this.status("offline", this.saver.draftLocation);
+    else if (left) this.restore(left);
   }
 
   clicked(event) {

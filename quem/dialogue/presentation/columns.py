@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
-from quem.dialogue.further import MEASURES
 from quem.dialogue.outcomes import efficiency, means_of_targets, pairs_of, precision
 from quem.dialogue.settings import open_choices
 from quem.report.columns import (
@@ -41,11 +40,9 @@ if TYPE_CHECKING:
 
     from quem.dialogue.outcomes import (
         DialogueFindings,
-        FurtherOutcomes,
         StrategyOutcomes,
         UserAgreement,
     )
-    from quem.dialogue.sensitivity import Sensitivity, Variation
 
 _CHOICE = Type({"type": ["integer", "string"]})
 _RANK_QUALITY = "rank quality"
@@ -353,66 +350,6 @@ _BOTH_AGREEMENTS: Columns[DialogueFindings, DialogueFindings] = Columns(
 )
 
 
-class _Further(NamedTuple):
-    """One of the further measures, of one strategy, over the dialogue or after some answers."""
-
-    outcomes: FurtherOutcomes
-    strategy: int
-    answers: int | None
-    value: float
-    low: float
-    high: float
-
-
-def _further(outcomes: FurtherOutcomes, findings: DialogueFindings) -> list[_Further]:
-    """Give a measure of each strategy, averaged over the dialogue."""
-    of = outcomes.whole
-    return [
-        _Further(outcomes, s, None, of.mean[s, 0], of.low[s, 0], of.high[s, 0])
-        for s in range(len(findings.strategies))
-    ]
-
-
-def _all_further(findings: DialogueFindings) -> Iterator[_Further]:
-    for outcomes in findings.further:
-        for row in _further(outcomes, findings):
-            yield row
-            for answers, value in enumerate(outcomes.by_answers[row.strategy].tolist()):
-                yield _Further(outcomes, row.strategy, answers, value, np.nan, np.nan)
-
-
-_MEASURE_NAME = choice(*(measure.name for measure in MEASURES))
-_OF_STRATEGY: Columns[_Further, DialogueFindings] = Columns(
-    _STRATEGY,
-    Column("mean", null_or(NUMBER), "over the dialogue", of="value"),
-    Column(
-        "interval",
-        OPEN_INTERVAL,
-        "of the mean, at `settings.level`",
-        of=lambda row, _: (row.low, row.high),
-    ),
-    Column(
-        "by_answers",
-        each(NUMBER),
-        "after 0, 1, ... answers; empty for a measure of whole dialogues",
-        of=lambda row, _: row.outcomes.by_answers[row.strategy].tolist(),
-    ),
-)
-_FURTHER: Columns[FurtherOutcomes, DialogueFindings] = Columns(
-    Column("measure", _MEASURE_NAME, "name", of="measure.name"),
-    Column("better", choice("higher", "lower"), "which values are better", of="measure.better"),
-    Column("strategies", each(_OF_STRATEGY), "one entry per strategy", of=_further),
-)
-_FURTHER_TABLE: Columns[_Further, DialogueFindings] = Columns(
-    Column("measure", _MEASURE_NAME, "name", of="outcomes.measure.name"),
-    _STRATEGY,
-    Column("answers", null_or(COUNT), "number of answers; empty for the mean over the dialogue"),
-    Column("value", null_or(NUMBER), "mean"),
-    Column("low", null_or(NUMBER), "lower end of its interval; empty after single answers"),
-    Column("high", null_or(NUMBER), "upper end"),
-)
-
-
 # One row per target and strategy; each column is computed at once.
 
 
@@ -451,162 +388,6 @@ _TARGETS: Columns[DialogueFindings, DialogueFindings] = Columns(
         NUMBER,
         "means over the target's dialogues, for each user",
         of=_means_by_user,
-    ),
-)
-
-
-# Other values of the open choices.
-
-
-class _Varied(NamedTuple):
-    """What a strategy gives one user with one value of one open choice."""
-
-    trial: Variation
-    measure: str
-    user: str
-    strategy: int
-    value: float
-    change: float
-
-
-def _varied(findings: DialogueFindings) -> Iterator[_Varied]:
-    for trial in findings.tried.trials if findings.tried else ():
-        for measure, values, base, users in (
-            ("efficiency", trial.efficiency, findings.efficiency.mean, findings.users),
-            ("precision", trial.precision, findings.precision.mean, findings.users),
-            (_RANK_QUALITY, trial.whole[:, np.newaxis], findings.whole.mean, ("",)),
-        ):
-            for (s, column), value in np.ndenumerate(values):
-                change = float(value - base[s, column])
-                yield _Varied(trial, measure, users[column], s, float(value), change)
-
-
-_VARIED: Columns[_Varied, DialogueFindings] = Columns(
-    Column("choice", TEXT, "what the paper leaves open", of="trial.choice"),
-    Column("choice_value", TEXT, "its value", of=lambda row, _: str(row.trial.value)),
-    Column("used", FLAG, "whether it is that of the evaluation", of="trial.used"),
-    Column("measure", TEXT, "efficiency, precision, or rank quality"),
-    Column("user", TEXT, "name; empty for rank quality"),
-    _STRATEGY,
-    Column("value", NUMBER, "mean"),
-    Column("change", NUMBER, "from the evaluation"),
-)
-
-
-class _Nearest(NamedTuple):
-    """The combination of choices nearest to published results."""
-
-    nearest_in: str
-    choices: dict[str, Any]
-    efficiency_error: float
-    precision_error: float
-
-
-def _nearest(tried: Sensitivity | None, last: str) -> list[_Nearest]:
-    if tried is None or tried.found is None:
-        return []
-    names = ("efficiency", "precision", "both", last)
-    combinations = (*tried.found.best, tried.found.as_defined)
-    return [_Nearest(name, *one) for name, one in zip(names, combinations, strict=True)]
-
-
-_ERRORS: tuple[Column[Any, DialogueFindings], ...] = (
-    Column("efficiency_error", null_or(NUMBER), "mean absolute difference of efficiency"),
-    Column("precision_error", null_or(NUMBER), "mean absolute difference of precision"),
-)
-
-
-def _choices(findings: DialogueFindings) -> list[str]:
-    return [name for nearest in _nearest(findings.tried, "")[:1] for name in nearest.choices]
-
-
-_NEAREST: Columns[_Nearest, DialogueFindings] = Columns(
-    Column("nearest_in", TEXT, "in what it is nearest"),
-    Column(
-        "choices",
-        Type({"type": "object", "additionalProperties": _CHOICE.schema}),
-        "value of each choice",
-        only="json",
-    ),
-    Column(
-        "CHOICE",
-        TEXT,
-        "value of each choice",
-        of=lambda row, _: list(row.choices.values()),
-        only="csv",
-        spread=_choices,
-    ),
-    *_ERRORS,
-)
-_SEARCH: Columns[Sensitivity, DialogueFindings] = Columns(
-    Column("combinations", COUNT, "tried", of="found.combinations"),
-    Column(
-        "best",
-        each(_NEAREST),
-        "nearest to published results",
-        of=lambda row, _: _nearest(row, "both, as defined"),
-    ),
-)
-
-
-def _grid(name: str) -> Callable[[Variation, DialogueFindings], list[list[float]]]:
-    return lambda row, _: getattr(row, name).tolist()
-
-
-_BY_STRATEGY_AND_USER = each(each(null_or(NUMBER)))
-_TRIAL: Columns[Variation, DialogueFindings] = Columns(
-    Column("choice", TEXT, "what the paper leaves open"),
-    Column("value", _CHOICE, "its value"),
-    Column("used", FLAG, "whether it is that of the evaluation"),
-    Column(
-        "efficiency",
-        _BY_STRATEGY_AND_USER,
-        "one row per strategy, one column per user",
-        of=_grid("efficiency"),
-    ),
-    Column("precision", _BY_STRATEGY_AND_USER, "the same", of=_grid("precision")),
-    Column(
-        "rank_quality",
-        each(NUMBER),
-        "of each strategy",
-        of=lambda row, _: row.whole.tolist(),
-    ),
-    Column("unselected", SHARE, "share of dialogues without a selection"),
-    Column(
-        "efficiency_error",
-        null_or(NUMBER),
-        "mean absolute difference from published efficiency; null without any",
-        of=lambda row, _: row.errors[0],
-    ),
-    Column(
-        "precision_error",
-        null_or(NUMBER),
-        "the same of precision",
-        of=lambda row, _: row.errors[1],
-    ),
-)
-
-
-class _Errors(NamedTuple):
-    """How far a prediction is from published results."""
-
-    efficiency_error: float
-    precision_error: float
-
-
-_SENSITIVITY: Columns[Sensitivity, DialogueFindings] = Columns(
-    Column("trials", each(_TRIAL), "one entry per value of each open choice"),
-    Column(
-        "constant",
-        of(Columns(*_ERRORS)),
-        "errors of one number for all results",
-        of=lambda row, _: _Errors(*row.constant),
-    ),
-    Column(
-        "search",
-        null_or(of(_SEARCH)),
-        "over combinations of choices; null without one",
-        of=lambda row, _: row if row.found else None,
     ),
 )
 
@@ -722,22 +503,10 @@ DOCUMENT: Columns[DialogueFindings, DialogueFindings] = Columns(
         of=lambda row, _: [_Strategy(s) for s in row.whole.order(0)],
     ),
     Column(
-        "further",
-        each(_FURTHER),
-        "one entry per further measure that the targets allow",
-        of=lambda row, _: list(row.further),
-    ),
-    Column(
         "agreement",
         of(_BOTH_AGREEMENTS),
         "how similarly users order the strategies",
         of=lambda row, _: row,
-    ),
-    Column(
-        "sensitivity",
-        null_or(of(_SENSITIVITY)),
-        "other values of the open choices; null unless requested",
-        of="tried",
     ),
 )
 
@@ -760,23 +529,5 @@ TABLES: tuple[Table[Any, DialogueFindings], ...] = (
         _agreements,
         always=True,
     ),
-    Table(
-        "further-measures",
-        "one row per further measure, strategy, and number of answers",
-        _FURTHER_TABLE,
-        _all_further,
-    ),
     WholeTable("targets", "one row per target and strategy", _TARGETS, lambda f: [f]),
-    Table(
-        "sensitivity",
-        "one row per open choice, value, measure, user, and strategy",
-        _VARIED,
-        _varied,
-    ),
-    Table(
-        "search",
-        "one row per criterion: the combination nearest to published results",
-        _NEAREST,
-        lambda findings: _nearest(findings.tried, "both, efficiency as the paper defines it"),
-    ),
 )

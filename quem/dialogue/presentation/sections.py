@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, Any
 from quem import __version__
 from quem.dialogue.presentation.figures import CAPTIONS
 from quem.dialogue.presentation.summary import (
-    choice_columns,
-    choice_rows,
     figure_one,
     lead,
     percent_of,
-    search_rows,
     users_sentence,
 )
 from quem.dialogue.settings import open_choices
@@ -22,23 +19,16 @@ from quem.wording import format_number, format_percent, join_words
 
 if TYPE_CHECKING:
     from quem.dialogue.outcomes import DialogueFindings, StrategyOutcomes
-    from quem.dialogue.sensitivity import Sensitivity
 
-_OF_LEAVE_ONE_IN = (
+_LEAVE_ONE_IN = (
     "Aha, D. W. and Breslow, L. A. (1997). Refining conversational case libraries. Proceedings of "
-    "ICCBR 1997, Springer, 267–278.",
-    "Gupta, K. M., Aha, D. W. and Sandhu, N. (2002). Exploiting taxonomic and causal relations in "
-    "conversational case retrieval. Proceedings of ECCBR 2002, Springer, 133–147.",
-    "McSherry, D. (2001). Precision and recall in interactive case-based reasoning. Proceedings of "
-    "ICCBR 2001, Springer, 392–406.",
+    "ICCBR 1997, Springer, 267–278."
 )
 REFERENCES = (
     "Bogaerts, S. and Leake, D. (2006). What evaluation criteria are right for CCBR? Considering "
     "rank quality. Proceedings of ECCBR 2006, Springer.",
     "Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian "
     "Journal of Statistics 6, 65–70.",
-    "Kohlmaier, A., Schmitt, S. and Bergmann, R. (2001). Evaluation of a similarity-based approach "
-    "to customer-adaptive electronic sales dialogs.",
     f"The quem developers (2026). quem {__version__}: how expert is my expert system? Python "
     "package.",
 )
@@ -47,9 +37,7 @@ REFERENCES = (
 def report_context(findings: DialogueFindings) -> dict[str, Any]:
     """Give what the template ``report/dialogue.html`` shows."""
     spec = findings.study.spec
-    sections = [_outcomes(findings), _users(), _quality(findings), _further(findings)]
-    if findings.tried:
-        sections += _sensitivity(findings.tried)
+    sections = [_outcomes(findings), _users(), _quality(findings)]
     sections.append(_open(findings))
     return {
         "title": spec.title,
@@ -67,7 +55,7 @@ def report_context(findings: DialogueFindings) -> dict[str, Any]:
 
 def _references(findings: DialogueFindings) -> list[str]:
     kept = findings.experiment.protocol == "leave-one-in"
-    return sorted((*REFERENCES, *_OF_LEAVE_ONE_IN)) if kept else list(REFERENCES)
+    return [*((_LEAVE_ONE_IN,) if kept else ()), *REFERENCES]
 
 
 def _answers(findings: DialogueFindings) -> list[tuple[str, str, str]]:
@@ -197,32 +185,6 @@ def _quality(findings: DialogueFindings) -> Section:
     )
 
 
-def _further(findings: DialogueFindings) -> Section:
-    rows = []
-    for s in findings.whole.order(0):
-        cells = []
-        for outcomes in findings.further:
-            mean, low, high = (
-                format_number(values[s, 0], 3)
-                for values in (outcomes.whole.mean, outcomes.whole.low, outcomes.whole.high)
-            )
-            cells.append(mean if low == "–" else f"{mean} ({low}\u2060–\u2060{high})")
-        rows.append((findings.strategies[s], *cells))
-    headings = [outcomes.measure.heading for outcomes in findings.further]
-    lower = [o.measure.heading for o in findings.further if o.measure.better == "lower"]
-    note = "Means over the dialogue, with bootstrap intervals over targets. Strategies in the order"
-    note += " of rank quality."
-    if lower:
-        note += f" Lower is better: {join_words(lower)}."
-    return Section(
-        "further",
-        "Further measures",
-        [f"{outcomes.measure.meaning}." for outcomes in findings.further],
-        (),
-        [TextTable("Further measures", ("strategy", *headings), rows, note)],
-    )
-
-
 def _differences_text(findings: DialogueFindings, estimate: StrategyOutcomes) -> str:
     """Where strategies differ."""
     points = estimate.mean.shape[1]
@@ -262,34 +224,6 @@ def _ranges(points: list[int]) -> str:
     return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
 
 
-def _sensitivity(tried: Sensitivity) -> list[Section]:
-    columns = choice_columns(tried)
-    note = (
-        "One choice at a time; all others as in this report. ±: the greatest change of any value "
-        "in this report; tau: agreement of users on the order of the strategies."
-    )
-    if len(columns) > 8:  # noqa: PLR2004
-        note += " Off by: mean absolute difference from the published results."
-    tables = [
-        TextTable("Open choices", columns, choice_rows(tried), note, words=frozenset({1})),
-    ]
-    sections = [Section("sensitivity", "Sensitivity to the open choices", tables=tables)]
-    if tried.found:
-        table = TextTable(
-            f"Nearest to the published results, of {tried.found.combinations:,} combinations",
-            ("", "efficiency off by", "precision off by", "choices"),
-            search_rows(tried),
-            "A near combination may have been used, but this does not show that it was: it was "
-            "selected by these results. One that is not nearer than a single constant is not "
-            "informative.",
-            words=frozenset({3}),
-        )
-        sections.append(
-            Section("published", "Comparison with the published results", tables=[table])
-        )
-    return sections
-
-
 def _open(findings: DialogueFindings) -> Section:
     rows = []
     for name, value, choice in open_choices(findings.experiment.settings):
@@ -307,8 +241,7 @@ def _open(findings: DialogueFindings) -> Section:
         "Choices the paper leaves open, and the values used",
         ("choice", "value", "meaning", "alternatives"),
         rows,
-        "`quem analyze --sensitivity` tries the alternatives. In the study file, write _ for a "
-        "space.",
+        "In the study file, write _ for a space.",
         words=frozenset({1, 2, 3}),
     )
     return Section("open", "Open choices", tables=[table])

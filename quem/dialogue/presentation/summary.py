@@ -9,10 +9,7 @@ import numpy as np
 from quem.wording import align_columns, format_number, format_percent, join_words
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from quem.dialogue.outcomes import DialogueFindings, StrategyOutcomes, UserAgreement
-    from quem.dialogue.sensitivity import Sensitivity
 
 _LEAST = 2
 
@@ -29,12 +26,8 @@ def summary_text(findings: DialogueFindings) -> str:
         lines.append("")
     lines += ["Rank quality, averaged over the dialogue"]
     lines += [f"  {line}" for line in _quality_lines(findings)]
-    lines += ["", "Further measures, averaged over dialogues"]
-    lines += [f"  {line}" for line in _further_lines(findings)]
     lines += ["", "Effect of the simulated user"]
     lines += [f"  {line}" for line in users_sentence(findings)]
-    if findings.tried:
-        lines += ["", *_sensitivity_lines(findings.tried)]
     return "\n".join(lines)
 
 
@@ -104,14 +97,6 @@ def _quality_lines(findings: DialogueFindings) -> list[str]:
     return align_columns(table)
 
 
-def _further_lines(findings: DialogueFindings) -> list[str]:
-    table = [("", *(outcomes.measure.heading for outcomes in findings.further))]
-    for s in findings.whole.order(0):
-        values = [format_number(outcomes.whole.mean[s, 0], 3) for outcomes in findings.further]
-        table.append((findings.strategies[s], *values))
-    return align_columns(table)
-
-
 def users_sentence(findings: DialogueFindings) -> list[str]:
     """How far users agree on the strategies, a sentence a measure."""
     if len(findings.users) < _LEAST or len(findings.strategies) < _LEAST:
@@ -150,95 +135,3 @@ def winners(findings: DialogueFindings, agreed: UserAgreement) -> str:
         counts[name] = counts.get(name, 0) + 1
     ordered = sorted(counts.items(), key=lambda item: -item[1])
     return "best are " + join_words(f"{name} for {count}" for name, count in ordered)
-
-
-def choice_rows(tried: Sensitivity) -> list[tuple[str, ...]]:
-    """One row per value of an open choice: what changes, and who is best."""
-    base = tried.used()
-    printed = np.isfinite(tried.constant[0]) or np.isfinite(tried.constant[1])
-    rows = []
-    for trial in tried.trials:
-        row = [
-            trial.choice,
-            f"{trial.value}{' (used)' if trial.used else ''}",
-            *(
-                format_number(_most(getattr(trial, name), getattr(base, name)), 3)
-                for name in ("efficiency", "precision", "whole")
-            ),
-            format_number(trial.by_efficiency, 2),
-            format_number(trial.by_precision, 2),
-            percent_of(trial.unselected),
-        ]
-        if printed:
-            row += [format_number(value, 3) for value in trial.errors]
-        rows.append(tuple(row))
-    return rows
-
-
-def _most(values: NDArray[np.float64], base: NDArray[np.float64]) -> float:
-    apart = np.abs(values - base)
-    return float(np.nanmax(apart)) if not np.isnan(apart).all() else np.nan
-
-
-CHOICE_COLUMNS = (
-    "choice",
-    "value",
-    "efficiency ±",
-    "precision ±",
-    "rank quality ±",
-    "tau eff.",
-    "tau prec.",
-    "unselected",
-)
-ERROR_COLUMNS = ("eff. off by", "prec. off by")
-
-
-def choice_columns(tried: Sensitivity) -> tuple[str, ...]:
-    """The columns of `choice_rows`."""
-    printed = np.isfinite(tried.constant[0]) or np.isfinite(tried.constant[1])
-    return (*CHOICE_COLUMNS, *ERROR_COLUMNS) if printed else CHOICE_COLUMNS
-
-
-def search_rows(tried: Sensitivity) -> list[tuple[str, ...]]:
-    """What comes nearest to published figures, beside a constant and the present values."""
-    base = tried.used()
-    rows: list[tuple[str, ...]] = [
-        (
-            "the settings used",
-            format_number(base.errors[0], 3),
-            format_number(base.errors[1], 3),
-            "",
-        ),
-        (
-            "a single constant",
-            format_number(tried.constant[0], 3),
-            format_number(tried.constant[1], 3),
-            "",
-        ),
-    ]
-    if tried.found:
-        names = (
-            "nearest in efficiency",
-            "nearest in precision",
-            "nearest in both",
-            "nearest in both, efficiency as defined",
-        )
-        for name, (picked, one, other) in zip(
-            names, (*tried.found.best, tried.found.as_defined), strict=True
-        ):
-            text = ", ".join(f"{key} {value}" for key, value in picked.items())
-            rows.append((name, format_number(one, 3), format_number(other, 3), text))
-    return rows
-
-
-def _sensitivity_lines(tried: Sensitivity) -> list[str]:
-    lines = ["Open choices, one at a time (±: the greatest change of any value)"]
-    lines += [f"  {line}" for line in align_columns([choice_columns(tried), *choice_rows(tried)])]
-    if tried.found:
-        lines += [
-            "",
-            f"Nearest to the published results, of {tried.found.combinations:,} combinations",
-        ]
-        rows = [("", "efficiency off by", "precision off by", ""), *search_rows(tried)]
-        lines += [f"  {line}" for line in align_columns(rows, words=(0, 3))]
-    return lines

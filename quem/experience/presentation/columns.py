@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from quem.experience.influence import REASONS
+from quem.experience.machine_quality import QUALITY
 from quem.experience.presentation.estimate_columns import (
     ESTIMATES,
     PROFILE,
@@ -646,6 +647,13 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         of(MACHINES),
         "what machine judges add; only where the study uses them",
         of="machines",
+        optional=True,
+    ),
+    Column(
+        "machine_quality",
+        each(QUALITY),
+        "how each machine judge ranks; only where the study uses them",
+        of=lambda row, _: row.machine_quality or None,
         optional=True,
     ),
     Column(

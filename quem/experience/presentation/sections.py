@@ -10,6 +10,7 @@ import numpy as np
 from quem import __version__
 from quem.experience.concordance import W_TESTS
 from quem.experience.judges import MISFIT
+from quem.experience.machine_quality import quality_section
 from quem.experience.presentation.cards import basis, before_quoting, counts
 from quem.experience.presentation.columns import (
     AGREEMENT,
@@ -246,6 +247,7 @@ def sections(findings: ExperienceFindings) -> list[Section]:
         answering_section(findings),
         times_section(findings),
         machines_section(findings),
+        quality_section(findings),
         panel_section(findings),
     ]
     return [section for section in parts if section is not None]

@@ -35,11 +35,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from quem.leaderboard.contrasts import Contrast
-    from quem.leaderboard.effects import Conflict, MeasureEffect, PairEffect
     from quem.leaderboard.result import LeaderboardFindings
+    from quem.lists.score_table import ScoredBy
 
 _POSITIVE = Type({"type": "integer", "minimum": 1})
-_TAU = Type({"type": "number", "minimum": -1, "maximum": 1})
 
 
 class _Place(NamedTuple):
@@ -119,11 +118,11 @@ _SYSTEM: Columns[int, LeaderboardFindings] = Columns(
 )
 
 
-def _first(row: Contrast | PairEffect | Conflict, findings: LeaderboardFindings) -> str:
+def _first(row: Contrast, findings: LeaderboardFindings) -> str:
     return findings.names[row.first]
 
 
-def _second(row: Contrast | PairEffect | Conflict, findings: LeaderboardFindings) -> str:
+def _second(row: Contrast, findings: LeaderboardFindings) -> str:
     return findings.names[row.second]
 
 
@@ -147,85 +146,10 @@ _DIFFERENCES: Columns[Contrast, LeaderboardFindings] = Columns(
         of=lambda row, _: {1: "better", -1: "worse", 0: ""}[row.verdict] if row.is_tested else None,
     ),
 )
-_MEASURES: Columns[MeasureEffect, LeaderboardFindings] = Columns(
-    Column("name", NAME, "as the studies spell it", of=_measure),
-    Column(
-        "better",
-        choice("higher", "lower"),
-        "which scores are better",
-        of=lambda row, f: f.table.measures[row.measure].better,
-    ),
-    Column(
-        "best",
-        each(NAME),
-        "systems of the best mean",
-        of=lambda row, f: [f.names[at] for at in row.best],
-        only="json",
-    ),
-    Column(
-        "best",
-        NAME,
-        "systems of the best mean",
-        of=lambda row, f: "; ".join(f.names[at] for at in row.best),
-        only="csv",
-    ),
-    Column("pairs", COUNT, "pairs that were tested"),
-    Column("significant", COUNT, "of these, pairs that differ"),
-    Column("power", null_or(SHARE), "the same as a share: its discriminative power"),
-    Column("groups", COUNT, "groups of systems that cannot be distinguished"),
-    Column("tau", null_or(_TAU), "Kendall's tau-b with the order by the headline"),
+_MEASURES: Columns[ScoredBy, LeaderboardFindings] = Columns(
+    Column("name", NAME, "as the studies spell it"),
+    Column("better", choice("higher", "lower"), "which scores are better"),
 )
-_PAIRS: Columns[PairEffect, LeaderboardFindings] = Columns(
-    Column("first", NAME, "name", of=_first),
-    Column("second", NAME, "name", of=_second),
-    Column("better", COUNT, "measures by which the second is better"),
-    Column("equal", COUNT, "measures by which they are equal"),
-    Column("worse", COUNT, "measures by which the second is worse"),
-    Column("significantly_better", COUNT, "measures by which it is significantly better"),
-    Column("significantly_worse", COUNT, "measures by which it is significantly worse"),
-)
-_CONFLICT: Columns[Conflict, LeaderboardFindings] = Columns(
-    Column("first", NAME, "name", of=_first),
-    Column("second", NAME, "name", of=_second),
-    Column(
-        "for_first",
-        each(NAME, 1),
-        "measures by which the first is significantly better",
-        of=lambda row, f: [f.measure(at) for at in row.for_first],
-    ),
-    Column(
-        "for_second",
-        each(NAME, 1),
-        "measures by which the second is",
-        of=lambda row, f: [f.measure(at) for at in row.for_second],
-    ),
-)
-
-
-class _Tau(NamedTuple):
-    """Two measures."""
-
-    one: int
-    other: int
-
-
-_AGREEMENT: Columns[_Tau, LeaderboardFindings] = Columns(
-    Column("one", NAME, "measure", of=lambda row, f: f.measure(row.one)),
-    Column("other", NAME, "measure", of=lambda row, f: f.measure(row.other)),
-    Column(
-        "tau",
-        null_or(_TAU),
-        "Kendall's tau-b between the orders of the systems by both",
-        of=lambda row, f: float(f.agreement[row.one, row.other]),
-    ),
-)
-
-
-def _taus(findings: LeaderboardFindings, _: LeaderboardFindings) -> list[_Tau]:
-    count = len(findings.table.measures)
-    return [_Tau(one, other) for one in range(count) for other in range(one + 1, count)]
-
-
 _SETTING: Columns[tuple[str, str], LeaderboardFindings] = Columns(
     Column("key", NAME, "of the study file", of=lambda row, _: row[0]),
     Column("value", TEXT, "its value, or a digest of it", of=lambda row, _: row[1]),
@@ -350,7 +274,7 @@ DOCUMENT: Columns[LeaderboardFindings, LeaderboardFindings] = Columns(
         of=lambda f, _: list(f.table.settings.items()),
     ),
     Column("headline", NAME, "the measure of the order", of=lambda f, _: f.measure(f.headline)),
-    Column("measures", each(_MEASURES, 1), "one entry per measure", of="by_measure"),
+    Column("measures", each(_MEASURES, 1), "one entry per measure", of="table.measures"),
     Column(
         "systems",
         each(_SYSTEM, 1),
@@ -358,13 +282,6 @@ DOCUMENT: Columns[LeaderboardFindings, LeaderboardFindings] = Columns(
         of=lambda f, _: list(range(len(f.table.entries))),
     ),
     Column("differences", each(_DIFFERENCES), "one entry per pair and measure", of="contrasts"),
-    Column("pairs", each(_PAIRS), "one entry per pair, over all measures", of="by_pair"),
-    Column(
-        "conflicts",
-        each(_CONFLICT),
-        "pairs of which each is significantly better by some measures",
-    ),
-    Column("agreement", each(_AGREEMENT), "one entry per pair of measures", of=_taus),
     Column(
         "steps",
         each(each(NAME)),
@@ -387,8 +304,5 @@ TABLES: tuple[Table[Any, LeaderboardFindings], ...] = (
         _CHANGES,
         _changed,
     ),
-    Table("measures", "one row per measure", _MEASURES, lambda f: f.by_measure),
-    Table("pairs", "one row per pair of systems", _PAIRS, lambda f: f.by_pair),
-    Table("agreement", "one row per pair of measures", _AGREEMENT, lambda f: _taus(f, f)),
     _SCORES_TABLE,
 )

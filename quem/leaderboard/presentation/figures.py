@@ -16,8 +16,6 @@ from quem.report.drawing import (
     MOST_ROWS,
     MUTED,
     SYSTEMS,
-    colors,
-    heat_map,
     label_inches,
     one_axes,
     tidy,
@@ -136,81 +134,6 @@ def _change_bars(axes: Axes, findings: LeaderboardFindings, step: tuple[int, int
     tidy(axes, x=text, y=short(findings.measure(findings.headline), 24))
 
 
-def _shown_measures(findings: LeaderboardFindings, most: int) -> list[int]:
-    """The headline and the measures after it that rank two systems at least."""
-    count = len(findings.table.measures)
-    ranking = (~np.isnan(findings.oriented)).sum(axis=0) >= _PAIR
-    order = dict.fromkeys([findings.headline, *range(count)])
-    return [at for at in order if ranking[at]][:most]
-
-
-def _measures(findings: LeaderboardFindings) -> Figure | None:
-    """The place of each system by each measure."""
-    measures = _shown_measures(findings, _MOST_COLUMNS)
-    systems = findings.order(findings.headline)[:_MOST_LINES]
-    if len(measures) < _PAIR or len(systems) < _FEW:
-        return None
-    labels = [short(findings.names[system], 28) for system in systems]
-    titles = [short(findings.measure(at), 22) for at in measures]
-    turned = max(map(len, titles)) > 8 or len(titles) > 8  # noqa: PLR2004  would touch
-    left = label_inches(labels)
-    top = 0.1 + 0.87 * label_inches(titles) if turned else 0.35
-    plot, body = 0.62 * len(measures), 0.3 * len(systems)
-    # Turned titles lean over to the right.
-    right = max(left + 0.1, 0.72 * label_inches(titles[-1:])) if turned else left + 0.1
-    width, height = left + plot + right, top + body + 0.15
-    figure = Figure(figsize=(width, height))
-    axes = figure.add_axes((left / width, 0.1 / height, plot / width, body / height))
-    # By other measures the same systems, placed among each other.
-    places = _places_among(findings, systems, measures)
-    for number, (row, color) in enumerate(zip(places, colors(), strict=False)):
-        style = "-" if number < len(SYSTEMS) else "--"
-        x = np.arange(len(measures))
-        axes.plot(x, row, color=color, linewidth=1.6, linestyle=style)
-        axes.plot(x, row, "o", color=color, markersize=5.5)
-        for side, at in (("right", 0), ("left", -1)):
-            if np.isfinite(row[at]):
-                beside = (-0.28 if at == 0 else len(measures) - 0.72, float(row[at]))
-                axes.text(*beside, labels[number], color=color, ha=side, va="center")
-    axes.set_xlim(-0.2, len(measures) - 0.8)
-    axes.set_ylim(np.nanmax(places) + 0.5, 0.5)
-    angle: dict[str, Any] = {"rotation": 50, "ha": "left", "rotation_mode": "anchor"}
-    axes.set_xticks(range(len(measures)), titles, **(angle if turned else {}))
-    axes.xaxis.tick_top()
-    axes.set_yticks([])
-    axes.tick_params(length=0)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-    return figure
-
-
-def _places_among(
-    findings: LeaderboardFindings, systems: list[int], measures: list[int]
-) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Places from 1, equal ones drawn in the order of the headline; NaN where not ranked."""
-    places = np.full((len(systems), len(measures)), np.nan)
-    for column, at in enumerate(measures):
-        ranked = [row for row, s in enumerate(systems) if not np.isnan(findings.oriented[s, at])]
-        ranked.sort(key=lambda row: -findings.oriented[systems[row], at])
-        places[ranked, column] = np.arange(1, len(ranked) + 1)
-    return places
-
-
-def _agreement(findings: LeaderboardFindings) -> Figure | None:
-    """Kendall's tau between the orders by each two measures."""
-    measures = _shown_measures(findings, _MOST_CELLS)
-    if len(measures) < _FEW or len(findings.names) < _FEW:
-        return None
-    tau = findings.agreement[np.ix_(measures, measures)]
-    others = np.where(np.eye(len(measures), dtype=bool), np.nan, tau)
-    known = ~np.isnan(others)
-    count = known.sum(axis=1)
-    mean = np.where(count, np.nansum(others, axis=1) / np.maximum(count, 1), np.nan)
-    names = [short(findings.measure(at), 22) for at in measures]
-    title = "Kendall's tau between orders"
-    return heat_map(names, [*names, "mean"], np.column_stack([others, mean]), title)
-
-
 def _styled(
     draw: Callable[[LeaderboardFindings], Figure | None],
 ) -> Callable[[LeaderboardFindings], Figure | None]:
@@ -225,8 +148,6 @@ def _styled(
 FIGURES: Mapping[str, Callable[[LeaderboardFindings], Figure | None]] = {
     "leaderboard": _styled(_leaderboard),
     "changes": _styled(_changes),
-    "measures": _styled(_measures),
-    "agreement": _styled(_agreement),
 }
 
 

@@ -12,7 +12,6 @@ from quem.leaderboard.presentation.summary import (
     DIGITS,
     basis,
     best_text,
-    measure_texts,
     span,
     step_text,
     title_of,
@@ -21,9 +20,7 @@ from quem.report.files import Section, TextTable
 from quem.wording import (
     format_bare_p,
     format_count,
-    format_number,
     format_percent,
-    join_words,
     measured,
     plural,
 )
@@ -39,10 +36,6 @@ CAPTIONS = {
     "can overlap and their difference still be significant, because it is tested query by query.",
     "changes": "The change on each query by the headline measure, from the largest gain (blue) to "
     "the largest loss (red). Dashed: the mean change; shaded: its interval.",
-    "measures": "The place of each system by each measure (up to 12), the best at the top. Where "
-    "lines cross, the order depends on the measure.",
-    "agreement": "Kendall's tau-b between the orders of the systems by each two measures: 1 for "
-    "the same order, −1 for the reverse. Last column: the mean with the other measures.",
 }
 
 _MOST_ROWS = 40
@@ -62,7 +55,6 @@ _OF_MANY = (
     _CARTERETTE,
     "Piepho, H.-P. (2004). An algorithm for a letter-based representation of all-pairwise "
     "comparisons. Journal of Computational and Graphical Statistics, 13(2), 456–466.",
-    "Sakai, T. (2006). Evaluating evaluation metrics based on the bootstrap. SIGIR, 525–532.",
 )
 
 
@@ -87,7 +79,7 @@ def report_context(findings: LeaderboardFindings) -> dict[str, Any]:
                 **{
                     key: value
                     for key, value in findings.table.settings.items()
-                    if key not in ("users", "questions", "likeness", "seed")
+                    if key not in ("users", "questions", "seed")
                 },
             }.items()
             if value not in ("", []) and value is not False
@@ -171,8 +163,6 @@ def _sections(findings: LeaderboardFindings) -> Iterator[Section]:
         yield _versions(findings)
     if not _is_pair(findings):
         yield _differences(findings)
-    if len(findings.by_measure) >= _PAIR:
-        yield _measures(findings)
     yield _entries(findings)
 
 
@@ -280,63 +270,6 @@ def _differences(findings: LeaderboardFindings) -> Section:
     return Section("differences", "Differences", text, (), [table])
 
 
-def _measures(findings: LeaderboardFindings) -> Section:
-    several = not _is_pair(findings)
-    rows = [
-        (
-            findings.measure(one.measure),
-            join_words([findings.names[at] for at in one.best], 3) or "–",
-            *(
-                (
-                    f"{one.significant:,} of {one.pairs:,}",
-                    "–" if np.isnan(one.power) else f"{100 * one.power:.0f}%",
-                    f"{one.groups:,}",
-                    format_number(one.tau, 2),
-                )
-                if several
-                else (("yes" if one.significant else "no") if one.pairs else "–",)
-            ),
-        )
-        for one in findings.by_measure
-    ]
-    columns = (
-        "Measure",
-        "Best",
-        *(
-            ("Pairs that differ", "Discriminative power", "Groups", "Tau")
-            if several
-            else ("Significant",)
-        ),
-    )
-    note = (
-        "Discriminative power is the share of pairs that are significantly different (Sakai "
-        f"2006); tau is Kendall's, with the order by {findings.measure(findings.headline)}."
-        if several
-        else ""
-    )
-    tables = [TextTable("What each measure says", columns, rows, note, frozenset({1}))]
-    if several:
-        tables.append(_by_pair(findings))
-    text = [f"{text}." for text in measure_texts(findings)]
-    return Section("measures", "Choice of the measure", text, ("measures", "agreement"), tables)
-
-
-def _by_pair(findings: LeaderboardFindings) -> TextTable:
-    rows = [
-        (
-            f"{findings.names[one.second]} − {findings.names[one.first]}",
-            f"{one.better:,}",
-            f"{one.worse:,}",
-            f"{one.significantly_better:,}",
-            f"{one.significantly_worse:,}",
-        )
-        for one in findings.by_pair[:_MOST_ROWS]
-    ]
-    columns = ("Pair", "Better", "Worse", "Significantly better", "Significantly worse")
-    note = "By how many measures the first named is better, and so on. pairs.csv has all pairs."
-    return TextTable("Measures by pair", columns, rows, note)
-
-
 def _entries(findings: LeaderboardFindings) -> Section:
     query = findings.table.nouns[1]
     entries = format_count(len(findings.names), "entry")
@@ -383,7 +316,7 @@ def _methods(findings: LeaderboardFindings) -> Iterator[str]:
         yield "The difference was tested by a paired randomization test (Smucker et al., 2007)."
     elif settings.permutations:
         yield (
-            f"All {len(findings.by_pair):,} pairs were tested jointly by a randomized Tukey HSD "
+            f"All {findings.n_pairs:,} pairs were tested jointly by a randomized Tukey HSD "
             "test with a studentized range (Carterette, 2012), with "
             f"{settings.permutations:,} random exchanges; groups are shown by letters (Piepho, "
             "2004)."

@@ -10,7 +10,6 @@ from quem.leaderboard.presentation.columns import changes_of
 from quem.wording import (
     align_columns,
     format_count,
-    format_number,
     format_p,
     format_percent,
     join_words,
@@ -19,7 +18,7 @@ from quem.wording import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from quem.leaderboard.result import LeaderboardFindings
 
@@ -44,8 +43,6 @@ def summary_text(findings: LeaderboardFindings) -> str:
         lines.append(
             f"  and {len(findings.steps) - _MOST_NAMED} more versions: see differences.csv"
         )
-    if texts := list(measure_texts(findings)):
-        lines += ["", "Choice of the measure", *(part for text in texts for part in wrap(text))]
     lines += ["", "Based on", *wrap(basis(findings))]
     return "\n".join(lines)
 
@@ -126,7 +123,7 @@ def step_text(findings: LeaderboardFindings, step: tuple[int, int]) -> str:
     if one.is_tested:
         text += f", {format_p(one.p)}"
         if len(findings.names) > _PAIR:
-            text += f", adjusted for all {len(findings.by_pair)} pairs {format_p(one.p_joint)}"
+            text += f", adjusted for all {findings.n_pairs} pairs {format_p(one.p_joint)}"
     text += (
         f"; better on {one.better:,}, worse on {one.worse:,}, equal on {one.equal:,} of "
         f"{format_count(one.n, findings.table.nouns[1])}"
@@ -159,79 +156,6 @@ def changed_texts(findings: LeaderboardFindings, step: tuple[int, int]) -> list[
     ]
 
 
-def measure_texts(findings: LeaderboardFindings) -> Iterator[str]:
-    """Say what the choice of the measure decides."""
-    effects = findings.by_measure
-    if len(effects) < _PAIR:
-        return
-    yield _winners(findings)
-    others = [one for one in effects if one.measure != findings.headline]
-    known = [one for one in others if not np.isnan(one.tau)]
-    if known and len(findings.names) > _PAIR:
-        least, most = (f(known, key=lambda one: one.tau) for f in (min, max))
-        taus = f"{format_number(least.tau, 2)} ({findings.measure(least.measure)})"
-        if most.tau > least.tau:
-            taus += f" to {format_number(most.tau, 2)} ({findings.measure(most.measure)})"
-        yield (
-            f"The order by {findings.measure(findings.headline)} agrees with those by other "
-            f"measures with Kendall's tau of {taus}"
-        )
-    powers = [one for one in effects if one.pairs]
-    if powers and len(findings.names) > _PAIR:
-        low, high = (f(powers, key=lambda one: one.power) for f in (min, max))
-        many, few = (f"{one.significant} of {one.pairs}" for one in (high, low))
-        if many == few:
-            yield f"Each measure distinguishes {many} pairs"
-        else:
-            yield (
-                f"{findings.measure(high.measure)} distinguishes most pairs ({many}), "
-                f"{findings.measure(low.measure)} fewest ({few})"
-            )
-    yield from conflict_texts(findings)
-
-
-def _winners(findings: LeaderboardFindings) -> str:
-    effects = [one for one in findings.by_measure if one.best]
-    best = findings.by_measure[findings.headline].best
-    if not best:
-        return f"No {findings.table.nouns[0]} is ranked by {findings.measure(findings.headline)}"
-    name = join_words([findings.names[at] for at in best], 3)
-    agree = [one for one in effects if set(one.best) & set(best)]
-    verb = "is" if len(best) == 1 else "are"
-    text = f"{name} {verb} best by {len(agree)} of {len(effects)} measures"
-    found: dict[tuple[int, ...], list[str]] = {}
-    for one in effects:
-        if one not in agree:
-            found.setdefault(one.best, []).append(findings.measure(one.measure))
-    others = [
-        f"{join_words([findings.names[at] for at in who], 3)} by {join_words(by, _MOST_NAMED)}"
-        for who, by in found.items()
-    ]
-    more = [f"{len(others) - _MOST_NAMED} more by others"] if len(others) > _MOST_NAMED else []
-    return "; ".join([text, *others[:_MOST_NAMED], *more])
-
-
-def conflict_texts(findings: LeaderboardFindings) -> Iterator[str]:
-    """Name the pairs whose significant differences point both ways."""
-    pairs = len(findings.by_pair)
-    if not findings.conflicts:
-        what = "the pair" if pairs == 1 else f"any of {pairs:,} pairs"
-        yield f"No two measures show significant differences of {what} in opposite directions"
-        return
-    for one in findings.conflicts[:_MOST_NAMED]:
-        yield (
-            f"{findings.names[one.first]} is significantly better than "
-            f"{findings.names[one.second]} by {_measures(findings, one.for_first)}, and "
-            f"significantly worse by {_measures(findings, one.for_second)}"
-        )
-    if len(findings.conflicts) > _MOST_NAMED:
-        yield f"The same holds for {len(findings.conflicts) - _MOST_NAMED} more pairs"
-
-
-def _measures(findings: LeaderboardFindings, places: Iterable[int]) -> str:
-    return join_words([findings.measure(at) for at in places], _MOST_NAMED)
-
-
 def basis(findings: LeaderboardFindings) -> str:
     """Say what the numbers are based on."""
     table = findings.table
@@ -242,12 +166,11 @@ def basis(findings: LeaderboardFindings) -> str:
     )
     studies = len(findings.studies)
     text += f", {format_count(studies, 'study')}" if studies > 1 else ""
-    pairs = len(findings.by_pair)
     if not findings.settings.permutations:
         return text
     if len(table.entries) == _PAIR:
         return f"{text}; paired randomization test"
     return (
-        f"{text}; p values adjusted for all {pairs:,} pairs by a joint randomization test "
-        f"({findings.settings.permutations:,} exchanges)"
+        f"{text}; p values adjusted for all {findings.n_pairs:,} pairs by a joint randomization "
+        f"test ({findings.settings.permutations:,} exchanges)"
     )

@@ -8,10 +8,9 @@ import numpy as np
 
 from quem.options.presentation import confidence_columns
 from quem.options.presentation.confidence_columns import (
+    BEST,
     CALIBRATION,
-    RISK,
     SCORES,
-    SHOWING,
     SWEEP,
     by_measure,
 )
@@ -162,8 +161,12 @@ _SYSTEM: Columns[SystemScores, OptionsFindings] = Columns(
         "lists cut by confidence; this and what follows is null for a system without confidences",
         of=_one_of("sweeps"),
     ),
-    Column("showing", null_or(of(SHOWING)), "which options to show", of=_one_of("showings")),
-    Column("risk", null_or(of(RISK)), "risk by coverage", of=_one_of("risks")),
+    Column(
+        "best_threshold",
+        null_or(of(BEST)),
+        "of the highest utility; null without a stated utility",
+        of=_one_of("best"),
+    ),
     Column(
         "calibration",
         null_or(of(CALIBRATION)),

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from quem.options.result import OptionsFindings
-    from quem.options.rules import Showing
     from quem.options.thresholds import Sweep
+    from quem.options.utility import BestThreshold
 
 _MOST_SYSTEMS = 6
 _MOST_LENGTHS = 30
@@ -125,16 +125,16 @@ def _thresholds(findings: OptionsFindings) -> Figure | None:
     figure.subplots_adjust(
         left=0.08, right=0.99, top=1 - 0.3 / height, bottom=0.5 / height, hspace=0.45, wspace=0.22
     )
-    for (scores, lengths), sweep, showing, color in zip(
-        panels, shown, findings.showings, colors(), strict=False
-    ):
-        _curve(findings, scores, sweep, showing, color)
+    stated = {best.system: best for best in findings.best}
+    for (scores, lengths), sweep, color in zip(panels, shown, colors(), strict=False):
+        best = stated.get(sweep.system)
+        _curve(findings, scores, sweep, best, color)
         lengths.step(sweep.threshold, sweep.mean_length, where="pre", color=color)
         lengths.set_title("Mean length of the lists")
         lengths.set_ylim(bottom=0)
         tidy(lengths, y="options")
-        if showing.best:
-            lengths.axvline(sweep.threshold[showing.best.at], color=MUTED, linewidth=0.8)
+        if best:
+            lengths.axvline(best.threshold, color=MUTED, linewidth=0.8)
             # There is room above the curve of lengths, which falls.
             handles, labels = scores.get_legend_handles_labels()
             lengths.legend(handles, labels, loc="upper right", fontsize=7.5)
@@ -144,9 +144,8 @@ def _thresholds(findings: OptionsFindings) -> Figure | None:
 
 
 def _curve(
-    findings: OptionsFindings, axes: Axes, sweep: Sweep, showing: Showing, color: str
+    findings: OptionsFindings, axes: Axes, sweep: Sweep, best: BestThreshold | None, color: str
 ) -> None:
-    best = showing.best
     if best is None:
         name, low, high = findings.headline, sweep.low, sweep.high
         values = sweep.scores[:, findings.scorer.headline]
@@ -158,53 +157,12 @@ def _curve(
     tidy(axes, y=name.lower() if best else name)
     if best is None:
         return
-    at = (sweep.threshold[best.at], values[best.at])
-    axes.plot(*at, "D", color=color, markersize=6, label="best")
-    rules = {rule.name: rule.utility for rule in showing.rules}
-    if showing.folds:
-        cross_validated = rules["best-threshold"]
+    axes.plot(best.threshold, values[best.at], "D", color=color, markersize=6, label="best")
+    if np.isfinite(best.cross_validated):
         label = "cross-validated"
-        axes.axhline(cross_validated, color=color, linewidth=1, linestyle="--", label=label)
-    axes.axhline(rules["one-option"], color=INK, linewidth=1, linestyle=":", label="one option")
-    axes.axhline(rules["whole-list"], color=MUTED, linewidth=1, linestyle="-.", label="whole lists")
+        axes.axhline(best.cross_validated, color=color, linewidth=1, linestyle="--", label=label)
 
 
-_KINDS = (("best", "Wrong best option"), ("whole", "List without a correct option"))
-
-
-def _risks(findings: OptionsFindings) -> Figure | None:
-    """A panel for each kind of error, a line for each system."""
-    if not findings.risks:
-        return None
-    figure = Figure(figsize=(8.2, 3.1))
-    panels = figure.subplots(1, 2, sharex=True, sharey=True)
-    figure.subplots_adjust(left=0.08, right=0.99, top=0.9, bottom=0.16, wspace=0.12)
-    top = 0.0
-    for axes, (kind, title) in zip(panels, _KINDS, strict=True):
-        for curve, color in zip(findings.risks[:_MOST_SYSTEMS], colors(), strict=False):
-            risk = getattr(curve, kind)
-            if len(findings.risks) == 1:
-                ends = risk.intervals
-                axes.fill_between(curve.coverage, *ends.T, color=BAND, linewidth=0, step="post")
-            # Of one question, risk is 0 or 1: the curve says nothing there yet.
-            settled = curve.answered >= min(_FEW_ANSWERED, curve.n_answered)
-            top = max(top, float(risk.risk[settled].max()))
-            name = short(findings.name_of(curve.system))
-            axes.step(
-                curve.coverage, risk.risk, where="post", color=color, linewidth=1.5, label=name
-            )
-            axes.plot(curve.coverage[-1], risk.risk[-1], "o", color=color, markersize=4)
-        axes.set_title(title)
-        tidy(axes, x="share of questions answered", y="risk" if kind == "best" else "")
-    panels[0].set_xlim(0, 1.02)
-    panels[0].set_ylim(0, min(1.0, 1.25 * top) or 1.0)
-    if len(findings.risks) > 1:
-        # Whole lists are wrong less often, so there is more room.
-        panels[1].legend(loc="upper right", fontsize=7.5)
-    return figure
-
-
-_FEW_ANSWERED = 5
 _ACROSS = 3
 
 
@@ -293,7 +251,6 @@ FIGURES: Mapping[str, Callable[[OptionsFindings], Figure | None]] = {
     "scores": _scores,
     "lengths": _lengths,
     "thresholds": _thresholds,
-    "risk-coverage": _risks,
     "reliability": _reliability,
     "differences": _differences,
 }

@@ -43,8 +43,6 @@ CAPTIONS = {
     "lengths": "How many lists have each length, and how many of them have a correct option.",
     "thresholds": "The mean utility of the lists that each threshold leaves, or the headline "
     "where the study states no utility, with its bootstrap interval.",
-    "risk-coverage": "Of the questions that are answered if only the surest are, the share that is "
-    "answered wrongly; of one system, with its Wilson interval.",
     "reliability": "The share of options that are correct, in bins of about the same number of "
     "options, with its bootstrap interval over questions. On the dashed line confidences are "
     "probabilities.",
@@ -79,9 +77,8 @@ def report_context(findings: OptionsFindings) -> dict[str, Any]:
         "basis": f"{basis(findings)}.",
         "meaning": _meaning(findings),
         "thresholds": [
-            f"{findings.name_of(showing.system)}: {threshold_text(findings, showing)}."
-            for showing in findings.showings[:_MOST_NAMED]
-            if showing.best
+            f"{findings.name_of(best.system)}: {threshold_text(findings, best)}."
+            for best in findings.best[:_MOST_NAMED]
         ],
         "first_figure": "scores",
         "sections": sections(findings),
@@ -168,9 +165,8 @@ def _methods(findings: OptionsFindings) -> Iterator[str]:
             + "."
         )
     yield from confidence_methods(findings)
-    for showing in findings.showings[:_MOST_NAMED]:
-        if showing.best:
-            yield f"{findings.name_of(showing.system)}: {threshold_text(findings, showing)}."
+    for best in findings.best[:_MOST_NAMED]:
+        yield f"{findings.name_of(best.system)}: {threshold_text(findings, best)}."
     yield f"Analyses were done with quem {__version__}."
 
 
@@ -182,7 +178,7 @@ def _references(findings: OptionsFindings) -> list[str]:
     return [
         *_REFERENCES,
         *(_TESTED if findings.pairs else ()),
-        *(CONFIDENCE_REFERENCES if findings.showings else ()),
+        *(CONFIDENCE_REFERENCES if findings.calibrations else ()),
         own,
     ]
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.options.conformal import fewest_for_coverage
 from quem.wording import (
     align_columns,
     format_number,
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from quem.lists.inference import PairDifference
     from quem.options.result import OptionsFindings, SystemScores
-    from quem.options.rules import Showing
+    from quem.options.utility import BestThreshold
 
 _MOST_PAIRS = 10
 _MOST_COLUMNS = 6
@@ -38,7 +37,7 @@ def summary_text(findings: OptionsFindings) -> str:
 def _system_scores(findings: OptionsFindings) -> Iterator[str]:
     names = [findings.name_of(entry.system) for entry in findings.system_scores]
     width = max(map(len, names))
-    advised = {showing.system: showing for showing in findings.showings if showing.best}
+    advised = {best.system: best for best in findings.best}
     for name, entry in zip(names, findings.system_scores, strict=True):
         yield f"  {name:<{width}}  {system_text(findings, entry)}"
         if entry.system in advised:
@@ -89,43 +88,20 @@ def _means(findings: OptionsFindings) -> Iterator[str]:
 
 def _confidences(findings: OptionsFindings) -> Iterator[str]:
     """What confidences are worth: one column per system that has them."""
-    if not findings.showings:
+    if not findings.sweeps:
         return
-    coverage = format_percent(findings.settings.coverage)
-    calibrated = {one.system: one for one in findings.calibrations}
+    yield from ("", "Confidences")
     rows = [
-        [
-            "",
-            "wrong best option",
-            "AURC",
-            "Brier",
-            "ECE, corrected",
-            f"{coverage} sets cover",
-            "  options in them",
-        ],
+        ["", "Brier", "ECE, corrected"],
         *(
-            [
-                findings.name_of(risk.system),
-                share(risk.best.overall),
-                score(risk.best.area),
-                score(one.brier) if one else "–",
-                score(one.ece_corrected) if one else "–",
-                sets_text(findings, showing),
-                format_number(showing.rule("conformal").mean_length),
-            ]
-            for risk, showing, one in (
-                (risk, showing, calibrated.get(risk.system))
-                for risk, showing in zip(findings.risks, findings.showings, strict=True)
-            )
+            [findings.name_of(one.system), score(one.brier), score(one.ece_corrected)]
+            for one in findings.calibrations[:_MOST_COLUMNS]
         ),
     ]
-    turned = list(zip(*rows[: _MOST_COLUMNS + 1], strict=True))
-    yield from ("", "Confidences", *(f"  {line}" for line in align_columns(turned)))
+    if findings.calibrations:
+        yield from (f"  {line}" for line in align_columns(list(zip(*rows, strict=True))))
     if findings.settings.utility is None:
-        yield f"  ({NO_UTILITY})"
-
-
-NO_UTILITY = "no threshold is recommended; state analysis.utility for one"
+        yield "  (no threshold is recommended; state analysis.utility for one)"
 
 
 def basis(findings: OptionsFindings) -> str:
@@ -225,44 +201,16 @@ def a_correct(findings: OptionsFindings) -> str:
     return f"{'a' if several else 'the'} correct option"
 
 
-def threshold_text(findings: OptionsFindings, showing: Showing) -> str:
+def threshold_text(findings: OptionsFindings, best: BestThreshold) -> str:
     """Say at which threshold the utility is highest, and what that is worth on other questions."""
-    best, rules = showing.best, {rule.name: rule for rule in showing.rules}
-    if best is None:
-        return NO_UTILITY
-    rule = rules["best-threshold"]
-    sweep = next(one for one in findings.sweeps if one.system == showing.system)
+    sweep = next(one for one in findings.sweeps if one.system == best.system)
     text = (
-        f"best threshold {rule.threshold:.4g}: lists of "
+        f"best threshold {best.threshold:.4g}: lists of "
         f"{length_text(float(sweep.mean_length[best.at]))}, utility {score(best.curve[best.at])}"
     )
-    if showing.folds:
-        text += f", cross-validated {score(rule.utility)}"
-    others = ("whole-list", "one-option", "nothing")
-    beside = (
-        f"{RULE_NAMES[name]} {score(rules[name].utility)}" for name in others if name in rules
-    )
-    return f"{text} ({', '.join(beside)})"
-
-
-RULE_NAMES = {
-    "best-threshold": "best threshold",
-    "conformal": "conformal sets",
-    "simple-threshold": "simple threshold",
-    "whole-list": "whole lists",
-    "one-option": "one option",
-    "nothing": "no option",
-}
-
-
-def sets_text(findings: OptionsFindings, showing: Showing) -> str:
-    """Say what conformal option sets cover on other questions: "91%", or "at most 78%"."""
-    rule = showing.rule("conformal")
-    if showing.n < fewest_for_coverage(findings.settings.coverage):
-        return "too few"
-    if np.isinf(rule.threshold):
-        return f"at most {share(showing.rule('whole-list').coverage)}"
-    return share(rule.coverage)
+    if np.isnan(best.cross_validated):
+        return text
+    return f"{text}, cross-validated {score(best.cross_validated)}"
 
 
 def list_text(length: int, places: Sequence[int]) -> str:

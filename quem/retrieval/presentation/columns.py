@@ -10,7 +10,6 @@ from quem.report.columns import (
     COUNT,
     FLAG,
     NAME,
-    NOT_NEGATIVE,
     NUMBER,
     OPEN_INTERVAL,
     SHARE,
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
     from quem.lists import Measure
     from quem.lists.inference import Means, PairDifference
-    from quem.retrieval.machine_grades import MachineFound, Powered
     from quem.retrieval.result import (
         Evaluated,
         MacFacFound,
@@ -412,13 +410,11 @@ _FLIP: Columns[Flip, RetrievalFindings] = Columns(
     Column("low", null_or(NUMBER), "the least that grades of the unjudged cases can make it"),
     Column("high", null_or(NUMBER), "the most that they can make it"),
     Column("unjudged", COUNT, "unjudged cases of both lists"),
-    Column("exact", FLAG, "whether the bounds are exact, or were searched for"),
     Column("could_flip", FLAG, "whether the sign could change"),
     Column(
         "to_settle",
         null_or(COUNT),
-        "cases to judge until the sign is certain if none is relevant; null where it cannot change "
-        "or bounds were searched for",
+        "cases to judge until the sign is certain if none is relevant; null where it cannot change",
     ),
 )
 
@@ -441,46 +437,12 @@ _UNJUDGED: Columns[Unjudged, RetrievalFindings] = Columns(
     Column("k", null_or(_POSITIVE), "down to where the headline looks; null for whole lists"),
     Column("top_grade", NUMBER, "the highest grade that an unjudged case could have", of="top"),
     Column("n_cases", COUNT, "unjudged cases of the retrievers that are compared"),
-    Column("flips", each(_FLIP), "one entry per pair", of="flips"),
+    Column("n_unbounded", COUNT, "pairs of these whose difference has no bounds"),
+    Column("flips", each(_FLIP), "one entry per pair with bounds", of="flips"),
     Column("judge_next", each(_NEXT), "what to judge next, the most telling first", of="next"),
 )
 
 
-def _powered_id(row: Powered, findings: RetrievalFindings) -> str | None:
-    return None if row.second is None else findings.scored[row.second].id
-
-
-_POWERED: Columns[Powered, RetrievalFindings] = Columns(
-    Column("a", NAME, "id", of=_scored_id("first")),
-    Column("b", null_or(NAME), "id; empty for the mean of a alone", of=_powered_id),
-    Column("measure", NAME, "name", of=lambda row, f: f.measures[row.measure].name),
-    Column("n", COUNT, "queries with a score by experts", of="result.n"),
-    Column("experts_alone", null_or(NUMBER), "mean by experts, a minus b", of="result.alone"),
-    Column("experts_interval", OPEN_INTERVAL, "of that, by t", of="result.alone_interval"),
-    Column("mean", null_or(NUMBER), "with the machine judges", of="result.mean"),
-    Column("interval", OPEN_INTERVAL, "of that, by t", of="result.interval"),
-    Column("share", SHARE, "λ, the weight of the machines", of="result.share"),
-    Column(
-        "correlation",
-        null_or(NUMBER),
-        "of scores by experts and machines",
-        of="result.correlation",
-    ),
-    Column(
-        "worth",
-        null_or(NOT_NEGATIVE),
-        "queries that experts alone would have to judge",
-        of="result.worth",
-    ),
-)
-_MACHINE: Columns[MachineFound, RetrievalFindings] = Columns(
-    Column("judges", each(NAME), "the machine judges"),
-    Column("n_experts", COUNT, "queries that experts judged"),
-    Column("n_queries", COUNT, "all queries"),
-    Column("n_graded", COUNT, "queries that machine judges judged"),
-    Column("drawn", FLAG, "whether the experts' queries were drawn at random"),
-    Column("means", each(_POWERED), "one entry per retriever or pair, and measure"),
-)
 _QUERIES: Columns[RetrievalFindings, RetrievalFindings] = Columns(
     Column("n", _POSITIVE, "number of queries", of=lambda row, _: len(row.task.queries)),
     Column("leave_one_out", FLAG, "whether each query is a case too", of="task.leave_one_out"),
@@ -524,9 +486,6 @@ DOCUMENT: Columns[RetrievalFindings, RetrievalFindings] = Columns(
         "what unjudged cases could change; null where all are judged, and without grades",
     ),
     Column(
-        "machine", null_or(of(_MACHINE)), "what machine judges add; null unless the study has any"
-    ),
-    Column(
         "mac_fac", null_or(of(_MAC_FAC)), "two-phase retrieval; null unless the study asks for it"
     ),
 )
@@ -556,12 +515,6 @@ TABLES: tuple[Table[Any, RetrievalFindings], ...] = (
         "one row per unjudged case to judge next",
         _NEXT,
         lambda findings: findings.unjudged.next if findings.unjudged else (),
-    ),
-    Table(
-        "machine",
-        "one row per retriever or pair, and measure, with machine judges",
-        _POWERED,
-        lambda findings: findings.machine.means if findings.machine else (),
     ),
     WholeTable(
         "times",

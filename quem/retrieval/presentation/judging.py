@@ -1,4 +1,4 @@
-"""What the result says about judges: unjudged cases, what to judge next, and machine judges."""
+"""What the result says about judges: unjudged cases, and what to judge next."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.report.files import Section, TextTable
-from quem.wording import format_count, format_percent, join_words, measured
+from quem.wording import format_count, join_words, measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from quem.retrieval.machine_grades import Powered
     from quem.retrieval.result import Evaluated, RetrievalFindings
     from quem.retrieval.unjudged import Flip, Unjudged
 
@@ -90,8 +89,10 @@ def _where(unjudged: Unjudged) -> str:
 
 
 def judging_lines(findings: RetrievalFindings) -> Iterator[str]:
-    """Say in a few lines what unjudged cases could change, and what machine judges add."""
+    """Say in a few lines what unjudged cases could change."""
     unjudged = findings.unjudged
+    if unjudged is not None and unjudged.n_unbounded:
+        yield _unbounded(findings, unjudged)
     if unjudged is not None and unjudged.flips:
         name = findings.measures[findings.headline].name
         could, n = open_flips(findings), len(unjudged.flips)
@@ -111,29 +112,21 @@ def judging_lines(findings: RetrievalFindings) -> Iterator[str]:
         if could and unjudged.next:
             one = unjudged.next[0]
             yield f"Judge first: {one.case} for the query {one.query}; judge-next.csv has more."
-    machine = findings.machine
-    if machine is not None:
-        means = [one for one in machine.means if one.measure == findings.headline]
-        helped = max((one.result.share for one in means), default=0.0)
-        name = findings.measures[findings.headline].name
-        if not helped:
-            yield f"Machine judges add nothing by {name} (λ = 0); the estimates are the experts'."
-            return
-        for pair in [one for one in means if one.second is not None][:_MOST_FLIPS]:
-            r = pair.result
-            yield (
-                f"With machine judges, {_powered_name(findings, pair)} by {name}: "
-                f"{measured(r.mean, sign=True)} {_ends(r.interval)}; by experts alone "
-                f"{measured(r.alone, sign=True)} {_ends(r.alone_interval)}, n = {r.n}."
-            )
 
 
 def judging_sections(findings: RetrievalFindings) -> Iterator[Section]:
-    """Give the sections on unjudged cases and on machine judges."""
-    if findings.unjudged is not None and findings.unjudged.flips:
+    """Give the section on unjudged cases."""
+    if findings.unjudged is not None:
         yield _unjudged(findings, findings.unjudged)
-    if findings.machine is not None:
-        yield _machine(findings)
+
+
+def _unbounded(findings: RetrievalFindings, unjudged: Unjudged) -> str:
+    """Say that there are no bounds."""
+    name = findings.measures[findings.headline].name
+    if unjudged.flips:
+        of = format_count(unjudged.n_unbounded, "difference")
+        return f"There is no bound for {of} by {name}, since cases in the lists are tied."
+    return f"There is no bound for {name} over the grades that unjudged cases could have."
 
 
 def _unjudged(findings: RetrievalFindings, unjudged: Unjudged) -> Section:
@@ -142,8 +135,15 @@ def _unjudged(findings: RetrievalFindings, unjudged: Unjudged) -> Section:
     n = len(unjudged.flips)
     text = [
         f"{format_count(unjudged.n_cases, 'case')} {_where(unjudged)} "
-        f"{'is' if unjudged.n_cases == 1 else 'are'} not judged. Each could have any grade from 0 "
-        f"to {unjudged.top:g}, the same in all lists. The bounds are the lowest and the highest "
+        f"{'is' if unjudged.n_cases == 1 else 'are'} not judged."
+    ]
+    if unjudged.n_unbounded:
+        text.append(_unbounded(findings, unjudged))
+    if not unjudged.flips:
+        return Section("unjudged", "Unjudged cases", text)
+    text[0] += (
+        f" Each could have any grade from 0 to {unjudged.top:g}, the same in all lists. The bounds "
+        f"are the lowest and the highest "
         f"difference by {name} that such grades give. "
         + (
             "No sign can change."
@@ -151,11 +151,7 @@ def _unjudged(findings: RetrievalFindings, unjudged: Unjudged) -> Section:
             else f"{len(could)} of {format_count(n, 'difference')} could change "
             f"{'its' if len(could) == 1 else 'their'} sign."
         )
-    ]
-    if not all(flip.exact for flip in unjudged.flips):
-        text.append(
-            "Bounds by search come from trying grades; the true ones could be somewhat wider."
-        )
+    )
     rows = [
         (
             _pair_name(findings, flip),
@@ -164,18 +160,17 @@ def _unjudged(findings: RetrievalFindings, unjudged: Unjudged) -> Section:
             f"{measured(flip.low, sign=True)} to {measured(flip.high, sign=True)}",
             f"{flip.unjudged:,}",
             "" if flip.to_settle is None else f"{flip.to_settle:,}",
-            "exact" if flip.exact else "search",
         )
         for flip in unjudged.flips
     ]
-    heads = ("pair", "sign", "difference", "bounds", "unjudged", "to settle", "bounds by")
+    heads = ("pair", "sign", "difference", "bounds", "unjudged", "to settle")
     note = (
         "To settle: as many cases, judged in order of their weight, make the sign certain if none "
         "of them is relevant. flips.csv has these numbers."
     )
     if len(findings.scored) > len({at for f in unjudged.flips for at in (f.first, f.second)}):
         note += " Only the best retrievers are compared here."
-    tables = [TextTable("What unjudged cases could change", heads, rows, note, frozenset({1, 6}))]
+    tables = [TextTable("What unjudged cases could change", heads, rows, note, frozenset({1}))]
     if unjudged.next:
         tables.append(_next(findings, unjudged))
     return Section("unjudged", "Unjudged cases", text, (), tables)
@@ -201,71 +196,19 @@ def _next(findings: RetrievalFindings, unjudged: Unjudged) -> TextTable:
     return TextTable("What to judge next", heads, rows, note, frozenset({1, 2}))
 
 
-def _powered_name(findings: RetrievalFindings, one: Powered) -> str:
-    names = [findings.scored[at].name for at in (one.first, one.second) if at is not None]
-    return " − ".join(names)
-
-
-def _ends(interval: tuple[float, float]) -> str:
-    low, high = interval
-    return f"({measured(low)} to {measured(high)})" if np.isfinite(low) else "(no interval)"
-
-
-def _machine(findings: RetrievalFindings) -> Section:
-    machine = findings.machine
-    assert machine is not None  # noqa: S101  asked before
-    headline = [one for one in machine.means if one.measure == findings.headline]
-    level = format_percent(findings.settings.level)
-    how = "were drawn at random" if machine.drawn else "are not said to be drawn at random"
-    text = [
-        f"Experts judged {machine.n_experts:,} of {machine.n_queries:,} queries, which {how}; "
-        f"machine judges ({join_words(machine.judges, 5)}) judged {machine.n_graded:,}. Their "
-        "grades are never part of the ground truth: they correct the experts' means by λ times the "
-        "machines' difference between the other queries and those of the experts "
-        "(prediction-powered means). Where they do not go with the experts, λ is 0."
-    ]
-    rows = []
-    for one in headline[:_MOST_ROWS]:
-        r, sign = one.result, one.second is not None
-        rows.append(
-            (
-                _powered_name(findings, one),
-                f"{measured(r.alone, sign=sign)} {_ends(r.alone_interval)}",
-                f"{r.n:,}",
-                f"{measured(r.mean, sign=sign)} {_ends(r.interval)}" if r.share else "the same",
-                f"{r.share:.2f}",
-                measured(r.correlation, 2),
-                f"{r.worth:,.0f}" if np.isfinite(r.worth) else "–",
-            )
-        )
-    heads = ("", "experts alone", "n", "with machines", "λ", "correlation", "worth")
-    note = (
-        f"By {findings.measures[findings.headline].name}, with {level} intervals by t over the "
-        "queries; the judges' consensus is treated as fixed. Worth: as many queries experts alone "
-        "would have to judge. machine.csv has all measures."
-    )
-    return Section(
-        "machine",
-        "With machine judges",
-        text,
-        (),
-        [TextTable("With machine judges", heads, rows, note)],
-    )
-
-
 def judging_methods(findings: RetrievalFindings) -> Iterator[str]:
     """Write the sentences of the methods paragraph about judges."""
-    graded, unjudged, machine = findings.graded, findings.unjudged, findings.machine
+    graded, unjudged = findings.graded, findings.unjudged
     if graded is not None:
         lower = "" if graded.by == "mean" else "; of two, the lower"
         yield f"The grade of a case is the {_CONSENSUS[graded.by]} of its judges' grades{lower}."
     if unjudged is not None:
         yield (
-            "Cases without a judgment counted as not relevant; bounds of the differences are over "
-            f"all grades from 0 to {unjudged.top:g} that they could have."
-        )
-    if machine is not None:
-        yield (
-            "Grades of machine judges entered as control variates only (prediction-powered means "
-            "with tuned λ; Angelopoulos et al., 2023)."
+            "Cases without a judgment counted as not relevant"
+            + (
+                "; bounds of the differences are over all grades from 0 to "
+                f"{unjudged.top:g} that they could have."
+                if unjudged.flips
+                else "."
+            )
         )

@@ -359,11 +359,6 @@ _QUEM = (
     "IEEE Transactions on Knowledge and Data Engineering, 9(6), 838-847."
 )
 
-_PPI = (
-    "Angelopoulos, A. N., Duchi, J. C., & Zrnic, T. (2023). PPI++: Efficient prediction-powered "
-    "inference. arXiv:2311.01453."
-)
-
 _MAC_FAC = (
     "Forbus, K. D., Gentner, D., & Law, K. (1995). MAC/FAC: A model of similarity-based retrieval. "
     "Cognitive Science, 19(2), 141-205."
@@ -442,7 +437,6 @@ def references(findings: RetrievalFindings) -> list[str]:
     cited = [
         (_PROCAKE, findings.truth.kind == "similarities"),
         (_QUEM, findings.experts is not None),
-        (_PPI, findings.machine is not None),
     ]
     cited += [(_SMUCKER, bool(findings.differences)), (_HOLM, bool(findings.differences))]
     cited.append((_MAC_FAC, findings.mac_fac is not None))

@@ -1,0 +1,174 @@
+"""How machine judges rank: golden values, SciPy, and what fakes give."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PIL import Image
+from scipy import stats
+
+import quem
+from quem.experience.machine_quality import expert_ranks, ranks_of_run
+from quem.report.files import json_text
+from tests.docs.schema import mistakes
+from tests.machines.made import GOLDEN, call_of, golden_calls, golden_study, run_of, write_run
+from tests.machines.test_running import PROBLEMS, command_study, judged, with_experts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from quem.experience.machine_quality import MachineQuality
+
+
+def analyzed(path: Path) -> quem.ExperienceResult:
+    """Analyze a study, quickly."""
+    return quem.analyze(quem.load_study(path, kind="experience"), bootstrap=0, permutations=0)
+
+
+def quality(path: Path) -> MachineQuality:
+    """Give how the only machine judge ranks."""
+    one: MachineQuality
+    (one,) = analyzed(path).findings.machine_quality
+    return one
+
+
+def test_golden_agreement_and_files(tmp_path: Path) -> None:
+    """The mean tau-b with both experts, in analysis.json and on the page."""
+    result = analyzed(golden_study(tmp_path))
+    (one,) = result.findings.machine_quality
+    assert one.agreement.value == pytest.approx(GOLDEN["agreement"], abs=1e-6)
+    # Four problems are too few for a bootstrap, and eight are not.
+    assert np.isnan(one.agreement.interval).all()
+    assert one.consistency.interval[0] < one.consistency.value < one.consistency.interval[1]
+    document = json.loads(json_text(result.to_dict()))
+    assert mistakes(document) == []
+    (entry,) = document["machine_quality"]
+    assert entry["agreement"] == pytest.approx(GOLDEN["agreement"], abs=1e-6)
+    assert entry["agreement_interval"] == [None, None]
+    assert (entry["judge"], entry["failed"]) == ("M1", 0)
+    assert "How the machine judges rank" in result.to_html()
+
+
+def test_positions_agree_with_scipy(tmp_path: Path) -> None:
+    """The slope of rank on place within solvers, by problem, and Student's interval."""
+    path = golden_study(tmp_path)
+    (run,) = (quem.load_study(path, kind="experience").machines or {})["M1"]
+    slopes = []
+    for problem in GOLDEN["study"]["problems"]:
+        calls = [call for call in run.calls if call.problem == problem]
+        rows = [
+            (solver, at, next(n for n, tied in enumerate(reversed(call.ranked)) if solver in tied))
+            for call in calls
+            for at, solver in enumerate(call.order)
+        ]
+        place, rank = (
+            np.array([[row[i] for row in rows if row[0] == s] for s in calls[0].order], dtype=float)
+            for i in (1, 2)
+        )
+        place, rank = (v - v.mean(axis=1, keepdims=True) for v in (place, rank))
+        slope = stats.linregress(place.ravel(), rank.ravel()).slope
+        slopes.append(slope * np.sqrt((len(calls[0].order) ** 2 - 1) / 12))
+    tested = stats.ttest_1samp(slopes, 0)
+    found = quality(path).position
+    assert found.value == pytest.approx(np.mean(slopes))
+    assert found.p == pytest.approx(tested.pvalue)
+    assert found.interval == pytest.approx(tuple(tested.confidence_interval()))
+
+
+def test_what_fakes_are_like_is_found(tmp_path: Path) -> None:
+    """Who heeds places, and who ranks at random."""
+    found = {}
+    for kind in ("fair", "position", "noisy"):
+        path = with_experts(command_study(tmp_path / kind, kind))
+        assert judged(path)[0] == 0
+        found[kind] = analyzed(path)
+    fair, position, noisy = (one.findings.machine_quality[0] for one in found.values())
+    assert fair.agreement.value > 0.7
+    assert fair.agreement.interval[0] < fair.agreement.value < fair.agreement.interval[1]
+    assert fair.consistency.value > 0.99
+    assert position.position.value < -0.5
+    assert position.position.p < 0.05
+    assert noisy.consistency.value < 0.3
+    assert "machine-unsteady" in {one.code for one in found["noisy"].warnings}
+    assert "machine-unsteady" not in {one.code for one in found["fair"].warnings}
+
+
+def test_a_machine_that_only_looks_at_places(tmp_path: Path) -> None:
+    """It is the same on every problem, which is as certain as can be; so is one that ties all."""
+    path = golden_study(tmp_path)
+    solvers = GOLDEN["study"]["solvers"]
+    upside_down = [*range(len(solvers), 0, -1)]
+    calls = [
+        call_of(problem, repeat, solvers, upside_down[:: -1 if repeat else 1])
+        for problem in GOLDEN["study"]["problems"]
+        for repeat in range(2)
+    ]
+    write_run(path, run_of("M1", calls, number=2))
+    found = quality(path)
+    assert (found.position.p, found.consistency.value) == (0, -1)
+    tied = [call.model_copy(update={"ranked": (call.order,)}) for call in calls]
+    write_run(path, run_of("M1", tied, number=3))
+    found = quality(path)
+    assert (found.position.value, found.position.p) == (0, 1)
+    assert np.isnan(found.agreement.value)
+
+
+def test_what_one_order_cannot_show(tmp_path: Path) -> None:
+    """Neither consistency nor positions; and nothing where ranks are in blocks."""
+    path = golden_study(tmp_path)
+    calls = [call for call in golden_calls("M1") if not call.repeat]
+    write_run(path, run_of("M1", calls, number=2, repeats=1))
+    found = quality(path)
+    assert np.isfinite(found.agreement.value)
+    assert np.isnan([found.consistency.value, found.position.value]).all()
+    blocked = [call.model_copy(update={"block": 2}) for call in calls]
+    write_run(path, run_of("M1", blocked, number=3, repeats=1))
+    assert analyzed(path).findings.machine_quality == ()
+
+
+def test_only_what_both_ranked_is_compared(tmp_path: Path) -> None:
+    """Tau-b over the others, where the machine could not rank somebody."""
+    path = golden_study(tmp_path)
+    calls = [
+        call.model_copy(
+            update={
+                "ranked": tuple(tied for tied in call.ranked if tied != ("S3",)),
+                "cannot": {"S3": "no figure"},
+            }
+        )
+        for call in golden_calls("M1")
+    ]
+    write_run(path, run_of("M1", calls, number=2))
+    study = quem.load_study(path, kind="experience")
+    experts = expert_ranks(study)
+    assert experts is not None
+    run = (study.machines or {})["M1"][-1]
+    machine = ranks_of_run(run, study, frozenset(experts.columns)).groupby("problem").mean()
+    taus = [
+        stats.kendalltau(own, machine.loc[problem]).statistic
+        for problem, own in zip(
+            experts.index.get_level_values("problem"),
+            experts.drop(columns="S3").to_numpy(),
+            strict=True,
+        )
+    ]
+    assert quality(path).agreement.value == pytest.approx(np.mean(taus))
+
+
+def test_images_that_were_not_sent_are_warned_of(tmp_path: Path) -> None:
+    """As long as the run counts."""
+    path = with_experts(command_study(tmp_path, "fair"), problems=PROBLEMS[:3])
+    text = tmp_path / "solutions" / "P1" / "S1.txt"
+    folder = text.with_suffix("")
+    folder.mkdir()
+    text.rename(folder / "plan.txt")
+    Image.new("RGB", (40, 30), "red").save(folder / "chart.png")
+    code, said = judged(path)
+    assert (code, "use images: true for a model that sees, or --text-only" in said) == (1, True)
+    code, said = judged(path, "--text-only")
+    assert code == 0, said
+    messages = {one.code: one.message for one in analyzed(path).warnings}
+    assert "in place of 1 image" in messages["machine-without-images"]

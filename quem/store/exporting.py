@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass, field, replace
 from io import StringIO
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
@@ -137,42 +137,23 @@ def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
     ]
 
 
-class Sight(NamedTuple):
-    """What one judge was shown of one solution."""
+def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str]]:
+    """Give the digests of what judges are shown now or last submitted, by problem and solver.
 
-    problem: str
-    solver: str
-    digest: str
-    judge: str
-    letter: str
-
-
-def sights(c: Connection, study_id: str) -> list[Sight]:
-    """Give what judges are shown now, and what they last submitted a ranking of."""
+    Several where judges saw different contents.
+    """
     rows = c.execute(
-        select(JudgeRow.id, BallotRow.problem, Layout.items)
-        .join(BallotRow, BallotRow.judge_key == JudgeRow.key)
+        select(BallotRow.problem, Layout.items)
+        .join(JudgeRow, BallotRow.judge_key == JudgeRow.key)
         .join(RevisionRow, _SUBMITTED, isouter=True)
         .join(Layout, Layout.ballot_key == BallotRow.key)
         .where(or_(Layout.id == BallotRow.layout, Layout.id == RevisionRow.layout))
         .where(JudgeRow.study_id == study_id, BallotRow.practice.is_(False))
     )
-    unique = {
-        Sight(problem, solver, digest, judge, letter)
-        for judge, problem, items in rows
-        for letter, solver, digest, _ in items
-    }
-    return sorted(unique)
-
-
-def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str]]:
-    """Give the digests of what judges were shown, by problem and solver.
-
-    Several where judges saw different contents; see `sights`.
-    """
     shown: dict[tuple[str, str], set[str]] = {}
-    for sight in sights(c, study_id):
-        shown.setdefault((sight.problem, sight.solver), set()).add(sight.digest)
+    for problem, items in rows:
+        for _, solver, digest, _ in items:
+            shown.setdefault((problem, solver), set()).add(digest)
     return shown
 
 

@@ -20,18 +20,15 @@ from quem.commands.compare import compare
 from quem.commands.export import export
 from quem.commands.import_ import import_
 from quem.commands.init import init
-from quem.commands.invite import invite
 from quem.commands.judge import judge
-from quem.commands.judges import judges
+from quem.commands.links import links
 from quem.commands.measures import measures
-from quem.commands.organizers import organizers
 from quem.commands.panel import panel
 from quem.commands.plan import plan
 from quem.commands.pool import pool
 from quem.commands.schema import schema
 from quem.commands.seal import seal
 from quem.commands.serve import serve
-from quem.commands.solve import solve
 from quem.commands.track import track
 from quem.errors import QuemError
 
@@ -51,9 +48,38 @@ _PLAIN = {
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 _MISTAKE, _USAGE, _BUG, _INTERRUPTED = 1, 2, 3, 130
+# Commands of before, and what does their work now; nothing does where it is empty.
+FORMER = {
+    "judges": "links judges",
+    "solve": "links people",
+    "organizers": "links organizers",
+    "invite": "links ROLE --mail",
+    "audit": "analyze",
+    "restore": "backup --restore",
+    "schema": "analyze --schema",
+    "verify": "",
+}
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Commands(click.Group):
+    """The commands; one of before says which one there is now."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find a command by its name."""
+        name = args[0]
+        if name in FORMER and name not in self.commands:
+            now = FORMER[name]
+            text = f"is now quem {now}" if now else "is no more; see the changelog"
+            raise click.ClickException(f"quem {name} {text}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="quem")
 def main() -> None:
     """Measure AI systems in years of human experience.
@@ -72,10 +98,7 @@ for _command in (
         check,
         init,
         serve,
-        judges,
-        solve,
-        organizers,
-        invite,
+        links,
         judge,
         track,
         panel,

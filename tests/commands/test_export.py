@@ -217,7 +217,7 @@ def test_a_session_without_rankings_warns(
     judging_study: Path, quem_command: Callable[..., Outcome]
 ) -> None:
     """When nothing is submitted, the table has a header only."""
-    quem_command("judges", judging_study)
+    quem_command("links", "judges", judging_study)
     close(judging_study)
     code, _, err = quem_command("export", judging_study, "--out", judging_study.parent / "new")
     assert code == 0

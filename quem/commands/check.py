@@ -172,11 +172,15 @@ def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> li
         return []
     from quem.store.drawing import recorded_draw
     from quem.store.living import contents_of, effect_warning, effects, plan_of
+    from quem.store.reviewing import answered_changes
 
     try:
         with store.read() as c:
             plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
-            changes = effects(c, spec.id, plan, lambda group: contents_of(spec, solutions, group))
+            answered = answered_changes(c, spec.id)
+            changes = effects(
+                c, spec.id, plan, lambda group: contents_of(solutions, group, answered)
+            )
     finally:
         store.close()
     return [effect_warning(effect) for effect in changes]
@@ -360,13 +364,13 @@ def _changed(c: Connection, draft: StudyFile) -> Iterator[str]:
     """Say which solutions are no longer what judges were shown."""
     from quem.solutions import find_solutions, is_unchanged
     from quem.store.exporting import sights
+    from quem.store.reviewing import answered_changes
     from quem.store.studies import status_of
 
     solutions, _, _ = find_solutions(draft, complete=False)
-    corrections = draft.spec.corrections if draft.spec else ()
-    declared = {(one.problem, one.solver, one.sha256) for one in corrections}
     study_id = draft.spec.id if draft.spec else ""
     is_shown = status_of(c, study_id).is_shown
+    answered = answered_changes(c, study_id)
     for (problem, solver, digest), seen in groupby(sights(c, study_id), key=lambda s: s[:3]):
         solution = solutions.by_problem.get(problem, {}).get(solver)
         if is_unchanged(solution, digest):
@@ -375,7 +379,7 @@ def _changed(c: Connection, draft: StudyFile) -> Iterator[str]:
             now = solution.digest if solution else "gone"
         except OSError:
             now = "cannot be read"
-        what = "corrected" if (problem, solver, now) in declared else "changed"
+        what = "corrected" if answered.get((problem, solver, now)) else "changed"
         letters = f"; {_letters(list(seen))}" if is_shown else ""
         yield f"{what}: problem {problem}, solver {solver}: shown {digest}, now {now}{letters}"
 

@@ -225,12 +225,9 @@ def _study(
             }
             for one in content.get(section) or []
         ]
-    for section in ("missing", "corrections"):
-        content[section] = [
-            {**one, "solver": new(one["solver"])} for one in content.get(section) or []
-        ]
-        for one in content[section] if section == "corrections" else ():
-            one["reason"] = "redacted"
+    content["missing"] = [
+        {**one, "solver": new(one["solver"])} for one in content.get("missing") or []
+    ]
     withheld = content.get("withheld") or []
     content["withheld"] = [
         new(one) for one in ([withheld] if isinstance(withheld, str) else withheld)

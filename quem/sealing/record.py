@@ -155,7 +155,6 @@ HIDDEN: tuple[tuple[str, ...], ...] = (
     ("title",),
     ("description",),
     ("rankings",),
-    ("corrections",),
     ("judging", "identity_words"),
     ("judging", "reviewed"),
 )

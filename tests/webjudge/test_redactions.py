@@ -124,7 +124,7 @@ def test_pages_of_pdfs_get_another_address(tmp_path: Path) -> None:
 
 
 def test_before_anything_was_ranked_it_costs_nothing(tmp_path: Path) -> None:
-    """Later it is a changed solution, unless it is declared a correction."""
+    """Later it is a changed solution, unless an organizer says that it is the same."""
     study = write_named(tmp_path, redacts=False)
     with opened(study):
         pass

@@ -9,7 +9,6 @@ import pytest
 
 import quem
 from quem.report.files import json_text
-from tests.examples import study_with, write_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,13 +64,6 @@ def test_few_simulations_are_warned_of(
     assert f"warning: few-simulations: {message}" in err
 
 
-def test_too_many_numbers_are_wrong_usage(quem_command: Command) -> None:
-    """A range of a million numbers is refused as such."""
-    code, _, err = quem_command("plan", "--subjects", "1-1000000")
-    assert code == 2
-    assert "'1-1000000' has too many numbers; use at most 10,000" in err
-
-
 def test_numbers_are_read_in_every_way(here: Path, quem_command: Command) -> None:
     """A number, several, a range and every third of one are what they say."""
     code, out, _ = quem_command("plan", *SMALL, "--experience", "2-10.5", "--json")
@@ -119,26 +111,6 @@ def test_json_is_that_of_the_result(here: Path, quem_command: Command) -> None:
     )
     assert out == json_text(result.to_dict())
     assert list(here.iterdir()) == []
-
-
-def test_a_pilots_plan_stands_beside_it(tmp_path: Path, quem_command: Command) -> None:
-    """With a pilot the report goes beside it, and nothing of the pilot is overwritten."""
-    path = write_study(tmp_path, study_with())
-    code, out, err = quem_command("plan", path, *SMALL, "--width", 4)
-    assert code == 0
-    assert "(estimated from the pilot)" in out
-    assert "warning: pilot-small" in err
-    content = json.loads((tmp_path / "study-plan" / "analysis.json").read_text())
-    assert content["study"] == {"id": "example", "title": "Example"}
-    assert content["pilot"]["subjects"] == 6
-    assert path.is_file()
-
-
-def test_out_names_another_folder(here: Path, quem_command: Command) -> None:
-    """--out is where the report goes."""
-    assert quem_command("plan", *SMALL, "--out", here / "elsewhere")[0] == 0
-    assert (here / "elsewhere" / "report.html").is_file()
-    assert not (here / "quem-plan").exists()
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 Value = float | None
 Problem = list[Value]
-UNASKED = "unasked"
 
 
 def billionths(distance: float) -> int:

@@ -12,10 +12,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import quem
 from quem.dialogue.result import DialogueResult
-from quem.dialogue.settings import OPEN_CHOICES, SimulationSettings
+from quem.dialogue.settings import OPEN_CHOICES
 from quem.errors import QuemError
 from quem.report.files import report_files
-from quem.study.dialogue import DialogueSettings as Model
 
 FOLDER = Path(__file__).resolve().parents[2] / "studies" / "ccbr"
 QUICK: dict[str, Any] = {"orders": 2, "bootstrap": 50, "permutations": 99}
@@ -180,21 +179,6 @@ def test_leave_one_in(tmp_path: Path) -> None:
     assert "(leave-one-in)" in report_files(kept)["report.html"].decode()
 
 
-def test_cases_as_queries_of_their_own_are_leave_one_in(tmp_path: Path) -> None:
-    """The case base given as queries, too, says what leave-one-in says, with a warning."""
-    shutil.copy(FOLDER / "bikes.csv", tmp_path / "bikes.csv")
-    (tmp_path / "all.csv").write_bytes((FOLDER / "bikes.csv").read_bytes())
-    base = "cases: {file: bikes.csv, class: fault, id: bike, numeric: [months, charge]}\n"
-    one = analyze(write(tmp_path, f"{base}queries: leave-one-in\n"))
-    other = analyze(write(tmp_path, f"{base}queries: [all.csv]\n"))
-    tables = other.tables()
-    for name, frame in one.tables().items():
-        assert frame.to_csv() == tables[name].to_csv()
-    assert "query-in-cases" in {warning.code for warning in other.warnings}
-    assert other.study.counts()["query"] == 64
-    assert tmp_path / "all.csv" in [path.absolute() for path in other.inputs]
-
-
 def test_queries_of_a_file(tmp_path: Path) -> None:
     """Each query is a target, by its name, and one is enough; `--data` finds their file."""
     study = write(tmp_path, "queries: {file: [new.csv]}\nusers: [T1 0.4, DL]\n")
@@ -211,47 +195,6 @@ def test_queries_of_a_file(tmp_path: Path) -> None:
     assert report_files(result)
     # Blue and 4 is a case, of class A; blue and 3, the nearest else, is of B.
     assert result.findings.dialogues.top_right.sum() == 0
-
-
-def test_own_parts_with_other_targets(tmp_path: Path) -> None:
-    """Functions see all cases where none is left out, and what no case has beyond their codes."""
-    (tmp_path / "new.csv").write_text("color,months,fault\npurple,3,B\nred,2,A\n", encoding="utf-8")
-    own = (
-        "cases: {file: cases.csv, class: fault, categorical: all}\n"
-        "strategies: [{name: mine, function: mine:no_difference}, DD]\n"
-        "users: [{name: me, function: mine:first_below, b: 0.3}, T5 0.3]\n"
-    )
-    for queries in ("leave-one-in", "new.csv"):
-        for questions in ("mine:last_first", "gain"):
-            text = f"{own}queries: {queries}\nquestions: {questions}\n"
-            study = write(tmp_path, text, cases=CASES.replace("size", "months"))
-            dialogues = analyze(study, list_ties="order").findings.dialogues
-            assert_array_equal(dialogues.stop[:, 0], dialogues.stop[:, 1])
-            assert_array_equal(dialogues.stop[:, :, 0], dialogues.stop[:, :, 1])
-            assert_allclose(dialogues.quality[:, 0], dialogues.quality[:, 1])
-
-
-def test_the_model_and_the_settings_agree() -> None:
-    """The study file knows each setting with the same default, and each plausible value."""
-    defaults = Model().model_dump()
-    for name, value in SimulationSettings().to_dict().items():
-        assert defaults[name] == value, name
-    for name, choice in OPEN_CHOICES.items():
-        assert defaults[name] in choice.values
-        for value in choice.values:
-            Model.model_validate({name: value})
-
-
-def test_information_gain(tmp_path: Path) -> None:
-    """The attribute that tells the class is asked for first, in one dialogue a target."""
-    rows = "".join(f"{i % 3},{'xy'[i % 2]},{i * 7 % 5},{'AB'[i % 2]}\n" for i in range(24))
-    path = write(
-        tmp_path, "questions: gain\nstrategies: [DD]\nusers: [DL]\n", cases=f"p,q,r,fault\n{rows}"
-    )
-    dialogues = analyze(path).findings.dialogues
-    assert dialogues.stop.shape[-1] == 1
-    # One answer is enough for the class.
-    assert (dialogues.stop == 1).all()
 
 
 @pytest.mark.parametrize("name", ["no_selection", "efficiency"])
@@ -293,18 +236,6 @@ def test_all_figures_and_files() -> None:
     table = result.targets.groupby("strategy")["efficiency DL"].mean()
     outcomes = result.outcomes.set_index(["measure", "user", "strategy"])["value"]
     assert_allclose(table["RA"], outcomes["efficiency", "DL", "RA"])
-
-
-@pytest.mark.parametrize(
-    "more",
-    ["strategies: [RA]\n", "users: [DL]\n", "strategies: [DD]\nusers: [T1 0.5]\n"],
-    ids=["one strategy", "one user", "one of both"],
-)
-def test_one_of_a_kind(tmp_path: Path, more: str) -> None:
-    """One strategy or one user is reported as well as several."""
-    result = analyze(write(tmp_path, more))
-    assert "report.html" in report_files(result)
-    assert result.summary()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from quem.lists.inference import draw_queries
 from quem.options.calibration import Calibration, calibration
 from quem.options.lists import Answers
 from quem.study.options import OptionsSettings
-from tests.options.made import analysed, drawn, study_in
+from tests.options.made import analysed, study_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,32 +96,6 @@ def measured(questions: int, power: float, times: int) -> list[Calibration]:
     return [calibration(0, drawn_answers(questions, rng, power), used) for _ in range(times)]
 
 
-def test_true_probabilities_have_the_ece_of_chance() -> None:
-    """Their ECE is not 0, and is as large as chance makes it; 5% or so are above its end."""
-    found = measured(60, 1, 200)
-    ece = np.array([one.ece for one in found])
-    mean, high = np.mean([one.ece_by_chance for one in found], axis=0)
-    assert ece.mean() > 0.02
-    assert abs(ece.mean() - mean) < 0.15 * ece.mean()
-    above = np.mean([one.ece > one.ece_by_chance[1] for one in found])
-    assert above < 0.12
-    assert high > ece.mean()
-
-
-def test_the_corrected_ece_is_that_of_many_questions() -> None:
-    """In small samples the ECE is too large, and the corrected one nearer; its interval covers."""
-    power = 0.5
-    truth = calibration(
-        0, drawn_answers(60_000, np.random.default_rng(9), power), OptionsSettings(bootstrap=0)
-    ).ece
-    found = measured(60, power, 200)
-    plain = np.mean([one.ece for one in found]) - truth
-    corrected = np.mean([one.ece_corrected for one in found]) - truth
-    assert abs(corrected) <= abs(plain) + 0.002
-    covered = np.mean([one.ece_interval[0] <= truth <= one.ece_interval[1] for one in found])
-    assert covered > 0.88
-
-
 def test_confidences_that_are_no_probabilities_are_told(tmp_path: Path) -> None:
     """Scores beyond 0 to 1 have no calibration, and a warning; everything else is there."""
     lists = "question,system,option,score\n" + "".join(
@@ -144,15 +118,3 @@ def test_confidences_that_are_no_probabilities_are_told(tmp_path: Path) -> None:
     alone = analysed(study_in(tmp_path, only_x))
     assert "reliability" not in alone.figures()
     assert alone.findings.calibrations == ()
-
-
-def test_the_tables_hold_the_bins(tmp_path: Path) -> None:
-    """reliability.csv has a line per bin and system."""
-    key, lists = drawn(40, systems=2, seed=7)
-    result = analysed(study_in(tmp_path, lists, key), bins=4)
-    table = result.tables()["reliability"]
-    for one in result.findings.calibrations:
-        own = table[table["system"] == result.findings.data.systems[one.system]]
-        assert own["n_options"].sum() == one.n_options
-        assert own["share_correct"].tolist() == [b.share for b in one.bins]
-    assert (table["share_low"] <= table["share_correct"]).all()

@@ -79,44 +79,6 @@ def drawn_answers(questions: int, rng: np.random.Generator) -> Answers:
     return Answers(ones > 0, which, right.ravel(), confidence.ravel(), ones)
 
 
-def test_the_corrected_utilities_are_what_new_questions_give() -> None:
-    """Over many small studies, the best utility is too good, and both corrections are not."""
-    rng = np.random.default_rng(0)
-    utility = Utility(option=0.2)
-    plain = OptionsSettings(bootstrap=0, utility=utility)
-    used = plain.model_copy(update={"bootstrap": 100, "folds": 4})
-    of_all, thresholds = found(drawn_answers(40_000, rng), plain)
-    known = dict(zip(thresholds, of_all.curve.tolist(), strict=True))
-    scores = []
-    for _ in range(300):
-        best, _ = found(drawn_answers(20, rng), used)
-        truth = known[best.threshold]
-        scores.append((best.curve[best.at], best.corrected, best.cross_validated, truth))
-    apparent, corrected, cross_validated, truth = np.mean(scores, axis=0)
-    assert apparent - truth > 0.02
-    assert abs(corrected - truth) < (apparent - truth) / 2
-    assert abs(cross_validated - truth) < (apparent - truth) / 2
-
-
-def test_calibrated_confidences_have_the_threshold_of_theory() -> None:
-    """With true probabilities an option pays from its cost over hit and miss on."""
-    rng = np.random.default_rng(1)
-    chances = rng.dirichlet([0.5] * 5, size=25_000)
-    drawn_option = (rng.random(len(chances))[:, np.newaxis] > chances.cumsum(axis=1)).sum(axis=1)
-    right = np.arange(5) == np.minimum(drawn_option, 4)[:, np.newaxis]
-    ones = np.ones(len(chances), dtype=np.int64)
-    which = np.repeat(np.arange(len(chances)), 5)
-    answers = Answers(ones > 0, which, right.ravel(), chances.round(3).ravel(), ones)
-    utility = Utility(hit=1, option=0.15, miss=0.5)
-    used = OptionsSettings(bootstrap=0, utility=utility, thresholds=501)
-    best, thresholds = found(answers, used)
-    assert best.if_calibrated == pytest.approx(0.1)
-    assert abs(best.threshold - 0.1) < 0.03
-    # The curve is flat there: what matters is the utility.
-    near = int(np.argmin(np.abs(np.array(thresholds) - 0.1)))
-    assert best.curve.max() - best.curve[near] < 0.002
-
-
 def test_without_a_utility_nothing_is_recommended(tmp_path: Path) -> None:
     """No threshold is called the best, and summary and report say what to state."""
     key, lists = drawn(40, systems=2, seed=7)

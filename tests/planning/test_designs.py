@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
-from scipy import stats
 
-from quem.experience.simulation import LOW, Noise, Scenario, simulate
+from quem.experience.simulation import LOW, Noise
 from quem.parallel import Workers
 from quem.planning.designs import (
     Costs,
@@ -114,26 +112,3 @@ def test_trials_are_the_same_in_any_number_of_processes() -> None:
     assert repr(alone) == repr(one) == repr(two)
     assert repr(try_design(designs[0], here, studies=40, seed=6)) != repr(alone[0])
     assert np.isnan(alone[2].power)
-
-
-def test_large_designs_are_simulated_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Studies that do not fit into memory at once are simulated one after another."""
-    monkeypatch.setattr("quem.planning.planner._CELLS", 7 * 2 * 3 * 4)
-    trial = try_design(StudyDesign(6, 2, 3), replace(HERE, difference=3.0), studies=30)
-    assert trial.studies == 30
-    assert 1 < trial.half_width < 9
-    assert 0 < trial.power < 1
-
-
-def test_the_power_of_one_judge_is_that_of_a_t_test() -> None:
-    """The share of studies that find the better system is that of scipy's one-sample t test."""
-    here = replace(HERE, difference=2.0)
-    trial = try_design(StudyDesign(7, 1, 4), here, studies=300, seed=1)
-    pair = Scenario(7, 1, 4, (7.5, 5.5), noise=LOW)
-    ranks = simulate(pair, 4000, seed=9).ranks
-    apart = (ranks[..., -2] - ranks[..., -1]).mean(axis=1)
-    spread, mean = apart.std(axis=1), apart.mean(axis=1)
-    test = stats.ttest_1samp(apart[spread > 0], 0, axis=1)
-    detections = np.sum((test.pvalue < 0.05) & (test.statistic > 0))
-    detections += np.sum((spread == 0) & (mean > 0))
-    assert_allclose(trial.power, detections / 4000, atol=0.09)

@@ -161,35 +161,6 @@ def test_what_to_judge_next_narrows_most() -> None:
         assert max(left, default=0) <= found.next[-1].removes + 1e-12 or len(found.next) < 10
 
 
-def test_as_many_cases_settle_as_is_said() -> None:
-    """By P: judged as not relevant, greatest weight first, until the rest cannot turn the sign."""
-    counts = []
-    for seed in range(40):
-        runs, truth = _made(np.random.default_rng(seed), tied=False, top=1, **_SETTINGS)
-        relevant = [bool((truth.of(q)[1] >= 1).any()) for q in range(len(truth.queries))]
-        # Queries without a relevant case can come to count, which this loop leaves out.
-        names = [name for name, is_scored in zip(truth.queries, relevant, strict=True) if is_scored]
-        parts = [
-            lists_of(names, _CASES, [one.of(q) for q in np.flatnonzero(relevant).tolist()])
-            for one in (*runs, truth)
-        ]
-        runs, truth = parts[:2], parts[2]
-        (flip,) = _found(runs, truth, "P@4", "expected").flips
-        if flip.to_settle is None:
-            continue
-        sign = 1 if flip.difference > 0 else -1
-        against = 0
-        for query in range(len(names)):
-            known = truth.of(query)[0].tolist()
-            first, second = ({*run.of(query)[0][:4].tolist()} - {*known} for run in runs)
-            against += len(second - first) if sign > 0 else len(first - second)
-        lead = round(abs(flip.difference) * 4 * len(names))
-        # Each takes one hit from the lead, and some lead must be left.
-        assert flip.to_settle == against - lead + 1
-        counts.append(flip.to_settle)
-    assert len(set(counts)) > 3
-
-
 def _study(tmp_path: Path, qrels: str, **analysis: Any) -> Path:  # noqa: ANN401  settings
     runs = {
         "a_txt": "".join(
@@ -253,15 +224,3 @@ def test_the_report_says_what_could_flip(tmp_path: Path) -> None:
     assert complete.findings.unjudged is None
     assert "Judged" not in complete.summary()
     assert not {"unjudged-cases", "judged-unevenly"} & set(codes(complete))
-
-
-def test_grades_and_their_number_are_settings(tmp_path: Path) -> None:
-    """A higher grade widens the bounds, and no more cases are named than wanted."""
-    qrels = "".join(f"q{q} 0 {d} {int(d != 'z')}\n" for q in range(4) for d in "xyz")
-    one, three = (
-        evaluated(_study(tmp_path, qrels, measures=["nDCG@3"], top_grade=top)) for top in (1, 3)
-    )
-    assert one.to_dict()["unjudged"]["top_grade"] == 1
-    assert three.flips["low"][0] < one.flips["low"][0]
-    for count in (0, 2):
-        assert len(evaluated(_study(tmp_path, qrels, judge_next=count)).judge_next) == count

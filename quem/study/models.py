@@ -213,17 +213,6 @@ class MissingSolution(StudyPart):
     reason: Literal["absent", "failed"] = Field("absent", description="Why there is no solution.")
 
 
-class Correction(StudyPart):
-    """A changed solution that takes the letter and the place of what it corrects."""
-
-    problem: ProblemId = Field(description="The problem.")
-    solver: SolverId = Field(description="The solver.")
-    sha256: Annotated[str, BeforeValidator(_sha256), allowed("64 hexadecimal digits")] = Field(
-        description="SHA-256 of the new solution, as `quem check` prints it."
-    )
-    reason: Line = Field(description="What was corrected, for the record.")
-
-
 class PreflibFile(StudyPart):
     """One PrefLib file: the orders of all judges for one problem."""
 
@@ -559,11 +548,6 @@ class SessionSpec(StudySpec):
         "the length of the solutions.",
     )
     judges: Annotated[tuple[Judge, ...], Section] = Field((), description="Who ranked.")
-    corrections: Annotated[tuple[Correction, ...], Section] = Field(
-        (),
-        description="Changed solutions that keep their letter and place; see [Correct a "
-        "solution](../how-to/midway.md#correct-a-solution).",
-    )
     solutions: FolderName = Field(
         "solutions", description="Folder of the solutions, for the judging app."
     )

@@ -45,7 +45,6 @@ def test_a_report_is_written_beside_the_study(quem_command: Command, tmp_path: P
     [
         (("--form", "log"), "--form is not for a study of kind retrieval"),
         (("--test", "twoway"), "--test is not for a study of kind retrieval"),
-        (("--max-length", "3"), "--max-length is not for a study of kind retrieval"),
         (("--jobs", "2"), "--jobs is not for a study of kind retrieval"),
         (("--data", "x"), "--data is not for a study of kind retrieval"),
         (("--reveal",), "--reveal is not for a study of kind retrieval"),

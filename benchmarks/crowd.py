@@ -114,7 +114,7 @@ class Crowd(Quem):
 
 
 def making_links(site: Site) -> Row:
-    """Make judges and their links, as `quem judges` does."""
+    """Make judges and their links, as `quem links judges` does."""
     declared = [DeclaredJudge(id=f"L{number}") for number in range(LINKS)]
     start, cpu = time.perf_counter(), time.process_time()
     with site.store.write() as c:

@@ -506,7 +506,7 @@ def plan(
     **settings
         ``width``, ``judges``, ``subjects``, ``problems``, ``experience``, ``noise``,
         ``person``, ``solution``, ``judge``, ``taste``, ``systems``, ``power_for``,
-        ``cost_solution``, ``cost_judgment``, ``minutes``, ``level``, ``simulate``, ``seed``: see
+        ``minutes``, ``level``, ``simulate``, ``seed``: see
         `quem.planning.settings.PlanSettings`.
 
     Raises

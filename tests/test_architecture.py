@@ -232,8 +232,8 @@ def test_lists_know_only_numpy() -> None:
 
 
 def test_only_two_commands_import_the_judging_app() -> None:
-    """The arrow between the packages points from webjudge to quem, but for serve and invite."""
-    commands = ("quem/commands/serve.py", "quem/commands/invite.py")
+    """The arrow between the packages points from webjudge to quem, but for serve and links."""
+    commands = ("quem/commands/serve.py", "quem/commands/links.py")
     for path in (ROOT / "quem").rglob("*.py"):
         imports = _top_level(path) if _name(path) in commands else _anywhere(path)
         assert not [module for module in imports if _within(module, ("webjudge",))], _name(path)

@@ -25,7 +25,7 @@ _EVENTS = {
     "mail": "{kind} to {judge}: {state}",
     "link-withdrawn": "New link of {judge} withdrawn: the letter was not accepted",
     "judge-forgotten": "Personal data erased; the judge is now {judge}",
-    "organizer-added": "{whom} added as an organizer ({role})",
+    "organizer-added": "{whom} added as an organizer",
     "organizer-removed": "{whom} is no longer an organizer: removed from the study file",
     "organizer-link-made": "Link created for organizer {whom}",
     "organizer-link-replaced": "Link of organizer {whom} replaced",
@@ -56,7 +56,7 @@ _EVENTS = {
     "subject-erased": "Personal data erased; the subject is now {subject}",
     "answer-names": "{subject} submitted {problem} with words that may show who wrote it",
 }
-_LETTERS = {"invite": "Invitation", "remind": "Reminder", "thanks": "Thanks"}
+_LETTERS = {"invite": "Invitation", "remind": "Reminder"}
 _LETTER_STATES = {
     "sent": "sent",
     "retry": "not accepted yet",

@@ -36,7 +36,22 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
     return {ExperienceSettings: ExperienceSettings.model_fields}
 
 
-@click.command(cls=SettingsCommand, settings=_settings)
+def _print_schema(context: click.Context, _: click.Parameter, value: object) -> None:
+    if not value:
+        return
+    import json
+
+    from quem.kinds import presentations
+    from quem.report.columns import json_schema
+
+    click.echo(json.dumps(json_schema(presentations()), ensure_ascii=False, indent=1).encode())
+    context.exit()
+
+
+_FIRST = "form interval level at_least out as_json tables figures data database reveal pseudonyms"
+
+
+@click.command(cls=SettingsCommand, settings=_settings, first=_FIRST)
 @study_argument()
 @out_option("STUDY's name with -report, beside it")
 @json_option
@@ -52,6 +67,14 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 @click.option("--without-machines", is_flag=True, help="Leave out what machine judges ranked.")
 @click.option("--seal", metavar="HASH", help="What `quem seal` printed, which the seal must have.")
 @code_option
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON Schema of analysis.json and exit.",
+)
 def analyze(
     study: Path,
     out: Path | None,

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _RANKINGS = "rankings.csv"
 # Who asks, whom, and how: nothing of the result depends on it.
 _PERSONAL = (
-    *("organizer", "organizers", "invitation", "reminders", "deadline", "timezone", "minutes"),
+    *("organizer", "organizers", "invitation", "deadline", "minutes"),
     "solving",
 )
 _NAMES = {"subjects": "person", "assisted": "assisted", "withheld": "withheld"}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 # Persons and letters, which say nothing of the goal, and what has a part of the record of its own.
 _APART = {
-    *("organizer", "organizers", "invitation", "reminders", "deadline", "timezone", "minutes"),
+    *("organizer", "organizers", "invitation", "deadline", "minutes"),
     *("analysis", "problems", "judges", "subjects", "systems", "assisted", "withheld", "solving"),
 }
 _OF_SOLVER = {"id", "experience", "version", "of", "date", "architecture", "by", "person"}

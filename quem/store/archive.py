@@ -72,7 +72,6 @@ _UNIQUE: dict[str, list[tuple[str, ...]]] = {
 _WORDS = {
     ("study", "state"): ("trial", "open", "paused", "closed"),
     ("revision", "kind"): ("save", "submit", "reopen"),
-    ("organizer", "role"): ("manager", "observer"),
 }
 _MOST = 2**31
 _MOST_MISTAKES = 20

@@ -100,7 +100,6 @@ class Organizer(Base):
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
     id: Mapped[str]
     name: Mapped[str] = mapped_column(default="")
-    role: Mapped[str] = mapped_column(default="manager")  # manager | observer
     added: Mapped[bool] = mapped_column(default=False)
     session_hash: Mapped[str | None] = mapped_column(unique=True)
     linked_at: Mapped[dt.datetime | None]
@@ -240,7 +239,7 @@ class MailRow(Base):
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
     role: Mapped[str]  # judge | subject
     person_key: Mapped[int]  # of the judge or the subject
-    kind: Mapped[str]  # invite | remind | thanks
+    kind: Mapped[str]  # invite | remind
     round: Mapped[int]
     state: Mapped[str]  # queued | sending | sent | retry | failed | unknown
     tries: Mapped[int] = mapped_column(default=0)

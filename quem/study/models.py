@@ -44,8 +44,6 @@ Interval = Literal["prediction", "mean", "calibration", "hierarchical"]
 # Of judges' pages; `webjudge.languages` has their names.
 LanguageCode = Literal["en", "de", "es", "fr", "ja", "zh-Hans"]
 _SCALE = (1, 5)
-# That a judge gets at most.
-MOST_REMINDERS = 3
 # Buttons of a scale that fit on a phone.
 _STEPS = 10
 
@@ -81,24 +79,6 @@ def _plain_address(value: str) -> str:
     if not value.isascii():
         raise ValueError(f"{value[:60]!r} is not plain ASCII; write its domain in the form xn--...")
     return _mail_address(value)
-
-
-def _time_zone(value: str) -> str:
-    from zoneinfo import ZoneInfo
-
-    try:
-        ZoneInfo(value)
-    except (OSError, ValueError, LookupError):
-        raise ValueError(
-            f"{value[:60]!r} is not a time zone; use a name such as Europe/Berlin"
-        ) from None
-    return value
-
-
-def _few(value: tuple[Reminder, ...]) -> tuple[Reminder, ...]:
-    if (more := len(value) - MOST_REMINDERS) > 0:
-        raise ValueError(f"a judge gets at most {MOST_REMINDERS} reminders; leave {more} out")
-    return value
 
 
 def _sha256(value: object) -> object:
@@ -145,13 +125,10 @@ class Judge(StudyPart):
 
 
 class Organizer(StudyPart):
-    """Somebody who runs the study, or watches how far it is."""
+    """Somebody who runs the study."""
 
     id: Id = Field(description="As in the activity log.")
     name: Line = Field("", description="For people.")
-    role: Literal["manager", "observer"] = Field(
-        "manager", description="A manager may do everything, an observer sees progress only."
-    )
 
 
 class Contact(StudyPart):
@@ -178,27 +155,6 @@ class Invitation(StudyPart):
         description="File with the text of invitations; otherwise one in the judge's language; "
         "see [Write your own text](../how-to/invitations.md#write-your-own-text).",
     )
-
-
-class Reminder(StudyPart):
-    """When judges are reminded who have not started, or not finished."""
-
-    after_days: Annotated[int, Field(ge=1, le=365), Numeral] | None = Field(
-        None, description="Days after the invitation."
-    )
-    before_due_days: Annotated[int, Field(ge=0, le=365), Numeral] | None = Field(
-        None, description="Days before the deadline."
-    )
-    unless: Literal["started", "finished"] = Field(
-        "finished",
-        description="Who gets none: those who have started, or only those who have finished.",
-    )
-
-    @model_validator(mode="after")
-    def _has_one_time(self) -> Reminder:
-        if (self.after_days is None) == (self.before_due_days is None):
-            raise ValueError("needs one of after_days and before_due_days")
-        return self
 
 
 class Subject(StudyPart):
@@ -529,9 +485,6 @@ class BlockDesign(StudyPart):
     block_size: Annotated[int, Field(ge=2), Numeral] | None = Field(
         None, description="How many solutions a judge sees at once."
     )
-    blocks: Literal["balanced"] = Field(
-        "balanced", description="How solutions are assigned to blocks."
-    )
 
 
 class ExperienceSettings(StudyPart):
@@ -587,7 +540,7 @@ class SessionSpec(StudySpec):
     problems: Annotated[tuple[Problem, ...], Section] = Field((), description="What was solved.")
     organizers: Annotated[tuple[Organizer, ...], Section] = Field(
         (),
-        description="Who runs the study; nobody named: one manager with the id `organizer`; see "
+        description="Who runs the study; nobody named: one with the id `organizer`; see "
         "[Organizers](../how-to/judging.md#organizers).",
     )
     organizer: Annotated[Contact, Part] = Field(
@@ -600,14 +553,6 @@ class SessionSpec(StudySpec):
         None,
         description="When judges are asked to be done; the study does not close automatically.",
     )
-    reminders: Annotated[tuple[Reminder, ...], Section, AfterValidator(_few)] = Field(
-        (),
-        description="When judges are reminded by mail, at most three times; see [Remind](../how-"
-        "to/invitations.md#remind).",
-    )
-    timezone: Annotated[
-        Line, AfterValidator(_time_zone), allowed("IANA name, such as Europe/Berlin")
-    ] = Field("UTC", description="Where it is 9:00 when reminders are sent.")
     minutes: Minutes | None = Field(
         None,
         description="Minutes that a judge needs; otherwise estimated from the number of tasks and "

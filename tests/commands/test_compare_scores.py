@@ -1,8 +1,7 @@
-"""``quem compare`` for retrievers, option lists, and dialogues: files, boards, and refusals."""
+"""``quem compare`` for retrievers, option lists, and dialogues: files and refusals."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,47 +38,6 @@ def test_a_report_is_written_beside_the_study(quem_command: Command, tmp_path: P
     assert out == (folder / "analysis.json").read_text("utf-8")
 
 
-def test_two_versions_have_their_changes(
-    quem_command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of several studies the report is in the current folder, with the queries that changed."""
-    monkeypatch.chdir(tmp_path)
-    one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
-    two = write_retrievers(tmp_path, "two", {"a": 2.0}, seed=1)
-    code, out, _ = quem_command("compare", one, two, "--same-system", "--headline", "rr")
-    assert code == 0
-    assert "a (two) − a (one)\n" in out
-    assert "by RR (95% interval" in out
-    names = {file.name for file in (tmp_path / "one-compare").iterdir()}
-    assert {"changes.csv", "changes.svg", "leaderboard.svg"} <= names
-
-
-def test_a_board_grows(quem_command: Command, tmp_path: Path) -> None:
-    """A board is made, added to, and read alone; a part of it never replaces it."""
-    one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
-    two = write_retrievers(tmp_path, "two", {"c": 1.5}, seed=1)
-    board = tmp_path / "board"
-    assert quem_command("compare", one, "--board", board)[0] == 0
-    for file in tmp_path.glob("one.*"):
-        file.unlink()
-    code, out, _ = quem_command("compare", two, "--board", board)
-    assert code == 0
-    assert [line.split()[1] for line in out.splitlines()[3:6]] == ["c", "b", "a"]
-    held = json.loads((board / "analysis.json").read_text("utf-8"))
-    assert ([one["system"] for one in held["systems"]], held["additions"]) == (["a", "b", "c"], 1)
-    before = {file.name: file.read_bytes() for file in board.iterdir()}
-    part = ("--systems", "a", "--systems", "c")
-    code, out, _ = quem_command("compare", board, *part, "--out", tmp_path / "part")
-    assert (code, out.splitlines()[7]) == (0, "c − a")
-    for words in (("--board", board), ("--out", board)):
-        code, _, err = quem_command("compare", board, *part, *words)
-        assert code == 2
-        assert "--systems would leave out what" in err
-    other = write_retrievers(tmp_path, "three", {"d": 1.0}, truth=4)
-    code, _, err = quem_command("compare", other, "--board", board)
-    assert code == 1
-    assert "three.yaml: the ground truth is not that of" in err
-    assert {file.name: file.read_bytes() for file in board.iterdir()} == before
 
 
 @pytest.mark.parametrize(
@@ -91,7 +49,6 @@ def test_a_board_grows(quem_command: Command, tmp_path: Path) -> None:
         (("--jobs", "2"), "--jobs is not for a study of kind retrieval"),
         (("--data", "x"), "--data is not for a study of kind retrieval"),
         (("--reveal",), "--reveal is not for a study of kind retrieval"),
-        (("--board", "x", "--out", "y"), "--board names the folder that is written"),
         (("--same-system",), "--same-system needs two studies"),
     ],
 )
@@ -107,15 +64,6 @@ def test_wrong_usage_ends_with_2(
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_experience_studies_have_no_board(quem_command: Command) -> None:
-    """Years of experience are not scores of queries."""
-    study = STUDIES / "assembly-planners" / "study.yaml"
-    for words in (("--board", "x"), ("--measures", "AP")):
-        code, _, err = quem_command("compare", study, *words)
-        assert code == 2
-        assert f"{words[0]} is not for a study of kind experience" in err
-
-
 def test_kinds_do_not_mix(quem_command: Command, tmp_path: Path) -> None:
     """Years of experience do not compare with scores of queries, whichever comes first."""
     path = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
@@ -129,17 +77,6 @@ def test_kinds_do_not_mix(quem_command: Command, tmp_path: Path) -> None:
     code, _, err = quem_command("compare", study, path)
     assert code == 1
     assert "this is a retrieval study" in err
-
-
-def test_mistakes_of_all_studies_are_told_at_once(quem_command: Command, tmp_path: Path) -> None:
-    """Each study's mistakes are named; nothing is written."""
-    paths = [write_retrievers(tmp_path, name, {"a": 0.3, "b": 0.9}) for name in ("one", "two")]
-    for path in paths:
-        path.write_text(path.read_text("utf-8").replace("headline", "headlines"), "utf-8")
-    code, out, err = quem_command("compare", *paths)
-    assert (code, out, len(err.splitlines())) == (1, "", 2)
-    assert "one.yaml" in err.splitlines()[0]
-    assert "two.yaml" in err.splitlines()[1]
 
 
 def test_code_can_be_refused(quem_command: Command) -> None:

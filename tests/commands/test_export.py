@@ -165,7 +165,7 @@ def test_pairs_are_written_when_they_are_asked_for(
     judging_study: Path, quem_command: Callable[..., Outcome]
 ) -> None:
     """Where judges answered nothing there are no files of pairs, unless they are named."""
-    quem_command("judges", judging_study)
+    quem_command("links", "judges", judging_study)
     close(judging_study)
     assert quem_command("export", judging_study)[0] == 0
     folder = judging_study.with_name("study-export")
@@ -297,7 +297,7 @@ def test_a_session_without_rankings_warns(
     judging_study: Path, quem_command: Callable[..., Outcome]
 ) -> None:
     """When nothing is submitted, the table has a header only, and the archive is written."""
-    quem_command("judges", judging_study)
+    quem_command("links", "judges", judging_study)
     close(judging_study)
     code, _, err = quem_command("export", judging_study, "--out", judging_study.parent / "new")
     assert code == 0

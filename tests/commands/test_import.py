@@ -60,7 +60,7 @@ def test_links_work_again(
 ) -> None:
     """A link that was mailed before leads to its judge in the restored store."""
     out = tmp_path / "links.csv"
-    quem_command("judges", judging_study, "--out", out)
+    quem_command("links", "judges", judging_study, "--out", out)
     token = out.read_text().splitlines()[1].split(",")[2].rpartition("/")[2]
     close(judging_study)
     quem_command("export", judging_study)

@@ -9,7 +9,6 @@ import pytest
 
 import quem
 from quem.experience.simulation import HIGH, Scenario, simulate
-from tests.experience.made import random_ranks, study_of
 from tests.experience.years import statements, states_years, unmarked
 
 
@@ -76,21 +75,3 @@ def test_reasons(subjects: int, direction: int, reasons: list[str], words: str) 
     assert list(result.findings.gate.reasons) == reasons
     assert words in " ".join(result.summary().split())
     assert set(reasons) <= {warning.code for warning in result.warnings}
-
-
-def test_the_position_is_that_among_the_subjects() -> None:
-    """How many are below, and the nearest below and above, with ties."""
-    ranks, years = random_ranks(np.random.default_rng(1), judges=1, problems=1, subjects=4)
-    order = ["S1", "S0", "K0", "S3", "S2"]
-    ranks = {("J0", "P0", name): float(place) for place, name in enumerate(order, 1)}
-    study = study_of(ranks, years)
-    summary = " ".join(quem.analyze(study, bootstrap=0).summary().split())
-    assert "K0's average rank 3.0 is above 2 of the 4 subjects" in summary
-    assert (
-        f"(nearest: S0, {years['S0']:.3g} years, below; S3, {years['S3']:.3g} years, above)"
-        in summary
-    )
-    ranks["J0", "P0", "S3"] = 3.0
-    study = study_of(ranks, years)
-    summary = " ".join(quem.analyze(study, bootstrap=0).summary().split())
-    assert f"S3, {years['S3']:.3g} years, level;" in summary

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +12,12 @@ import pytest
 import quem
 from quem.leaderboard.compare import compare_scores
 from quem.lists.inference import query_means, sign_flips
-from quem.lists.score_table import ScoreTable, saved_digits
-from quem.report.files import write_report
 from tests.leaderboard.made import FEW, QUERIES, compared, table_of, write_retrievers
-from tests.options.made import drawn, study_in
+from tests.options.made import study_in
 
 if TYPE_CHECKING:
     from quem.leaderboard.result import LeaderboardResult
+    from quem.lists.score_table import ScoreTable
 
 NAN = float("nan")
 SHIPPED = Path(__file__).resolve().parents[2] / "studies"
@@ -49,68 +47,6 @@ def test_one_study_gives_the_numbers_of_its_analysis(tmp_path: Path) -> None:
         assert (other.better, other.equal, other.worse) == (pair.lower, pair.equal, pair.higher)
     assert board.leaderboard["system"][:2].tolist() == ["b", "a"]
     assert board.leaderboard["place"][:2].tolist() == [1, 2]
-
-
-def test_versions_of_one_system_are_compared_in_order(tmp_path: Path) -> None:
-    """The same id in two studies is two versions; the queries that changed most come first."""
-    old = write_retrievers(tmp_path, "old", {"a": 0.2, "other": 0.5})
-    new = write_retrievers(tmp_path, "new", {"a": 2.5}, seed=5)
-    result = compared(old, new)
-    assert result.findings.names == ("a (old)", "other", "a (new)")
-    assert result.findings.steps == ((0, 2),)
-    values = result.findings.table.values[:, :, 0]
-    changes = result.tables()["changes"]
-    apart = values[2] - values[0]
-    assert changes["query"].tolist() == [f"q{q}" for q in np.argsort(-abs(apart), kind="stable")]
-    assert changes["AP"].abs().is_monotonic_decreasing
-    assert (changes["second_score"] - changes["first_score"]).tolist() == pytest.approx(
-        changes["AP"].tolist()
-    )
-    text = " ".join(result.summary().split())
-    better, worse = (apart > 0).sum(), (apart < 0).sum()
-    assert f"better on {better}, worse on {worse}, equal on 0 of 24 queries" in text
-    assert "a (new) is better than a (old)" in text
-    only = compared(old, new, same_system=True)
-    assert only.findings.names == ("a (old)", "a (new)")
-    (alone,) = sign_flips(apart[:, np.newaxis], permutations=199, seed=0)
-    assert only.findings.contrast(0, 1, 0).p_joint == alone.p
-    assert "no retriever has the same id in two" in _refused(quem.load_study(old), same_system=True)
-
-
-def test_a_board_grows_without_the_files_of_earlier_systems(tmp_path: Path) -> None:
-    """A board that is read again and added to gives what all studies together give."""
-    first = write_retrievers(tmp_path, "first", {"a": 0.3, "b": 0.9})
-    second = write_retrievers(tmp_path, "second", {"c": 1.5, "b": 1.2}, seed=2)
-    together = compared(first, second)
-    board = str(tmp_path / "board")
-    write_report(compared(first), tmp_path / "board", tables=())
-    assert (tmp_path / "board" / "scores.csv").exists(), "it is there without other tables"
-    for path in tmp_path.glob("first*"):
-        path.unlink()
-    grown = compared(board, second)
-    assert grown.findings.additions == 1
-    shared = together.to_dict() | {"additions": 1, "warnings": []}
-    assert grown.to_dict() | {"warnings": []} == shared
-    # Nothing new is no addition, and neither is what is there already.
-    write_report(grown, tmp_path / "board")
-    again = compared(board, second)
-    assert again.findings.additions == 1
-    assert again.to_dict()["systems"] == grown.to_dict()["systems"]
-    # A result is as good as the folder that it was written to.
-    assert quem.compare(grown).to_dict()["differences"] == grown.to_dict()["differences"]
-
-
-def test_many_additions_are_warned_of(tmp_path: Path) -> None:
-    """Looking at the same queries again and again is a choice after the fact."""
-    result = compared(write_retrievers(tmp_path, "s0", {"a": 0.3, "b": 0.9}))
-    for number in range(1, 4):
-        codes = {warning.code for warning in result.warnings}
-        assert "repeated-looks" not in codes
-        path = write_retrievers(tmp_path, f"s{number}", {f"c{number}": 1.0}, seed=number)
-        result = quem.compare(result, quem.load_study(path, kind="retrieval"))
-    messages = {warning.code: warning.message for warning in result.warnings}
-    assert "added to this leaderboard 3 times, now 5 entries" in messages["repeated-looks"]
-    assert "few-common-queries" in messages, "24 are few"
 
 
 CHANGES: dict[str, tuple[dict[str, Any], str]] = {
@@ -150,48 +86,6 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, what: str) -> None:
         assert [one.name for one in common.table.measures] == ["AP"]
 
 
-def test_other_scores_of_the_same_system_are_refused(tmp_path: Path) -> None:
-    """A new version under the old id of the study is not taken for the old one."""
-    one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
-    first = compared(one)
-    again = quem.load_study(write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9}, seed=4))
-    said = _refused(first, again)
-    assert "'a' of the study 'one' has other scores elsewhere; give the newer" in said
-    assert len(said.splitlines()) == 2
-
-
-def test_the_order_of_queries_and_measures_does_not_matter(tmp_path: Path) -> None:
-    """Queries are matched by their ids, measures by their names."""
-    one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
-    two = write_retrievers(tmp_path, "two", {"c": 0.5}, seed=3, measures=["RR", "AP", "nDCG@5"])
-    straight = compared(one, two)
-    lines = (tmp_path / "two.qrels.txt").read_text("utf-8").splitlines()
-    (tmp_path / "two.qrels.txt").write_text("\n".join(reversed(lines)), "utf-8")
-    turned = compared(one, two)
-    assert turned.findings.table.values.tolist() == straight.findings.table.values.tolist()
-    alone = compared(two, one).findings
-    at = [measure.name for measure in alone.table.measures].index("AP")
-    c = [entry.id for entry in alone.table.entries].index("c")
-    assert alone.mean[c, at] == pytest.approx(straight.findings.mean[2, 0])
-
-
-@pytest.mark.parametrize("name", ["scores.csv", "analysis.json"])
-def test_a_board_that_was_edited_is_refused(tmp_path: Path, name: str) -> None:
-    """Scores that are not those of the comparison, or none at all, are named."""
-    board = tmp_path / "board"
-    write_report(compared(write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})), board)
-    if name == "scores.csv":
-        text = (board / name).read_text("utf-8")
-        (board / name).write_text(text.replace("q1,0", "q1,1", 1), "utf-8")
-        assert f"{board / name}: is not the file that belongs to analysis.json" in _refused(
-            str(board)
-        )
-        (board / name).unlink()
-        assert f"{board / name}: is missing; run the comparison again" in _refused(str(board))
-    else:
-        (board / name).write_text("{}", "utf-8")
-        with pytest.raises(TypeError, match="compare takes a study and not str"):
-            quem.compare(str(board))
 
 
 def test_settings_that_are_none_are_refused(tmp_path: Path) -> None:
@@ -207,31 +101,13 @@ def test_settings_that_are_none_are_refused(tmp_path: Path) -> None:
         quem.compare(study, form="log")
     with pytest.raises(TypeError, match="test is for experience studies"):
         quem.compare(study, test="twoway")
+    with pytest.raises(TypeError, match="same_system is for experience studies"):
+        quem.compare(study, same_system=True)
     experience = quem.load_study(SHIPPED / "p3-1997" / "study.yaml")
     with pytest.raises(TypeError, match="studies of one kind, and not one of kind experience"):
         quem.compare(study, experience)
     options = quem.load_study(study_in(tmp_path, name="lists-of-options.csv"))
     assert "is of kind options, and" in _refused(study, options)
-
-
-def test_option_lists_need_the_same_greatest_length(tmp_path: Path) -> None:
-    """OLAR of two studies is compared only for the same greatest length."""
-    folders = [tmp_path / name for name in ("one", "two")]
-    key, lists = drawn(30)
-    _, longer = drawn(30, options=9, seed=0)
-    for folder, text in zip(folders, (lists, longer), strict=True):
-        folder.mkdir()
-        study_in(folder, text, key, id=folder.name)
-    studies = [quem.load_study(folder / "study.yaml", kind="options") for folder in folders]
-    said = _refused(*studies)
-    assert "analysis.max_length: is 9 here and 6 in" in said
-    result = quem.compare(*studies, max_length=9, **FEW)
-    assert result.findings.names == ("s0 (one)", "s1 (one)", "s0 (two)", "s1 (two)")
-    assert result.findings.steps == ((0, 2), (1, 3))
-    assert result.findings.table.nouns == ("system", "question")
-    analyzed = quem.analyze(studies[1], max_length=9, bootstrap=0, permutations=0)
-    scores = [entry.scores for entry in analyzed.findings.system_scores]
-    assert result.findings.mean[2:] == pytest.approx(np.array(scores), nan_ok=True)
 
 
 def test_strategies_are_compared_with_their_parameters(tmp_path: Path) -> None:
@@ -316,6 +192,21 @@ def test_few_scores_are_neither_ranked_nor_tested() -> None:
     assert messages["few-defined"].startswith("System 2 is not ranked by AP")
 
 
+def test_measures_that_disagree_are_named() -> None:
+    """Significant differences in opposite directions are a conflict."""
+    rng = np.random.default_rng(2)
+    base = rng.random((3, 30, 3))
+    base[0, :, 0] += 1
+    base[1, :, 1] += 1
+    result = _board(base, ("AP", "higher"), ("RR", "higher"), ("P", "higher"))
+    findings = result.findings
+    assert findings.letters(0) == ["a", "b", "b"]
+    assert findings.letters(2) == ["a", "a", "a"]
+    codes = {warning.code: warning.message for warning in result.warnings}
+    said = "System 1 is better depends on the measure: at 95% System 0 is better by AP, and System"
+    assert said in codes["measures-conflict"]
+
+
 def test_pairs_use_their_common_queries() -> None:
     """A missing score takes a query out of the pairs with that system, and out of no other."""
     rng = np.random.default_rng(4)
@@ -335,65 +226,3 @@ def test_pairs_use_their_common_queries() -> None:
     result = _board(values)
     messages = {warning.code: warning.message for warning in result.warnings}
     assert "no test of System 0 and System 2" in messages["not-on-common-queries"]
-
-
-def test_less_can_be_better() -> None:
-    """By an error the system of the least mean is best, and fewer errors are gains."""
-    rng = np.random.default_rng(1)
-    right = rng.random((2, 40, 1)) + np.array([0.0, 1.0]).reshape(2, 1, 1)
-    both = np.concatenate([right, 5 - right], axis=2)
-    findings = _board(both, ("AP", "higher"), ("error", "lower")).findings
-    assert findings.order(0) == findings.order(1) == [1, 0]
-    for at in (0, 1):
-        assert (findings.contrast(0, 1, at).verdict, findings.contrast(0, 1, at).better) == (1, 40)
-    assert findings.contrast(0, 1, 1).difference < 0 < findings.contrast(0, 1, 1).gain
-
-
-def test_measures_that_disagree_are_named() -> None:
-    """Significant differences in opposite directions are a conflict."""
-    rng = np.random.default_rng(2)
-    base = rng.random((3, 30, 3))
-    base[0, :, 0] += 1
-    base[1, :, 1] += 1
-    result = _board(base, ("AP", "higher"), ("RR", "higher"), ("P", "higher"))
-    findings = result.findings
-    assert findings.letters(0) == ["a", "b", "b"]
-    assert findings.letters(2) == ["a", "a", "a"]
-    codes = {warning.code: warning.message for warning in result.warnings}
-    said = "System 1 is better depends on the measure: at 95% System 0 is better by AP, and System"
-    assert said in codes["measures-conflict"]
-
-
-def test_equal_means_share_a_place() -> None:
-    """Systems with the same scores share place and letters; nothing has to be drawn or tested."""
-    values = np.tile(np.linspace(0, 1, 30), (3, 1))[:, :, np.newaxis]
-    result = _board(values, bootstrap=0)
-    assert result.leaderboard["place"].tolist() == [1, 1, 1]
-    assert result.leaderboard["letters"].tolist() == ["a", "a", "a"]
-    assert "cannot be distinguished from any of the 2 others" in result.summary()
-    untested = _board(values, permutations=0)
-    assert "has the best mean; there is no test" in untested.summary()
-    assert untested.differences["p_joint"].isna().all()
-
-
-def test_names_are_made_clear() -> None:
-    """Names that several entries share are completed by the study, or replaced by the id."""
-    one = table_of(np.random.default_rng(0).random((2, 30, 1)))
-    entries = tuple(entry._replace(name="BM25") for entry in one.entries)
-    assert compare_scores([replace(one, entries=entries)], **FEW).findings.names == (
-        "s0 (made)", "s1 (made)"
-    )  # fmt: skip
-    other = replace(one, study="next", entries=tuple(e._replace(study="next") for e in one.entries))
-    assert compare_scores([one, other], **FEW).findings.names == (
-        "System 0 (made)", "System 1 (made)", "System 0 (next)", "System 1 (next)"
-    )  # fmt: skip
-
-
-def test_scores_survive_their_file() -> None:
-    """Rounded scores are what 12 digits say, and rounding them again changes nothing."""
-    rng = np.random.default_rng(0)
-    some = [NAN, 0.0, -0.0, 1 / 3, 1e-300]
-    values = np.concatenate([rng.random(50), rng.normal(size=50) * 1e8, some])
-    rounded = saved_digits(values)
-    assert np.array_equal(rounded, [float(f"{value:.12g}") for value in values], equal_nan=True)
-    assert np.array_equal(saved_digits(rounded), rounded, equal_nan=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from scipy import stats
 
 import quem
-from quem.retrieval.truth import panels_of
 from tests.retrieval.made import codes, evaluated, mistakes, write_study
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies"
@@ -61,15 +59,6 @@ def test_truth_of_a_retriever_is_used_again(tmp_path: Path) -> None:
     assert not evaluated(path, keep=folder / "similarities.csv").findings.truth.reused
     cache.write_bytes(b"\xff\xfe\x00")
     assert not evaluated(path, keep=folder / "similarities.csv").findings.truth.reused
-
-
-def test_kept_truth_is_a_ground_truth(tmp_path: Path) -> None:
-    """similarities.csv can be named as a table, and gives the same scores."""
-    path = write_study(tmp_path, [ALL, ONE], "all")
-    result = evaluated(path)
-    (tmp_path / "similarities.csv").write_bytes(b"".join(result.attachments()["similarities.csv"]))
-    other = evaluated(write_study(tmp_path, [ONE], {"similarities": "similarities.csv"}))
-    assert result.measures["mean"].tolist() == other.measures["mean"].tolist()
 
 
 def test_linear_is_the_weighted_mean_of_local_similarities(tmp_path: Path) -> None:
@@ -189,36 +178,6 @@ def test_experts_are_ordered_by_average_rank(tmp_path: Path) -> None:
     assert result.measures["mean"].tolist()[0] == pytest.approx(np.mean(taus))
     assert "few-judges" in codes(result)
     assert result.findings.judges is not None
-
-
-def test_panels_are_all_that_can_be_drawn() -> None:
-    """Each panel of judges has the share that it has among all draws in order."""
-    for n in (1, 2, 3, 4):
-        panels = panels_of(n, np.random.default_rng(0))
-        drawn: dict[tuple[int, ...], int] = {}
-        for draw in product(range(n), repeat=n):
-            key = tuple(draw.count(judge) for judge in range(n))
-            drawn[key] = drawn.get(key, 0) + 1
-        chances = dict(zip(map(tuple, panels.weights.tolist()), panels.chance, strict=True))
-        assert chances == pytest.approx({key: count / n**n for key, count in drawn.items()})
-    many = panels_of(9, np.random.default_rng(0))
-    assert many.weights.sum(axis=1).tolist() == [9] * 200
-    assert many.chance.sum() == pytest.approx(1)
-
-
-def test_drawing_judges_widens_the_intervals(tmp_path: Path) -> None:
-    """Judges who disagree make the consensus, and so each measure, less sure."""
-    settings = {"measures": ["kendall"], "bootstrap": 2000}
-    result = evaluated(_expert_study(tmp_path, analysis=settings)).findings
-    (one,) = result.scored
-    assert one.means is not None
-    assert one.scores is not None
-    alone = np.array(
-        [one.scores.values[list(draw), 0].mean() for draw in product(range(3), repeat=3)]
-    )
-    narrow = np.quantile(alone, 0.975) - np.quantile(alone, 0.025)
-    assert float(one.means.high[0] - one.means.low[0]) > narrow
-    assert result.n_panels == 3
 
 
 def test_studies_without_whole_rankings_are_no_experts(tmp_path: Path) -> None:

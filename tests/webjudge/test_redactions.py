@@ -15,7 +15,7 @@ from quem.store.exporting import sights
 from tests.blinding.planted import document
 from tests.blinding.searching import everything_in
 from tests.trials.crawl import Crawler
-from tests.webjudge.sites import SUBJECTS, SYSTEM, enter_as, rank_all, set_life, write_site
+from tests.webjudge.sites import SUBJECTS, SYSTEM, enter_as, rank_all, write_site
 from webjudge import create_app, open_site
 from webjudge.wording import happened
 
@@ -121,25 +121,6 @@ def test_pages_of_pdfs_get_another_address(tmp_path: Path) -> None:
     assert pages[0]
     assert not set(pages[0]) & set(pages[1])
     assert not set(pages[0].values()) & set(pages[1].values())
-
-
-def test_before_anything_was_ranked_it_costs_nothing(tmp_path: Path) -> None:
-    """Later it is a changed solution, unless it is declared a correction."""
-    study = write_named(tmp_path, redacts=False)
-    with opened(study):
-        pass
-    redact(study, SYSTEM)
-    with opened(study) as site:
-        set_life(site, "open")
-        with site.store.read() as c:
-            assert site.effects(c) == []
-        rank_all(site, "J1")
-    study.write_text(study.read_text().replace(f"solver: {SYSTEM}", f"solver: {SUBJECTS[0]}"))
-    with opened(study) as site, site.store.read() as c:
-        assert {(one.what, one.solver) for one in site.effects(c)} == {
-            ("changed", SUBJECTS[0]),
-            ("changed", SYSTEM),
-        }
 
 
 def test_decisions_are_in_the_log_and_in_archives(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def gunicorn(study: Path, database: str, workers: int) -> Iterator[tuple[str, li
     """Run gunicorn, until it ends well; gives its address, and the judges' links."""
     address, out = f"127.0.0.1:{free_port()}", study.with_name("links.csv")
     environment = {**os.environ, "QUEM_DATABASE_URL": database, "QUEM_STUDY": str(study)}
-    words = ["judges", str(study), "--url", f"http://{address}", "--out", str(out)]
+    words = ["links", "judges", str(study), "--url", f"http://{address}", "--out", str(out)]
     make_links = [sys.executable, "-m", "quem", *words]
     subprocess.run(make_links, env=environment, check=True, capture_output=True)
     program = shutil.which("gunicorn", path=os.path.dirname(sys.executable))  # noqa: PTH120

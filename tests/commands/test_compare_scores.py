@@ -38,8 +38,6 @@ def test_a_report_is_written_beside_the_study(quem_command: Command, tmp_path: P
     assert out == (folder / "analysis.json").read_text("utf-8")
 
 
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [

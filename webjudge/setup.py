@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Response
 
     from quem.study.editing import Change
+    from quem.study.models import Subject, System
 
 setup = Blueprint("setup", __name__, url_prefix="/setup")
 
@@ -151,14 +152,18 @@ def _years_mistake(solver: _Solver) -> str:
 def _solver_changes(solvers: list[_Solver]) -> list[Change]:
     spec = site().spec
     by_id = {solver.id: solver for solver in solvers}
-    changes: list[Change] = []
-    for at, system in enumerate(spec.systems):
-        if by_id[system.id].name != system.name:
-            changes.append(ValueChange(("systems", at, "name"), by_id[system.id].name))
+    named: dict[str, tuple[Subject | System, ...]] = {
+        "subjects": spec.subjects,
+        "systems": spec.systems,
+    }
+    changes: list[Change] = [
+        ValueChange((section, at, "name"), by_id[one.id].name)
+        for section, known in named.items()
+        for at, one in enumerate(known)
+        if by_id[one.id].name != one.name
+    ]
     for at, subject in enumerate(spec.subjects):
         one = by_id[subject.id]
-        if one.name != subject.name:
-            changes.append(ValueChange(("subjects", at, "name"), one.name))
         if one.is_person and _number(one) != subject.experience:
             changes.append(ValueChange(("subjects", at, "experience"), _number(one)))
     leaving = frozenset(n for n, s in enumerate(spec.subjects) if not by_id[s.id].is_person)

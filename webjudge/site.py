@@ -69,8 +69,6 @@ class Site:
     sandboxed: bool = True
     # What is wrong with the running server now, for the dashboard: a sentence for each key.
     troubles: dict[str, str] = field(default_factory=dict, compare=False)
-    # Until when something that takes long in a large study is left to later.
-    rests: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
     # What the dashboard counted of a plan, and when.
     counted: dict[JudgingPlan, tuple[float, Any]] = field(
         default_factory=dict, repr=False, compare=False

@@ -36,7 +36,6 @@ _EVENTS = {
     "backup-failed": "Backup failed",
     "restored": "Study restored from a backup",
     "material-sent": "Solutions sent to {host} for the machine judge {machine}",
-    "study-sealed": "Study sealed",
     "problems-drawn": "Problems drawn that judges are given",
     "consented": "{judge} gave consent",
     "answered": "{judge} answered the questions at the end",

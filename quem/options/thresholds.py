@@ -32,6 +32,9 @@ _MOST_OPTIONS = 20_000_000
 _AT_ONCE = 50
 
 
+MOST_THRESHOLDS = 200
+
+
 @dataclass(frozen=True)
 class Sweep:
     """The scores of one system at each threshold."""
@@ -101,7 +104,7 @@ def cut_lists(answers: Answers, counted: NDArray[np.bool_], settings: OptionsSet
     Shapes: `counted` (q,).
     """
     distinct = np.unique(answers.confidence)
-    coarse, most = False, settings.thresholds
+    coarse, most = False, MOST_THRESHOLDS
     width = int(answers.length.max(initial=0)) + 1
     of_lists = ways_of([answers])
     ways, left = of_lists.cut()

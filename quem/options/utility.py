@@ -53,7 +53,7 @@ class BestThreshold:
 def worth(utility: Utility, length: Integers, hit: Flags) -> Floats:
     """Give the utility of lists."""
     empty = utility.miss if utility.abstain is None else utility.abstain
-    shown = np.where(hit, utility.hit, -utility.miss) - utility.option * length
+    shown = np.where(hit, 1.0, -utility.miss) - utility.option * length
     return np.asarray(np.where(length > 0, shown, -empty))
 
 
@@ -82,8 +82,12 @@ def best_threshold(system: int, lists: CutLists, settings: OptionsSettings) -> B
         range=best_range,
         corrected=float(curve[at]) - optimism,
         cross_validated=_cross_validated(values, lists, settings),
-        if_calibrated=utility.option / (utility.hit + utility.miss),
+        if_calibrated=utility.option / (1 + utility.miss),
     )
+
+
+# Parts into which cross-validation divides the questions.
+FOLDS = 10
 
 
 def _cross_validated(values: Floats, lists: CutLists, settings: OptionsSettings) -> float:
@@ -92,7 +96,7 @@ def _cross_validated(values: Floats, lists: CutLists, settings: OptionsSettings)
     Shapes: `values` (d,), of the distinct lists.
     """
     n = lists.which.shape[1]
-    folds = min(settings.folds, n)
+    folds = min(FOLDS, n)
     if folds < 2:  # noqa: PLR2004  there are no other questions
         return float("nan")
     fold = np.empty(n, dtype=np.int64)

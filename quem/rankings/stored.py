@@ -10,7 +10,6 @@ from quem.io.columns import column_of
 from quem.io.tables import SourceTable
 from quem.rankings.entries import FIELDS, assemble
 from quem.rankings.table import Placement
-from quem.study.kept_digests import kept_digests
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -240,12 +239,9 @@ def _changed(
     """Say which solutions are no longer what the judges saw."""
     from quem.solutions import find_solutions, is_unchanged
 
-    kept = kept_digests(file.path)
     solutions, _, _ = find_solutions(file, complete=False)
 
     def is_same(problem: str, solver: str, digest: str) -> bool:
-        if kept is not None:
-            return bool(kept["solutions"].get(f"{solver} on {problem}") == digest)
         return is_unchanged(solutions.by_problem.get(problem, {}).get(solver), digest)
 
     other = [

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from quem.store.chains import keyed
+from quem.store.digests import keyed
 from quem.store.state import labels
 
 if TYPE_CHECKING:

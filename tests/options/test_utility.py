@@ -19,8 +19,8 @@ from tests.options.made import Lists, analysed, answers_of, cut, drawn, some_lis
 if TYPE_CHECKING:
     from pathlib import Path
 
-STATED = Utility(hit=2, option=0.3, miss=0.5, abstain=0.25)
-USED = OptionsSettings(bootstrap=200, folds=4, utility=STATED)
+STATED = Utility(option=0.3, miss=0.5, abstain=0.25)
+USED = OptionsSettings(bootstrap=200, utility=STATED)
 
 
 def worth_of(shown: list[str], utility: Utility = STATED) -> float:
@@ -28,7 +28,7 @@ def worth_of(shown: list[str], utility: Utility = STATED) -> float:
     if not shown:
         return -(utility.miss if utility.abstain is None else utility.abstain)
     hit = any("c" in option for option in shown)
-    return (utility.hit if hit else -utility.miss) - utility.option * len(shown)
+    return (1 if hit else -utility.miss) - utility.option * len(shown)
 
 
 def found(answers: Answers, used: OptionsSettings) -> tuple[BestThreshold, list[float]]:
@@ -62,7 +62,7 @@ def test_best_threshold_and_corrections_are_those_of_a_loop(lists: Lists) -> Non
     assert best.range[0] in thresholds
     assert np.mean(np.array(chosen) < best.range[0]) <= 0.03
     order = np.random.default_rng(USED.seed).permutation(len(lists))
-    folds = min(USED.folds, len(lists))
+    folds = min(10, len(lists))
     held_out = np.full(len(lists), np.nan)
     for part in (order[part::folds] for part in range(folds if folds > 1 else 0)):
         held_out[part] = worths[best_of(np.setdiff1d(order, part)), part]
@@ -124,42 +124,6 @@ def test_abstaining_needs_a_cost(tmp_path: Path) -> None:
         result = analysed(path, utility=utility)
         (sweep,) = result.findings.sweeps
         assert sweep.mean_length.tolist() == pytest.approx(lengths)
-    assert analysed(path, least=0).findings.sweeps[0].mean_length[-1] == pytest.approx(1 / 3)
     abstaining = analysed(path, utility={"option": 0.1, "miss": 1, "abstain": 0})
     (best,) = abstaining.findings.best
     assert best.curve[best.at] == pytest.approx(0.9 / 3)
-
-
-def test_an_edge_is_told(tmp_path: Path) -> None:
-    """Where all that was offered should be shown, or only the best, a warning says so."""
-    show_all = "question,option,confidence\n" + "".join(
-        f"Q{i},w,0.9\nQ{i},{c},0.1\n" for i, c in ((1, "a"), (2, "b"), (3, "c"))
-    )
-    show_one = "question,option,confidence\n" + "".join(
-        f"Q{i},{c},0.{i}\nQ{i},w,0.1\n" for i, c in ((1, "a"), (2, "b"), (3, "c"))
-    )
-    for lists, word in (
-        (show_all, "held back"),
-        (show_one, "only the best option should be shown"),
-    ):
-        path = study_in(tmp_path, lists)
-        result = analysed(path, utility={"option": 0.1})
-        (message,) = (d.message for d in result.warnings if d.code == "threshold-at-the-edge")
-        assert word in message
-        assert "threshold-at-the-edge" not in {d.code for d in analysed(path).warnings}
-
-
-def test_luck_is_told(tmp_path: Path) -> None:
-    """A threshold that fits its questions by chance is warned of, one of many questions is not."""
-    rng = np.random.default_rng(0)
-    rows = [
-        f"Q{q},{o},{rng.random():.3f}"
-        for q in range(1, 4)
-        for o in rng.permutation(["a", "b", "c", "d", "e"])
-    ]
-    lists = "question,option,confidence\n" + "\n".join(rows) + "\n"
-    result = analysed(study_in(tmp_path, lists), utility={"option": 0.3})
-    assert "optimistic-threshold" in {d.code for d in result.warnings}
-    key, lists = drawn(200, systems=1, seed=1)
-    calm = analysed(study_in(tmp_path, lists, key), utility={"option": 0.1})
-    assert "optimistic-threshold" not in {d.code for d in calm.warnings}

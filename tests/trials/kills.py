@@ -2,8 +2,8 @@
 
 Judges' clients save orders without pause. Each notes what was acknowledged, by the *content* of
 the cards as its page showed them, never by letters or solvers. After each end of the server, by
-SIGKILL or SIGTERM, their notes are compared with the archive of the store, and its hash chains
-are verified. Then the study may be edited, and the server starts again.
+SIGKILL or SIGTERM, their notes are compared with the archive of the store. Then the study may be
+edited, and the server starts again.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError, URLError
 
 from quem.store.archive import archive_text
+from quem.store.digests import receipt_code
 from quem.store.engine import open_store
 from quem.store.location import locate_database
 from quem.store.reviewing import answer_change
-from quem.store.verification import held_in, verify
 from quem.study.reading import read_study
 from tests.patience import until
 from tests.postgres import running_postgres
@@ -233,15 +233,15 @@ class KillTrials:
         for note in self.notes:
             row = saved[note.ballot, note.revision]
             assert row["order"] == note.order, f"{note} was stored as {row['order']}"
-            assert row["link"].startswith(note.receipt)
+            if note.receipt:
+                assert note.receipt == receipt_code(note.ballot, note.revision, row["state"])
 
     def _saved(self) -> dict[tuple[str, int], dict[str, Any]]:
-        """Each archived revision by ballot and number, its order in contents; chains hold."""
+        """Each archived revision by ballot and number, its order in contents."""
         store = open_store(locate_database(self.study, self.database))
         try:
             with store.read() as c:
                 lines = archive_text(c, read_study(self.study).id).splitlines()
-                assert verify(held_in(c, read_study(self.study).id)).breaks == ()
         finally:
             store.close()
         rows = [json.loads(line) for line in lines[1:]]

@@ -12,6 +12,7 @@ from quem.options.presentation.summary import (
     score,
     span,
 )
+from quem.options.utility import FOLDS
 from quem.report.files import Section, TextTable
 from quem.wording import format_number, format_percent, join_words, measured
 
@@ -34,11 +35,10 @@ def confidence_sections(findings: OptionsFindings) -> list[Section]:
 
 def confidence_methods(findings: OptionsFindings) -> Iterator[str]:
     """Say in a methods paragraph how confidences were evaluated."""
-    settings = findings.settings
     if findings.best:
         yield (
             f"{_utility(findings)} The threshold of confidence with the highest mean utility was "
-            f"evaluated by {settings.folds}-fold cross-validation."
+            f"evaluated by {FOLDS}-fold cross-validation."
         )
     if findings.calibrations:
         yield (
@@ -54,7 +54,7 @@ def _utility(findings: OptionsFindings) -> str:
         return ""
     empty = "as much as a miss" if utility.abstain is None else f"{utility.abstain:g}"
     return (
-        f"A list with {a_correct(findings)} is worth {utility.hit:g}; each option that is shown "
+        f"A list with {a_correct(findings)} is worth 1; each option that is shown "
         f"costs {utility.option:g}, a list without {a_correct(findings)} {utility.miss:g}, and "
         f"an empty list {empty}."
     )
@@ -65,8 +65,8 @@ def _thresholds(findings: OptionsFindings) -> Section:
     if not findings.best:
         text = [
             "A threshold shows the options whose confidence reaches it. The study does not state "
-            "what that is worth, so no threshold is recommended: state analysis.utility, the value "
-            "of a hit and the cost of each option that is shown. Measures of lists cannot replace "
+            "what that is worth, so no threshold is recommended: state analysis.utility, the cost "
+            "of each option that is shown. Measures of lists cannot replace "
             "it. Where options are in the order of their true probabilities, the expected LAR is "
             "highest with one option, and so is OLAR but for a trifle, whatever the system."
         ]

@@ -473,7 +473,7 @@ DOCUMENT: Columns[DialogueFindings, DialogueFindings] = Columns(
     Column(_USED.name, _USED.type, _USED.meaning, of=_settings),
     Column(
         "questions",
-        choice("random", "fixed", "gain", "own"),
+        choice("random", "fixed", "gain"),
         "rule by which questions are chosen",
         of="experiment.questions.rule",
     ),

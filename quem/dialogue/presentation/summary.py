@@ -40,7 +40,6 @@ def lead(findings: DialogueFindings) -> list[str]:
         "random": "in random order",
         "fixed": "in a fixed order",
         "gain": "by information gain",
-        "own": f"as {experiment.questions.name} says",
     }[experiment.questions.rule]
     which = {
         "leave-one-out": "each case once the target",

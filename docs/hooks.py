@@ -103,7 +103,9 @@ def _commands() -> Iterator[str]:
 
 
 def _help(command: click.Command, context: click.Context) -> str:
-    text = command.full_help(context) if isinstance(command, Command) else command.get_help(context)
+    text = command.get_help(context)
+    if isinstance(command, Command):
+        text = command.full_help(context)
     return f"```text\n{text}\n```\n"
 
 

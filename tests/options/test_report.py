@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from quem.options.result import OptionsResult
 
 
-@pytest.fixture
-def result(tmp_path: Path) -> OptionsResult:
+@pytest.fixture(scope="module")
+def result(tmp_path_factory: pytest.TempPathFactory) -> OptionsResult:
     """Three systems with confidences, on 40 questions, and a utility."""
     key, lists = drawn(40, systems=3, seed=7)
-    return analysed(study_in(tmp_path, lists, key), utility={"option": 0.1})
+    return analysed(
+        study_in(tmp_path_factory.mktemp("options"), lists, key), utility={"option": 0.1}
+    )
 
 
 def test_report_is_complete_and_the_same_each_time(result: OptionsResult, tmp_path: Path) -> None:

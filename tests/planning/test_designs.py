@@ -105,10 +105,10 @@ def test_trials_are_the_same_in_any_number_of_processes() -> None:
     """Each design has its own studies, whatever else is tried and in how many processes."""
     designs = [StudyDesign(6, 2, 3), StudyDesign(8, 2, 4), StudyDesign(7, 3, 1)]
     here = replace(HERE, systems=2, difference=1.0)
-    alone = [try_design(design, here, studies=40, seed=5) for design in designs]
+    alone = [try_design(design, here, studies=12, seed=5) for design in designs]
     one, two = (
-        list(try_designs(designs, here, studies=40, seed=5, workers=Workers(n))) for n in (1, 2)
+        list(try_designs(designs, here, studies=12, seed=5, workers=Workers(n))) for n in (1, 2)
     )
     assert repr(alone) == repr(one) == repr(two)
-    assert repr(try_design(designs[0], here, studies=40, seed=6)) != repr(alone[0])
+    assert repr(try_design(designs[0], here, studies=12, seed=6)) != repr(alone[0])
     assert np.isnan(alone[2].power)

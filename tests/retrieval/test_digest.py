@@ -15,24 +15,26 @@ MEASURES = [measure("nDCG@3"), measure("hits@2")]
 CASES = tuple("abcdefgh")
 
 
-def _truth(seed: int, order: list[int], mark: str = "", depth: int = 8, extra: int = 0) -> Truth:
-    """Similarities of four queries, cut to a depth; `extra` more cases of each are kept."""
+def _truth(
+    seed: int, order: list[int], *, computed: bool = False, depth: int = 8, extra: int = 0
+) -> Truth:
+    """Similarities of four queries, cut to a depth; `extra` more cases of each are there."""
     rng = np.random.default_rng(seed)
     similarity = {query: np.sort(rng.permutation(8) / 8)[::-1] for query in range(4)}
     places = {query: rng.permutation(8).astype(np.int32) for query in range(4)}
     keep = depth + extra
     each = [(places[query][:keep], similarity[query][:keep].copy()) for query in order]
     lists = lists_of([f"q{query}" for query in order], CASES, each)
-    return Truth(lists, "similarities", "made", mark, depth=depth if depth < 8 else None)
+    return Truth(lists, "similarities", "made", computed=computed)
 
 
 def test_order_and_depth_do_not_matter() -> None:
     """The same truth in another order, or cut deeper than measures look, has the same digest."""
     plain = truth_digest(_truth(0, [0, 1, 2, 3]), MEASURES, 8)
     assert truth_digest(_truth(0, [3, 1, 0, 2]), MEASURES, 8) == plain
-    whole = truth_digest(_truth(0, [0, 1, 2, 3], mark="full"), MEASURES, 8)
+    whole = truth_digest(_truth(0, [0, 1, 2, 3], computed=True), MEASURES, 8)
     for depth, extra in ((3, 0), (3, 2), (5, 0)):
-        cut = _truth(0, [2, 1, 0, 3], mark="full", depth=depth, extra=extra)
+        cut = _truth(0, [2, 1, 0, 3], computed=True, depth=depth, extra=extra)
         assert truth_digest(cut, MEASURES, 8) == whole
     assert whole != plain, "of a file all similarities count"
     renamed = _truth(0, [0, 1, 2, 3])

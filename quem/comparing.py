@@ -138,7 +138,7 @@ def score(study: AnyStudy, **settings: Any) -> Scored:
     return scored_now(study, analyze, settings, kind.quick or {}, running)
 
 
-_RUNNING = ("jobs", "cluster", "keep", "progress")
+_RUNNING = ("jobs", "cluster", "progress")
 
 
 def _compare_scores(given: Sequence[Any], **settings: Any) -> LeaderboardResult:

@@ -116,8 +116,6 @@ def analyze(
     folder = out if out is not None else study.parent / f"{study.stem}-report"
     if "progress" in kinds.KINDS[kind].running:
         arguments["progress"] = show_progress()
-    if (file_name := kinds.KINDS[kind].kept) and not as_json:
-        arguments["keep"] = folder / file_name
     result = kinds.analyze(loaded, **arguments)
     show_result(result, folder, formats, as_json=as_json)
 

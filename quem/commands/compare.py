@@ -116,8 +116,7 @@ def compare(
         # An option that is off is as good as none.
         names = (*_OF_EXPERIENCE, "test", "same_system")
         refuse_foreign(kind, {name: given.pop(name, None) or None for name in names}, ())
-        keeps = not as_json
-        result = _compare_scores(paths, sources, given, code=code, keeps=keeps)
+        result = _compare_scores(paths, sources, given, code=code)
     if out is None:
         beside = paths[0].parent if len(paths) == 1 else Path()
         out = beside / f"{paths[0].stem}-compare"
@@ -165,9 +164,8 @@ def _compare_scores(
     settings: dict[str, Any],
     *,
     code: bool,
-    keeps: bool,
 ) -> object:
-    """Compare studies; what an analysis of these has kept is used again."""
+    """Compare studies query by query."""
     from quem import comparing, kinds
     from quem.commands.analyze import show_progress
     from quem.errors import Mistake, QuemError
@@ -199,12 +197,10 @@ def _compare_scores(
     known |= {name for study in studies for name in type(study.spec.analysis).model_fields}
     refuse_foreign(studies[0].spec.kind, settings, known)
     scored: list[Scored] = []
-    for study, path in zip(studies, paths, strict=True):
+    for study in studies:
         more = {name: value for name, value in running.items() if value is not None}
         if "progress" in kinds.KINDS[study.spec.kind].running:
             more["progress"] = show_progress()
-        if (file_name := kinds.KINDS[study.spec.kind].kept) and keeps:
-            more["keep"] = path.parent / f"{path.stem}-report" / file_name
         scored.append(comparing.score(study, **settings, **more))
     own = {name: settings[name] for name in LeaderboardSettings.model_fields if name in settings}
     return comparing.compare(*scored, **own)

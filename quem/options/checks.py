@@ -19,19 +19,15 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.options.result import OptionsFindings, SystemScores
     from quem.options.thresholds import Sweep
-    from quem.options.utility import BestThreshold
 
 _FEW = 30
 _NEEDS_TO_BE_NOT_EMPTY = "the list is empty"
-# From which share of a hit on the optimism of a best threshold is called luck.
 
 _QUESTIONS: WarningRules[OptionsFindings] = WarningRules()
 _LISTS: WarningRules[OptionsFindings, SystemScores] = WarningRules()
 _MEASURES: WarningRules[OptionsFindings] = WarningRules()
 _CONFIDENCES: WarningRules[OptionsFindings, int] = WarningRules()
 _SWEEPS: WarningRules[OptionsFindings, Sweep] = WarningRules()
-_BEST: WarningRules[OptionsFindings, BestThreshold] = WarningRules()
-_THRESHOLDS: WarningRules[OptionsFindings] = WarningRules()
 
 
 def find_warnings(findings: OptionsFindings) -> Iterator[StudyWarning]:
@@ -44,9 +40,6 @@ def find_warnings(findings: OptionsFindings) -> Iterator[StudyWarning]:
         yield from _CONFIDENCES.find(findings, system)
     for sweep in findings.sweeps:
         yield from _SWEEPS.find(findings, sweep)
-    for best in findings.best:
-        yield from _BEST.find(findings, best)
-    yield from _THRESHOLDS.find(findings)
 
 
 @_QUESTIONS.add("few-questions", remedy=f"use {_FEW} or more")

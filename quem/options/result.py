@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from quem.options.lists import LengthGroup, Scorer, Ways
     from quem.options.loading import OptionsStudy
     from quem.options.thresholds import Sweep
-    from quem.options.utility import BestThreshold
     from quem.study.options import OptionsSettings
 
     Floats = NDArray[np.float64]
@@ -75,7 +74,6 @@ class OptionsFindings:
     undefined: tuple[Undefined, ...]
     groups: tuple[LengthGroup, ...]
     sweeps: tuple[Sweep, ...]  # of the systems with confidences
-    best: tuple[BestThreshold, ...]  # of these, where the study states a utility
     calibrations: tuple[Calibration, ...]  # of those of them whose confidences lie between 0 and 1
     pairs: tuple[PairDifference, ...]
     # Of the measures that have a direction, on short lists.

@@ -19,7 +19,6 @@ from quem.study.fields import (
     Seed,
     StudyPart,
     StudySpec,
-    Weight,
     allowed,
 )
 from quem.study.measures import MeasureNames  # noqa: TC001  pydantic reads it
@@ -68,21 +67,6 @@ class OptionsSystem(StudyPart):
     )
 
 
-class Utility(StudyPart):
-    """What it costs to show a list of options, where a correct one is worth 1."""
-
-    option: Weight = Field(
-        description="Cost of each option that is shown: 0.1 if ten options to read are as bad as a "
-        "list with a correct option, which is worth 1, is good."
-    )
-    miss: Weight = Field(0.0, description="Cost of a list without a correct option.")
-    abstain: Weight | None = Field(
-        None,
-        description="Cost of an empty list. If it is stated, thresholds may leave lists empty; "
-        "otherwise an empty list costs as much as a miss.",
-    )
-
-
 class OptionsSettings(StudyPart):
     """The settings of the analysis."""
 
@@ -104,9 +88,6 @@ class OptionsSettings(StudyPart):
         "empty",
         description="Whether a question without a list counts as an empty list or is left out.",
     )
-    utility: Utility | None = Field(
-        None, description="What showing a list is worth; without it no threshold is recommended."
-    )
     level: Level = Field(0.95, description="Level of the intervals.")
     bootstrap: Count = Field(
         2000, description="Bootstrap samples of the questions; 0 for no intervals."
@@ -115,11 +96,6 @@ class OptionsSettings(StudyPart):
         9999, description="Random patterns of the tests above 14 questions; 0 for no such test."
     )
     seed: Seed = Field(0, description="Random seed.")
-
-    @property
-    def shown(self) -> int:
-        """How many options are shown whatever the threshold."""
-        return 1 if self.utility is None or self.utility.abstain is None else 0
 
 
 class OptionsSpec(StudySpec):

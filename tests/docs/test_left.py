@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("quem", "webjudge", "templates", "studies", "docs", "tests", "benchmarks")
 SUFFIXES = {".css", ".html", ".js", ".md", ".po", ".py", ".toml", ".txt", ".yaml", ".yml"}
 LEFT = {
-    "offline mode": r"serviceWorker|service worker|judging\.offline|IndexedDB|\boutbox\.js|\bsw\.js",
+    "offline mode": r"serviceWorker|service worker|judging\.offline|IndexedDB|\bsw\.js",
     "folders of studies": r"QUEM_STUDIES|FOLDER-OF-STUDIES",
     "the log of attempts": r"links-refused",
     "the witness": r"quem\.store\.acknowledged",

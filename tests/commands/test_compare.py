@@ -44,7 +44,7 @@ def test_report_is_written_beside_the_study(quem_command: Command, studies: Path
     folder = studies / "study-compare"
     assert "judges-differ-on-pair" in err
     assert err.endswith(f"\nReport: {folder / 'report.html'}\n")
-    stems = ("estimates", "differences", "wins", "progression")
+    stems = ("estimates", "differences", "progression")
     figures = {f"{stem}.{ending}" for stem in stems for ending in ("svg", "png")}
     tables = {f"{stem}.csv" for stem in ("estimates", "differences", "rankings", "progression")}
     assert {file.name for file in folder.iterdir()} == {
@@ -62,7 +62,7 @@ def test_a_later_comparison_leaves_nothing_old(quem_command: Command, studies: P
                  "stacker", "--out", folder)  # fmt: skip
     names = {file.name for file in folder.iterdir()}
     assert "progression.svg" not in names
-    assert {"notes.txt", "wins.svg", "analysis.json"} <= names
+    assert {"notes.txt", "differences.svg", "analysis.json"} <= names
 
 
 def test_several_studies_report_into_the_current_folder(

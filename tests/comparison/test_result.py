@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies" / "assembly-planners"
 DRAWN = {
-    "systems": {"estimates", "differences", "wins", "progression"},
+    "systems": {"estimates", "differences", "progression"},
     "studies": {"estimates", "differences"},
     "time": {"estimates", "progression"},
     "uplift": {"uplift"},
@@ -37,7 +37,7 @@ def test_figures_are_those_that_there_is_something_for(mode: str) -> None:
     """Each figure is drawn by name too; there is None where there is nothing."""
     result = _compared(mode)
     assert set(result.figures()) == DRAWN[mode]
-    for stem in ("estimates", "differences", "wins", "progression", "uplift"):
+    for stem in ("estimates", "differences", "progression", "uplift"):
         assert isinstance(result.plot(stem), Figure) == (stem in DRAWN[mode])
     with pytest.raises(KeyError, match="there is no figure 'years'; use one of: estimates, "):
         result.plot("years")

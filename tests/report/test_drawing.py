@@ -13,7 +13,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from quem.experience.analysis import analyze_experience
-from quem.experience.presentation.figures import estimate, scale, sensitivity, sensitivity_rows
+from quem.experience.presentation.figures import estimate, scale
 from quem.report.drawing import inline_svg, png_bytes, svg_text
 from quem.report.files import notebook_html, report_html
 from quem.wording import short
@@ -49,9 +49,7 @@ def _texts(figure: Figure) -> list[str]:
     return [text.get_text() for axes in figure.axes for text in axes.texts]
 
 
-@pytest.mark.parametrize(
-    "stem", ["scale", "skill-function", "estimate", "sensitivity", "agreement", "ranks"]
-)
+@pytest.mark.parametrize("stem", ["scale", "skill-function", "estimate", "ranks"])
 def test_any_name_can_be_drawn(stem: str) -> None:
     """Dollars are no formula, and letters that no font here has are no warning."""
     figure = _hostile().figures()[stem]
@@ -91,39 +89,6 @@ def test_figure_alone_is_light_on_white_with_a_title() -> None:
 def test_long_names_are_shortened_in_the_middle(name: str, expected: str) -> None:
     """A version at the end survives, and wide letters count as two."""
     assert short(name) == expected
-
-
-def test_sensitivity_says_what_it_leaves_out() -> None:
-    """Of many judges those that matter most are shown, and a note says how many there are."""
-    findings = _analysis(judges=24, subjects=5).findings
-    rows, notes = sensitivity_rows(findings)
-    assert notes == ["the 10 of 24 judges that matter most"]
-    assert sum(label.startswith("without J") for label, _ in rows) == 10
-    figure = sensitivity(findings)
-    assert figure is not None
-    assert [text.get_text() for text in figure.texts] == [f"Shown: {notes[0]}."]
-
-
-def test_sensitivity_marks_rows_without_ends() -> None:
-    """An unbounded interval, one far off the axis, and no estimate at all are each said."""
-    findings = _analysis().findings
-    first, second, third, *_ = findings.judges
-    nan = float("nan")
-    judges = (
-        replace(first, low=nan, high=nan),
-        replace(second, estimate=1e6, low=1e6 - 1, high=1e6 + 1),
-        replace(third, estimate=nan, low=nan, high=nan, change=nan),
-    )
-    figure = sensitivity(replace(findings, judges=judges, variants=()))
-    assert figure is not None
-    assert _texts(figure) == ["unbounded", "1000000.0", "no estimate"]
-
-
-def test_sensitivity_needs_a_system() -> None:
-    """Without a system there is no such figure."""
-    analysis = _analysis(systems=0)
-    assert sensitivity(analysis.findings) is None
-    assert "sensitivity" not in analysis.figures()
 
 
 def _boxes(figure: Figure) -> dict[str, Bbox]:

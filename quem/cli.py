@@ -20,22 +20,30 @@ from quem.commands.compare import compare
 from quem.commands.export import export
 from quem.commands.import_ import import_
 from quem.commands.init import init
-from quem.commands.invite import invite
 from quem.commands.judge import judge
-from quem.commands.judges import judges
+from quem.commands.links import links
 from quem.commands.measures import measures
-from quem.commands.organizers import organizers
 from quem.commands.panel import panel
 from quem.commands.plan import plan
 from quem.commands.pool import pool
-from quem.commands.schema import schema
 from quem.commands.seal import seal
 from quem.commands.serve import serve
-from quem.commands.solve import solve
 from quem.commands.track import track
-from quem.commands.verify import verify
 from quem.errors import QuemError
 
+_MAIN = (init, check, serve, analyze, compare, plan)
+_MORE = (links, judge, track, panel, seal, measures, pool, backup, export, import_)
+# Commands of before, and what does their work now.
+FORMER = {
+    "judges": "links judges",
+    "solve": "links people",
+    "organizers": "links organizers",
+    "invite": "links ROLE --mail",
+    "schema": "analyze --schema",
+    "restore": "backup --restore",
+    "audit": "analyze (its report says how machine judges rank)",
+    "verify": "analyze (its report says whether a study is as it was sealed)",
+}
 # What stands for characters that an encoding such as Windows-1252 or ASCII lacks.
 _PLAIN = {
     "−": "-",
@@ -54,7 +62,30 @@ _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 _MISTAKE, _USAGE, _BUG, _INTERRUPTED = 1, 2, 3, 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class Groups(click.Group):
+    """The commands in two groups; former names say the new one."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is meant."""
+        if args[0] in FORMER and args[0] not in self.commands:
+            raise click.ClickException(f"quem {args[0]} is now quem {FORMER[args[0]]}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands of every study, then those that some need."""
+        for title, commands in (("Main", _MAIN), ("More", _MORE)):
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(str(one.name), one.get_short_help_str(80)) for one in commands]
+                )
+
+
+@click.group(
+    cls=Groups,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="quem")
 def main() -> None:
     """Measure AI systems in years of human experience.
@@ -65,27 +96,7 @@ def main() -> None:
     """
 
 
-for _command in (
-    *(
-        analyze,
-        compare,
-        plan,
-        check,
-        init,
-        serve,
-        judges,
-        solve,
-        organizers,
-        invite,
-        judge,
-        track,
-        panel,
-        pool,
-        seal,
-        verify,
-    ),
-    *(export, import_, backup, measures, schema),
-):
+for _command in (*_MAIN, *_MORE):
     main.add_command(_command)
 
 

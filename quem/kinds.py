@@ -101,7 +101,7 @@ class _Experience(Kind["Study", "ExperienceResult"]):
     """People and systems, ranked by judges."""
 
     name = "experience"
-    sources = ("database", "reveal", "pseudonyms", "without_machines", "seal")
+    sources = ("database", "reveal", "pseudonyms", "without_machines")
 
     def load(
         self, path: str | os.PathLike[str], *, pseudonyms: bool = False, **sources: Any
@@ -320,7 +320,6 @@ def load_study(
     reveal: bool = False,
     pseudonyms: bool = False,
     without_machines: bool = False,
-    seal: str = "",
 ) -> Study: ...
 
 
@@ -503,7 +502,7 @@ def plan(
     **settings
         ``width``, ``judges``, ``subjects``, ``problems``, ``experience``, ``noise``,
         ``person``, ``solution``, ``judge``, ``taste``, ``systems``, ``power_for``,
-        ``cost_solution``, ``cost_judgment``, ``minutes``, ``level``, ``simulate``, ``seed``: see
+        ``minutes``, ``level``, ``simulate``, ``seed``: see
         `quem.planning.settings.PlanSettings`.
 
     Raises

@@ -138,7 +138,7 @@ class Served:
         for path in set(self._link_files()) - known:
             with path.open(newline="") as file:
                 for row in csv.DictReader(file):
-                    if row["link"] and row["role"] in ("judge", "subject"):
+                    if row["link"] and row["role"] in ("judges", "people"):
                         self.links[row["id"]] = row["link"]
                     elif row["link"]:
                         self.dashboard = row["link"]

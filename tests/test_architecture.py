@@ -141,14 +141,14 @@ ARROWS: dict[str, set[str]] = {
     "blinding": {"errors", "io", "solutions"},
     "solutions": DATA | {"blinding"},
     "importing": {"errors", "io", "resources", "solutions"},
-    "exporting": DATA | {"blinding", "importing", "rankings", "sealing", "solutions", "store"},
+    "exporting": DATA | {"blinding", "experience", "importing", "solutions", "store"},
     "store": DATA | {"solutions"},
     "solving": DATA | {"blinding", "solutions", "store"},
     "mail": DATA | {"store"},
     "rankings": DATA | {"store", "solutions"},
-    "sealing": DATA | {"rankings", "report", "solutions", "store"},
+    "seal": DATA | {"rankings", "report", "solutions", "store"},
     "panels": DATA | {"blinding", "importing", "solutions"},
-    "experience": DATA | {"panels", "rankings", "sealing", "store", "report", "lists"},
+    "experience": DATA | {"panels", "rankings", "seal", "store", "report", "lists"},
     "machines": DATA | {"blinding", "solutions", "store"},
     "track": TOOLS | {"experience", "report", "study"},
     "comparison": DATA | {"rankings", "report", "lists", "experience"},
@@ -232,8 +232,8 @@ def test_lists_know_only_numpy() -> None:
 
 
 def test_only_two_commands_import_the_judging_app() -> None:
-    """The arrow between the packages points from webjudge to quem, but for serve and invite."""
-    commands = ("quem/commands/serve.py", "quem/commands/invite.py")
+    """The arrow between the packages points from webjudge to quem, but for serve and links."""
+    commands = ("quem/commands/serve.py", "quem/commands/links.py")
     for path in (ROOT / "quem").rglob("*.py"):
         imports = _top_level(path) if _name(path) in commands else _anywhere(path)
         assert not [module for module in imports if _within(module, ("webjudge",))], _name(path)

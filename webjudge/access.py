@@ -33,14 +33,13 @@ _SECONDS = {_DASHBOARD: 13 * _WEEK, _JUDGE: 26 * _WEEK, _SUBJECT: 26 * _WEEK}
 NO_LINK = marked("To open this page, use the private link the organizer sent you.")
 _NO_DASHBOARD_SESSION = (
     "Open your private dashboard link again. If it is lost or was replaced, create a new one with "
-    "quem organizers --new-link."
+    "quem links organizers --reissue."
 )
 _ENDED_JUDGE = marked("This link is invalid or has been replaced. Ask the organizer for a new one.")
 _ENDED_DASHBOARD = (
     "This link is invalid or has been replaced. The person who runs the server can create a new "
-    "one with quem organizers --new-link."
+    "one with quem links organizers --reissue."
 )
-_PROGRESS_ONLY = "You are an observer of this study: you can see the judges' progress only."
 
 
 def site() -> Site:
@@ -84,14 +83,12 @@ def find_desk(c: Connection, gid: str) -> None:
     current_judge(c)
 
 
-def admit(*, observers: bool) -> None:
-    """Let an organizer pass, as `flask.g.organizer`; answer 401 or 403 to everybody else."""
+def admit() -> None:
+    """Let an organizer pass, as `flask.g.organizer`; answer 401 to everybody else."""
     with site().store.read() as c:
         organizer = _current_organizer(c)
     if organizer is None:
         abort(401, _NO_DASHBOARD_SESSION)
-    if not (organizer.is_manager or observers):
-        abort(403, _PROGRESS_ONLY)
     g.organizer = organizer
 
 
@@ -131,7 +128,7 @@ def dashboard_link(token: str) -> Response:
         is_new = status_of(c, site().id).state == "trial"
     if organizer is None:
         abort(404, _ENDED_DASHBOARD)
-    page = "setup.steps" if is_new and organizer.is_manager and lacking(site()) else "overview"
+    page = "setup.steps" if is_new and lacking(site()) else "overview"
     return _exchange(_DASHBOARD, session, url_for(f"dashboard.{page}"))
 
 

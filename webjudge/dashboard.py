@@ -47,8 +47,6 @@ dashboard.register_blueprint(review)
 dashboard.register_blueprint(setup)
 dashboard.register_blueprint(solving_pages)
 
-# All else is for managers: what is not named here is closed to observers.
-_FOR_OBSERVERS = ("dashboard.overview", "dashboard.leave")
 _MOST_EVENTS = 200
 _ALL_EVENTS = 2**31 - 1
 _LONGEST_NOTICE = 100
@@ -63,7 +61,7 @@ _NO_NOTICE = f"The notice to judges must be one line of at most {_LONGEST_NOTICE
 
 @dashboard.before_request
 def _only_organizers() -> None:
-    admit(observers=request.endpoint in _FOR_OBSERVERS)
+    admit()
 
 
 @dashboard.errorhandler(QuemError)

@@ -13,16 +13,6 @@ if TYPE_CHECKING:
     from webjudge.site import Site
 
 
-def unwritten_statements(site: Site) -> list[str]:
-    """Name the problems whose statements still have to be written."""
-    statements = site.solutions.statements
-    return [
-        problem.id
-        for problem in site.spec.problems
-        if problem.id in statements and is_unwritten(statements[problem.id])
-    ]
-
-
 def lacking(site: Site) -> list[str]:
     """Say what is lacking, in the order in which it is asked for; empty where nothing is."""
     spec, texts = site.spec, site.solutions
@@ -31,7 +21,7 @@ def lacking(site: Site) -> list[str]:
         parts.append("There are no subjects yet: close the solving session, or close it again")
     elif isinstance(spec, ExperienceSpec) and not spec.subjects:
         parts.append("Nobody is named as a person with years of experience")
-    if count := len(unwritten_statements(site)):
+    if count := sum(map(is_unwritten, texts.statements.values())):
         parts.append(f"{counted(count, 'statement')} {'is' if count == 1 else 'are'} not written")
     for name, sheet in (("briefing", texts.briefing), ("consent form", texts.consent)):
         if sheet and is_unwritten(sheet):

@@ -1,11 +1,10 @@
-"""What is written to people: invitations, reminders, and thanks, each in their language."""
+"""What is written to people: invitations and reminders, each in their language."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
-from zoneinfo import ZoneInfo
 
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from quem.store.subjects import StoredSubject
     from webjudge.site import Site
 
-Text = Literal["invitation", "reminder", "thanks"]
+Text = Literal["invitation", "reminder"]
 
 
 @dataclass(frozen=True)
@@ -77,13 +76,12 @@ def write_to(
     subject = spec.invitation.title or spec.title
     with speaking(language):
         due = day(spec.deadline) if spec.deadline else ""
-        zone = ZoneInfo(spec.timezone)
         values = {
             "address": site.address(one.judge),
             "contact": spec.organizer,
             "deadline": due,
             "grading": bool(spec.labels),
-            "invited_on": day(invited_at.astimezone(zone).date()) if invited_at else "",
+            "invited_on": day(invited_at.date()) if invited_at else "",
             "link": link,
             "limit": 60 * ((spec.solving and spec.solving.time_limit) or 0),
             "minutes": site.minutes,

@@ -13,13 +13,7 @@ from quem.store.outbox import decide, letters_of
 from quem.study.addresses import PEOPLE, addresses_of
 from webjudge.access import acting, site
 from webjudge.languages import day
-from webjudge.mailing import (
-    POST,
-    invitations_due,
-    queue_planned,
-    reminders_now,
-    thanks_due,
-)
+from webjudge.mailing import POST, invitations_due, queue_planned, reminders_due
 from webjudge.wording import short
 
 if TYPE_CHECKING:
@@ -33,7 +27,7 @@ if TYPE_CHECKING:
 
 mail = Blueprint("mail", __name__, url_prefix="/mail")
 
-_NAMES = {"invite": "Invitation", "remind": "Reminder", "thanks": "Thanks"}
+_NAMES = {"invite": "Invitation", "remind": "Reminder"}
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _NO_SERVER = "No mail server is set. Start the server with QUEM_SMTP and QUEM_MAIL_FROM."
 _NO_URL = (
@@ -43,7 +37,7 @@ _NO_URL = (
 _TROUBLES = ("mail-settings", "letters")  # of `Site.troubles`
 SAID = {
     "queued": "The letters are on their way. This page shows what becomes of each.",
-    "nothing": "Nothing is due.",
+    "nothing": "Nothing is due: nobody is reminded twice within a day.",
     "sent": "Noted as sent.",
     "again": "The letter is sent again.",
 }
@@ -91,8 +85,7 @@ def letters_page(served: Site, role: Role = "judge") -> dict[str, Any]:
         letters = letters_of(c, served.id, role)
         due = {
             "invitations": _addressed(invitations_due(c, served, role), known),
-            "reminders": _addressed(reminders_now(c, served, role), known),
-            "thanks": _addressed(thanks_due(c, served, role), known),
+            "reminders": _addressed(reminders_due(c, served, role), known),
         }
     states: dict[int, list[LetterState]] = {}
     newest = {letter.person_key: letter.key for letter in letters}
@@ -105,6 +98,7 @@ def letters_page(served: Site, role: Role = "judge") -> dict[str, Any]:
         "server": settings and settings.host,
         "sender": settings and str(settings.sender),
         "due": due,
+        "reminded": {each.one.judge.key for each in due["reminders"]},
         "states": states,
         "addressed": known,
         "troubles": [*filter(None, (trouble, *map(served.troubles.get, _TROUBLES)))],
@@ -116,9 +110,9 @@ def _addressed(planned: Sequence[Planned], known: set[str]) -> list[Planned]:
     return [each for each in planned if each.one.judge.id in known]
 
 
-@mail.post("/<any(judge, subject):role>/<any(invitations, reminders, thanks):letters>")
+@mail.post("/<any(judge, subject):role>/<any(invitations, reminders):letters>")
 def send(role: Role, letters: str) -> Response:
-    """Send what is due, to everybody of a role whose address is known."""
+    """Send what is due, to everybody of a role whose address is known, or to one of them."""
     served, post = site(), _post()
     if post.settings is None:
         raise QuemError([_NO_SERVER])
@@ -128,11 +122,12 @@ def send(role: Role, letters: str) -> Response:
             raise QuemError([_NO_URL])
         post.base = base
     known = {person for of, person in addresses_of(served.spec, served.path) if of == role}
-    find = {"invitations": invitations_due, "reminders": reminders_now, "thanks": thanks_due}[
-        letters
-    ]
+    key = request.form.get("key", type=int)
+    find = {"invitations": invitations_due, "reminders": reminders_due}[letters]
     with served.store.write() as c:
-        count = queue_planned(c, served, _addressed(find(c, served, role), known))
+        due = _addressed(find(c, served, role), known)
+        mine = [one for one in due if key in (None, one.one.judge.key)]
+        count = queue_planned(c, served, mine)
     post.look()
     return _back("queued" if count else "nothing", role)
 

@@ -7,7 +7,6 @@ import logging
 import threading
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
-from zoneinfo import ZoneInfo
 
 from quem.errors import QuemError
 from quem.mail.message import Letter
@@ -28,29 +27,25 @@ from quem.store.subjects import (
     withdraw_subject_link,
 )
 from quem.study.addresses import addresses_of
-from quem.study.models import MOST_REMINDERS
 from webjudge.letters import Standing, write_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable
 
     from sqlalchemy import Connection
 
     from quem.mail.sending import Writer
     from quem.store.judges import StoredJudge
     from quem.store.outbox import Kind, Role, StoredLetter
-    from quem.study.models import Reminder
     from webjudge.housekeeping import Housekeeping
     from webjudge.site import Site
 
 ROLES: tuple[Role, ...] = ("judge", "subject")
 POST = "quem-post"  # the key of an app's `Post` in its extensions
 _log = logging.getLogger("webjudge")
-# On the clock of the study's time zone: when rules apply, and until when a server follows them.
-_MORNING, _EVENING = 9, 20
-# What was sent by hand is not sent again by a second click, nor by a rule of the same day.
+# How long nobody is reminded to whom something was written: about a day.
 _APART = dt.timedelta(hours=20)
-_UNSENT = ("queued", "retry", "sending")
+_UNSETTLED = ("queued", "retry", "sending", "unknown")
 
 
 class Planned(NamedTuple):
@@ -118,113 +113,36 @@ def _of(letters: Iterable[StoredLetter], kind: Kind) -> list[StoredLetter]:
 
 
 def invitations_due(
-    c: Connection,
-    site: Site,
-    role: Role,
-    *,
-    new_link: bool = False,
-    named: Container[str] = (),
+    c: Connection, site: Site, role: Role, again: Container[str] = ()
 ) -> list[Planned]:
-    """Give the people who were not invited: they have no link yet, and no letter."""
+    """Give the people who were not invited, with no link and no letter yet, and those in `again`.
+
+    Nobody is invited whom the study does not wait for, or whose last invitation may be on its way.
+    """
     letters = _letters_by_person(c, site, role)
     due = []
     for one in standings(c, site, role):
-        mine = letters.get(one.judge.key, [])
-        earlier = _of(mine, "invite")
-        if not one.waits or any(letter.state in _UNSENT for letter in earlier):
-            continue
-        judge = one.judge
-        is_named = judge.id in named
-        # A link that was not accepted by the mail server was taken back.
-        has_failed = is_named and all(letter.state == "failed" for letter in earlier)
-        is_new = not (judge.linked_at or judge.revoked_at) and (not earlier or has_failed)
-        is_asked = is_named or (judge.has_link and not _is_recent(earlier))
-        if is_new or (new_link and is_asked):
+        earlier = _of(letters.get(one.judge.key, []), "invite")
+        is_new = not (one.judge.linked_at or one.judge.revoked_at or earlier)
+        is_settled = all(letter.state not in _UNSETTLED for letter in earlier)
+        if one.waits and is_settled and (is_new or one.judge.id in again):
             due.append(Planned(one, "invite", len(earlier) + 1))
     return due
 
 
-def _is_recent(letters: Iterable[StoredLetter], at: dt.datetime | None = None) -> bool:
-    recent = (at or now()) - _APART
-    return any((letter.sent_at or letter.made_at) > recent for letter in letters)
-
-
-def reminders_now(c: Connection, site: Site, role: Role) -> list[Planned]:
-    """Give the people who may be reminded by hand: whom nothing was written to lately."""
+def reminders_due(c: Connection, site: Site, role: Role) -> list[Planned]:
+    """Give the people who may be reminded: to whom nothing was written within a day."""
     if not is_open(c, site, role):
         return []
     letters = _letters_by_person(c, site, role)
-    planned = (
-        _next_reminder(one, mine)
-        for one in standings(c, site, role)
-        if not _is_recent(mine := letters.get(one.judge.key, []))
-    )
-    return [*filter(None, planned)]
-
-
-def _next_reminder(
-    one: Standing, letters: Sequence[StoredLetter], at: dt.datetime | None = None
-) -> Planned | None:
-    earlier = _of(letters, "remind")
-    if not one.is_reminded or len(earlier) >= MOST_REMINDERS or _is_recent(earlier, at):
-        return None
-    return Planned(one, "remind", len(earlier) + 1)
-
-
-def reminders_due(c: Connection, site: Site, role: Role, at: dt.datetime) -> list[Planned]:
-    """Give the people to whom a rule of the study applies, which was followed for nobody yet."""
-    spec = site.spec
-    if not spec.reminders or not is_open(c, site, role):
-        return []
-    zone = ZoneInfo(spec.timezone)
-    # The deadline is that of the judges.
-    deadline = spec.deadline if role == "judge" else None
-    letters = _letters_by_person(c, site, role)
+    recent = now() - _APART
     due = []
     for one in standings(c, site, role):
         mine = letters.get(one.judge.key, [])
-        planned = _next_reminder(one, mine, at)
-        if planned and any(
-            _applies(rule, one, mine, deadline, at.astimezone(zone)) for rule in spec.reminders
-        ):
-            due.append(planned)
+        is_recent = any((letter.sent_at or letter.made_at) > recent for letter in mine)
+        if one.is_reminded and not is_recent:
+            due.append(Planned(one, "remind", len(_of(mine, "remind")) + 1))
     return due
-
-
-def _applies(
-    rule: Reminder,
-    one: Standing,
-    letters: Sequence[StoredLetter],
-    deadline: dt.date | None,
-    at: dt.datetime,
-) -> bool:
-    """Say whether a rule's day has come, and nothing was written to the judge since."""
-    if rule.unless == "started" and (one.started or one.submitted):
-        return False
-    if rule.after_days is not None:
-        sent = [letter.sent_at for letter in _of(letters, "invite") if letter.sent_at]
-        began = max(sent, default=one.judge.linked_at)
-        if began is None:
-            return False
-        day = began.astimezone(at.tzinfo).date() + dt.timedelta(days=rule.after_days)
-    else:
-        if deadline is None or at.date() > deadline:
-            return False
-        day = deadline - dt.timedelta(days=rule.before_due_days or 0)
-    comes = dt.datetime.combine(day, dt.time(_MORNING), at.tzinfo)
-    return comes <= at and not any(letter.made_at >= comes for letter in letters)
-
-
-def thanks_due(c: Connection, site: Site, role: Role) -> list[Planned]:
-    """Give the people who have finished, and were not thanked."""
-    letters = _letters_by_person(c, site, role)
-    return [
-        Planned(one, "thanks", 1)
-        for one in standings(c, site, role)
-        if one.done
-        and not one.judge.forgotten_at
-        and not _of(letters.get(one.judge.key, ()), "thanks")
-    ]
 
 
 def queue_planned(c: Connection, site: Site, planned: Iterable[Planned]) -> int:
@@ -250,12 +168,10 @@ class PersonWriter:
         if one is None or one.judge.forgotten_at:
             return None
         person = one.judge
-        is_wanted = {
-            "invite": one.waits,
-            "remind": one.is_reminded and is_open(c, site, self._role),
-            "thanks": one.done,
-        }
-        if not is_wanted[stored.kind]:
+        is_wanted = one.waits
+        if stored.kind == "remind":
+            is_wanted = one.is_reminded and is_open(c, site, self._role)
+        if not is_wanted:
             return None
         to = self._addresses.get((self._role, person.id))
         if to is None:
@@ -281,13 +197,8 @@ class PersonWriter:
         last = max(sent, default=None)
         # The link that was mailed may have been replaced by hand since.
         is_last = last is not None and person.linked_at is not None and person.linked_at <= last
-        written = write_to(
-            site,
-            one,
-            "reminder" if stored.kind == "remind" else "thanks",
-            self._sender,
-            invited_at=last if is_last else None,
-        )
+        invited_at = last if is_last else None
+        written = write_to(site, one, "reminder", self._sender, invited_at=invited_at)
         return Letter(to, written.subject, written.text, reply_to)
 
     def _standing(self, c: Connection, key: int) -> Standing | None:
@@ -323,7 +234,7 @@ _STOP_SECONDS = 5
 
 
 class Post:
-    """Sends the letters of a running server: what organizers ask for, and reminders in time."""
+    """Sends the letters of a running server: what organizers ask for."""
 
     def __init__(self, served: Callable[[], Site], base: str = "") -> None:
         self._served = served
@@ -331,7 +242,6 @@ class Post:
         self._stopping = threading.Event()
         self._looking = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._reminded: dt.date | None = None
 
     @property
     def settings(self) -> MailSettings | None:
@@ -350,7 +260,7 @@ class Post:
         housekeeping.add("mail", _LOOK_SECONDS, self.look)
 
     def look(self) -> None:
-        """Queue reminders whose day has come, and send what is due, in a separate thread."""
+        """Send what is due, in a separate thread."""
         with self._looking:
             self._look(self._served(), self.settings)
 
@@ -364,7 +274,6 @@ class Post:
                 lapse(c, site.id)
         if settings is None:
             return
-        self._remind(site)
         kinds = KINDS if self.base else tuple(kind for kind in KINDS if kind != "invite")
         with site.store.read() as c:
             if next_due(c, site.id, kinds, ROLES) is None:
@@ -376,22 +285,6 @@ class Post:
         sender = Sender(site.store, site.id, settings, writers, "server", kinds=kinds)
         self._thread = threading.Thread(target=self._send, args=(sender,), name="mail", daemon=True)
         self._thread.start()
-
-    def _remind(self, site: Site) -> None:
-        at = now().astimezone(ZoneInfo(site.spec.timezone))
-        if self._reminded == at.date() or not _MORNING <= at.hour < _EVENING:
-            return
-        known = addresses_of(site.spec, site.path)
-        with site.store.read() as c:
-            due = [
-                planned
-                for planned in reminders_due(c, site, turn(c, site), at)
-                if (planned.one.role, planned.one.judge.id) in known
-            ]
-        if due:
-            with site.store.write() as c:
-                queue_planned(c, site, due)
-        self._reminded = at.date()
 
     def _send(self, sender: Sender) -> None:
         troubles = self._served().troubles

@@ -27,7 +27,7 @@ _AREA = Area("preview", "open")
 
 @preview.before_request
 def _only_managers() -> None:
-    admit(observers=False)
+    admit()
 
 
 @preview.url_defaults

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 
-def render_unsaved(text: str, ending: str = ".md") -> Markup:
+def render_unsaved(text: str) -> Markup:
     """Render a text; its images show their descriptions."""
     with tempfile.TemporaryDirectory(prefix="quem-text-") as folder:
-        path = Path(folder, f"text{ending}")
+        path = Path(folder, "text.md")
         path.write_text(text, encoding="utf-8")
         return render_page_text(Sheet((SolutionFile(path, kind_of(path), path.name, path.name),)))

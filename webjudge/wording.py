@@ -25,7 +25,9 @@ _EVENTS = {
     "mail": "{kind} to {judge}: {state}",
     "link-withdrawn": "New link of {judge} withdrawn: the letter was not accepted",
     "judge-forgotten": "Personal data erased; the judge is now {judge}",
-    "organizer-added": "{whom} added as an organizer ({role})",
+    "solution-same": "Said to be the same solution, corrected: {solver} on {where}",
+    "solution-new": "Said to be a new solution: {solver} on {where}",
+    "organizer-added": "{whom} added as an organizer",
     "organizer-removed": "{whom} is no longer an organizer: removed from the study file",
     "organizer-link-made": "Link created for organizer {whom}",
     "organizer-link-replaced": "Link of organizer {whom} replaced",
@@ -34,7 +36,6 @@ _EVENTS = {
     "backup-failed": "Backup failed",
     "restored": "Study restored from a backup",
     "material-sent": "Solutions sent to {host} for the machine judge {machine}",
-    "study-sealed": "Study sealed",
     "problems-drawn": "Problems drawn that judges are given",
     "consented": "{judge} gave consent",
     "answered": "{judge} answered the questions at the end",
@@ -56,7 +57,7 @@ _EVENTS = {
     "subject-erased": "Personal data erased; the subject is now {subject}",
     "answer-names": "{subject} submitted {problem} with words that may show who wrote it",
 }
-_LETTERS = {"invite": "Invitation", "remind": "Reminder", "thanks": "Thanks"}
+_LETTERS = {"invite": "Invitation", "remind": "Reminder"}
 _LETTER_STATES = {
     "sent": "sent",
     "retry": "not accepted yet",

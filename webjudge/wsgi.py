@@ -4,8 +4,8 @@
 ``QUEM_OFFICE_UNSANDBOXED=1`` lets LibreOffice convert documents where it has network,
 ``QUEM_SMTP`` and others name a mail server (see `quem.mail.server`),
 ``QUEM_THREADS`` is the number of threads of a worker where it is not 8.
-Links are made by ``quem organizers`` and ``quem judges``. Several workers need PostgreSQL
-(``QUEM_DATABASE_URL``).
+Links are made by ``quem links organizers`` and ``quem links judges``. Several workers need
+PostgreSQL (``QUEM_DATABASE_URL``).
 """
 
 from __future__ import annotations

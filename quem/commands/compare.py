@@ -39,23 +39,27 @@ if TYPE_CHECKING:
 def _settings() -> dict[type[BaseModel], Iterable[str]]:
     from quem.comparison.settings import ComparisonSettings
     from quem.study.models import ExperienceSettings
-    from quem.study.options import OptionsSettings
     from quem.study.retrieval import RetrievalSettings
 
     return {
         ComparisonSettings: ComparisonSettings.model_fields,
         ExperienceSettings: (*_SHARED, *_OF_EXPERIENCE),
         RetrievalSettings: _OF_SCORES,
-        OptionsSettings: ("max_length",),
     }
 
 
 _SHARED = ("level", "permutations", "seed")
-_OF_EXPERIENCE = ("form", "score", "normalize", "reference")
-_OF_SCORES = ("measures", "headline", "k", "ties")
+_OF_EXPERIENCE = ("form",)
+_OF_SCORES = ("measures", "headline", "ties")
 
 
-@click.command(cls=SettingsCommand, settings=_settings)
+_FIRST = (
+    "systems same_system level measures headline out board as_json tables figures database "
+    "pseudonyms"
+)
+
+
+@click.command(cls=SettingsCommand, settings=_settings, first=_FIRST)
 @click.argument("studies", metavar="STUDY...", nargs=-1, required=True, type=click.Path())
 @out_option("STUDY's name with -compare, beside it; of several studies in the current folder")
 @json_option
@@ -120,7 +124,7 @@ def compare(
 
 
 # What experience studies do not have.
-_FOREIGN = (*_OF_SCORES, "max_length", "jobs", "cluster")
+_FOREIGN = (*_OF_SCORES, "jobs", "cluster")
 
 
 def _kind(paths: list[Path]) -> str:

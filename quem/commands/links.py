@@ -1,4 +1,4 @@
-"""Where private links go: to a terminal, or to a file that only its owner can read."""
+"""``quem links``: private links of judges, of people who solve, and of organizers."""
 
 from __future__ import annotations
 
@@ -10,34 +10,351 @@ from typing import TYPE_CHECKING
 
 import click
 
-from quem.commands.options import check_url, database_option
+from quem.commands.options import check_url, database_option, mistaken_options, study_argument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from sqlalchemy import Connection
 
-    from quem.commands.options import Command
+    from quem.errors import Mistake
+    from quem.mail.server import MailSettings, Outcome
+    from quem.store.outbox import Kind, Role, StoredLetter
+    from quem.store.people import RoleName
+    from quem.study.relevance import JudgedSpec
+    from webjudge import Site
+    from webjudge.letters import Text
+    from webjudge.mailing import Planned
 
 # A header, or an id and what belongs to it.
 Row = tuple[str, ...]
 
+_HEADER = ("id", "name", "link", "state")
+_LOCAL = "http://127.0.0.1:8080"
+_NOTES = {
+    "retry": "the mail server did not want it yet; a run after {at} tries again",
+    "unknown": "nobody knows whether it was sent; decide in the dashboard, under Invitations",
+}
+_NO_SERVER = (
+    "no mail server: set QUEM_SMTP, such as smtps://user@mail.example.org:465, or leave out --mail "
+    "and send the links yourself"
+)
+_NO_URL = (
+    "--url is missing: links begin with the address of the server; name it, such as "
+    "https://judging.example.org, or set QUEM_URL"
+)
+_NOT_NOW = {
+    "solving": "people still solve: judges are invited when the solving session is closed",
+    "solved": "the solving session is closed: nobody can solve",
+    "closed": "the study is closed: nobody can rank; open it again",
+}
 
-def link_options(command: Command) -> Command:
-    """Add the options of a command that makes links."""
-    address = click.option(
-        "--url",
-        default="http://127.0.0.1:8080",
-        show_default=True,
-        callback=check_url,
-        help="Address of the server, with which links begin.",
-    )
-    file = click.option(
-        "--out",
-        type=click.Path(path_type=Path, dir_okay=False),
-        help="New file for the table with the links, which only you can read.",
-    )
-    return database_option(address(file(command)))
+
+@click.command()
+@click.argument("role", type=click.Choice(["judges", "people", "organizers"]), metavar="ROLE")
+@study_argument()
+@database_option
+@click.option(
+    "--url",
+    envvar="QUEM_URL",
+    callback=check_url,
+    help=f"Address of the server, with which links begin.  [default: $QUEM_URL, or {_LOCAL}]",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="New file for the table with the links, which only you can read.",
+)
+@click.option("--reissue", multiple=True, metavar="ID", help="Replace this person's link.")
+@click.option("--revoke", multiple=True, metavar="ID", help="End this person's link.")
+@click.option(
+    "--erase",
+    multiple=True,
+    metavar="ID",
+    help="Delete this person's data; rankings and times stay under a pseudonym.",
+)
+@click.option("--add", metavar="ID", help="Add a person whom the study file does not name.")
+@click.option("--name", default="", help="With --add: the person's name.")
+@click.option("--experience", type=float, help="With --add: a judge's years of experience.")
+@click.option("--mail", is_flag=True, help="Send each person an invitation with a link, once.")
+@click.option("--dry-run", is_flag=True, help="With --mail: say who would get what, and end.")
+def links(
+    role: RoleName,
+    study: Path,
+    database: str | None,
+    url: str | None,
+    out: Path | None,
+    reissue: tuple[str, ...],
+    revoke: tuple[str, ...],
+    erase: tuple[str, ...],
+    add: str | None,
+    name: str,
+    experience: float | None,
+    *,
+    mail: bool,
+    dry_run: bool,
+) -> None:
+    """Make private links: of judges, of people who solve, or of organizers.
+
+    ROLE is judges, people, or organizers. Makes a link for each person of STUDY who has none yet.
+    A link is shown once, when it is made: the store holds only its hash. It is shown on a terminal;
+    otherwise it is written to a CSV file beside the study, or to --out. Options that name an ID can
+    be repeated.
+
+    --mail sends the links by the mail server that the environment names: QUEM_SMTP,
+    QUEM_SMTP_PASSWORD, QUEM_MAIL_FROM. However often it runs, no letter is sent twice; what a mail
+    server did not want yet is tried again. With --reissue, only those whom it names get a letter.
+    """
+    if add is None and (name or experience is not None):
+        raise click.UsageError("--name and --experience belong to --add ID")
+    _refuse_roles(role, {*reissue}, {*revoke}, {*erase}, experience, mail=mail)
+    if mail and (out or revoke or erase or add is not None):
+        raise click.UsageError("--mail goes without --out, --revoke, --erase, and --add")
+    if dry_run and not mail:
+        raise click.UsageError("--dry-run belongs to --mail")
+    from quem.errors import FileError
+    from quem.study.reading import read_study
+
+    spec = read_study(study)
+    if role == "people" and spec.solving is None:
+        raise FileError(study, "has no solving session; add the key solving")
+    if mail:
+        invited: Role = "judge" if role == "judges" else "subject"
+        _invite(invited, study, database, url, reissue, dry_run=dry_run)
+        return
+    from quem.store.people import link_table, revoke_links, sync_people
+    from quem.store.studies import register_study
+    from quem.store.uploads import UploadFolder
+
+    with links_session(study, database, out) as (c, file):
+        register_study(c, spec.id)
+        sync_people(c, role, spec)
+        if add is not None:
+            _add(c, role, spec, add, name, experience)
+        said, files = _erase(c, role, spec, study, erase)
+        revoke_links(c, role, spec.id, revoke)
+        table = link_table(c, role, spec.id, url or _LOCAL, again=reissue)
+        hand_over([_HEADER, *table], file, is_asked=out is not None)
+    UploadFolder(study).remove(files)
+    for line in said:
+        click.echo(line, err=True)
+
+
+def _refuse_roles(
+    role: RoleName,
+    reissue: set[str],
+    revoke: set[str],
+    erase: set[str],
+    experience: float | None,
+    *,
+    mail: bool,
+) -> None:
+    """Refuse options that a role does not have, and those that contradict each other."""
+    if role != "judges" and experience is not None:
+        raise click.UsageError("--experience belongs to judges; leave it out")
+    if role == "organizers" and (erase or mail):
+        raise click.UsageError("--erase and --mail are for judges and people; leave them out")
+    for one in reissue & revoke | erase & (reissue | revoke):
+        raise click.UsageError(f"{one} can be named by only one of --reissue, --revoke, --erase")
+
+
+def _add(
+    c: Connection, role: RoleName, spec: JudgedSpec, one: str, name: str, years: float | None
+) -> None:
+    """Add somebody whom the study file does not name, checked as one whom it names."""
+    from pydantic import ValidationError
+
+    from quem.errors import QuemError
+    from quem.store.judges import add_judge
+    from quem.store.organizers import add_organizer
+    from quem.store.subjects import add_subject
+    from quem.study.models import Judge, Organizer
+
+    try:
+        if role == "organizers":
+            add_organizer(c, spec.id, Organizer(id=one, name=name), "shell")
+            return
+        if role == "people":
+            if one in spec.taken_ids:
+                raise QuemError([f"{one} is a judge or another solver; choose another ID"])
+            add_subject(c, spec.id, one, name, "shell")
+            return
+        Judge(id=one, name=name, experience=years)
+    except ValidationError as error:
+        raise mistaken_options(error) from None
+    names = {subject.name.casefold().strip() for subject in spec.subjects} - {""}
+    if one in {subject.id for subject in spec.subjects} or name.casefold().strip() in names:
+        raise QuemError([f"{one} is also a subject; judges must not judge their own solutions"])
+    add_judge(c, spec.id, one, name, years, "shell")
+
+
+def _erase(
+    c: Connection, role: RoleName, spec: JudgedSpec, study: Path, ids: Collection[str]
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """Erase people's data; gives what to say of it, and which files are to be deleted."""
+    from quem.store.judges import erase_judge, judge_named
+    from quem.store.subjects import erase_subject, subject_named
+    from quem.study.addresses import PEOPLE, addresses_of
+
+    said: list[str] = []
+    files: list[tuple[str, str]] = []
+    kind: Role = "judge" if role == "judges" else "subject"
+    asked = spec.solving.people if spec.solving else ()
+    declared = {one.id for one in (spec.judges if role == "judges" else asked)}
+    bare = spec.model_copy(update={"judges": (), "solving": None})
+    listed = set(addresses_of(bare, study)) if ids else set()
+    for one in dict.fromkeys(ids):
+        if role == "judges":
+            pseudonym = erase_judge(c, judge_named(c, spec.id, one), "shell")
+            said.append(f"erased {one}, whose rankings stay as those of {pseudonym}")
+        else:
+            files += erase_subject(c, subject_named(c, spec.id, one), "shell")
+            said.append(f"erased {one}")
+        if one in declared:
+            said.append(f"warning: {study} still names {one}; delete that entry")
+        if (kind, one) in listed:
+            path = study.with_name(PEOPLE)
+            said.append(f"warning: {path} still names {one}; delete that line")
+    if ids:
+        said.append("Archives, backups, and written solutions still hold the personal data.")
+    return said, files
+
+
+def _invite(
+    role: Role,
+    study: Path,
+    database: str | None,
+    url: str | None,
+    again: Collection[str],
+    *,
+    dry_run: bool,
+) -> None:
+    """Send invitations to those who have none, or to those in `again`; or only show them."""
+    from quem.errors import QuemError
+    from quem.mail.server import mail_settings
+    from quem.store.engine import clear_refusals
+    from quem.store.location import locate_database
+    from webjudge import open_site
+
+    settings = None if dry_run else mail_settings()
+    if not (dry_run or settings):
+        raise QuemError([_NO_SERVER])
+    with clear_refusals(locate_database(study, database)):
+        site = open_site(study, database)
+        try:
+            planned = _planned(site, role, again)
+            _refuse_addresses(site, planned)
+            if settings is None:
+                _show(site, planned, url)
+            elif url is None:
+                raise QuemError([_NO_URL])
+            else:
+                _send(site, role, planned, url, settings)
+        finally:
+            site.store.close()
+
+
+def _planned(site: Site, role: Role, again: Collection[str]) -> list[Planned]:
+    """Find the invitations that are due, and say of whom was named why none is."""
+    from quem.errors import QuemError
+    from quem.store.judges import judge_named
+    from quem.store.studies import status_of
+    from quem.store.subjects import subject_named
+    from webjudge.mailing import invitations_due, turn
+
+    with site.store.read() as c:
+        for one in again:
+            (judge_named if role == "judge" else subject_named)(c, site.id, one)
+        if turn(c, site) != role:
+            raise QuemError([_NOT_NOW["solving" if role == "judge" else "solved"]])
+        if role == "judge" and status_of(c, site.id).state == "closed":
+            raise QuemError([_NOT_NOW["closed"]])
+        due = invitations_due(c, site, role, again)
+    if again:
+        due = [each for each in due if each.one.judge.id in again]
+        for one in {*again} - {each.one.judge.id for each in due}:
+            click.echo(f"{one}: no invitation is due", err=True)
+    return due
+
+
+def _refuse_addresses(site: Site, planned: list[Planned]) -> None:
+    """Refuse to begin where a letter could not be sent, with every mistake."""
+    from quem.errors import QuemError
+    from quem.mail.message import receiver_of
+    from quem.study.addresses import PEOPLE, addresses_of
+
+    mistakes: list[Mistake | str] = []
+    addresses = addresses_of(site.spec, site.path)
+    for one, *_ in planned:
+        to = addresses.get((one.role, one.judge.id))
+        if to is None:
+            where = f"add email to the study file, or a line to {PEOPLE} beside it"
+            mistakes.append(f"{one.judge.id}: has no email address; {where}")
+            continue
+        try:
+            receiver_of(to)
+        except QuemError as error:
+            mistakes += [f"{one.judge.id}: {mistake}" for mistake in error.mistakes]
+    if mistakes:
+        raise QuemError(mistakes)
+
+
+def _show(site: Site, planned: list[Planned], url: str | None) -> None:
+    """Say who would get an invitation, and show the first one."""
+    from quem.study.addresses import addresses_of
+    from webjudge.letters import write_to
+
+    addresses = addresses_of(site.spec, site.path)
+    for one, *_ in planned:
+        click.echo(f"{one.judge.id}  {addresses[one.role, one.judge.id].email}  invitation")
+    if planned:
+        one = planned[0].one
+        link = f"{url or 'https://...'}/{'p' if one.role == 'subject' else 'j'}/..."
+        what: Text = "reminder" if one.started else "invitation"
+        letter = write_to(site, one, what, "", link=link, replaced=bool(one.judge.linked_at))
+        click.echo(f"\nSubject: {letter.subject}\n\n{letter.text}")
+    click.echo(f"{len(planned)} to be sent; nothing was sent.", err=True)
+
+
+def _send(
+    site: Site, role: Role, planned: Iterable[Planned], base: str, settings: MailSettings
+) -> None:
+    """Queue invitations, and send all that are due; those that failed make the command fail."""
+    from quem.errors import QuemError
+    from quem.mail.sending import Sender
+    from quem.store.judges import judges_of
+    from quem.store.outbox import letters_of
+    from quem.store.subjects import subjects_of
+    from webjudge.mailing import PersonWriter, queue_planned
+    from webjudge.wording import at_utc
+
+    with site.store.read() as c:
+        people = judges_of(c, site.id) if role == "judge" else subjects_of(c, site.id)
+    ids = {one.key: one.id for one in people}
+    failed: list[Mistake | str] = []
+
+    def tell(letter: StoredLetter, outcome: Outcome) -> None:
+        reason = f": {outcome.reason}" if outcome.reason else ""
+        text = f"{ids.get(letter.person_key, '')}: invitation: {outcome.state}{reason}"
+        if outcome.state == "failed":
+            failed.append(text)
+        else:
+            click.echo(text)
+
+    writer = PersonWriter(site, role, base, "shell", settings.sender.display_name)
+    kinds: tuple[Kind, ...] = ("invite",)
+    sender = Sender(site.store, site.id, settings, {role: writer}, "shell", kinds=kinds, tell=tell)
+    with site.store.write() as c:
+        queue_planned(c, site, planned)
+    counts = sender.run()
+    with site.store.read() as c:
+        for letter in letters_of(c, site.id, role):
+            if letter.kind == "invite" and (note := _NOTES.get(letter.state)):
+                who = ids.get(letter.person_key, "")
+                click.echo(f"{who}: invitation: {note.format(at=at_utc(letter.due_at))}", err=True)
+    click.echo(f"{counts['sent']} sent.", err=True)
+    if failed:
+        raise QuemError(failed)
 
 
 @contextmanager

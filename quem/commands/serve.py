@@ -22,14 +22,11 @@ from quem.commands.options import (
 
 if TYPE_CHECKING:
     from flask import Flask
-    from sqlalchemy import Connection
 
-    from quem.commands.links import Row
+    from quem.store.people import RoleName
     from webjudge import Site
     from webjudge.housekeeping import Housekeeping
     from webjudge.running import Server
-
-_NOT_INVITED = "not invited yet: quem invite, or the dashboard"
 
 
 @click.command()
@@ -175,51 +172,38 @@ def _add_backups(
 
 def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
     """Show every link that is made now, or write it to a file; gives one of the dashboard."""
+    from quem.store.people import link_table
     from quem.store.studies import status_of
 
     with link_file(site.path, out) as file, site.store.write() as c:
         status = status_of(c, site.id)
-        organizers = _organizers(c, site.id, base)
         invited = _invited_by_mail(site)
-        judges = _judges(c, site.id, base, invited["judge"])
-        subjects = _subjects(c, site.id, base, invited["subject"]) if site.spec.solving else []
-        is_new = any(link for *_, link, _ in (*organizers, *judges, *subjects))
-        if out or (is_new and not may_show_links()):
-            rows = [("role", "id", "name", "link", "state"), *organizers, *judges, *subjects]
-            file.write(rows)
+        roles: list[RoleName] = ["organizers", "judges"]
+        if site.spec.solving:
+            roles.append("people")
+        tables = {role: link_table(c, role, site.id, base, by_mail=invited[role]) for role in roles}
+        rows = [(role, *row) for role in roles for row in tables[role]]
+        if out or (any(link for *_, link, _ in rows) and not may_show_links()):
+            file.write([("role", "id", "name", "link", "state"), *rows])
     click.echo(f"{site.spec.title}: {status.state}, {site.store.place.name}")
     file.tell()
-    for role, one, _, link, state in organizers:
-        who = "Dashboard" if len(organizers) == 1 else f"Dashboard of {one} ({role})"
-        text = f"{base}/dashboard  {state}" if file.is_made or not link else link
-        again = "" if link else f" (quem organizers {site.path} --new-link {one})"
-        click.echo(f"{who}: {text}{again}")
-    commands = {"judge": "judges", "subject": "solve"}
-    for role, one, name, link, state in (*judges, *subjects):
-        text = state if file.is_made or not link else link
-        command = f" (quem {commands[role]} {site.path} --reissue {one})"
-        again = command if state == "has a link" else ""
-        click.echo(f"{one}  {name}".rstrip() + f"  {text}{again}")
-    if not judges:
+    organizers = tables["organizers"]
+    for role, one, name, link, state in rows:
+        who = f"{one}  {name}".rstrip() + " "
+        if role == "organizers":
+            who = "Dashboard:" if len(organizers) == 1 else f"Dashboard of {one}:"
+        known = f"{base}/dashboard  {state}" if role == "organizers" else state
+        text = known if file.is_made or not link else link
+        is_asked = not link and (role == "organizers" or state == "has a link")
+        again = f" (quem links {role} {site.path} --reissue {one})" if is_asked else ""
+        click.echo(f"{who} {text}{again}")
+    if not tables["judges"]:
         click.echo("No judges yet: add them in the dashboard.")
     for trouble in site.troubles.values():
         click.secho(f"alert: {trouble}", err=True, fg="red")
     for warning in site.warnings:
         click.echo(f"warning: {warning.code}: {warning.message}", err=True)
-    return next((row[3] for row in organizers if row[3]), f"{base}/dashboard")
-
-
-def _organizers(c: Connection, study_id: str, base: str) -> list[Row]:
-    """Give role, id, name, link and state of organizers, with the links that are made now."""
-    from quem.store.organizers import issue_organizer_link, organizers_of
-
-    rows: list[Row] = []
-    for one in organizers_of(c, study_id):
-        link, state = "", "has a link" if one.has_link else "link revoked"
-        if not (one.linked_at or one.revoked_at):
-            link, state = f"{base}/d/{issue_organizer_link(c, study_id, one.id)}", "new link"
-        rows.append((one.role, one.id, one.name, link, state))
-    return rows
+    return next((row[2] for row in organizers if row[2]), f"{base}/dashboard")
 
 
 def _invited_by_mail(site: Site) -> defaultdict[str, set[str]]:
@@ -230,47 +214,8 @@ def _invited_by_mail(site: Site) -> defaultdict[str, set[str]]:
     invited: defaultdict[str, set[str]] = defaultdict(set)
     if mail_settings():
         for role, person in addresses_of(site.spec, site.path):
-            invited[role].add(person)
+            invited["judges" if role == "judge" else "people"].add(person)
     return invited
-
-
-def _judges(c: Connection, study_id: str, base: str, invited: set[str]) -> list[Row]:
-    """Give role, id, name, link and state of judges, with the links that are made now."""
-    from quem.store.judges import issue_links, judges_of
-
-    judges = judges_of(c, study_id)
-    new = [
-        one for one in judges if one.linked_at is one.forgotten_at is None and one.id not in invited
-    ]
-    tokens = dict(zip((one.key for one in new), issue_links(c, new, "shell"), strict=True))
-    rows: list[Row] = []
-    for judge in judges:
-        link, state = "", "has a link"
-        if judge.id in invited and judge.linked_at is judge.revoked_at is None:
-            state = _NOT_INVITED
-        elif judge.key in tokens:
-            link, state = f"{base}/j/{tokens[judge.key]}", "new link"
-        elif not judge.has_link:
-            state = "forgotten" if judge.forgotten_at else "link revoked"
-        rows.append(("judge", judge.id, judge.name, link, state))
-    return rows
-
-
-def _subjects(c: Connection, study_id: str, base: str, invited: set[str]) -> list[Row]:
-    """Give role, id, name, link and state of subjects, with the links that are made now."""
-    from quem.store.subjects import issue_subject_link, subjects_of
-
-    rows: list[Row] = []
-    for one in subjects_of(c, study_id):
-        link, state = "", "has a link" if one.has_link else "link revoked"
-        if one.is_gone:
-            state = "gone"
-        elif one.id in invited and one.linked_at is one.revoked_at is None:
-            state = _NOT_INVITED
-        elif one.linked_at is None:
-            link, state = f"{base}/p/{issue_subject_link(c, one, 'shell')}", "new link"
-        rows.append(("subject", one.id, one.name, link, state))
-    return rows
 
 
 def _shown_host(host: str) -> str:

@@ -144,8 +144,6 @@ class _Loading:
             return path, name
         where = f"in {self.data}" if self.data is not None else "beside the study file"
         message = f"there is no file {shown(file)} {where}; name the folder that holds it: --data"
-        if self.spec.cases.source:
-            message += f". It comes from {self.spec.cases.source}"
         self.wrong(loc, message)
         return None
 
@@ -235,7 +233,6 @@ def _cases(
         categorical=spec.categorical,
         weights=spec.weights,
         missing=spec.missing,
-        decimal=spec.decimal,
     )
     result = read_cases(source)
     loading.mistakes += result.mistakes

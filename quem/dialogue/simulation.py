@@ -104,8 +104,6 @@ class Experiment:
         problem = self.problems[target]
         random = np.random.default_rng([settings.seed, target])
         ties = random.permutation(len(self.cases))
-        if settings.list_ties == "order":
-            ties = np.arange(len(self.cases))
         chance = random.random(self.dialogues)
         orders = self.questions.orders(m, settings.orders, random)
         place = np.argsort(orders, axis=1)
@@ -173,9 +171,6 @@ class Experiment:
             true[candidates.cases[:, :compared]],
             k,
             ideal=np.broadcast_to(nearest_true, (len(partial), k)),
-            lam=settings.lam,
-            lowest=settings.lowest,
-            highest=settings.highest,
         )
         contracted = boundary(partial, k) == 0
         return _Lists(candidates.cases, candidates.apart, quality, contracted)
@@ -220,14 +215,11 @@ class Experiment:
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """When a user selects a case in each dialogue, and whether it is a right one."""
         dialogues, points = which.shape
-        settings = user.reads or self.settings
         cases = lists.cases[which.ravel(), : user.top]
-        partial = settings.user_distance == "partial"
-        distance = lists.apart[which.ravel(), : user.top] / NANO if partial else true[cases]
         level = np.nan if user.b is None else self.levels[user.b]
-        shown = CandidateList(cases, distance, same[cases], level, np.repeat(chance, points))
-        position = selections(user, shown, settings).reshape(dialogues, points)
-        position[:, : settings.first_list] = -1
+        shown = CandidateList(true[cases], same[cases], level, np.repeat(chance, points))
+        position = selections(user, shown).reshape(dialogues, points)
+        position[:, 0] = -1  # Nobody selects before the first answer.
         stop = (position >= 0).argmax(axis=1)
         every = np.arange(dialogues)
         chosen = position[every, stop]
@@ -257,7 +249,7 @@ def prepare(
         tuple(users),
         questions or Questions(),
         space,
-        find_regions(space, cases, settings, candidates) if wanted else None,
+        find_regions(space, min(settings.region_size, candidates)) if wanted else None,
         thresholds(space, shares),
         protocol,
         queries,
@@ -292,7 +284,7 @@ def _targets_in_a_task(experiment: Experiment) -> int:
 
 
 # What the strategies are made of, rather than what they are measured by.
-_OF_STRATEGIES = ("neighbors", "neighbor_ties", "regions", "region_size")
+_OF_STRATEGIES = ("neighbors", "region_size")
 
 
 def evaluated_on(experiment: Experiment) -> tuple[str, dict[str, str]]:

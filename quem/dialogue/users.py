@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.dialogue.space import NANO, keyed, steps
+from quem.dialogue.space import NANO, steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.space import Space
 
 
@@ -31,17 +30,13 @@ class User:
     top: int  # how many cases it looks at
     # The share of the case base within its threshold; None where it has none.
     b: float | None = None
-    # Choices of this user that are not those of the experiment: how lists are read.
-    reads: SimulationSettings | None = None
 
 
 @dataclass(frozen=True)
 class CandidateList:
     """The lists that a user is shown at several points of several dialogues."""
 
-    # Of shape (lists, top): indices into the case base, the top candidate first.
-    cases: NDArray[np.int64]
-    # Of shape (lists, top): the distance that users compare with their threshold.
+    # Of shape (lists, top), the top candidate first: the true distance.
     distance: NDArray[np.float64]
     right: NDArray[np.bool_]  # of shape (lists, top): whether a case has the solution of the target
     threshold: float  # NaN for a user without one
@@ -58,25 +53,23 @@ def named_user(name: str, b: float | None) -> User:
     return User(f"{rule}{top} {b:g}" if b else f"{rule}{top}", rule, int(top), b)
 
 
-def selections(user: User, shown: CandidateList, settings: SimulationSettings) -> NDArray[np.int64]:
+def selections(user: User, shown: CandidateList) -> NDArray[np.int64]:
     """Say which position of each list a user selects; -1 where none."""
     if user.rule == "DL":
         return np.where(shown.right[:, 0], 0, -1)
     if user.rule == "A":
-        return _average(shown, user.top, settings)
+        return _average(shown, user.top)
     near = shown.distance[:, : user.top] < shown.threshold
     return np.where(near.any(axis=1), near.argmax(axis=1), -1)
 
 
-def _average(shown: CandidateList, top: int, settings: SimulationSettings) -> NDArray[np.int64]:
+def _average(shown: CandidateList, top: int) -> NDArray[np.int64]:
     distance = shown.distance[:, :top]
     average = distance.mean(axis=1)
     # In billionths, as distances are: equal ones have their average.
     mean, level = steps(average), steps(np.array(shown.threshold))
     better = steps(distance) < mean[:, np.newaxis]
-    equal = ~better.any(axis=1)
-    better[equal] = settings.average_ties == "any"
-    better[equal, 0] = True
+    better[~better.any(axis=1)] = True
     wanted = np.floor(shown.chance * better.sum(axis=1)).astype(int)
     position = (np.cumsum(better, axis=1) > wanted[:, np.newaxis]).argmax(axis=1)
     return np.where(mean < level, position, -1)
@@ -98,6 +91,8 @@ def thresholds(space: Space, shares: tuple[float, ...]) -> dict[float, float]:
     return dict(zip(shares, level.tolist(), strict=True))
 
 
+# For the place of one in a million cases; distances up to 8,000 fit into the rest.
+_BITS = 20
 # Farther than anything: where the target itself is, which is no candidate.
 FAR = np.int64(1) << 42
 
@@ -117,10 +112,10 @@ def nearest(apart: NDArray[np.int64], order: NDArray[np.int64], count: int) -> C
     """
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))
-    key = keyed(apart, place)
+    key = (apart << _BITS) | place
     if count < key.shape[1]:
         key.partition(count - 1, axis=1)
         key = key[:, :count]
     key = np.sort(key, axis=1)
-    near = key >> 20
-    return Candidates(order[key - (near << 20)], near)
+    near = key >> _BITS
+    return Candidates(order[key - (near << _BITS)], near)

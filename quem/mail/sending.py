@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from quem.store.engine import Store
     from quem.store.outbox import Kind, Role, Settled, StoredLetter
 
-KINDS: tuple[Kind, ...] = ("invite", "remind", "thanks")
+KINDS: tuple[Kind, ...] = ("invite", "remind")
 # Seconds, and how often: what became of a letter has to be noted.
 _PATIENCE, _ATTEMPTS = 30.0, 10
 

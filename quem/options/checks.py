@@ -154,12 +154,3 @@ def _order_against_confidence(findings: OptionsFindings, system: int) -> Iterato
             f"{against:,} lists of {findings.name_of(system)} are not in the order of their "
             "confidences; measures use the positions, and thresholds the confidences"
         )
-
-
-@_SWEEPS.add("coarse-thresholds")
-def _coarse_thresholds(findings: OptionsFindings, sweep: Sweep) -> Iterator[str]:
-    if sweep.coarse:
-        yield (
-            f"the lists of {findings.name_of(sweep.system)} are so long that only "
-            f"{len(sweep.threshold)} thresholds were tried"
-        )

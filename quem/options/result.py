@@ -91,11 +91,11 @@ class OptionsFindings:
         return self.scorer.names[self.scorer.headline]
 
     def name_of(self, system: int) -> str:
-        """Name a system as the study file does, with its version."""
+        """Name a system as the study file does."""
         system_id = self.data.systems[system]
         for declared in self.data.spec.systems:
             if declared.id == system_id:
-                return " ".join(filter(None, [declared.name or declared.id, declared.version]))
+                return declared.name or declared.id
         return system_id
 
 

@@ -32,6 +32,9 @@ _MOST_OPTIONS = 20_000_000
 _AT_ONCE = 50
 
 
+MOST_THRESHOLDS = 200
+
+
 @dataclass(frozen=True)
 class Sweep:
     """The scores of one system at each threshold."""
@@ -95,13 +98,13 @@ class CutLists:
         return np.asarray(has[self.ways.which])
 
 
-def cut_lists(answers: Answers, counted: NDArray[np.bool_], settings: OptionsSettings) -> CutLists:
+def cut_lists(answers: Answers, counted: NDArray[np.bool_]) -> CutLists:
     """Choose the thresholds, and make the list of each question at each.
 
     Shapes: `counted` (q,).
     """
     distinct = np.unique(answers.confidence)
-    coarse, most = False, settings.thresholds
+    coarse, most = False, MOST_THRESHOLDS
     width = int(answers.length.max(initial=0)) + 1
     of_lists = ways_of([answers])
     ways, left = of_lists.cut()

@@ -238,8 +238,6 @@ class _Work:
             measures[findings.headline],
             findings.headline,
             ties=used.ties,
-            top=used.top_grade,
-            count=used.judge_next,
         )
         return replace(findings, judged=judged, unjudged=unjudged)
 

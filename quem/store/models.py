@@ -100,7 +100,6 @@ class Organizer(Base):
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
     id: Mapped[str]
     name: Mapped[str] = mapped_column(default="")
-    role: Mapped[str] = mapped_column(default="manager")  # manager | observer
     added: Mapped[bool] = mapped_column(default=False)
     session_hash: Mapped[str | None] = mapped_column(unique=True)
     linked_at: Mapped[dt.datetime | None]
@@ -117,8 +116,6 @@ class JudgeRow(Base):
     key: Mapped[int] = mapped_column(primary_key=True)
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
     id: Mapped[str]
-    id_salt: Mapped[str | None]  # gone when the judge is erased
-    id_digest: Mapped[str]  # of the salt and the first id; stays
     name: Mapped[str] = mapped_column(default="")
     experience: Mapped[float | None]
     added: Mapped[bool] = mapped_column(default=False)
@@ -158,7 +155,6 @@ class BallotRow(Base):
     layout: Mapped[str | None]  # the id of the one that holds now; None until shown
     head: Mapped[int] = mapped_column(default=0)  # number of the last revision
     submitted: Mapped[int | None]  # number of the last submitted revision
-    sealed: Mapped[int] = mapped_column(default=0)  # number of the last revision that is sealed
     seconds: Mapped[float] = mapped_column(default=0.0)
     views: Mapped[dict[str, Any]] = mapped_column(default=dict)  # seconds in view by solver
     opened_at: Mapped[dt.datetime | None]
@@ -184,7 +180,7 @@ class Layout(Base):
 class RevisionRow(Base):
     """A saved state of a ballot: who (its judge), when, from which revision, on which layout.
 
-    Rows are only ever added; `link` chains each to the one before (see `quem.store.chains`).
+    Rows are only ever added.
     """
 
     __tablename__ = "revision"
@@ -200,19 +196,13 @@ class RevisionRow(Base):
     kind: Mapped[str]  # save | submit | reopen
     layout: Mapped[str]
     state: Mapped[dict[str, Any]]
-    words_salt: Mapped[str | None]  # gone when the words are erased
-    words_digest: Mapped[str]  # of the salt and all that the judge wrote; stays
     client: Mapped[str]
     change: Mapped[int]
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
-    link: Mapped[str]
 
 
 class EventRow(Base):
-    """What happened besides revisions: opened, paused, closed, revealed, links, judges. Only added.
-
-    `link` chains each event of a study to the one before (see `quem.store.chains`).
-    """
+    """What happened besides revisions: opened, closed, revealed, links, judges. Only added."""
 
     __tablename__ = "event"
 
@@ -223,7 +213,6 @@ class EventRow(Base):
     actor: Mapped[str]  # judge | organizer | shell | server
     what: Mapped[str]
     detail: Mapped[dict[str, Any]] = mapped_column(default=dict)
-    link: Mapped[str]
 
 
 class MailRow(Base):
@@ -240,7 +229,7 @@ class MailRow(Base):
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
     role: Mapped[str]  # judge | subject
     person_key: Mapped[int]  # of the judge or the subject
-    kind: Mapped[str]  # invite | remind | thanks
+    kind: Mapped[str]  # invite | remind
     round: Mapped[int]
     state: Mapped[str]  # queued | sending | sent | retry | failed | unknown
     tries: Mapped[int] = mapped_column(default=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from sqlalchemy import bindparam, delete, insert, select, update
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 # Who runs a study whose file names nobody.
 DEFAULT = "organizer"
-Role = Literal["manager", "observer"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,6 @@ class StoredOrganizer:
     key: int
     id: str
     name: str
-    role: Role
     added: bool
     session_hash: str | None
     linked_at: dt.datetime | None
@@ -42,11 +40,6 @@ class StoredOrganizer:
     def has_link(self) -> bool:
         """Whether a link of theirs works."""
         return self.session_hash is not None
-
-    @property
-    def is_manager(self) -> bool:
-        """Whether they may do everything, and not only see progress."""
-        return self.role == "manager"
 
 
 _COLUMNS = tuple(getattr(Organizer, name) for name in StoredOrganizer.__dataclass_fields__)
@@ -76,10 +69,10 @@ def organizer_named(c: Connection, study_id: str, organizer_id: str) -> StoredOr
 def sync_organizers(c: Connection, study_id: str, declared: Iterable[DeclaredOrganizer]) -> None:
     """Take the organizers of the study file over; those it no longer names go, with their links.
 
-    Where the file names nobody there is one manager, `DEFAULT`. Who was added midway stays.
+    Where the file names nobody there is one, `DEFAULT`. Who was added midway stays.
     """
-    rows = {one.id: {"name": one.name, "role": one.role, "added": False} for one in declared}
-    rows = rows or {DEFAULT: {"name": "", "role": "manager", "added": False}}
+    rows = {one.id: {"name": one.name, "added": False} for one in declared}
+    rows = rows or {DEFAULT: {"name": "", "added": False}}
     known = {one.id: one for one in organizers_of(c, study_id)}
     for organizer_id, values in rows.items():
         row = known.get(organizer_id)
@@ -100,9 +93,9 @@ def add_organizer(
     """Add an organizer whom the study file does not name."""
     if any(one.id == declared.id for one in organizers_of(c, study_id)):
         raise QuemError([f"there is an organizer {declared.id!r} already; give another id"])
-    values = {"id": declared.id, "name": declared.name, "role": declared.role}
+    values = {"id": declared.id, "name": declared.name}
     c.execute(insert(Organizer).values(study_id=study_id, added=True, **values))
-    record(c, study_id, actor, "organizer-added", whom=declared.id, role=declared.role)
+    record(c, study_id, actor, "organizer-added", whom=declared.id)
     return organizer_named(c, study_id, declared.id)
 
 

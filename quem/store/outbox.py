@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 Role = Literal["judge", "subject"]
-Kind = Literal["invite", "remind", "thanks"]
+Kind = Literal["invite", "remind"]
 Settled = Literal["sent", "retry", "failed", "unknown"]
 State = Literal["queued", "sending"] | Settled
 

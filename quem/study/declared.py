@@ -67,7 +67,6 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
         document, [("problems", loc, i) for loc, i in _ids(content, "problems")], mistakes
     )
     _unique(document, [("organizers", loc, i) for loc, i in _ids(content, "organizers")], mistakes)
-    mistakes += _without_manager(document, content)
     entries = [(section, loc, i) for section in SOLVER_KINDS for loc, i in _ids(content, section)]
     sections = _unique(document, entries, mistakes)
     others = {one for one, section in sections.items() if section != "subjects"}
@@ -130,14 +129,6 @@ def _people(
             message = f"{shown(one)} is also a system or another solver; give each its own id"
             yield document.mistake(loc, message)
         seen.add(one)
-
-
-def _without_manager(document: Document, content: dict[str, Any]) -> Iterator[Mistake]:
-    """Observers alone could not open the study."""
-    roles = [entry.get("role", "manager") for _, entry in _mappings(content, "organizers")]
-    if roles and all(role == "observer" for role in roles):
-        message = "all of them are observers; give one of them role: manager"
-        yield document.mistake(("organizers",), message)
 
 
 def _broken(mistakes: list[Mistake]) -> frozenset[str]:
@@ -213,8 +204,6 @@ def _dangling(
     checks = [
         ("missing", "problem", problems, "problem"),
         ("missing", "solver", list(solvers), "solver"),
-        ("corrections", "problem", problems, "problem"),
-        ("corrections", "solver", list(solvers), "solver"),
         ("assisted", "by", systems, "system"),
         ("assisted", "person", people, "subject"),
     ]

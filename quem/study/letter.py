@@ -47,21 +47,16 @@ def read_letter(path: Path, name: str, *, has_deadline: bool) -> LetterText:
 
 
 def find_letter(file: StudyFile) -> list[Mistake]:
-    """Say what is wrong with the invitation and the reminders of a study, or nothing."""
+    """Say what is wrong with the invitation of a study, or nothing."""
     content: Any = file.document.content
     has_deadline = content.get("deadline") is not None
-    mistakes = []
-    reminders = content.get("reminders")
-    for index, rule in enumerate(reminders if isinstance(reminders, list) else []):
-        if isinstance(rule, dict) and "before_due_days" in rule and not has_deadline:
-            loc = ("reminders", index, "before_due_days")
-            mistakes.append(file.document.mistake(loc, "the study has no deadline; add it"))
     part = content.get("invitation")
     named = part.get("text") if isinstance(part, dict) else None
     if not isinstance(named, str) or not named:
-        return mistakes
+        return []
     if missing := file.not_there(("invitation", "text"), named):
-        return [*mistakes, missing]
+        return [missing]
+    mistakes: list[Mistake] = []
     for language in ("", *get_args(LanguageCode)):
         path, name = file.beside(_of_language(named, language))
         if language and not path.exists():

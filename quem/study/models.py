@@ -44,8 +44,6 @@ Interval = Literal["prediction", "mean", "calibration", "hierarchical"]
 # Of judges' pages; `webjudge.languages` has their names.
 LanguageCode = Literal["en", "de", "es", "fr", "ja", "zh-Hans"]
 _SCALE = (1, 5)
-# That a judge gets at most.
-MOST_REMINDERS = 3
 # Buttons of a scale that fit on a phone.
 _STEPS = 10
 
@@ -83,24 +81,6 @@ def _plain_address(value: str) -> str:
     return _mail_address(value)
 
 
-def _time_zone(value: str) -> str:
-    from zoneinfo import ZoneInfo
-
-    try:
-        ZoneInfo(value)
-    except (OSError, ValueError, LookupError):
-        raise ValueError(
-            f"{value[:60]!r} is not a time zone; use a name such as Europe/Berlin"
-        ) from None
-    return value
-
-
-def _few(value: tuple[Reminder, ...]) -> tuple[Reminder, ...]:
-    if (more := len(value) - MOST_REMINDERS) > 0:
-        raise ValueError(f"a judge gets at most {MOST_REMINDERS} reminders; leave {more} out")
-    return value
-
-
 def _sha256(value: object) -> object:
     digits = value.strip().lower() if isinstance(value, str) else ""
     if not re.fullmatch(r"[0-9a-f]{64}", digits):
@@ -119,9 +99,6 @@ class Problem(StudyPart):
     id: Id = Field(description="As in the rankings.")
     title: Line = Field("", description="For people.")
     statement: FileName = Field("", description="File with the text of the problem.")
-    time_limit: Minutes | None = Field(
-        None, description="Minutes that subjects have for it; otherwise `solving.time_limit`."
-    )
 
 
 class Judge(StudyPart):
@@ -145,13 +122,10 @@ class Judge(StudyPart):
 
 
 class Organizer(StudyPart):
-    """Somebody who runs the study, or watches how far it is."""
+    """Somebody who runs the study."""
 
     id: Id = Field(description="As in the activity log.")
     name: Line = Field("", description="For people.")
-    role: Literal["manager", "observer"] = Field(
-        "manager", description="A manager may do everything, an observer sees progress only."
-    )
 
 
 class Contact(StudyPart):
@@ -178,27 +152,6 @@ class Invitation(StudyPart):
         description="File with the text of invitations; otherwise one in the judge's language; "
         "see [Write your own text](../how-to/invitations.md#write-your-own-text).",
     )
-
-
-class Reminder(StudyPart):
-    """When judges are reminded who have not started, or not finished."""
-
-    after_days: Annotated[int, Field(ge=1, le=365), Numeral] | None = Field(
-        None, description="Days after the invitation."
-    )
-    before_due_days: Annotated[int, Field(ge=0, le=365), Numeral] | None = Field(
-        None, description="Days before the deadline."
-    )
-    unless: Literal["started", "finished"] = Field(
-        "finished",
-        description="Who gets none: those who have started, or only those who have finished.",
-    )
-
-    @model_validator(mode="after")
-    def _has_one_time(self) -> Reminder:
-        if (self.after_days is None) == (self.before_due_days is None):
-            raise ValueError("needs one of after_days and before_due_days")
-        return self
 
 
 class Subject(StudyPart):
@@ -255,17 +208,6 @@ class MissingSolution(StudyPart):
     problem: ProblemId = Field(description="The problem.")
     solver: SolverId = Field(description="The solver.")
     reason: Literal["absent", "failed"] = Field("absent", description="Why there is no solution.")
-
-
-class Correction(StudyPart):
-    """A changed solution that takes the letter and the place of what it corrects."""
-
-    problem: ProblemId = Field(description="The problem.")
-    solver: SolverId = Field(description="The solver.")
-    sha256: Annotated[str, BeforeValidator(_sha256), allowed("64 hexadecimal digits")] = Field(
-        description="SHA-256 of the new solution, as `quem check` prints it."
-    )
-    reason: Line = Field(description="What was corrected, for the record.")
 
 
 class PreflibFile(StudyPart):
@@ -489,20 +431,13 @@ class Solving(StudyPart):
     )
     time_limit: Minutes | None = Field(None, description="Minutes for a problem; none if left out.")
     pause: bool = Field(default=True, description="Whether subjects can pause the clock.")
-    editor: bool = Field(default=True, description="Whether there is a field for a text.")
     uploads: Annotated[tuple[Line, ...], OneOrMore, AfterValidator(_endings)] = Field(
         _UPLOADS, description="Endings of files that can be uploaded; `[]` for none."
     )
-    max_files: Annotated[int, Field(ge=1, le=50), Numeral] = Field(
-        10, description="Most files in a solution."
-    )
-    may_skip: bool = Field(default=True, description="Whether a problem can be skipped.")
     tools: Line = Field("", description="Which tools are allowed; shown beside each problem.")
 
     @model_validator(mode="after")
     def _can_be_answered(self) -> Solving:
-        if not (self.editor or self.uploads):
-            raise ValueError("editor is false and uploads is empty; allow one of the two")
         if wrong := next((q for q in self.questions if q.about not in ("study", "task")), None):
             raise ValueError(
                 f"question {wrong.id!r} needs about: study, or about: task for each problem"
@@ -528,9 +463,6 @@ class BlockDesign(StudyPart):
 
     block_size: Annotated[int, Field(ge=2), Numeral] | None = Field(
         None, description="How many solutions a judge sees at once."
-    )
-    blocks: Literal["balanced"] = Field(
-        "balanced", description="How solutions are assigned to blocks."
     )
 
 
@@ -587,7 +519,7 @@ class SessionSpec(StudySpec):
     problems: Annotated[tuple[Problem, ...], Section] = Field((), description="What was solved.")
     organizers: Annotated[tuple[Organizer, ...], Section] = Field(
         (),
-        description="Who runs the study; nobody named: one manager with the id `organizer`; see "
+        description="Who runs the study; nobody named: one with the id `organizer`; see "
         "[Organizers](../how-to/judging.md#organizers).",
     )
     organizer: Annotated[Contact, Part] = Field(
@@ -600,25 +532,12 @@ class SessionSpec(StudySpec):
         None,
         description="When judges are asked to be done; the study does not close automatically.",
     )
-    reminders: Annotated[tuple[Reminder, ...], Section, AfterValidator(_few)] = Field(
-        (),
-        description="When judges are reminded by mail, at most three times; see [Remind](../how-"
-        "to/invitations.md#remind).",
-    )
-    timezone: Annotated[
-        Line, AfterValidator(_time_zone), allowed("IANA name, such as Europe/Berlin")
-    ] = Field("UTC", description="Where it is 9:00 when reminders are sent.")
     minutes: Minutes | None = Field(
         None,
         description="Minutes that a judge needs; otherwise estimated from the number of tasks and "
         "the length of the solutions.",
     )
     judges: Annotated[tuple[Judge, ...], Section] = Field((), description="Who ranked.")
-    corrections: Annotated[tuple[Correction, ...], Section] = Field(
-        (),
-        description="Changed solutions that keep their letter and place; see [Correct a "
-        "solution](../how-to/midway.md#correct-a-solution).",
-    )
     solutions: FolderName = Field(
         "solutions", description="Folder of the solutions, for the judging app."
     )

@@ -62,7 +62,6 @@ class OptionsSystem(StudyPart):
 
     id: Id = Field(description="As in the lists.")
     name: Line = Field("", description="Name in the report; by default the id.")
-    version: Line = Field("", description="Put after the name.")
     lists: Annotated[tuple[FileName, ...], OneOrMore] = Field(
         (), description="Files with the lists of this system alone."
     )
@@ -88,12 +87,6 @@ class OptionsSettings(StudyPart):
     missing: Literal["empty", "leave-out"] = Field(
         "empty",
         description="Whether a question without a list counts as an empty list or is left out.",
-    )
-    thresholds: Annotated[int, Field(ge=2, le=10_000), Numeral] = Field(
-        200, description="Greatest number of thresholds to try."
-    )
-    bins: Annotated[int, Field(ge=2, le=100), Numeral] = Field(
-        10, description="Number of bins of the reliability diagram and of the ECE."
     )
     level: Level = Field(0.95, description="Level of the intervals.")
     bootstrap: Count = Field(

@@ -89,32 +89,6 @@ def test_text_is_read_as_it_stands(tmp_path: Path) -> None:
         assert image.size == (400, 600)
 
 
-def test_images_are_as_small_as_their_pages_allow(tmp_path: Path) -> None:
-    """Grey pages are grey, others have 256 colors, and photographs are JPEG; none is huge."""
-    doc = document(n_pages=4)
-    doc.pages[1].obj.Contents = doc.make_stream(b"1 0 0 rg 10 10 90 90 re f")
-    noise = Image.effect_noise((300, 200), 90).convert("RGB")
-    photo = doc.make_stream(noise.tobytes(), Type=Name.XObject, Subtype=Name.Image)
-    photo.Width, photo.Height, photo.BitsPerComponent = 300, 200, 8
-    photo.ColorSpace = Name.DeviceRGB
-    doc.pages[2].obj.Resources.XObject.Im1 = photo
-    doc.pages[2].obj.Contents = doc.make_stream(b"300 0 0 200 0 0 cm /Im1 Do")
-    doc.pages[3].obj.MediaBox = [0, 0, 14_400, 30]
-    path = saved(tmp_path / "a.pdf", doc)
-    formats = []
-    for number, page in enumerate(read_pdf(path).pages, 1):
-        content, mimetype = page_image(path, number)
-        with Image.open(io.BytesIO(content)) as image:
-            assert image.size == (page.width, page.height)
-            formats.append((mimetype, image.mode, image.size))
-    assert formats == [
-        ("image/png", "L", (600, 400)),
-        ("image/png", "P", (600, 400)),
-        ("image/jpeg", "L", (600, 400)),
-        ("image/png", "L", (5000, 10)),
-    ]
-
-
 def _bomb(path: Path) -> Path:
     """A few kilobytes that become more than a gigabyte."""
     block = bytes(1 << 24)
@@ -238,14 +212,3 @@ def test_pages_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     shutil.rmtree(folder.parent)
     assert page_image(path, 1) == first
     assert page_image(with_content(tmp_path / "b.pdf", b"% new"), 1)[1] == "image/png"
-
-
-def test_a_changed_file_is_drawn_anew(tmp_path: Path) -> None:
-    """What is shown follows the file."""
-    path = with_content(tmp_path / "a.pdf", b"BT /F1 14 Tf 20 100 Td (first) Tj ET")
-    assert read_pdf(path).pages[0].text == "first"
-    with_content(path, b"BT /F1 14 Tf 20 100 Td (another) Tj ET")
-    assert read_pdf(path).pages[0].text == "another"
-    path.unlink()
-    with pytest.raises(FileError, match="cannot be read"):
-        read_pdf(path)

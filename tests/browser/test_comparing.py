@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,9 +14,7 @@ from tests.browser.judging import (
     choose,
     is_saved,
     rank_by_keys,
-    row,
     shown_ranking,
-    submit,
     title,
 )
 from tests.browser.views import EVERY_VIEW, PHONE
@@ -89,89 +86,6 @@ def test_a_placement_is_one_change_and_its_undo_asks_again(visit: Callable[..., 
     # The answers before the last one stay, so that it is first, or second.
     answer(page, "ABCD")
     assert ["D"] in come.equals_store()["state"]["ranked"][:2]
-
-
-def test_a_double_click_answers_once(visit: Callable[..., Visit]) -> None:
-    """The second press of a double click is no answer to the next question; nor is a held key."""
-    page = visit().enter(ranked="ABC")
-    page.keyboard.press("c")
-    page.locator("[data-verdict=better]").dblclick()
-    expect(page.locator(".compare-head .meta")).to_contain_text("Question 2")
-    page.keyboard.press("Backspace")
-    page.locator("#compare-title").focus()
-    page.keyboard.down("=")
-    page.keyboard.down("=")
-    page.keyboard.up("=")
-    expect(title(page)).to_have_text("Solution E")
-
-
-def test_arrows_scroll_in_a_text_and_answer_outside(visit: Callable[..., Visit]) -> None:
-    """With the focus in a pane the arrows are the browser's."""
-    page = visit().enter()
-    long = page.locator("#tray .chip", has_text="Long")
-    label = str(long.get_attribute("data-label"))
-    others = [one for one in "ABCDE" if one != label]
-    rank_by_keys(page, "".join(others[:2]))
-    row(page, label).click()
-    page.keyboard.press("c")
-    body = page.locator(f".pane[data-pane='{label}'] .body")
-    body.focus()
-    for key in ("ArrowLeft", "ArrowRight"):
-        page.keyboard.press(key)
-    expect(title(page)).to_contain_text("Which is better")
-    # From the title the vertical ones scroll the panes; a long text beside a short one, alone.
-    page.locator("#compare-title").focus()
-    page.keyboard.press("PageDown")
-    assert body.evaluate("body => body.scrollTop") > 100
-    expect(page.get_by_role("button", name="Scroll together")).to_have_attribute(
-        "aria-pressed", "false"
-    )
-    page.keyboard.press("s")
-    expect(page.get_by_role("button", name="Scroll together")).to_have_attribute(
-        "aria-pressed", "true"
-    )
-
-
-def test_two_ranked_solutions_are_compared(visit: Callable[..., Visit]) -> None:
-    """An answer against the order moves the winner directly above, which is one change."""
-    come = visit()
-    page = come.enter(ranked="ABCDE")
-    # In the review: neighbors; the answer agrees.
-    page.get_by_role("button", name="Compare A and B").click()
-    expect(page.locator(".compare")).to_be_visible()
-    answer(page, "ABCDE")
-    expect(page.locator("#announcement")).to_have_text("Your answer agrees with the order.")
-    expect(title(page)).to_have_text("All ranked. Is this your order?")
-    choose(page, "E", "Compare with…")
-    page.get_by_role("dialog").get_by_role("button", name=re.compile("^B")).click()
-    expect(page.locator(".compare")).to_be_visible()
-    answer(page, "AECDB")
-    assert shown_ranking(page) == [["A"], ["E"], ["B"], ["C"], ["D"]]
-    page.get_by_role("button", name="Compare C and D").click()
-    expect(page.locator(".compare")).to_be_visible()
-    page.keyboard.press("=")
-    state = come.equals_store()["state"]
-    assert state["ranked"] == [["A"], ["E"], ["B"], ["C", "D"]]
-    verdicts = [(c["new"], c["other"], c["verdict"]) for c in state["comparisons"]]
-    assert verdicts == [("B", "A", "worse"), ("E", "B", "better"), ("D", "C", "equal")]
-    page.keyboard.press("Control+z")
-    assert come.equals_store()["state"]["ranked"] == [["A"], ["E"], ["B"], ["C"], ["D"]]
-
-
-def test_one_tie_of_all_is_asked_about_once(visit: Callable[..., Visit]) -> None:
-    """It may be meant, and it may be a slip."""
-    come = visit()
-    page = come.enter(ranked="ABCDE")
-    for label in "BCDE":
-        choose(page, label, "Tie with above")
-    submit(page)
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("You tied all 5 solutions. Is that right?")
-    dialog.get_by_role("button", name="Cancel").click()
-    assert not come.equals_store()["submitted"]
-    submit(page)
-    dialog.get_by_role("button", name="Submit ranking").click()
-    come.has_submitted()
 
 
 def test_the_review_names_what_was_never_opened(visit: Callable[..., Visit]) -> None:

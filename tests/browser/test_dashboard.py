@@ -11,7 +11,6 @@ import pytest
 from playwright.sync_api import expect
 
 from quem.errors import StudyWarning
-from quem.store.judges import add_judge
 from quem.store.organizers import issue_organizer_link
 from quem.store.state import State
 from tests.browser.axe import objections
@@ -192,27 +191,6 @@ def test_news_come_by_themselves_and_disturb_nobody(browser: Browser, site: Site
         assert dashboard.complaints == []
 
 
-def test_news_come_every_twenty_seconds(browser: Browser, site: Site) -> None:
-    """Nobody has to do anything for it."""
-    with at_dashboard(browser, site) as dashboard:
-        dashboard.page.clock.install()
-        dashboard.page.reload()
-        rank_all(site, "J3")
-        with dashboard.page.expect_response(lambda answer: answer.url.endswith("/dashboard")):
-            dashboard.page.clock.fast_forward(21_000)
-        expect(dashboard.page.locator("body")).to_contain_text("4 of 5")
-
-
-def test_a_new_judge_appears(browser: Browser, site: Site) -> None:
-    """A judge who was added elsewhere comes into both tables."""
-    with at_dashboard(browser, site) as dashboard:
-        with site.store.write() as c:
-            add_judge(c, site.id, "J9", "", None, "shell")
-        dashboard.refresh()
-        assert "J9" in dashboard.page.locator("table.judges tbody tr").nth(3).inner_text()
-        assert dashboard.page.locator("#groups thead th").all_inner_texts()[-2:] == ["J3", "J9"]
-
-
 def test_an_ended_link_is_told(browser: Browser, site: Site) -> None:
     """Whose link was replaced is told so on the page that is still open."""
     with at_dashboard(browser, site) as dashboard:
@@ -329,22 +307,6 @@ def test_what_cannot_be_undone_needs_a_word(browser: Browser, site: Site) -> Non
         page.keyboard.press("Enter")
         expect(page.locator(".tag.state")).to_have_text("Open (rankings revealed)")
         assert dashboard.complaints == []
-
-
-def test_menus_close(browser: Browser, site: Site) -> None:
-    """By Escape, which gives the focus back, and by a click elsewhere."""
-    with at_dashboard(browser, site) as dashboard:
-        page = dashboard.page
-        menu = page.locator("#more-1 ul")
-        page.click("#more-1 summary")
-        expect(menu).to_be_visible()
-        page.keyboard.press("Tab")
-        page.keyboard.press("Escape")
-        expect(menu).to_be_hidden()
-        assert page.evaluate("document.activeElement.parentElement.id") == "more-1"
-        page.click("#more-1 summary")
-        page.click("h2#judges-title")
-        expect(menu).to_be_hidden()
 
 
 def press(page: Page, name: str, *, navigates: bool = True) -> None:

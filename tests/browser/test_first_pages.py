@@ -97,24 +97,3 @@ def submit_what_is_saved(site: Site) -> None:
         state = current_state(c, ballot)
         change = Change(ballot.head, "tab-12345678", 9, ballot.layout.id, state, "submit")
         save(c, judge.key, ballot.public_id, change)
-
-
-def test_fonts_come_with_the_page(browser: Browser, site: Site) -> None:
-    """Letters of other scripts fetch their files, and no other host is asked."""
-    with at_dashboard(browser, site) as visit:
-        page = visit.page
-        with site.store.write() as c:
-            token = issue_link(c, judge_named(c, site.id, "J1"), "shell")
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
-        visit.open(f"/j/{token}")
-        page.evaluate("document.fonts.ready")
-        fonts = {url.rpartition("/")[2] for url in asked if url.endswith(".woff2")}
-        assert {
-            "inter-latin-wght-normal.woff2",
-            *(f"source-serif-4-{s}-wght-normal.woff2" for s in ("latin", "latin-ext", "cyrillic")),
-            "source-serif-4-greek-wght-normal.woff2",
-        } <= fonts
-        assert all(url.startswith(visit.base) for url in asked)
-        assert page.evaluate("document.fonts.check('16px Inter')")
-        assert visit.complaints == []

@@ -144,26 +144,3 @@ def test_pages_without_formulas_load_nothing(visit: Callable[..., Visit]) -> Non
     open_solution(come, "It costs")
     expect(come.page.locator(".katex").first).to_be_attached()
     assert sum(url.endswith("katex.min.js") for url in asked) == 1
-
-
-def test_notebooks_and_drawings_are_shown(visit: Callable[..., Visit]) -> None:
-    """Cells one after another with their pictures, and a drawing as an image."""
-    come = visit()
-    come.enter()
-    prose = open_solution(come, "Findings")
-    expect(prose.locator("img")).to_have_count(2)
-    for image in prose.locator("img").all():
-        image.scroll_into_view_if_needed()
-        expect(image).to_have_js_property("naturalWidth", 8)
-    expect(prose.locator(".katex").first).to_be_attached()
-    expect(prose.get_by_text("ZeroDivisionError: division")).to_be_visible()
-    accessible(come.page, "a notebook")
-    chips = come.page.locator("#tray .chip").all()
-    labels = [str(chip.get_attribute("data-label")) for chip in chips]
-    for label in labels:
-        row(come.page, label).click()
-        image = come.page.locator("#main img").first
-        if image.count() and not come.page.locator("#main .katex").count():
-            expect(image).to_have_js_property("naturalWidth", 160)
-            return
-    pytest.fail("no drawing was shown")

@@ -226,30 +226,6 @@ def test_grading_is_translated_and_fits(
     look(page, "done")
 
 
-def test_an_order_against_the_grades_is_refused(come: Callable[..., Visit]) -> None:
-    """Whatever a page sends, each place in the order is that of one grade."""
-    visit = come("J2")
-    data = visit.page.evaluate("JSON.parse(document.querySelector('#group-data').textContent)")
-    good = {"A": "2", "B": "1", "C": "1", "D": "0"}
-    ranked = [["A"], ["B", "C"], ["D"]]
-    wrong: list[tuple[list[list[str]], dict[str, str]]] = [
-        ([["B", "C"], ["A"], ["D"]], good),
-        ([["A", "B"], ["C"], ["D"]], good),
-        ([["A"], ["B"], ["C"], ["D"]], good),
-        (ranked, {**good, "E": "0"}),
-        (ranked, {**good, "A": "3"}),
-        (ranked, {"A": "2"}),
-        (ranked, {}),
-    ]
-    for number, (order, grades) in enumerate([*wrong, (ranked, good)]):
-        state = {**data["blank"], "ranked": order, "tray": ["E"], "answers": {"grade": grades}}
-        state["answers"] = {key: given for key, given in state["answers"].items() if given}
-        body = {"base": 0, "client": "tab-of-a-test", "change": number + 1, "seconds": 0}
-        sent = {**body, "layout": data["layout"], "state": state, "submit": False}
-        answer = visit.context.request.put(f"{visit.served.base}{data['urls']['state']}", data=sent)
-        assert answer.status == (200 if grades == good and order == ranked else 422), order
-
-
 def test_a_pool_is_judged_from_begin_to_end(browser: Browser, tmp_path: Path) -> None:
     """A few queries of the trial `pooling`: the retrievers are measured by what judges pressed."""
     found = judged_pool(browser, tmp_path, random.Random(1), queries=3, judges=2)

@@ -16,7 +16,6 @@ from quem.study.reading import read_study
 from tests.browser.judging import (
     Visit,
     accessible,
-    choose,
     choose_act,
     drag,
     is_ready,
@@ -336,52 +335,8 @@ def test_all_is_mirrored(come: Callable[..., Visit]) -> None:
     accessible(page, "receipt")
 
 
-def test_left_stays_left(come: Callable[..., Visit]) -> None:
-    """Panes, buttons, arrows, and keys of a question are where they are in English."""
-    visit = come(RIGHT)
-    page = visit.page
-    enter(page)
-    press(page, "A", "Alt+ArrowUp")
-    row(page, "D").click()
-    page.keyboard.press("c")
-    accessible(page, "comparing")
-    left, right = (pane.get_attribute("data-pane") for pane in page.locator(".pane").all())
-    assert left_of(page, f".pane[data-pane={left}]") < left_of(page, f".pane[data-pane={right}]")
-    one, other = "[data-side=left]", "[data-side=right]"
-    assert left_of(page, one) < left_of(page, "[data-verdict=equal]") < left_of(page, other)
-    assert left_of(page, f"{one} kbd") < left_of(page, f"{one} .letter")
-    assert left_of(page, f"{other} kbd") > left_of(page, f"{other} .letter")
-    for side, sign, label in ((one, "←", left), (other, "→", right)):
-        expect(page.locator(f"{side} kbd")).to_have_text(sign)
-        expect(page.locator(f"{side} .letter")).to_have_text(label or "?")
-    page.keyboard.press("ArrowLeft")
-    assert shown_ranking(page) == [[left], [right]]
-
-
 def left_of(page: Page, selector: str) -> float:
     """The left edge of an element on the screen."""
     box = page.locator(selector).bounding_box()
     assert box, selector
     return box["x"]
-
-
-def test_the_language_can_be_changed_in_the_workspace(come: Callable[..., Visit]) -> None:
-    """In its help; the task stays, and its ranking, whose reasons are stored in English."""
-    visit = come("de")
-    page = visit.page
-    enter(page)
-    choose(page, "A", "Nicht beurteilbar")
-    page.get_by_role("button", name="Als „nicht beurteilbar“ markieren").click()
-    press(page, "B", "Alt+ArrowUp")
-    expect(page.locator("#save-status[data-word=saved]")).to_contain_text("Gespeichert")
-    reason = visit.served.stored(visit.judge, "P0")["state"]["cannot"]
-    reason = reason or visit.served.stored(visit.judge, "P1")["state"]["cannot"]
-    assert reason == {"A": "Outside my expertise"}
-    expect(row(page, "A")).to_have_accessible_name(re.compile("Außerhalb meines Fachgebiets"))
-    where = page.url
-    page.keyboard.press("?")
-    page.locator("#help [value=ja]").click()
-    expect(page.locator("html[lang=ja]")).to_be_visible()
-    assert page.url == where
-    expect(row(page, "A")).to_have_accessible_name(re.compile("専門外である"))
-    assert shown_ranking(page) == [["B"]]

@@ -92,26 +92,3 @@ def test_a_judge_answers_by_mouse_touch_and_keys(browser: Browser, served: Serve
     page.get_by_role("button", name="Send answers").click()
     expect(page.get_by_text("Your answers are saved.")).to_be_visible()
     come.close()
-
-
-def test_a_question_that_came_since_is_asked_before_submitting(
-    browser: Browser, tmp_path: Path
-) -> None:
-    """The page of before gets the questions of now, and the ranking stays a draft meanwhile."""
-    study = write_judging_study(tmp_path, problems=1, solvers=3, judges=1)
-    with Served(study) as served:
-        come = Visit(browser, served, "J0")
-        page = come.enter(ranked="ABC")
-        served.stop()
-        text = study.read_text()
-        study.write_text(
-            f"{text}judging: {{questions: [{{id: hard, about: task, kind: choice, "
-            "text: How hard was it?, options: [easy, hard], required: true}]}\n"
-        )
-        served.start()
-        submit(page)
-        expect(page.get_by_text("Still to answer before you submit")).to_be_visible()
-        page.get_by_label("easy").check()
-        submit(page)
-        come.has_submitted()
-        come.close()

@@ -53,18 +53,6 @@ def test_report_is_written_beside_the_study(quem_command: Command, studies: Path
     assert json.loads((folder / "analysis.json").read_text("utf-8"))["mode"] == "systems"
 
 
-def test_a_later_comparison_leaves_nothing_old(quem_command: Command, studies: Path) -> None:
-    """Figures and tables that the new comparison has not are removed, other files stay."""
-    folder = studies / "out"
-    quem_command("compare", studies / "study.yaml", "--out", folder)
-    (folder / "notes.txt").write_text("mine")
-    quem_command("compare", studies / "study.yaml", "--systems", "fitter-1", "--systems",
-                 "stacker", "--out", folder)  # fmt: skip
-    names = {file.name for file in folder.iterdir()}
-    assert "progression.svg" not in names
-    assert {"notes.txt", "differences.svg", "analysis.json"} <= names
-
-
 def test_several_studies_report_into_the_current_folder(
     quem_command: Command, studies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,26 +85,6 @@ def test_json_prints_and_writes_nothing(quem_command: Command, studies: Path) ->
     assert [person["person"] for person in printed["uplifts"][0]["people"]] == [
         "S2", "S4", "S5", "S7"
     ]  # fmt: skip
-
-
-def test_same_input_gives_the_same_bytes(quem_command: Command, studies: Path) -> None:
-    """Every file of a report is the same when it is made again."""
-    both = []
-    for name in ("one", "two"):
-        quem_command("compare", studies / "study.yaml", "--out", studies / name)
-        both.append({file.name: file.read_bytes() for file in (studies / name).iterdir()})
-    assert both[0] == both[1]
-
-
-def test_incomplete_rankings_are_told(quem_command: Command, tmp_path: Path) -> None:
-    """What is left out of a difference is a warning, and exit is 0."""
-    code, out, err = quem_command("compare", _two_systems(tmp_path))
-    assert code == 0
-    assert "of the 3 rankings that include both" in out
-    assert (
-        "warning: not-always-together: rankings that include only one of two systems are not used "
-        "to compare them, except for worths: sys and two (1 ranking)"
-    ) in err
 
 
 @pytest.mark.parametrize(
@@ -164,18 +132,6 @@ def _refusal(quem_command: Command, *words: object) -> str:
     return err.removeprefix("error: ").rstrip("\n")
 
 
-def test_one_system_is_refused(quem_command: Command, tmp_path: Path) -> None:
-    """A comparison is of two: the message says what there is, and what to do."""
-    path = write_study(tmp_path, study_with())
-    assert _refusal(quem_command, path).endswith(
-        "systems: a comparison needs two systems with ranks, and only sys has any here; add a "
-        "system, or name a second study"
-    )
-    assert _refusal(quem_command, path, "--systems", "syss") == (
-        f"systems: there is no system 'syss' in {path}; did you mean sys?"
-    )
-
-
 def test_units_that_differ_are_refused(quem_command: Command, studies: Path) -> None:
     """Years against months name both files, the place and the remedy."""
     path = studies / "next-year.yaml"
@@ -184,15 +140,6 @@ def test_units_that_differ_are_refused(quem_command: Command, studies: Path) -> 
     assert _refusal(quem_command, studies / "study.yaml", path) == (
         f"{path}:10:18: experience_unit: experience is counted in 'months' here and in 'years' in "
         f"{studies / 'study.yaml'}; state it in the same unit in both, numbers included"
-    )
-
-
-def test_a_study_named_twice_is_refused(quem_command: Command, studies: Path) -> None:
-    """The same file under two names is still the same study."""
-    other = studies / ".." / studies.name / "study.yaml"
-    assert _refusal(quem_command, studies / "study.yaml", other) == (
-        f"{other}: is named twice, and a study is not independent of itself; name another, or "
-        "name it once to compare the systems in it"
     )
 
 
@@ -210,21 +157,6 @@ def test_tests_that_cannot_be_are_refused(quem_command: Command, tmp_path: Path)
     )
 
 
-def test_averages_of_one_study_are_refused(quem_command: Command, tmp_path: Path) -> None:
-    """Published averages say nothing of single rankings."""
-    averages = {"S1": 1, "S2": 2, "S3": 3, "S4": 4, "S5": 5, "S6": 6.5, "sys": 4, "two": 3}
-    table = "solver,average_rank\n" + "".join(f"{s},{x}\n" for s, x in averages.items())
-    study = study_with(
-        problems=None, judges=None, systems=[{"id": "sys"}, {"id": "two"}],
-        rankings={"from": "averages", "file": "averages.csv"},
-    )  # fmt: skip
-    path = write_study(tmp_path, study, averages__csv=table)
-    assert _refusal(quem_command, path).endswith(
-        "rankings: comparing systems of one study needs the ranks, and this study has only their "
-        "averages; give the ranks, or name a second study"
-    )
-
-
 def test_an_open_session_is_read_only_with_reveal(
     quem_command: Command, judging_study: Path, studies: Path
 ) -> None:
@@ -238,3 +170,14 @@ def test_an_open_session_is_read_only_with_reveal(
     assert code == 0
     assert "warning: session-open: made-up: the judging session is not closed" in err
     assert json.loads(out)["studies"][0]["id"] == "made-up"
+
+
+def test_incomplete_rankings_are_told(quem_command: Command, tmp_path: Path) -> None:
+    """What is left out of a difference is a warning, and exit is 0."""
+    code, out, err = quem_command("compare", _two_systems(tmp_path))
+    assert code == 0
+    assert "of the 3 rankings that include both" in out
+    assert (
+        "warning: not-always-together: rankings that include only one of two systems are not used "
+        "to compare them, except for worths: sys and two (1 ranking)"
+    ) in err

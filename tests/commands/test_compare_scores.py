@@ -38,27 +38,11 @@ def test_a_report_is_written_beside_the_study(quem_command: Command, tmp_path: P
     assert out == (folder / "analysis.json").read_text("utf-8")
 
 
-def test_two_studies_have_one_report(
-    quem_command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of several studies the report is in the current folder; a pair has its difference."""
-    monkeypatch.chdir(tmp_path)
-    one = write_retrievers(tmp_path, "one", {"a": 0.3})
-    two = write_retrievers(tmp_path, "two", {"a": 2.0}, seed=1)
-    code, out, _ = quem_command("compare", one, two, "--headline", "rr")
-    assert code == 0
-    assert "a (two) − a (one)\n" in out
-    assert "by RR (95% interval" in out
-    names = {file.name for file in (tmp_path / "one-compare").iterdir()}
-    assert {"differences.csv", "leaderboard.svg"} <= names
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--form", "log"), "--form is not for a study of kind retrieval"),
         (("--test", "twoway"), "--test is not for a study of kind retrieval"),
-        (("--max-length", "3"), "--max-length is not for a study of kind retrieval"),
         (("--jobs", "2"), "--jobs is not for a study of kind retrieval"),
         (("--data", "x"), "--data is not for a study of kind retrieval"),
         (("--reveal",), "--reveal is not for a study of kind retrieval"),
@@ -77,14 +61,6 @@ def test_wrong_usage_ends_with_2(
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_experience_studies_have_no_scores(quem_command: Command) -> None:
-    """Years of experience are not scores of queries."""
-    study = STUDIES / "assembly-planners" / "study.yaml"
-    code, _, err = quem_command("compare", study, "--measures", "AP")
-    assert code == 2
-    assert "--measures is not for a study of kind experience" in err
-
-
 def test_kinds_do_not_mix(quem_command: Command, tmp_path: Path) -> None:
     """Years of experience do not compare with scores of queries, whichever comes first."""
     path = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
@@ -98,17 +74,6 @@ def test_kinds_do_not_mix(quem_command: Command, tmp_path: Path) -> None:
     code, _, err = quem_command("compare", study, path)
     assert code == 1
     assert "this is a retrieval study" in err
-
-
-def test_mistakes_of_all_studies_are_told_at_once(quem_command: Command, tmp_path: Path) -> None:
-    """Each study's mistakes are named; nothing is written."""
-    paths = [write_retrievers(tmp_path, name, {"a": 0.3, "b": 0.9}) for name in ("one", "two")]
-    for path in paths:
-        path.write_text(path.read_text("utf-8").replace("headline", "headlines"), "utf-8")
-    code, out, err = quem_command("compare", *paths)
-    assert (code, out, len(err.splitlines())) == (1, "", 2)
-    assert "one.yaml" in err.splitlines()[0]
-    assert "two.yaml" in err.splitlines()[1]
 
 
 def test_code_can_be_refused(quem_command: Command) -> None:

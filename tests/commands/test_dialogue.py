@@ -69,13 +69,6 @@ def test_a_cluster_says_the_same(study: Path) -> None:
     assert result.stdout == run("analyze", study, "--json").stdout
 
 
-def test_settings_of_the_command_line(study: Path) -> None:
-    """--level, --bootstrap, --permutations and --seed replace those of the file."""
-    result = run("analyze", study, "--json", "--level", 0.9, "--seed", 7, "--bootstrap", 0)
-    settings = json.loads(result.stdout)["settings"]
-    assert (settings["level"], settings["seed"], settings["bootstrap"]) == (0.9, 7, 0)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -99,18 +92,18 @@ def test_options_of_other_kinds(words: tuple[object, ...], message: str) -> None
     assert message in result.stderr
 
 
-def test_what_is_not_there_for_dialogues() -> None:
-    """A session is refused in one sentence."""
-    result = run("serve", FOLDER / "bikes.yaml")
-    assert "this is a dialogue study" in str(result.exception) + result.output
-
-
 def test_check(study: Path) -> None:
     """What was read is counted, what is doubtful told, and nothing simulated or written."""
     result = run("check", study)
     assert result.exit_code == 0
     assert "found: 64 cases, 10 attributes" in result.stdout
     assert sorted(path.name for path in study.parent.iterdir()) == ["bikes.csv", "study.yaml"]
+
+
+def test_the_template_is_the_study() -> None:
+    """The cases of the template are those of the study that comes with quem."""
+    template = FOLDER.parents[1] / "templates" / "init" / "dialogue" / "cases.csv"
+    assert template.read_bytes() == (FOLDER / "bikes.csv").read_bytes()
 
 
 def test_check_tells_what_is_doubtful_before_dialogues(tmp_path: Path) -> None:
@@ -121,27 +114,3 @@ def test_check_tells_what_is_doubtful_before_dialogues(tmp_path: Path) -> None:
     result = run("check", path)
     for code in ("few-cases", "constant-attribute", "k-large", "threshold-small"):
         assert f"warning: {code}: " in result.stderr
-
-
-def test_data_elsewhere(study: Path, tmp_path: Path) -> None:
-    """The case base is looked for in the folder that --data names."""
-    (tmp_path / "data").mkdir()
-    (tmp_path / "bikes.csv").rename(tmp_path / "data" / "bikes.csv")
-    without = run("check", study)
-    assert without.exit_code == 1
-    assert "name the folder that holds it: --data" in str(without.exception)
-    assert run("check", study, "--data", tmp_path / "data").exit_code == 0
-
-
-def test_init_makes_a_study_that_runs(tmp_path: Path) -> None:
-    """What ``quem init`` writes can be checked as it is."""
-    assert run("init", "--kind", "dialogue", tmp_path / "new").exit_code == 0
-    result = run("check", tmp_path / "new" / "study.yaml")
-    assert result.exit_code == 0, result.output
-    assert "found: 64 cases" in result.stdout
-
-
-def test_the_template_is_the_study() -> None:
-    """The cases of the template are those of the study that comes with quem."""
-    template = FOLDER.parents[1] / "templates" / "init" / "dialogue" / "cases.csv"
-    assert template.read_bytes() == (FOLDER / "bikes.csv").read_bytes()

@@ -53,21 +53,6 @@ def test_mistakes_end_with_1_and_write_nothing(
     assert sorted(path.parent.rglob("*")) == before
 
 
-def test_mistakes_of_the_analysis_end_with_1(
-    quem_command: Callable[..., Outcome], make_study: Callable[..., Path]
-) -> None:
-    """What only the analysis can find out is a mistake too, and so for `check`."""
-    path = make_study(study_with(analysis={"form": "cubic"}))
-    place = f"{len(path.read_text().splitlines()) - 2}:11"
-    for command in ("check", "analyze"):
-        code, out, err = quem_command(command, path)
-        assert (code, out) == (1, "")
-        assert err == (
-            f"error: {path}:{place}: analysis.form: a cubic skill function needs 12 subjects, "
-            "and there are 6\n"
-        )
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -164,29 +149,6 @@ def test_out_is_a_folder_and_not_for_json(
     assert code == 2
     assert "--json writes nothing, so it takes no --out" in err
     assert not (path.parent / "new").exists()
-
-
-def test_a_setting_of_the_command_line_is_named_without_a_file(
-    quem_command: Callable[..., Outcome], make_study: Callable[..., Path]
-) -> None:
-    """The study file is not blamed for what the caller asked."""
-    code, _, err = quem_command("analyze", make_study(study_with()), "--form", "cubic")
-    assert code == 1
-    assert err.startswith("error: form: a cubic skill function needs 12 subjects")
-
-
-def test_check_counts_averages(
-    quem_command: Callable[..., Outcome], make_study: Callable[..., Path]
-) -> None:
-    """A study of averages has neither judges nor ranks to count."""
-    averages = "".join(f"S{i},{i}\n" for i in range(1, 7))
-    source = {"from": "averages", "file": "a.csv"}
-    study = study_with(rankings=source, judges=None, problems=None, systems=None)
-    code, out, _ = quem_command(
-        "check", make_study(study, a__csv=f"solver,average_rank\n{averages}")
-    )
-    assert code == 0
-    assert out.endswith("\nfound: 6 subjects, 6 average ranks\n")
 
 
 def test_init_names_a_folder_with_spaces_so_that_a_shell_reads_it(

@@ -1,8 +1,7 @@
-"""``quem invite``: letters by a real mail server, never twice."""
+"""``quem links --mail``: letters by a real mail server, never twice."""
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 import os
 import random
@@ -28,7 +27,7 @@ from quem.store.judges import (
 from quem.store.location import locate_database
 from quem.store.models import EventRow, JudgeRow, MailRow
 from quem.store.outbox import claim, decide, lapse, letters_of, next_due, queue_letter
-from quem.store.studies import register_study, session_of, set_state
+from quem.store.studies import register_study, session_of
 from quem.study.reading import read_study
 from tests.commands.sessions import close, hold_session
 from tests.mail.smtp import MailHost
@@ -81,6 +80,17 @@ def study(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def invite(quem_command: Callable[..., Outcome], study: Path) -> Callable[..., Outcome]:
+    """Send invitations: to those who have none, or a new one to those who are named."""
+
+    def run(*judges: str) -> Outcome:
+        again = [word for judge in judges for word in ("--reissue", judge)]
+        return quem_command("links", "judges", study, "--mail", *again)
+
+    return run
+
+
 @contextmanager
 def opened(study: Path, database: str | None = None) -> Iterator[Store]:
     """The study's store."""
@@ -113,7 +123,7 @@ def test_a_letter_is_sent_once(
     quem_command: Callable[..., Outcome], host: MailHost, study: Path, database: str
 ) -> None:
     """What is not accepted yet is delivered by a later run; nobody gets two, and links work."""
-    command = ("invite", study, "--database", database)
+    command = ("links", "judges", study, "--mail", "--database", database)
     host.answer = lambda to: "450 4.2.0 j0@example.org: j0 later" if to[:2] == "j0" else "250 OK"
     code, out, err = quem_command(*command)
     assert (code, out.count(": sent"), out.count(": retry")) == (0, 2, 1)
@@ -138,13 +148,17 @@ def test_a_letter_is_sent_once(
     }
 
 
-def test_headers(quem_command: Callable[..., Outcome], host: MailHost, study: Path) -> None:
+def test_headers(
+    invite: Callable[..., Outcome],
+    host: MailHost,
+    study: Path,
+) -> None:
     """Letters are plain text in ASCII on their way, and no machine answers them."""
     study.write_text(
         study.read_text().replace("Made up", "Über Pläne")
         + "organizer: {name: Zoë, email: zoe@example.net}\n"
     )
-    assert quem_command("invite", study, "--to", "J1")[0] == 0
+    assert invite("J1")[0] == 0
     (letter,) = host.letters
     assert letter["Subject"] == "Über Pläne"
     assert letter["Auto-Submitted"] == "auto-generated"
@@ -155,81 +169,71 @@ def test_headers(quem_command: Callable[..., Outcome], host: MailHost, study: Pa
     assert letter.as_bytes().isascii()
     assert "“Über Pläne”" in letter.get_content()
     assert letter["List-Unsubscribe"] is None
-    with opened(study) as store, store.write() as c:
-        set_state(c, STUDY, "open", "shell")
-    wait_days(study, 1)
-    assert quem_command("invite", study, "--remind", "--to", "J1")[1] == "J1: reminder: sent\n"
-    reminder = host.letters[-1]
-    assert reminder["List-Unsubscribe"] == "<mailto:zoe@example.net?subject=No%20reminders>"
-    assert "/j/" not in reminder.get_content()
-    yesterday = letters(study)[0].sent_at
-    assert yesterday is not None
-    assert f"The link in our mail of {yesterday.day} " in reminder.get_content()
 
 
 def test_what_is_refused_has_failed(
-    quem_command: Callable[..., Outcome], host: MailHost, study: Path
+    invite: Callable[..., Outcome], host: MailHost, study: Path
 ) -> None:
     """It is not tried again until somebody names the judge; their link is as it was."""
     host.answer = lambda to: "550 no j0, no j0@example.org" if to[:2] == "j0" else "250 OK"
-    code, _, err = quem_command("invite", study)
+    code, _, err = invite()
     assert code == 1
     assert "error: J0: invitation: failed: 550 no (address), no (address)" in err
     wait_days(study, 1)
-    assert quem_command("invite", study)[0] == 0
+    assert invite()[0] == 0
     with opened(study) as store, store.read() as c:
         assert not judge_named(c, STUDY, "J0").has_link
     host.answer = lambda _: "250 OK"
-    assert quem_command("invite", study, "--to", "J0")[1] == "J0: invitation: sent\n"
+    assert invite("J0")[1] == "J0: invitation: sent\n"
     assert set(host.receivers.values()) == {1}
     # A new link that is refused leaves the one that they have.
     host.answer = lambda _: "550 no"
-    assert quem_command("invite", study, "--to", "J0", "--new-link")[0] == 1
+    assert invite("J0")[0] == 1
     token = LINK.findall(host.letters[-1].get_content())[0]
     with opened(study) as store, store.read() as c:
         assert judge_of_session(c, STUDY, session_of(token)) is not None
 
 
 def test_the_fifth_try_is_the_last(
-    quem_command: Callable[..., Outcome], host: MailHost, study: Path
+    invite: Callable[..., Outcome], host: MailHost, study: Path
 ) -> None:
     """A server that is never ready is asked five times, each time later."""
     host.answer = lambda _: "451 later"
     waits = []
     for _ in range(4):
-        assert quem_command("invite", study, "--to", "J0")[0] == 0
+        assert invite("J0")[0] == 0
         (letter,) = letters(study)
         waits.append(round((letter.due_at - letter.made_at).total_seconds() / 60) % 1440)
         wait_days(study, 1)
     assert waits == [5, 30, 120, 480]
-    assert quem_command("invite", study)[0] == 1
+    assert invite("J0")[0] == 1
     assert letters(study)[0].state == "failed"
     assert letters(study)[0].tries == 5
 
 
 def test_a_lost_connection_is_never_made_good(
-    quem_command: Callable[..., Outcome], host: MailHost, study: Path
+    invite: Callable[..., Outcome], host: MailHost, study: Path
 ) -> None:
     """Nobody knows whether the letter arrived: only an organizer has it sent again."""
     host.drops = True
-    code, out, err = quem_command("invite", study, "--to", "J0")
+    code, out, err = invite("J0")
     assert (code, out[:24]) == (0, "J0: invitation: unknown:")
     assert "decide in the dashboard" in err
     host.drops = False
     wait_days(study, 1)
-    assert quem_command("invite", study, "--to", "J0")[1] == ""
+    assert invite("J0")[1] == ""
     assert not host.letters
     key = letters(study)[0].key
     with opened(study) as store, store.write() as c:
         decide(c, STUDY, key, "again", "shell")
-    assert quem_command("invite", study, "--to", "J0")[1] == "J0: invitation: sent\n"
+    assert invite("J0")[1] == "J0: invitation: sent\n"
 
 
 def test_what_was_being_sent_is_unknown(
-    quem_command: Callable[..., Outcome], host: MailHost, study: Path
+    invite: Callable[..., Outcome], host: MailHost, study: Path
 ) -> None:
     """A letter whose sender was killed is not sent again, also if it had not left."""
-    assert quem_command("invite", study, "--to", "J1")[0] == 0
+    assert invite("J1")[0] == 0
     with opened(study) as store, store.write() as c:
         queue_letter(c, STUDY, "judge", judge_named(c, STUDY, "J0").key, "invite", 1)
         key = next_due(c, STUDY, ["invite"], ["judge"])
@@ -237,9 +241,9 @@ def test_what_was_being_sent_is_unknown(
         assert claim(c, key) is not None
         assert claim(c, key) is None
         assert lapse(c, STUDY) == 0
-    assert quem_command("invite", study, "--to", "J0")[1] == ""
+    assert invite("J0")[1] == ""
     wait_days(study, 1)
-    assert "J0: invitation: nobody knows" in quem_command("invite", study, "--to", "J0")[2]
+    assert "J0: invitation: nobody knows" in invite("J0")[2]
     assert set(host.receivers) == {"j1@example.org"}
 
 
@@ -258,8 +262,8 @@ def test_two_commands_and_a_server_at_once(
             assert queue_letter(c, STUDY, "judge", judge.key, "invite", 1)
             assert not queue_letter(c, STUDY, "judge", judge.key, "invite", 1)
     monkeypatch.setenv("QUEM_MAIL_RATE", "20")
-    command = [sys.executable, "-c", "from quem.cli import run; run()", "invite", str(study)]
-    command += ["--database", database]
+    command = [sys.executable, "-c", "from quem.cli import run; run()", "links", "judges"]
+    command += [str(study), "--mail", "--database", database]
     running = [subprocess.Popen(command, env=os.environ) for _ in range(2)]
     url = ("--url", "http://judging.example.org:80")
     with Served(study, database, arguments=url) as served:
@@ -279,13 +283,17 @@ def test_a_killed_command_sends_nothing_twice(tmp_path: Path) -> None:
 
 
 def test_no_link_or_address_is_kept(
-    quem_command: Callable[..., Outcome], host: MailHost, study: Path, tmp_path: Path
+    quem_command: Callable[..., Outcome],
+    invite: Callable[..., Outcome],
+    host: MailHost,
+    study: Path,
+    tmp_path: Path,
 ) -> None:
     """Neither database, log, trail, export, nor result holds an address or what opens a link."""
     host.answer = lambda to: "450 later, j2@example.org" if to[:2] == "j2" else "250 OK"
     text = study.read_text()
     study.write_text(text.replace("name: Judge 0}", "name: Judge 0, email: j0@example.org}"))
-    outcome = quem_command("invite", study)
+    outcome = invite()
     tokens = [LINK.findall(letter.get_content())[0] for letter in host.letters]
     assert len(tokens) == 2
     with opened(study) as store:
@@ -333,18 +341,13 @@ def test_no_link_or_address_is_kept(
         ("", "", {"QUEM_SMTP": ""}, (), ["no mail server: set QUEM_SMTP"]),
         ("", "", {"QUEM_SMTP": "smtp://127.0.0.1:1"}, (), ["mail server 127.0.0.1:1:"]),
         ("", "", {"QUEM_URL": ""}, (), ["--url is missing"]),
-        ("", "", {}, ("--to", "J9"), ["there is no judge 'J9'"]),
-        ("", "", {}, ("--remind",), ["the study file has no reminders"]),
+        ("", "", {}, ("--reissue", "J9"), ["there is no judge 'J9'"]),
         ("", "id,mail\n", {}, (), ["people.csv:1: the first line has to be id,email"]),
         ("", "id,email\nJ0,a@b\nJ0,a@c\n", {}, (), ["people.csv:3: J0: is named twice"]),
         ("", "id,email,role\nJ0,a@b,juge\n", {}, (), ["people.csv:2: J0: 'juge' is not a role"]),
         ("", 'id,email,name\nJ0,a@b,"A\nBcc: c@d"\n', {}, (), ["J0: must be one line"]),
         ("", 'id,email\nJ0,"a@b\nBcc: c@d"\n', {}, (), ["J0: must be one line"]),
         ("", "id;email\nJ0;a..b@c.org\nJ1;b@c\nJ2;b@d\n", {}, (), ["J0: the name or the email"]),
-        ("timezone: Mars/Base", "", {}, (), ["timezone: 'Mars/Base' is not a time zone"]),
-        ("reminders: [{before_due_days: 2}]", "", {}, (), ["the study has no deadline"]),
-        ("reminders: [{unless: started}]", "", {}, (), ["needs one of after_days and before"]),
-        (f"reminders: [{', '.join(['{after_days: 2}'] * 4)}]", "", {}, (), ["at most 3 rem"]),
         ("invitation: {text: none.md}", "", {}, (), ["there is no file 'none.md'"]),
         (
             "invitation: {text: invite.md}",
@@ -375,7 +378,7 @@ def test_mistakes_come_before_the_first_letter(
         study.with_name("people.csv").write_text(people)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    code, _, err = quem_command("invite", study, *words)
+    code, _, err = quem_command("links", "judges", study, "--mail", *words)
     assert code == 1
     for message in messages:
         assert message in err
@@ -383,7 +386,12 @@ def test_mistakes_come_before_the_first_letter(
     assert not host.letters
 
 
-def test_own_text(quem_command: Callable[..., Outcome], host: MailHost, study: Path) -> None:
+def test_own_text(
+    quem_command: Callable[..., Outcome],
+    invite: Callable[..., Outcome],
+    host: MailHost,
+    study: Path,
+) -> None:
     """The organizer's text has subject, fields, and translations; other braces stay."""
     folder = study.with_name("judging")
     folder.mkdir()
@@ -394,7 +402,7 @@ def test_own_text(quem_command: Callable[..., Outcome], host: MailHost, study: P
     own = "invitation: {text: judging/invite.md}\ndeadline: 2031-05-03\nminutes: 25\n"
     study.write_text(named + own)
     for judge in ("J1", "J2"):
-        assert quem_command("invite", study, "--to", judge)[0] == 0
+        assert invite(judge)[0] == 0
     english, german = host.letters
     assert english["Subject"] == "Please judge, Judge 1"
     assert LINK.sub("LINK", english.get_content()) == (
@@ -402,11 +410,10 @@ def test_own_text(quem_command: Callable[..., Outcome], host: MailHost, study: P
     )
     assert german["Subject"] == "Made up"
     assert german.get_content().startswith("Bitte bis 3. Mai 2031: https://")
-    assert quem_command("invite", study, "--to", "J1", "--new-link")[0] == 0
+    assert invite("J1")[0] == 0
     assert "This link replaces the one that we sent you" in host.letters[-1].get_content()
     (folder / "invite.de.md").write_text("Bitte {links}\n")
-    for command in ("check", "invite"):
-        code, _, err = quem_command(command, study)
+    for code, _, err in (quem_command("check", study), invite()):
         assert code == 1
         assert "judging/invite.de.md:1:7: {links}: unknown field" in err
 
@@ -415,7 +422,7 @@ def test_a_dry_run_does_nothing(
     quem_command: Callable[..., Outcome], host: MailHost, study: Path
 ) -> None:
     """It names who would get what, and shows a letter."""
-    code, out, _ = quem_command("invite", study, "--dry-run", "--to", "J2")
+    code, out, _ = quem_command("links", "judges", study, "--mail", "--dry-run", "--reissue", "J2")
     assert code == 0
     assert out.startswith("J2  j2@example.org  invitation\n\nSubject: Made up\n\nDear Judge 2,")
     assert not letters(study)
@@ -428,67 +435,28 @@ def test_a_dry_run_shows_what_a_subject_gets(
     """The link is that of people who solve."""
     study = write_solving_study(tmp_path, people=("S1",))
     study.with_name("people.csv").write_text("id,email,role\nS1,s1@example.org,subject\n")
-    code, out, _ = quem_command("invite", study, "--dry-run")
+    code, _, err = quem_command("links", "judges", study, "--mail", "--dry-run")
+    assert (code, "people still solve" in err) == (1, True)
+    code, out, _ = quem_command("links", "people", study, "--mail", "--dry-run")
     assert code == 0
     assert "https://.../p/..." in out
 
 
-def test_a_table_for_mail_merge(
-    quem_command: Callable[..., Outcome], study: Path, tmp_path: Path
-) -> None:
-    """It needs no mail server; only its owner can read it, and no file is replaced."""
-    write_people(study, "J0")
-    table = tmp_path / "table.csv"
-    words = ("invite", study, "--url", "https://judging.example.org", "--table", table)
-    assert quem_command(*words)[0] == 0
-    assert table.stat().st_mode & 0o777 == 0o600
-    with table.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["id", "name", "email", "subject", "text", "link"]
-    assert [(row["id"], row["email"]) for row in rows] == [
-        *(("J0", "j0@example.org"), ("J1", ""), ("J2", ""))
-    ]
-    for row in rows:
-        assert LINK.fullmatch(row["link"])
-        assert row["link"] in row["text"]
-    assert quem_command(*words)[0] == 1
-    assert not letters(study)
-
-
 def test_nobody_is_written_to_against_their_will(
-    quem_command: Callable[..., Outcome], host: MailHost, tmp_path: Path
+    invite: Callable[..., Outcome], host: MailHost, study: Path
 ) -> None:
-    """Who declined, was erased, or has no link any more gets no reminder; erasing ends letters."""
-    study = write_judging_study(tmp_path, judges=5, problems=2)
-    write_people(study, *(f"J{n}" for n in range(5)))
-    study.write_text(f"{study.read_text()}reminders: [{{after_days: 1}}]\n")
-    host.answer = lambda to: "450 j4@example.org" if to[:2] == "j4" else "250 OK"
-    assert quem_command("invite", study)[0] == 0
+    """Who declined or was erased gets no letter; a link that was revoked is made when asked for."""
+    host.answer = lambda to: "450 j2@example.org" if to[:2] == "j2" else "250 OK"
+    assert invite()[0] == 0
     with opened(study) as store, store.write() as c:
-        set_state(c, STUDY, "open", "shell")
-        decline(c, judge_named(c, STUDY, "J1"))
-        revoke_link(c, judge_named(c, STUDY, "J2"), "shell")
+        decline(c, judge_named(c, STUDY, "J0"))
+        revoke_link(c, judge_named(c, STUDY, "J1"), "shell")
     wait_days(study, 3)
     with opened(study) as store, store.write() as c:
-        for number in (3, 4):
-            erase_judge(c, judge_named(c, STUDY, f"J{number}"), "shell")
+        erase_judge(c, judge_named(c, STUDY, "J2"), "shell")
     host.letters.clear()
-    assert quem_command("invite", study)[1] == ""
-    assert quem_command("invite", study, "--remind")[1] == "J0: reminder: sent\n"
-    assert set(host.receivers) == {"j0@example.org"}
+    assert invite()[1] == ""
     assert "450" not in "".join(letter.error for letter in letters(study))
-    assert quem_command("invite", study, "--remind")[1] == ""
-    assert quem_command("invite", study, "--thanks")[1] == ""
-
-
-def test_who_has_finished_is_thanked_once(
-    quem_command: Callable[..., Outcome], host: MailHost, study: Path
-) -> None:
-    """Thanks go to those who submitted everything; they get no reminder."""
-    assert quem_command("invite", study, "--to", "J0")[0] == 0
-    hold_session(study).close()
-    host.letters.clear()
-    for _ in range(2):
-        assert quem_command("invite", study, "--thanks")[0] == 0
-    assert set(host.receivers.values()) == {1}
-    assert "All of your rankings have arrived" in host.letters[0].get_content()
+    assert invite("J0")[1:] == ("", "J0: no invitation is due\n0 sent.\n")
+    assert invite("J1")[1] == "J1: invitation: sent\n"
+    assert set(host.receivers) == {"j1@example.org"}

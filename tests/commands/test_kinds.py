@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import quem
-from quem.commands.init import init
-from quem.kinds import KINDS, presentations
-from tests.examples import study_with
+from quem.kinds import KINDS
 from tests.options.made import study_in
 
 if TYPE_CHECKING:
@@ -17,18 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.commands.conftest import Outcome
-
-
-def test_every_kind_is_known_everywhere() -> None:
-    """Models, analyses and the command that starts a study know the same kinds."""
-    (option,) = (parameter for parameter in init.params if parameter.name == "kind")
-    assert tuple(KINDS) == quem.study.KINDS
-    assert sorted(KINDS) == list(option.type.choices)  # type: ignore[attr-defined]
-
-
-def test_every_kind_is_presented() -> None:
-    """Results of studies, comparisons, and plans all say how they are shown."""
-    assert list(presentations()) == [*KINDS, "comparison", "leaderboard", "plan"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -88,27 +74,6 @@ def test_options_of_another_kind_are_wrong_usage(
     code, out, err = quem_command(command, study_in(tmp_path), *options)
     assert (code, out) == (2, "")
     assert f"{option} is not for a study of kind options; leave it out" in err
-
-
-def test_options_of_the_kind_replace_settings(
-    quem_command: Callable[..., Outcome], make_study: Callable[..., Path], tmp_path: Path
-) -> None:
-    """Those that a kind has are used; an experience study takes none of another's either."""
-    code, out, _ = quem_command("analyze", study_in(tmp_path), "--json", "--level", "0.8")
-    assert code == 0
-    assert '"level": 0.8' in out
-    assert quem_command("analyze", make_study(study_with()), "--jobs", "2")[0] == 2
-
-
-def test_check_counts_what_was_read(quem_command: Callable[..., Outcome], tmp_path: Path) -> None:
-    """Questions, systems, lists and options; doubts on stderr, nothing written."""
-    path = study_in(tmp_path, analysis={"max_length": 2})
-    before = sorted(tmp_path.iterdir())
-    code, out, err = quem_command("check", path)
-    assert code == 0
-    assert out.splitlines()[1] == "found: 3 questions, 2 systems, 6 lists, 10 options"
-    assert "warning: beyond-max-length: " in err
-    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_python_refuses_what_a_kind_has_not(tmp_path: Path) -> None:

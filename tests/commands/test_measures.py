@@ -32,13 +32,6 @@ def test_explains_one(quem_command: Callable[..., Outcome]) -> None:
     assert "quality_stromer@2  0.6\n" in out
 
 
-def test_explains_with_parameters(quem_command: Callable[..., Outcome]) -> None:
-    """A measure that is spelled with parameters is explained with these."""
-    _, out, _ = quem_command("measures", "olar(m=0.3)")
-    assert "OLAR(m=0.3)   0.6449\n" in out
-    assert "Confidence   no: " in out
-
-
 def test_json(quem_command: Callable[..., Outcome]) -> None:
     """JSON holds what the text holds; a bound that there is not is null."""
     _, out, _ = quem_command("measures", "--json")

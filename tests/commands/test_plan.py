@@ -9,7 +9,6 @@ import pytest
 
 import quem
 from quem.report.files import json_text
-from tests.examples import study_with, write_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,31 +46,6 @@ def test_closed_form_comes_before_simulation(here: Path, quem_command: Command) 
     assert {path.name for path in (here / "quem-plan").iterdir()} > NAMES
 
 
-@pytest.mark.parametrize(
-    ("studies", "message"),
-    [
-        (1, "with 1 simulated study the accuracy of the half-width is unknown; use"),
-        (9, "with 9 simulated studies the half-width is accurate only to ± "),
-    ],
-)
-def test_few_simulations_are_warned_of(
-    here: Path, quem_command: Command, studies: int, message: str
-) -> None:
-    """A simulation too small to tell designs apart says so."""
-    code, out, err = quem_command("plan", *SMALL[:-1], studies, "--width", 3.5)
-    assert code == 0
-    assert here.is_dir()
-    assert f"{studies} simulated stud{'y' if studies == 1 else 'ies'} of each design" in out
-    assert f"warning: few-simulations: {message}" in err
-
-
-def test_too_many_numbers_are_wrong_usage(quem_command: Command) -> None:
-    """A range of a million numbers is refused as such."""
-    code, _, err = quem_command("plan", "--subjects", "1-1000000")
-    assert code == 2
-    assert "'1-1000000' has too many numbers; use at most 10,000" in err
-
-
 def test_numbers_are_read_in_every_way(here: Path, quem_command: Command) -> None:
     """A number, several, a range and every third of one are what they say."""
     code, out, _ = quem_command("plan", *SMALL, "--experience", "2-10.5", "--json")
@@ -99,7 +73,7 @@ def test_json_is_that_of_the_result(here: Path, quem_command: Command) -> None:
         9,
     )
     words += ("--subjects", "6-9", "--judges", "2,4", "--problems", "3-4")
-    words += ("--cost-solution", 80, "--cost-judgment", 9, "--minutes", 4, "--systems", 3)
+    words += ("--minutes", 4, "--systems", 3)
     code, out, _ = quem_command("plan", *words, "--json", "--level", 0.9, "--jobs", 1)
     assert code == 0
     result = quem.plan(
@@ -111,34 +85,12 @@ def test_json_is_that_of_the_result(here: Path, quem_command: Command) -> None:
         subjects=range(6, 10),
         judges=(2, 4),
         problems=(3, 4),
-        cost_solution=80,
-        cost_judgment=9,
         minutes=4,
         systems=3,
         level=0.9,
     )
     assert out == json_text(result.to_dict())
     assert list(here.iterdir()) == []
-
-
-def test_a_pilots_plan_stands_beside_it(tmp_path: Path, quem_command: Command) -> None:
-    """With a pilot the report goes beside it, and nothing of the pilot is overwritten."""
-    path = write_study(tmp_path, study_with())
-    code, out, err = quem_command("plan", path, *SMALL, "--width", 4)
-    assert code == 0
-    assert "(estimated from the pilot)" in out
-    assert "warning: pilot-small" in err
-    content = json.loads((tmp_path / "study-plan" / "analysis.json").read_text())
-    assert content["study"] == {"id": "example", "title": "Example"}
-    assert content["pilot"]["subjects"] == 6
-    assert path.is_file()
-
-
-def test_out_names_another_folder(here: Path, quem_command: Command) -> None:
-    """--out is where the report goes."""
-    assert quem_command("plan", *SMALL, "--out", here / "elsewhere")[0] == 0
-    assert (here / "elsewhere" / "report.html").is_file()
-    assert not (here / "quem-plan").exists()
 
 
 @pytest.mark.parametrize(
@@ -174,9 +126,6 @@ def test_wrong_usage_is_refused(
 
 def test_mistakes_are_refused(here: Path, quem_command: Command) -> None:
     """What a user can mend exits with 1 and one message, and writes nothing."""
-    code, out, err = quem_command("plan", "--cost-judgment", "2")
-    assert (code, out) == (1, "")
-    assert err.startswith("error: cost_judgment needs cost_solution beside it, in the same unit")
     code, _, err = quem_command("plan", "no-such.yaml")
     assert code == 1
     assert "no-such.yaml: file not found" in err

@@ -161,19 +161,6 @@ def test_pseudonyms_are_drawn_once(make_study: Callable[..., Path]) -> None:
     assert other.data.warnings != ()
 
 
-def test_order_of_the_file_does_not_show(make_study: Callable[..., Path]) -> None:
-    """Rows, lists, and ids go by pseudonym everywhere."""
-    study = _loaded(make_study, pseudonyms=True)
-    result = analyze_experience(study, bootstrap=0)
-    ranks = result.ranks
-    assert ranks is not None
-    assert ranks["judge"].is_monotonic_increasing
-    assert list(result.findings.cells.judges) == ["J1", "J2", "J3", "J4"]  # type: ignore[union-attr]
-    assert [s.id for s in study.spec.subjects] == ["S1", "S3", "S4", "S5", "S6", "S7"]
-    assert study.rankings is not None
-    assert study.rankings["judge"].cat.codes.is_monotonic_increasing
-
-
 def test_one_person_has_one_pseudonym_in_several_studies(tmp_path: Path) -> None:
     """Who is in two compared studies has the same name in both."""
     studies = []
@@ -230,16 +217,3 @@ def test_what_a_session_adds_is_renamed(make_study: Callable[..., Path]) -> None
     for content in (*(text.encode() for text in texts), *files.values(), result.to_html().encode()):
         assert _named_in(content) == []
         assert b"formerperson" not in content
-
-
-def test_a_mistake_names_the_line_of_the_file(make_study: Callable[..., Path]) -> None:
-    """Lists are in another order, and their places in the file are found all the same."""
-    study = _loaded(make_study, pseudonyms=True)
-    named = study.named
-    assert named is not None
-    for at, subject in enumerate(study.spec.subjects):
-        old = next(
-            i for i, s in enumerate(named.spec.subjects) if s.experience == subject.experience
-        )
-        line = study.mistake(("subjects", at), "").line
-        assert line == named.mistake(("subjects", old), "").line > 1

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 
 import quem
-from quem.store.engine import store_of
-from quem.store.exporting import submitted_rankings
-from quem.store.location import locate_database
 from quem.store.state import State
 from tests.commands.sessions import close, hold_session
 
@@ -99,7 +95,6 @@ def test_a_closed_session_is_analyzed(study: Path, quem_command: Callable[..., O
     code, out, _ = quem_command("check", study)
     assert code == 0
     assert "3 judges, 2 queries, 6 candidates" in out
-    assert quem_command("check", study, "--store")[0] == 0
 
 
 def test_a_candidate_that_is_removed_is_left_out(
@@ -117,53 +112,3 @@ def test_a_candidate_that_is_removed_is_left_out(
     code, _, err = quem_command("analyze", study, "--json")
     assert code == 0
     assert "warning: solutions-changed: a on p1" in err
-
-
-def test_ranks_of_a_session_are_adjusted(tmp_path: Path) -> None:
-    """Without grades the order counts; ties share their mean rank."""
-    path = write_relevance(tmp_path, grades=[])
-    states = [State((("a",), ("b", "c"))), State((("a", "b"), ("c",))), State((("c",),),
-              cannot={"a": "x", "b": "x"})]  # fmt: skip
-    hold_session(path, solvers=CASES, states=states).close()
-    close(path)
-    result = quem.analyze(quem.load_study(path, kind="relevance"), bootstrap=0)
-    assert result.consensus["consensus"].tolist() == [2.75, 2.0, pytest.approx(3.5 / 3)] * 2
-
-
-def test_an_archive_holds_the_grades(study: Path, quem_command: Callable[..., Outcome]) -> None:
-    """What is exported can be imported elsewhere, and gives the same result."""
-    close(study)
-    out = study.parent / "out"
-    assert quem_command("export", study, "--out", out)[0] == 0
-    answers = list(csv.DictReader((out / "answers.csv").read_text().splitlines()))
-    assert {row["question"] for row in answers} == {"grade"}
-    rankings = list(csv.DictReader((out / "rankings.csv").read_text().splitlines()))
-    assert len(rankings) == 3 * 3 * 3
-    other = study.parent / "other.sqlite3"
-    code, _, err = quem_command("import", study, out / "archive.jsonl", "--database", other)
-    assert code == 0, err
-    results = [
-        quem.analyze(quem.load_study(study, kind="relevance", database=str(place)), bootstrap=0)
-        for place in (study.with_suffix(".sqlite3"), other)
-    ]
-    first, second = (json.dumps(result.to_dict(), default=str) for result in results)
-    assert first == second
-    backup = study.parent / "backup"
-    code, _, err = quem_command("backup", study, "--to", backup)
-    assert code == 0, err
-
-
-def test_judges_have_links(study: Path, quem_command: Callable[..., Outcome]) -> None:
-    """As in any session; a judge can be added, and what they wrote erased."""
-    links = study.parent / "links.csv"
-    code, _, err = quem_command("judges", study, "--add", "J9", "--out", links)
-    assert code == 0, err
-    assert "J9" in links.read_text()
-    code, _, err = quem_command("judges", study, "--erase", "J3")
-    assert code == 0, err
-    store = store_of(locate_database(study, None), "rel")
-    assert store
-    with store.read() as c:
-        grades = [one.state.answers["grade"] for one in submitted_rankings(c, "rel")]
-    store.close()
-    assert len(grades) == 3 * 3

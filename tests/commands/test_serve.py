@@ -55,7 +55,7 @@ def test_links_are_made_once(study: Path) -> None:
         assert served.links == {}
         assert served.printed[1] == (
             f"Dashboard: {served.base}/dashboard  has a link "
-            f"(quem organizers {study} --new-link organizer)"
+            f"(quem links organizers {study} --reissue organizer)"
         )
         # Somebody without a link learns that the server works, and no more.
         with urlopen(f"{served.base}/healthz", timeout=SECONDS) as answer:  # noqa: S310

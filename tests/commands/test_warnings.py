@@ -269,42 +269,6 @@ def test_a_doubt_is_told_in_every_output(
     assert {"code": case.code, "message": message} in json.loads(out)["warnings"]
 
 
-def test_reference_humans_answers_many_systems(make_study: Callable[..., Path]) -> None:
-    """Systems that are ranked against people only shift nobody, however many they are."""
-    (case,) = (case for case in CASES if case.code == "many-systems")
-    assert "many-systems" not in warnings_of(case.write(make_study), reference="humans")
-
-
-@pytest.mark.parametrize(
-    ("order", "start"),
-    [
-        (("sys", "S1", "S3", "S2", "S4", "S5", "S6"), "sys is below the subjects' range"),
-        (("S1", "sys", "S3", "S2", "S4", "S5", "S6"), None),
-        (("S1", "S3", "S2", "S4", "S5", "sys", "S6"), None),
-    ],
-)
-def test_the_range_is_that_of_the_subjects(
-    order: tuple[str, ...], start: str | None, make_study: Callable[..., Path]
-) -> None:
-    """A system just within the best and the worst subject is not outside the range."""
-    path = make_study(study_with(), rankings__csv=ranked(*order))
-    message = warnings_of(path, bootstrap=0).get("outside-range")
-    assert (message is None) if start is None else (message or "").startswith(start)
-
-
-def test_a_gap_that_a_withheld_solver_fills_is_no_doubt(make_study: Callable[..., Path]) -> None:
-    """A declared withheld solver explains the unused rank of each group."""
-    table = PLAIN.replace("S6,6\n", "S6,8\n", 1)
-    warnings = warnings_of(make_study(study_with(withheld=["W"]), rankings__csv=table))
-    assert "rank-gap" not in warnings
-
-
-def test_ties_leave_no_gap(make_study: Callable[..., Path]) -> None:
-    """The ranks after a tie, in competition notation, are no gap."""
-    table = PLAIN.replace("J1,P1,S2,3", "J1,P1,S2,2")
-    assert "rank-gap" not in warnings_of(make_study(study_with(), rankings__csv=table))
-
-
 def test_what_is_too_large_is_told_as_left_out(make_study: Callable[..., Path]) -> None:
     """A study beyond the size for agreement and bootstrap says what is missing."""
     size = {"judges": 3000, "problems": 1000}

@@ -12,7 +12,7 @@ from scipy import stats
 
 import quem
 from quem.comparison.automatic import automatic_test, automatic_tests
-from quem.comparison.pair_tests import pair_up, problem_test, twoway_test
+from quem.comparison.pair_tests import pair_up, twoway_test
 from tests.experience.made import cells_of, golden_study, random_ranks, study_of
 
 if TYPE_CHECKING:
@@ -87,24 +87,6 @@ def test_all_at_once_are_what_each_is_by_hand(
         assert of.finds(0.1)[at] == (np.sign(t) if is_found else 0)
 
 
-def test_one_judge_gets_the_test_over_problems() -> None:
-    """It holds for that judge."""
-    ranks = _orders(1, 1, 6)
-    of = _of(ranks)
-    assert of.name == "problem"
-    assert of.why == "J0 alone ranked both, and it holds for this judge only"
-    assert of.test == problem_test(ranks[0, :, 4] - ranks[0, :, 3], 0.95)
-    assert np.isnan(of.p_judges)
-
-
-def test_two_judges_get_the_two_way_test() -> None:
-    """However alike they are."""
-    ranks = np.repeat(_orders(1, 1, 6), 2, axis=0)
-    of = _of(ranks)
-    assert (of.name, of.why) == ("twoway", "two judges show too little of their tastes")
-    assert of.test.p == pytest.approx(problem_test(ranks[0, :, 4] - ranks[0, :, 3], 0.95).p)
-
-
 def test_three_judges_get_the_one_that_they_call_for() -> None:
     """Of 20 studies some get each, and the reason names the test that decided."""
     seen = set()
@@ -138,15 +120,6 @@ def test_gaps_leave_the_problems_that_all_judges_ranked_both_on() -> None:
     in_turn = _of(turns)
     assert in_turn.name == "problem"
     assert "too few rankings are of both for a two-way test" in in_turn.why
-
-
-def test_no_spread_and_no_data_give_no_p_value() -> None:
-    """The same difference everywhere, and a single problem."""
-    ranks = np.tile(np.arange(1.0, 6.0), (3, 4, 1))
-    same = _of(ranks)
-    assert (same.name, same.why) == ("problem", "judges do not differ on this pair")
-    assert "no spread" in same.test.reason
-    assert "on one problem only" in _of(ranks[:, :1]).test.reason
 
 
 def test_judges_who_differ_are_warned_of() -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from quem.dialogue.settings import OPEN_CHOICES, SimulationSettings
 from quem.dialogue.simulation import Experiment, NamedStrategy, prepare
-from quem.dialogue.space import clusters, make_space
 from quem.dialogue.users import User, named_user
 from tests.dialogue.made import case_bases, queries_to
 from tests.dialogue.plain import Plain, draws
@@ -56,15 +53,6 @@ def _experiment(base: EncodedCases, choices: SimulationSettings) -> Experiment:
     return prepare(base, choices, strategies=FIVE, users=USERS)
 
 
-def _groups(base: EncodedCases, choices: SimulationSettings, protocol: str) -> list[int] | None:
-    if choices.regions == "neighbors":
-        return None
-    if choices.regions == "classes":
-        return [int(label) for label in base.classes]
-    size = min(choices.region_size, len(base) - (protocol == "leave-one-out"))
-    return [int(group) for group in clusters(make_space(base, choices.missing), size)]
-
-
 @settings(max_examples=25, deadline=None)
 @given(base=case_bases(), choices=chosen())
 def test_like_plain_loops(base: EncodedCases, choices: SimulationSettings) -> None:
@@ -101,12 +89,11 @@ def _like_plain(experiment: Experiment, plain: Plain) -> None:
     base, choices = plain.base, plain.settings
     targets = range(len(plain.targets))
     dialogues = experiment.run(targets)
-    groups = _groups(base, choices, experiment.protocol)
     for target in targets:
         ties, chances, orders = draws(len(base), plain.m, choices, target)
         for place, strategy in enumerate(FIVE):
             expected = [
-                plain.dialogue(strategy.name, USERS, target, order, ties, chance, groups)
+                plain.dialogue(strategy.name, USERS, target, order, ties, chance)
                 for order, chance in zip(orders, chances, strict=True)
             ]
             stops, rights, tops, quality, nothing = zip(*expected, strict=True)
@@ -128,44 +115,6 @@ def test_what_must_hold_in_each_dialogue(base: EncodedCases, choices: Simulation
     assert (stop[:, :, 1] <= stop[:, :, 0]).all()
     assert (stop[:, :, 2] <= stop[:, :, 1]).all()
     assert (dialogues.right[:, :, 3] == (dialogues.stop[:, :, 3] >= 0)).all()
-
-
-@settings(max_examples=15, deadline=None)
-@given(base=case_bases(most=14), choices=chosen())
-def test_all_meet_at_the_end(base: EncodedCases, choices: SimulationSettings) -> None:
-    """After the last answer all strategies list the same, which without ties is the ideal."""
-    dialogues = _experiment(base, choices).run(range(len(base)))
-    assert_allclose(dialogues.quality[:, :, -1], dialogues.quality[:, :1, -1].repeat(5, axis=1))
-    assert_array_equal(dialogues.top_right, dialogues.top_right[:, :1].repeat(5, axis=1))
-
-
-@settings(max_examples=15, deadline=None)
-@given(base=case_bases(), choices=chosen(), data=st.data())
-def test_the_order_of_attributes_does_not_matter(
-    base: EncodedCases, choices: SimulationSettings, data: st.DataObject
-) -> None:
-    """With the columns in another order, the first and last lists are as good as before."""
-    columns = data.draw(st.permutations(range(len(base.attributes))))
-    other = replace(
-        base,
-        attributes=tuple(base.attributes[i] for i in columns),
-        values=base.values[:, columns],
-        categories=tuple(base.categories[i] for i in columns),
-        weights=base.weights[columns],
-    )
-    one, two = (_experiment(b, choices).run(range(len(b))) for b in (base, other))
-    assert_allclose(one.quality[..., [0, -1]], two.quality[..., [0, -1]], atol=1e-9)
-
-
-@pytest.mark.parametrize("part", [range(3), range(3, 7)])
-def test_targets_are_independent(part: range) -> None:
-    """What comes out for a target does not depend on which others are run with it."""
-    base = _fixed()
-    experiment = _experiment(base, SimulationSettings(orders=3))
-    every = experiment.run(range(len(base)))
-    some = experiment.run(part)
-    assert_array_equal(every.stop[part.start : part.stop], some.stop)
-    assert_array_equal(every.quality[part.start : part.stop], some.quality)
 
 
 def _fixed() -> EncodedCases:

@@ -22,7 +22,7 @@ def hold_session(study: Path) -> None:
     with Served(study / "study.yaml" if is_new else study) as served:
         organizer = Browserless(served.base)
         first = organizer.get(served.dashboard)
-        links = _filled_in(organizer, first) if is_new else list(served.links.values())
+        links = _filled_in(study, organizer, first) if is_new else list(served.links.values())
         organizer.submit("/dashboard/open")
         for link in links:
             judge = Browserless(served.base)
@@ -36,8 +36,8 @@ def hold_session(study: Path) -> None:
         assert "Rankings are final." in organizer.submit("/dashboard/close", sure="yes")
 
 
-def _filled_in(organizer: Browserless, page: str) -> list[str]:
-    """Fill in the page "Set up the study"; gives the links of two judges."""
+def _filled_in(study: Path, organizer: Browserless, page: str) -> list[str]:
+    """Fill in the page "Set up the study", and write its texts; gives the links of two judges."""
     solvers = re.findall(r'name="solver-(\d+)" value="([^"]+)"', page)
     years = iter(_YEARS)
     sent: dict[str, str] = {}
@@ -49,13 +49,9 @@ def _filled_in(organizer: Browserless, page: str) -> list[str]:
             f"kind-{number}": "person" if is_person else "system",
             f"years-{number}": next(years) if is_person else "",
         }
-    organizer.submit("/dashboard/setup/solvers", **sent)
-    for text in re.findall(r'"(/dashboard/setup/text/[^"#]+)"', page):
-        before = re.search(r'name="before" value="(\w+)"', organizer.get(text))
-        assert before
-        organizer.submit(text, text="Rank what you would hand on.", before=before[1])
-    organizer.submit("/dashboard/setup/organizer", name="Dr. Lena Marsh", email="", deadline="")
-    organizer.submit("/dashboard/setup/judges", names="Amy\nBo")
+    organizer.submit("/dashboard/setup", **sent, name="Dr. Lena Marsh", names="Amy\nBo")
+    for text in re.findall(r"<code>([^<]+\.md)</code>", page):
+        (study / text).write_text("Rank what you would hand on.\n")
     assert "Nothing is lacking." in organizer.get("/dashboard/setup")
     made = organizer.submit("/dashboard/judges/links")
     links = re.findall(r'https?://[^\s"<]+/j/[\w-]+', made)

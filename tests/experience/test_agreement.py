@@ -11,9 +11,6 @@ import pytest
 from scipy.stats import kendalltau, rankdata, spearmanr
 
 from quem.experience.agreement import judge_agreement, orders_in_common
-from quem.experience.cells import judged_cells
-from quem.rankings import Rankings
-from quem.study import Declared
 from tests.experience.made import cells_of, random_ranks, study_of
 
 if TYPE_CHECKING:
@@ -92,20 +89,6 @@ def test_every_statistic_of_a_problem(seed: int, ties: bool) -> None:  # noqa: F
         assert concordance.icc_2_k == pytest.approx(average)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_ranks_are_renumbered_among_the_common_solvers(seed: int) -> None:
-    """With missing cells, W is that of the solvers all judges ranked, and at most 1."""
-    ranks, years = random_ranks(
-        np.random.default_rng(seed), judges=3, subjects=9, missing=0.15, ties=True
-    )
-    agreement = measured(ranks, years)
-    for problem, concordance in agreement.problems.items():
-        table = table_of(ranks, problem)
-        assert concordance.n_solutions == table.shape[1]
-        assert concordance.kendall_w == pytest.approx(kendall_w_by_hand(table))
-        assert 0 <= concordance.kendall_w <= 1 + 1e-12
-
-
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_pairs_compare_what_both_ranked(missing: float) -> None:
     """Correlations use every solver whom the two judges of a pair ranked."""
@@ -148,22 +131,6 @@ def test_overall_pools_the_units() -> None:
     for name in ("kendall_w", "mean_tau_b", "mean_spearman"):
         each = [getattr(concordance, name) for concordance in agreement.problems.values()]
         assert getattr(agreement.overall, name) == pytest.approx(np.mean(each))
-
-
-def test_a_judge_who_missed_a_problem_lacks_its_units() -> None:
-    """Alpha takes missing values; ICC takes the units that every judge has."""
-    ranks, years = random_ranks(np.random.default_rng(7), judges=3)
-    ranks = {cell: r for cell, r in ranks.items() if cell[:2] != ("J2", "P1")}
-    agreement = measured(ranks, years)
-    units = np.full((3, 21), np.nan)
-    for index, problem in enumerate(("P0", "P1", "P2")):
-        table = table_of(ranks, problem)
-        units[: len(table), 7 * index : 7 * index + 7] = table
-    assert agreement.overall.krippendorff_alpha == pytest.approx(
-        krippendorff.alpha(units, level_of_measurement="ordinal")
-    )
-    complete = units[:, np.isfinite(units).all(axis=0)]
-    assert agreement.overall.icc_2_1 == pytest.approx(icc_by_hand(complete)[0])
 
 
 def test_withheld_and_failed_solutions_are_left_out() -> None:
@@ -216,27 +183,3 @@ def test_many_judges_are_sampled() -> None:
     assert some.overall.mean_spearman == pytest.approx(every.overall.mean_spearman, abs=0.01)
     table = table_of(ranks, "P0")
     assert some.overall.kendall_w == pytest.approx(kendall_w_by_hand(table))
-
-
-def test_a_large_study_as_it_was_measured_pair_by_pair() -> None:
-    """Of 50 solvers, 40 judges, and 50 problems, made as the golden numbers' study was."""
-    rng = np.random.default_rng(0)
-    years = np.append(np.linspace(1, 20, 49), 9.0)
-    ranks = []
-    for _ in range(50):
-        quality = years + rng.normal(0, 2, 50)
-        ranks.append((quality + rng.normal(0, 2, (40, 50))).argsort(1).argsort(1) + 1)
-    problem, judge, solver = np.indices((50, 40, 50)).reshape(3, -1)
-    once = np.ones(len(judge), dtype=np.int64)
-    judges, problems = (tuple(f"{a}{i}" for i in range(n)) for a, n in (("J", 40), ("P", 50)))
-    solvers = dict.fromkeys((f"S{i}" for i in range(50)), "subject")
-    rank = np.array(ranks, dtype=float).ravel()
-    failed = np.zeros(len(judge), dtype=bool)
-    names = (judges, problems, tuple(solvers))
-    data = Rankings(*names, judge, problem, solver, once, once, rank, failed)
-    cells = judged_cells(data, Declared(judges, problems, solvers))
-    agreement = judge_agreement(cells, orders_in_common(cells), permutations=9, seed=0)
-    assert agreement.overall.kendall_w == pytest.approx(0.903463140456, rel=1e-9)
-    assert agreement.overall.mean_tau_b == pytest.approx(0.7307909576, rel=1e-9)
-    assert agreement.overall.w_test.by == "chi-squared"
-    assert not agreement.sampled

@@ -78,22 +78,6 @@ def test_scores_are_means_and_go_with_ranks_as_scipy_says() -> None:
     }
 
 
-def test_a_mark_is_a_share_of_what_was_ranked() -> None:
-    """No mark is an answer too; marks of what a judge did not rank are not counted."""
-    plain = study_with()
-    assert isinstance(plain.data, Rankings)
-    judge, problem, solver = plain.data.judges[0], plain.data.problems[0], plain.data.solvers[0]
-    mark = Answer(judge, problem, 1, 1, solver, "wrong", "yes")
-    elsewhere = replace(mark, problem="nothing")
-    found = quem.analyze(study_with(mark, elsewhere)).findings.answering
-    assert found is not None
-    ranked = int((plain.data.solver == 0).sum())
-    assert {(s.solver, s.n, s.mean) for s in found.scores if s.mean} == {
-        (solver, ranked, 1 / ranked)
-    }
-    assert len(found.scores) == len(plain.data.solvers)
-
-
 def test_what_is_not_counted() -> None:
     """Repeats, withheld solvers, and answers that are not offered any more are left out."""
     plain = study_with()
@@ -113,13 +97,6 @@ def test_what_is_not_counted() -> None:
     assert [(s.n, np.isnan(s.tau)) for s in found.scored] == [(1, True)]
     assert sum(r.n for r in found.replies) == 1
     assert quem.analyze(study_with(*others, withheld=[gone])).findings.answering is None
-
-
-def test_nobody_answered() -> None:
-    """No key in analysis.json, and no section."""
-    analysis = quem.analyze(study_with())
-    assert "answering" not in analysis.to_dict()
-    assert "Answers to questions" not in analysis.to_html()
 
 
 QUESTIONS = """{questions: [

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import quem
-from tests.experience.made import cells_of, random_ranks, study_of, table_of
+from tests.experience.made import cells_of, random_ranks, study_of
 
 if TYPE_CHECKING:
     from quem.experience.loading import Study
@@ -61,17 +61,6 @@ def test_a_declared_failure_is_placed_once_a_judge() -> None:
     assert not cells.judged()[cells.solver == f].any()
 
 
-def test_only_the_first_occasion_counts() -> None:
-    """A repeated group tests the judge; it is not averaged."""
-    ranks, years = random_ranks(np.random.default_rng(1), judges=2)
-    again = {cell: -(rank or 0.0) for cell, rank in ranks.items() if cell[1] == "P1"}
-    plain = cells_of(study_of(ranks, years))
-    twice = cells_of(study_of(ranks, years, again=again))
-    assert twice.adjusted.tolist() == plain.adjusted.tolist()
-    assert twice.solver.tolist() == plain.solver.tolist()
-    assert cells_of(study_of(ranks, years, occasion=2)).adjusted.tolist() == plain.adjusted.tolist()
-
-
 def test_each_block_is_a_group() -> None:
     """Ranks of two blocks of one judge and problem are not compared."""
     ranks = one_group(A=1, B=2, C=1, K=2)
@@ -89,14 +78,6 @@ def test_the_withheld_solver_takes_the_unused_rank() -> None:
     assert not cells_of(study).judged()[-1]
     study = study_of(one_group(A=1, B=2, C=4, K=5, W=9), YEARS, withheld=["W"])
     assert placed(study) == {"A": 1, "B": 2, "C": 3, "K": 4, "W": 5}
-
-
-def test_the_withheld_solver_keeps_its_place_beside_a_failed_one() -> None:
-    """A failed solution in the group hides neither the gap nor the place."""
-    study = study_of(one_group(A=None, B=2, C=4, K=5), YEARS, withheld=["W"])
-    assert placed(study) == {"A": 1, "B": 2, "C": 4, "K": 5, "W": 3}
-    (gap,) = cells_of(study_of(one_group(A=None, B=2, C=4, K=5), YEARS)).gaps
-    assert (gap.judge, gap.problem, gap.ranks) == ("J", "P", (3,))
 
 
 def test_ambiguous_gaps_are_told_and_not_filled() -> None:
@@ -133,17 +114,3 @@ def test_a_group_without_humans_says_nothing_under_reference_humans() -> None:
         # The model ranks everybody among all, whoever is the reference.
         alike = [[replace(e, model=None) for e in f.estimates] for f in (findings, wanted)]
         assert repr(alike[0]) == repr(alike[1])
-
-
-def test_the_table_of_cells() -> None:
-    """Every cell with its judge, rank, adjusted rank and reason."""
-    study = study_of(one_group(A=None, B=2, C=4, K=5), YEARS, withheld=["W"])
-    rows = table_of(cells_of(study)).astype({"solver": str}).to_dict("records")
-    table = {row["solver"]: row for row in rows}
-    assert table["A"]["reason"] == "failed"
-    assert np.isnan(table["A"]["rank"])
-    assert table["W"]["reason"] == "withheld"
-    assert table["W"]["rank"] == 3
-    assert table["C"]["adjusted_rank"] == table["C"]["score"] == 4
-    kinds = {solver: row["kind"] for solver, row in table.items()}
-    assert kinds == {**dict.fromkeys("ABC", "subject"), "K": "system", "W": "withheld"}

@@ -13,7 +13,7 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
 import quem
-from quem.experience.components import Incidence, average_variances, components
+from quem.experience.components import components
 from quem.experience.simulation import Scenario, simulate
 from tests.experience.made import golden_study
 
@@ -69,28 +69,6 @@ def test_incomplete_tables_give_means_over_pairs() -> None:
     assert_allclose(parts.solution + parts.rest + parts.taste, every)
 
 
-def test_what_a_whole_ranking_shares_changes_nothing() -> None:
-    """A number added to all ranks of one judge and problem changes no component."""
-    ranks = ranks_of(missing=0.1, seed=1)
-    shifted = ranks + np.random.default_rng(0).normal(0, 9, (3, 4, 1))
-    for name, value in vars(components(ranks)).items():
-        assert_allclose(getattr(components(shifted), name), value, atol=1e-9)
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_the_variance_of_an_average_is_that_of_a_sum(missing: float) -> None:
-    """Each component is shared by the cells of a problem, those of a judge, or none."""
-    ranks = ranks_of(missing=missing, seed=2)
-    of = components(ranks)
-    for solver, variance in enumerate(average_variances(of, Incidence.of(ranks).spread)):
-        cells = np.argwhere(np.isfinite(ranks[..., solver]))
-        total = sum(
-            of.solution * (p == q) + of.taste * (j == k) + of.rest * ((j, p) == (k, q))
-            for (j, p), (k, q) in product(map(tuple, cells), repeat=2)
-        )
-        assert_allclose(variance, total / len(cells) ** 2)
-
-
 @pytest.mark.parametrize("name", STUDIES)
 @pytest.mark.parametrize("normalize", ["none", "expected"])
 def test_an_average_of_fewer_cells_has_a_wider_interval(name: str, normalize: str) -> None:
@@ -116,22 +94,6 @@ def test_an_average_of_fewer_cells_has_a_wider_interval(name: str, normalize: st
                 rtol=1e-6,
                 atol=1e-12,
             )
-
-
-def test_components_that_cannot_be_told_apart_join_the_rest() -> None:
-    """One judge, one problem, or judges who share none."""
-    ranks = ranks_of()
-    by_one, on_one = components(ranks[:1]), components(ranks[:, :1])
-    assert by_one.solution == by_one.taste == 0
-    assert by_one.rest == by_one.of_problems > 0
-    assert on_one.solution == on_one.taste == 0
-    assert on_one.rest == on_one.of_judges > 0
-    apart = ranks.copy()
-    apart[0, 1:] = apart[1, [0, 2, 3]] = apart[2, :2] = np.nan
-    never = components(apart)
-    assert np.isnan(never.of_judges)
-    assert never.solution == 0
-    assert never.rest == never.of_problems
 
 
 def test_a_warning_says_what_fewer_cells_do() -> None:

@@ -14,7 +14,6 @@ from scipy.stats import t as student
 
 import quem
 from quem.experience.concordance import kendall_w, mean_interval, w_tests
-from tests.experience.made import random_ranks, study_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,22 +59,6 @@ def test_exact_p_counts_all_orders(ties: bool) -> None:  # noqa: FBT001
     assert mean.p == pytest.approx(np.mean([a + b >= least for a, b in product(*every)]))
 
 
-def test_permutations_come_near_the_exact_p() -> None:
-    """Three judges of three solutions, all of whose orders can be looked at; with a seed."""
-    rng = np.random.default_rng(2)
-    table = drawn(rng, 3, 3)
-    orders = list(permutations(table[0].tolist()))
-    every = [kendall_w(np.array(rows)) for rows in product(orders, repeat=3)]
-    exact = np.mean(np.array(every) >= kendall_w(table) - 1e-9)
-    (test,), mean = w_tests([table], permutations=9999, seed=1)
-    assert test.by == "permutation"
-    assert test.p == mean.p == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / 9999))
-    assert test.p * 10_000 == pytest.approx(round(test.p * 10_000))
-    assert w_tests([table], permutations=9999, seed=1)[0] == [test]
-    (none,), _ = w_tests([table], permutations=0, seed=1)
-    assert (np.isnan(none.p), none.by) == (True, "")
-
-
 def test_large_studies_take_the_approximation() -> None:
     """Friedman's chi-squared above 50,000 ranks; no p below 8 solutions."""
     rng = np.random.default_rng(3)
@@ -109,18 +92,3 @@ def test_the_interval_of_the_mean() -> None:
     assert (low, high) == pytest.approx((0.0, np.mean(values[:3]) + spread))
     assert mean_interval([0.9, 1.0, 0.95, 1.0])[1] == 1
     assert np.isnan(mean_interval([0.2, 0.5])).all()
-
-
-def test_every_output_says_how_p_was_computed() -> None:
-    """JSON and report."""
-    ranks, years = random_ranks(np.random.default_rng(1), judges=3)
-    result = quem.analyze(study_of(ranks, years), permutations=99)
-    measured = result.findings.agreement
-    assert measured is not None
-    agreement = result.to_dict()["agreement"]
-    assert [entry["kendall_w_test"] for entry in agreement["problems"]] == ["permutation"] * 3
-    assert agreement["overall"]["kendall_w_p"] == measured.overall.w_test.p
-    low, high = agreement["overall"]["kendall_w_interval"]
-    page = result.to_html()
-    assert "from random permutations of each judge" in page
-    assert f"(about 95%: {low:.2f} to {high:.2f})" in page

@@ -15,8 +15,8 @@ from statsmodels.formula.api import ols
 import quem
 from quem.errors import QuemError
 from quem.experience.components import average_variances
-from quem.experience.estimate import calibrate, estimate_system, round_years
-from quem.experience.skill import FORMS, FormFit, choose_form, compare_forms, fit, refusal
+from quem.experience.estimate import calibrate, estimate_system
+from quem.experience.skill import FORMS, compare_forms, fit, refusal
 from tests.experience.made import averages_of, printed_study, random_ranks, study_of
 
 if TYPE_CHECKING:
@@ -117,33 +117,6 @@ def test_fieller_is_the_inversion_of_the_prediction_interval(seed: int, form: st
     assert calibration.interval == pytest.approx((low, high), rel=1e-6)
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_fieller_is_bounded_just_where_the_slope_is_significant(seed: int) -> None:
-    """A > 0 is p < 1 - level."""
-    x, y = subjects(seed, 6, noise=3.0)
-    calibration = calibrate(fit(FORMS["linear"], x, y), 3.0, 0.95)
-    assert calibration is not None
-    assert calibration.bounded == (linregress(x, y).pvalue < 0.05)
-    if not calibration.bounded:
-        assert np.isnan(calibration.interval).all()
-        assert np.isfinite(calibration.experience)
-
-
-def test_both_kinds_of_slope_occur_above() -> None:
-    """The test above sees significant and other slopes."""
-    drawn = [subjects(seed, 6, noise=3.0) for seed in range(12)]
-    assert 0 < sum(linregress(x, y).pvalue < 0.05 for x, y in drawn) < 12
-
-
-def test_no_slope_has_no_inverse() -> None:
-    """Where rank does not depend on experience at all, no experience goes with a rank."""
-    x, y = np.array([1.1, 1.9, 1.1, 1.9]), np.array([0.1, 0.1, 0.7, 0.7])
-    calibration = calibrate(fit(FORMS["linear"], x, y), 1.3, 0.95)
-    assert calibration is not None
-    assert np.isnan(calibration.experience)
-    assert not calibration.bounded
-
-
 def test_polynomials_have_no_calibration() -> None:
     """The quadratic has no single inverse."""
     assert calibrate(fit(FORMS["quadratic"], *subjects(0, 9)), 4.0, 0.95) is None
@@ -170,34 +143,6 @@ def test_one_sided_bounds(level: float) -> None:
     inside = estimated(x, y, 5.0, level)
     assert inside.side == "inside"
     assert np.isnan(inside.bound)
-
-
-def test_sides_by_estimate_alone() -> None:
-    """Inside by rank and outside by estimate is outside; on both sides nothing is said."""
-    x, y = np.array([1.0, 2.0, 3.0, 4.0]), np.array([5.0, 1.0, 12.0, 8.0])
-    assert estimated(x, y, 3.9).side == "inside"
-    flat = np.array([4.9, 5.1, 4.9, 5.1])
-    steep = np.array([1.0, 1.2, 8.8, 9.0])
-    assert estimated(np.array([1.0, 4.0, 5.0, 8.0]), steep, 7.9).side == "above"
-    assert estimated(np.array([1.0, 4.0, 5.0, 8.0]), steep, 1.1).side == "below"
-    assert estimated(x, flat, 2.5).side == "inside"
-    falling = np.array([9.0, 8.0, 3.0, 1.0])
-    assert estimated(x, falling, 4.0).side == "outside"
-    assert estimated(x, falling, 1.0).side == "outside"
-    bowl = np.array([9.0, 4.0, 1.0, 4.0, 10.0])
-    at = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
-    assert estimated(at, bowl - 1, 5.0, form="quadratic").side == "above"
-    assert estimated(at, -bowl, 6.0, form="quadratic").side == "outside"
-    assert np.isnan(estimated(at, -bowl, 6.0, form="quadratic").bound)
-
-
-def test_rounding_does_not_move_a_system_out_of_the_range() -> None:
-    """An average a rounding error away from the best subject's is the best subject's."""
-    x, y = np.array([1.0, 2.0, 4.0, 17 / 3]), np.array([1.0, 3.0, 4.0, 8.0])
-    for at in (17 / 3, np.nextafter(17 / 3, 0), np.nextafter(17 / 3, 9)):
-        assert estimated(x, y, float(at)).side == "above"
-    line = np.array([0.1, 0.2, 0.3, 0.7])
-    assert estimated(line * 3, line / 3, 0.7 * 3 - 1e-6).side == "inside"
 
 
 def test_probability_of_at_least() -> None:
@@ -267,41 +212,6 @@ def test_comparison_of_forms() -> None:
         assert comparison.loo_rmse == pytest.approx(np.sqrt(np.mean(np.square(errors))), rel=1e-6)
 
 
-def test_aicc_of_few_subjects_is_infinite() -> None:
-    """With n <= K + 1 a form cannot be compared."""
-    x, y = subjects(1, 5)
-    forms = compare_forms(x, y, x)
-    assert np.isfinite(forms["linear"].aicc)
-    assert forms["quadratic"].aicc == np.inf
-    x, y = subjects(1, 4)
-    assert {form.aicc for form in compare_forms(x, y, x).values()} == {np.inf}
-    assert choose_form(compare_forms(x, y, x)) == "linear"
-
-
-def test_auto_keeps_linear_unless_it_loses_by_more_than_two() -> None:
-    """Two is not enough, a little more is; a cubic never is."""
-    function = fit(FORMS["linear"], *subjects(2, 12))
-
-    def fits(**aicc: float) -> dict[str, FormFit]:
-        return {name: FormFit(function, value, 0.0) for name, value in aicc.items()}
-
-    assert choose_form(fits(linear=10, sqrt=8)) == "linear"
-    assert choose_form(fits(linear=10, sqrt=7.9, log=7.95)) == "sqrt"
-    assert choose_form(fits(linear=10, cubic=-50)) == "linear"
-    assert choose_form(fits(linear=10, quadratic=1, cubic=-50)) == "quadratic"
-    assert choose_form(fits(linear=-np.inf, quadratic=-np.inf)) == "linear"
-    assert choose_form({}) == "linear"
-
-
-def test_rounding_does_not_choose_a_form() -> None:
-    """Subjects on a straight line are fitted by the line, whatever rounding leaves."""
-    for seed in range(20):
-        x = np.random.default_rng(seed).uniform(1, 9, 9)
-        forms = compare_forms(x, -1.3 + 1.7 * x, x)
-        assert forms["linear"].aicc == -np.inf
-        assert choose_form(forms) == "linear"
-
-
 def test_auto_takes_a_clearly_better_form() -> None:
     """Experience that grows as the logarithm is fitted by log, through the public door."""
     x = np.array([1.0, 1.5, 2.5, 4.0, 5.5, 7.0, 8.5])
@@ -333,44 +243,6 @@ def test_refusals() -> None:
             quem.analyze(study, score="blom", form=form)
     with pytest.raises(QuemError, match="blom"):
         quem.analyze(study, score="blom", normalize="percentile")
-
-
-def test_coefficients_and_slopes() -> None:
-    """Names of coefficients, and slopes that are the derivatives of the curve."""
-    x, y = subjects(4, 12)
-    at = np.array([2.0, 5.0])
-    for name, formula in FORMULAS.items():
-        form = FORMS[name]
-        function = fit(form, x, y)
-        model = ols(formula, pd.DataFrame({"x": x, "y": y})).fit()
-        assert list(function.coefficients.values()) == pytest.approx(
-            model.params.tolist(), rel=1e-6
-        )
-        step = 1e-6
-        rise = (function.predict(at + step) - function.predict(at - step)) / (2 * step)
-        assert form.slopes(at) @ model.params == pytest.approx(rise, rel=1e-5)
-        grid = np.linspace(x.min(), x.max(), 2001)
-        falling = float((np.diff(function.predict(grid)) < 0).mean())
-        assert function.falling_share == pytest.approx(falling, abs=0.01)
-
-
-@pytest.mark.parametrize(
-    ("years", "chosen"),
-    [
-        ([2.0, 2.0, 7.0, 10.0], (5.0, 8.0)),
-        ([1.0, 12.0], (6.0, 10.0)),
-        ([8.0, 9.0, 10.0], ()),
-        ([6.0, 10.0], (8.0,)),
-        ([0.0, 1.3], (0.7, 1.0)),
-        ([0.0, 0.01], ()),
-        ([], ()),
-    ],
-)
-def test_years_of_chances_are_inside_the_range(
-    years: list[float], chosen: tuple[float, ...]
-) -> None:
-    """Half and four fifths of the highest, rounded; nothing outside the subjects' range."""
-    assert round_years(np.array(years)) == pytest.approx(chosen)
 
 
 def test_chances_by_default_only_in_years() -> None:

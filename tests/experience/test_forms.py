@@ -18,10 +18,8 @@ from statsmodels.formula.api import ols, wls
 
 import quem
 from quem.errors import QuemError
-from quem.experience.batch import batch_estimates, fit_batch
 from quem.experience.predictive import IDENTITY, LOGARITHM, Predictive
-from quem.experience.simulation import Scenario, simulate
-from quem.experience.skill import FORMS, averaging_weights, choose_form, compare_forms, fit
+from quem.experience.skill import FORMS, choose_form, compare_forms, fit
 from quem.wording import format_number
 from tests.experience.made import random_ranks, study_of
 from tests.experience.test_estimate import estimated, subjects
@@ -157,45 +155,6 @@ def test_averaged_is_the_mixture(seed: int) -> None:
 
 
 @pytest.mark.parametrize("form", CURVED)
-def test_batches_are_single_fits(form: str) -> None:
-    """Weighted samples give what statsmodels gives for each, also without a subject."""
-    rng = np.random.default_rng(5)
-    x, y = subjects(5, 10)
-    samples = x + rng.normal(0, 0.2, (12, 10))
-    samples[2, 4] = np.nan
-    counts = rng.multinomial(10, np.full(10, 0.1), size=12).astype(float)
-    at = rng.uniform(2, 6, (12, 1))
-    batch = fit_batch(FORMS[form], samples, y, counts)
-    ends = batch.predictive(at).interval(0.9)
-    for b in range(12):
-        there = np.isfinite(samples[b])
-        alone = np.repeat(np.flatnonzero(there), counts[b, there].astype(int))
-        wanted = estimated(samples[b, alone], y[alone], float(at[b, 0]), 0.9, form)
-        assert batch.predict(at)[b, 0] == pytest.approx(wanted.experience)
-        assert ends[b, 0] == pytest.approx(wanted.prediction)
-        _, chance, years = weighed(samples[b, there], y[there], counts[b, there])
-        if form == "averaged":
-            assert batch.predict(at)[b, 0] == pytest.approx(years(float(at[b, 0])))
-            assert chance(float(at[b, 0]), ends[b, 0, 0]) == pytest.approx(0.95)
-
-
-@pytest.mark.parametrize("form", CURVED)
-def test_simulated_studies_are_analyzed_alike(form: str) -> None:
-    """`batch_estimates` gives the numbers of `quem.analyze`, widened ones too."""
-    scenario = Scenario(7, 3, 4, (3.0, 20.0), system_judges=2)
-    simulated = simulate(scenario, 6, 3)
-    of = batch_estimates(simulated, form=form)
-    for index in range(6):
-        study = simulated.study(index, form=form, bootstrap=0)
-        for at, estimate in enumerate(quem.analyze(study).findings.estimates):
-            assert of.experience[index, at] == pytest.approx(estimate.experience)
-            assert of.prediction[index, at] == pytest.approx(estimate.prediction)
-            assert of.mean[index, at] == pytest.approx(estimate.mean)
-            bound = {"above": of.lower, "below": of.upper}.get(estimate.side)
-            assert bound is None or bound[index, at] == pytest.approx(estimate.bound)
-
-
-@pytest.mark.parametrize("form", CURVED)
 def test_fewer_ranks_widen(form: str) -> None:
     """A system with fewer cells has a wider distribution: b² in units of the response."""
     ranks, years = random_ranks(np.random.default_rng(3), judges=2, problems=5, subjects=8)
@@ -273,18 +232,6 @@ def test_auto_takes_a_clear_exponential() -> None:
     x = np.linspace(1, 8, 10)
     y = np.expm1(0.3 + 0.4 * x) * np.exp(np.tile([0.02, -0.02], 5))
     assert choose_form(compare_forms(x, y, x)) == "exponential"
-
-
-def test_weights_of_perfect_fits() -> None:
-    """A perfect fit has all of the weight, the line where both are perfect."""
-    x = np.array([1.0, 2.0, 3.0, 5.0])
-    for y, weight in ((1 + 2 * x, 0.0), (np.expm1(0.2 + 0.3 * x), 1.0)):
-        function = fit(FORMS["averaged"], x, y)
-        assert function.weights == pytest.approx((1 - weight, weight))
-        assert function.predict(x) == pytest.approx(y)
-    assert list(map(float, averaging_weights(-np.inf, -np.inf))) == [1, 0]
-    # Three subjects are enough: what AICc adds for their number is the same for both.
-    assert np.isfinite(fit(FORMS["averaged"], x[:3], np.array([1.0, 4.0, 5.0])).weights).all()
 
 
 @settings(deadline=None, max_examples=60)

@@ -9,16 +9,15 @@ import pytest
 
 import quem
 from quem.experience.simulation import HIGH, Scenario, simulate
-from tests.experience.made import random_ranks, study_of
 from tests.experience.years import statements, states_years, unmarked
 
 
 def test_without_a_relation_no_line_states_years() -> None:
-    """In 50 studies in which experience says nothing of quality: summary, methods, warnings."""
-    simulated = simulate(Scenario(8, 3, 4, (6.0, None), noise=HIGH), 50, seed=2)
+    """In 20 studies in which experience says nothing of quality: summary, methods, warnings."""
+    simulated = simulate(Scenario(8, 3, 4, (6.0, None), noise=HIGH), 20, seed=2)
     rng, shut = np.random.default_rng(5), 0
     simulated.experience[:] = rng.permuted(simulated.experience, axis=1)
-    for index in range(50):
+    for index in range(20):
         result = quem.analyze(simulated.study(index), bootstrap=0, permutations=0)
         gate = result.findings.gate
         said = result.to_dict()
@@ -35,7 +34,7 @@ def test_without_a_relation_no_line_states_years() -> None:
         assert not re.search(r"K\d \d", repr(result))
         # The numbers stay where they are marked.
         assert said["estimates"][0]["experience"] == result.findings.estimates[0].experience
-    assert shut >= 45
+    assert shut >= 18
 
 
 def test_a_page_without_years() -> None:
@@ -76,21 +75,3 @@ def test_reasons(subjects: int, direction: int, reasons: list[str], words: str) 
     assert list(result.findings.gate.reasons) == reasons
     assert words in " ".join(result.summary().split())
     assert set(reasons) <= {warning.code for warning in result.warnings}
-
-
-def test_the_position_is_that_among_the_subjects() -> None:
-    """How many are below, and the nearest below and above, with ties."""
-    ranks, years = random_ranks(np.random.default_rng(1), judges=1, problems=1, subjects=4)
-    order = ["S1", "S0", "K0", "S3", "S2"]
-    ranks = {("J0", "P0", name): float(place) for place, name in enumerate(order, 1)}
-    study = study_of(ranks, years)
-    summary = " ".join(quem.analyze(study, bootstrap=0).summary().split())
-    assert "K0's average rank 3.0 is above 2 of the 4 subjects" in summary
-    assert (
-        f"(nearest: S0, {years['S0']:.3g} years, below; S3, {years['S3']:.3g} years, above)"
-        in summary
-    )
-    ranks["J0", "P0", "S3"] = 3.0
-    study = study_of(ranks, years)
-    summary = " ".join(quem.analyze(study, bootstrap=0).summary().split())
-    assert f"S3, {years['S3']:.3g} years, level;" in summary

@@ -8,14 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import krippendorff
-import numpy as np
 import pytest
 
 import quem
-from quem.experience.skill import FORMS, compare_forms, fit
-from tests.experience.made import cells_of, study_of
-from tests.experience.test_agreement import icc_by_hand
+from tests.experience.made import study_of
 
 if TYPE_CHECKING:
     from quem.experience.result import ExperienceResult
@@ -94,13 +90,6 @@ def test_all_digits(what: str) -> None:
     assert function["df"] == [1, 5]
 
 
-def test_averages_of_the_cells() -> None:
-    """Subject 5 averages 4.00, not the printed 4.50."""
-    rows = analysed("cells").to_dict()["averages"]
-    averages = {row["solver"]: row["average_rank"] for row in rows}
-    assert averages == pytest.approx(GOLDEN["averages"], abs=5e-5)
-
-
 def test_the_withheld_solver_holds_its_place() -> None:
     """The ranks of the figure stay as printed, in groups of 8, 8, 9, 8, 8 and 8."""
     cells = analysed("cells").findings.cells
@@ -123,18 +112,6 @@ def test_forms(what: str) -> None:
         assert forms[name].function.r_squared == pytest.approx(wanted["r_squared"], rel=1e-9)
         assert forms[name].aicc == pytest.approx(wanted["aicc"], rel=1e-9)
         assert forms[name].loo_rmse == pytest.approx(wanted["loo_rmse"], rel=1e-9)
-
-
-def test_cubic(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cubic's figures come out too, though 7 subjects are too few for it."""
-    monkeypatch.setattr("quem.experience.skill._LEAST_FOR_CUBIC", 7)
-    findings = analysed("averages").findings
-    x, y = findings.averages.fitted()
-    cubic = compare_forms(x, y, x)["cubic"]
-    assert cubic.function.r_squared == pytest.approx(GOLDEN["cubic"]["r_squared"], rel=1e-9)
-    assert cubic.aicc == pytest.approx(GOLDEN["cubic"]["aicc"], rel=1e-9)
-    assert cubic.loo_rmse == pytest.approx(GOLDEN["cubic"]["loo_rmse"], rel=1e-7)
-    assert fit(FORMS["cubic"], x, y).r_squared == cubic.function.r_squared
 
 
 @pytest.mark.parametrize("form", PRINTED["form_estimates"])
@@ -169,18 +146,6 @@ def test_agreement() -> None:
     assert overall["n_units"] == wanted["n_units"]
     assert agrees(overall["krippendorff_alpha"], wanted["krippendorff_alpha"])
     assert agrees(overall["icc_2_1"], wanted["icc_2_1"])
-
-
-def test_agreement_on_the_ranks_as_printed() -> None:
-    """Without renumbering, alpha and ICC would be .189 and .179."""
-    cells = cells_of(quem.load_study(FOLDER / "study.yaml", kind="experience"))
-    units = np.full((2, 27), np.nan)
-    keep = cells.judged()
-    units[cells.judge[keep], cells.problem[keep] * 9 + cells.solver[keep]] = cells.given[keep]
-    units = units[:, np.isfinite(units).all(axis=0)]
-    alpha = krippendorff.alpha(units, level_of_measurement="ordinal")
-    assert agrees(alpha, PRINTED["as_printed"]["krippendorff_alpha"])
-    assert agrees(icc_by_hand(units)[0], PRINTED["as_printed"]["icc_2_1"])
 
 
 @pytest.mark.parametrize("what", ["averages", "cells"])
@@ -222,11 +187,3 @@ def test_factorial_analysis() -> None:
             assert by_term[term]["df"] == df
             assert by_term[term]["F"] == pytest.approx(f, rel=1e-8)
             assert by_term[term]["p"] == pytest.approx(p, rel=1e-8)
-
-
-def test_averages_have_no_diagnostics_of_cells() -> None:
-    """A study of averages has no agreement, influence of judges or analysis of variance."""
-    document = analysed("averages").to_dict()
-    assert document["agreement"] is document["anova"] is document["bootstrap"] is None
-    assert document["influence"]["judges"] is document["influence"]["problems"] is None
-    assert "averages-only" in {warning["code"] for warning in document["warnings"]}

@@ -16,12 +16,11 @@ from statsmodels.stats.anova import anova_lm
 
 import quem
 from quem.errors import QuemError
-from quem.experience.components import Incidence, average_variances, components
 from quem.experience.expected_ranks import fit_worths
 from quem.experience.hierarchical import FALLBACKS, hierarchical
 from quem.experience.presentation.verdict import verdict
 from quem.experience.simulation import Noise, Scenario, simulate
-from tests.experience.made import golden_study, printed_study, study_of
+from tests.experience.made import golden_study, printed_study
 from tests.experience.test_golden import FOLDER
 
 if TYPE_CHECKING:
@@ -128,18 +127,6 @@ def errors_of(ranks: NDArray[np.float64], worths: Worths) -> NDArray[np.float64]
     return errors
 
 
-def test_errors_are_those_of_a_loop_over_groups() -> None:
-    """With ranks missing: each group's own information matrix, inverted by itself."""
-    ranks = simulate(Scenario(7, 2, 4, (6.5,), missing=0.2), 1, seed=5).ranks
-    worths = fit_worths(ranks)
-    errors, information = errors_of(ranks[0], worths), worths.information[0]
-    y = np.array([[*np.linspace(1, 12, 7), np.nan]])
-    of = hierarchical(ranks, worths, y, np.array([7]), level=0.95)
-    w = average_variances(components(errors), Incidence.of(ranks[0]).spread)
-    variance = w[7] / np.sqrt(information[7]) + 1 / (24 * information[7] ** 2)
-    assert of.variance[0, 0] == pytest.approx(variance, rel=1e-9)
-
-
 def test_error_variance_and_freedom_are_those_of_the_analysis_of_variance() -> None:
     """In complete tables: of statsmodels' mean squares, with Satterthwaite's approximation."""
     terms = {"solution": "C(s):C(p)", "taste": "C(s):C(j)", "rest": "Residual"}
@@ -194,21 +181,6 @@ def test_the_line_is_that_of_a_mixed_model(seed: int) -> None:
     assert_allclose([mixed.params.y, mixed.bse.y], [of.slope[0], error], rtol=1e-3)
 
 
-def test_many_studies_at_once_are_as_each_alone() -> None:
-    """Whatever is missing in each of them."""
-    simulated = simulate(Scenario(8, 3, 3, (4.0, None), missing=0.1), 6, seed=2)
-    together = modeled(simulated)
-    y = np.concatenate([simulated.experience, np.full(simulated.truth.shape, np.nan)], axis=1)
-    for index in range(6):
-        ranks = simulated.ranks[index : index + 1]
-        alone = hierarchical(
-            ranks, fit_worths(ranks), y[index : index + 1], np.array([8, 9]), level=0.95
-        )
-        assert_allclose(together.typical[index], alone.typical[0], rtol=1e-6)
-        assert_allclose(together.peer[index], alone.peer[0], rtol=1e-6)
-        assert (together.fallback[index] == alone.fallback[0]).all()
-
-
 @pytest.mark.parametrize(
     ("scenario", "reason"),
     [
@@ -222,50 +194,6 @@ def test_where_no_typical_person_can_be_told(scenario: Scenario, reason: str) ->
     of = modeled(simulate(scenario, 20, seed=1))
     assert {FALLBACKS[code] for code in of.fallback[:, 0]} == {reason}
     assert_allclose(of.typical, of.peer)
-
-
-def test_a_skill_that_saturates_is_noticed() -> None:
-    """Where quality clearly rises ever slower with experience."""
-    years = np.linspace(1, 20, 20)
-    rng = np.random.default_rng(4)
-    quality = 12 * (1 - np.exp(-years / 4)) + rng.normal(0, 0.4, (3, 6, 20))
-    ranks = _with_system(quality, 6.0, rng)
-    y = np.array([[*years, np.nan]])
-    of = hierarchical(ranks, fit_worths(ranks), y, np.array([20]), level=0.95)
-    assert FALLBACKS[of.fallback[0, 0]] == "curved-skill"
-
-
-def test_above_everybody_the_upper_end_is_open() -> None:
-    """A system that was first in every ranking has a lower end only, and the mirrored case."""
-    years = np.linspace(1, 12, 10)
-    rng = np.random.default_rng(0)
-    quality = years + rng.normal(0, 1.5, (3, 4, 10))
-    for level, side in ((40.0, 1), (-40.0, 0)):
-        ranks = _with_system(quality, level, rng)
-        y = np.array([[*years, np.nan]])
-        of = hierarchical(ranks, fit_worths(ranks), y, np.array([10]), level=0.95)
-        for ends in (of.typical[0, 0], of.peer[0, 0]):
-            assert np.isinf(ends[side])
-            assert np.isfinite(ends[1 - side])
-    given = {
-        (f"J{j}", f"P{p}", f"S{s}" if s < 10 else "K"): float(ranks[0, j, p, s])
-        for j, p, s in np.ndindex(3, 4, 11)
-    }
-    known = {f"S{s}": float(y) for s, y in enumerate(years)}
-    result = quem.analyze(study_of(given, known), bootstrap=0, permutations=0)
-    assert "person at most −" in " ".join(result.summary().split())
-    low, high = result.to_dict()["estimates"][0]["hierarchical"]["typical_interval"]
-    assert low == -np.inf  # null where it is written
-    assert np.isfinite(high)
-
-
-def _with_system(
-    quality: NDArray[np.float64], level: float, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """Rank solvers of these qualities and one system more, without ties."""
-    system = level + rng.normal(0, 0.5, quality.shape[:2])
-    every = np.concatenate([quality, system[..., np.newaxis]], axis=2)
-    return np.asarray(every.argsort(axis=2).argsort(axis=2)[np.newaxis] + 1.0, dtype=np.float64)
 
 
 def _without_space(page: str) -> str:

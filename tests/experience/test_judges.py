@@ -7,8 +7,6 @@ import pytest
 from scipy.stats import pearsonr
 
 import quem
-from quem.experience.judges import judge_statistics
-from quem.experience.simulation import Scenario, simulate
 from tests.experience.made import golden_study, random_ranks, study_of
 
 
@@ -53,17 +51,6 @@ def test_turning_around_is_what_it_says(score: str) -> None:
     entries = result.to_dict()["agreement"]["judges"]
     assert [len(entry["turned_around"]) for entry in entries] == [0, 1, 0]
     assert not any(fit.is_reversed for fit in as_meant.findings.judge_fits)
-
-
-def test_where_years_are_not_stated_none_are_given() -> None:
-    """Of two judges of whom one is reversed, the gate is shut and the right one is named."""
-    ranks, years = random_ranks(np.random.default_rng(1), judges=2, problems=4, subjects=8)
-    upside = {cell: -r if cell[0] == "J1" else r for cell, r in ranks.items() if r is not None}
-    result = quem.analyze(study_of(upside, years), bootstrap=0)
-    assert not result.findings.gate.passed
-    (message,) = (w.message for w in result.warnings if w.code == "judge-reversed")
-    assert message.startswith("J1's order runs against")
-    assert message.endswith("Did J1 give 1 to the best?")
 
 
 def test_incomplete_studies_by_loops() -> None:
@@ -116,36 +103,3 @@ def test_incomplete_studies_by_loops() -> None:
         assert fit.experience == pytest.approx(pearsonr(own, [years[s] for s in solvers]).statistic)
         others = np.mean([off[j] for j in names if j != fit.judge])
         assert fit.misfit == pytest.approx(off[fit.judge] / others)
-
-
-def test_few_solvers_and_judges() -> None:
-    """No interval below 5 solvers, no misfit below 3 judges, nobody where there is one."""
-    years = {f"S{i}": float(i) for i in range(3)}
-    order = [("S0", "S1", "K", "S2"), ("S0", "K", "S1", "S2")]
-    ranks = {
-        (f"J{j}", "P", solver): float(rank)
-        for j, solvers in enumerate(order)
-        for rank, solver in enumerate(solvers, 1)
-    }
-    fits = quem.analyze(study_of(ranks, years)).findings.judge_fits
-    assert [fit.judge for fit in fits] == ["J0", "J1"]
-    assert fits[0].others == pytest.approx(0.8)
-    assert np.isnan([*fits[0].interval, fits[0].misfit]).all()
-    assert not any(fit.is_reversed for fit in fits)
-    alone = {cell: rank for cell, rank in ranks.items() if cell[0] == "J0"}
-    result = quem.analyze(study_of(alone, years))
-    assert result.findings.judge_fits == ()
-    assert result.to_dict()["agreement"]["judges"] == []
-
-
-def test_many_studies_at_once_equal_each_alone() -> None:
-    """The statistics of a batch are those of its studies."""
-    simulated = simulate(Scenario(8, 4, 3, (6.5,)), 5, seed=1)
-    y = np.concatenate([simulated.experience, np.full((5, 1), np.nan)], axis=1)
-    batch = judge_statistics(simulated.ranks.swapaxes(1, 2), y)
-    for index in range(5):
-        fits = quem.analyze(simulated.study(index), bootstrap=0, permutations=0).findings.judge_fits
-        for name in ("others", "experience", "misfit", "is_reversed"):
-            assert [getattr(fit, name) for fit in fits] == pytest.approx(
-                getattr(batch, name)[index].tolist()
-            )

@@ -86,14 +86,6 @@ def test_an_outlying_subject_by_statsmodels() -> None:
     )
 
 
-def test_no_years_where_they_are_not_stated() -> None:
-    """A veteran of a study without a relation has no estimate beside."""
-    averages = {**AVERAGES, "S6": 4.0, "S5": 2.0, "S0": 7.0}
-    result = quem.analyze(printed_study(averages, {**YEARS, "S6": 40.0}))
-    assert not result.findings.gate.passed
-    assert messages(result, "veteran")[0].endswith("depends on one person")
-
-
 def test_a_decisive_subject_moves_the_estimate_by_a_third_of_the_half_width() -> None:
     """Exactly those of the leave-one-out estimates are named."""
     seen = 0
@@ -144,12 +136,3 @@ def test_who_saw_a_system_alone_is_said_in_words(
     assert "Everything said of K1 depends on J0 alone." in page
     assert "nan" not in re.sub(r"<(script|style)>.*?</\1>|<[^>]*>", "", page, flags=re.DOTALL)
     assert not re.search(r"<td>([−\d.]+) to \1</td>", page)
-
-
-def test_the_only_problem_too() -> None:
-    """A system that solved one problem."""
-    ranks, years = random_ranks(np.random.default_rng(5), subjects=9)
-    ranks = {cell: r for cell, r in ranks.items() if cell[2] != "K0" or cell[1] == "P1"}
-    result = quem.analyze(study_of(ranks, years))
-    assert messages(result, "fewer-problems")[0].count("depends on P1 alone") == 1
-    assert '<td colspan="2">depends on P1 alone</td>' in result.to_html()

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from scipy.stats import linregress, rankdata
+from scipy.stats import rankdata
 from statsmodels.regression.linear_model import OLS
 
 import quem
-from quem.experience.placing import placing, queue_slope, same_order
+from quem.experience.placing import queue_slope, same_order
 from quem.rankings import Rankings
 from quem.rankings.table import Placement
 from quem.report.files import json_text
@@ -73,18 +73,6 @@ def _named(cells: RankCells, rows: np.ndarray) -> list[Cell]:
     ]
 
 
-def test_agreement_leaves_out_who_is_not_judged() -> None:
-    """Withheld solvers and failed solutions are not compared; one judge agrees with nobody."""
-    ranks, years = random_ranks(np.random.default_rng(1), judges=3)
-    extra: Ranks = {("J0", "P0", "W"): 3.5, ("J0", "P0", "F"): None}
-    plain = cells_of(study_of(ranks, years))
-    more = cells_of(study_of(ranks | extra, {**years, "F": 1.0}, withheld=["W"]))
-    shares = [same_order(cells, np.flatnonzero(cells.judged())) for cells in (plain, more)]
-    np.testing.assert_array_equal(shares[0], shares[1])
-    alone = cells_of(study_of({c: r for c, r in ranks.items() if c[0] == "J0"}, years))
-    assert np.isnan(same_order(alone, np.flatnonzero(alone.judged()))).all()
-
-
 def queues(rng: np.random.Generator, judges: int, problems: int, size: int) -> list[np.ndarray]:
     """Draw queues and ranks: solution, ballot, position, and rank within the ballot."""
     rows = []
@@ -123,46 +111,6 @@ def test_the_slope_is_that_of_statsmodels(seed: int) -> None:
     assert mine.p == pytest.approx(theirs.pvalues[0], rel=1e-6)
 
 
-def test_of_complete_rankings_the_slope_is_that_of_deviations() -> None:
-    """It is then SciPy's slope of deviations from the mean of each solution over judges."""
-    solution, ballot, position, rank = queues(np.random.default_rng(9), 5, 2, 7)
-    mine = queue_slope(solution, ballot, position, rank)
-    of = [solution == one for one in np.unique(solution)]
-    x, y = (values - sum(one * values[one].mean() for one in of) for values in (position, rank))
-    assert mine is not None
-    assert mine.slope == pytest.approx(linregress(x, y).slope)
-    assert mine.slope > 0
-
-
-def test_the_slope_rejects_no_effect_as_often_as_it_says() -> None:
-    """Of sessions in which the order does not matter, about 5% have p below 0.05."""
-    rng = np.random.default_rng(17)
-    p = []
-    for _ in range(600):
-        solution, ballot, _, _ = queues(rng, 4, 2, 6)
-        draws = rng.normal(solution % 6, 3).reshape(-1, 6)
-        rank = np.concatenate([rankdata(draw) for draw in draws])
-        position = np.concatenate([rng.permutation(6) + 1.0 for _ in range(8)])
-        mine = queue_slope(solution, ballot, position, rank)
-        assert mine is not None
-        p.append(mine.p)
-    assert 0.03 < np.mean(np.array(p) < 0.05) < 0.075
-
-
-def test_a_slope_that_nothing_is_known_of_is_none() -> None:
-    """With one judge each solution has one position; without rows there is nothing."""
-    assert queue_slope(*queues(np.random.default_rng(1), 1, 2, 6)) is None
-    empty = np.empty(0, dtype=np.int64)
-    assert queue_slope(empty, empty, empty.astype(float), empty.astype(float)) is None
-    # Two judges who agree leave no noise, and no p value.
-    solution, ballot = np.tile(np.arange(3), 2), np.repeat([0, 1], 3)
-    position = np.array([1.0, 2, 3, 3, 1, 2])
-    exact = queue_slope(solution, ballot, position, (solution + 1).astype(np.float64))
-    assert exact is not None
-    assert (round(exact.slope, 9), exact.standard_error < 1e-6) == (0, True)
-    assert np.isnan(exact.p)
-
-
 def _with(study: Study, *placements: Placement) -> Study:
     assert isinstance(study.data, Rankings)
     return replace(study, data=replace(study.data, placements=placements))
@@ -193,16 +141,6 @@ def test_places_are_counted_by_way_and_by_how_sure() -> None:
     assert (result.answers.n, result.answers.share_equal) == (4, 0.25)
     assert result.answers.share_left == 0.75
     assert result.queue is None  # only one judge has a queue
-
-
-def test_a_study_without_a_session_has_none_of_it() -> None:
-    """No key in analysis.json, and no section."""
-    ranks, years = random_ranks(np.random.default_rng(2))
-    study = study_of(ranks, years)
-    analysis = quem.analyze(study)
-    assert placing(cells_of(study), ()) is None
-    assert "placing" not in analysis.to_dict()
-    assert "How solutions were placed" not in analysis.to_html()
 
 
 @pytest.fixture
@@ -236,14 +174,3 @@ def test_a_session_says_how_its_solutions_were_placed(session: Path) -> None:
     del document["placing"]
     assert document == rest
     assert plain.summary() == analysis.summary()
-
-
-def test_a_page_that_recorded_nothing_leaves_no_trace(
-    session: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Rankings of older sessions are analyzed as before."""
-    monkeypatch.setattr(Placement, "is_known", property(lambda _: False))
-    study = quem.load_study(session, kind="experience")
-    assert isinstance(study.data, Rankings)
-    assert study.data.placements == ()
-    assert "placing" not in quem.analyze(study).to_dict()

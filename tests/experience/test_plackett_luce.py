@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import combinations, permutations
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -126,48 +126,6 @@ def test_ties_are_as_they_are_defined(
     assert worths.log_likelihood == pytest.approx(most + penalty, rel=1e-6)
 
 
-def test_the_probabilities_of_all_outcomes_add_up_to_one() -> None:
-    """Summed over every weak order of four solvers, the model's probabilities are 1."""
-    theta, log_delta = np.array([0.3, -1.0, 0.8, 0.0]), {1: 0.0, 2: -0.5, 3: 0.4, 4: -1.0}
-    outcomes = {
-        tuple(tuple(sorted(order[a:b])) for a, b in zip((0, *cuts), (*cuts, 4), strict=True))
-        for order in permutations(range(4))
-        for count in range(4)
-        for cuts in combinations(range(1, 4), count)
-    }
-    logs = [log_probability([list(tie) for tie in o], theta, log_delta) for o in outcomes]
-    assert len(outcomes) == 75
-    assert float(np.exp(logs).sum()) == pytest.approx(1.0)
-
-
-def test_two_solvers_have_a_closed_form() -> None:
-    """Davidson (1970): the odds are those of wins, and delta the ties by the root of both."""
-    worths = fit([[[0], [1]], [[1], [0]], [[0, 1]]], 2, ridge=0.0, weights=[12.0, 3.0, 6.0])
-    assert worths.log_worth[0] - worths.log_worth[1] == pytest.approx(np.log(12 / 3))
-    assert worths.ties[2] == pytest.approx(6 / np.sqrt(12 * 3))
-    assert worths.beats()[0, 1] == pytest.approx((12 + 6 / 2) / 21)
-
-
-def test_many_solvers_are_fitted_as_few_are() -> None:
-    """Solvers without rankings, so many that another way of solving is taken, change nothing."""
-    for step in (1e-9, 1.0):
-        rankings = drawn(5, 8, 60, 6, step) + CYCLE
-        few, many = (fit(rankings, n, ridge=0.1) for n in (8, 400))
-        apart = few.log_worth - few.log_worth[0]
-        np.testing.assert_allclose(many.log_worth[:8] - many.log_worth[0], apart, atol=1e-6)
-        np.testing.assert_allclose(many.log_worth[8:], many.log_worth[8], atol=1e-9)
-        assert many.ties == pytest.approx(few.ties, abs=1e-6)
-        assert many.log_likelihood == pytest.approx(few.log_likelihood, rel=1e-9)
-
-
-def test_large_ties_are_fitted() -> None:
-    """Twelve solvers that are tied last, as failed ones are, come out alike and below."""
-    rankings = [[[s], [(s + 1) % 6], list(range(6, 18))] for s in range(6)]
-    worth = fit(rankings, 18).log_worth
-    np.testing.assert_allclose(worth[6:], worth[6], atol=1e-7)
-    assert worth[:6].min() > worth[6] + 1
-
-
 weak_rankings = st.lists(
     st.permutations(range(5)).flatmap(
         lambda order: st.lists(st.booleans(), min_size=5, max_size=5).map(
@@ -213,37 +171,6 @@ def test_a_ranking_that_stands_twice_weighs_two(rankings: list[Ranking]) -> None
     assert weighted.log_likelihood == pytest.approx(twice.log_likelihood)
 
 
-@few
-@given(st.lists(st.permutations(range(4)).map(lambda order: order[:2]), min_size=2, max_size=12))
-def test_pairs_turned_around_turn_the_worths_around(pairs: list[list[int]]) -> None:
-    """Reversing rankings of two solvers, ties among them, reverses the log worths."""
-    rankings: list[Ranking] = [
-        [list(pair)] if index % 4 == 3 else [[pair[0]], [pair[1]]]
-        for index, pair in enumerate(pairs)
-    ]
-    before, after = fit(rankings, 4), fit([ranking[::-1] for ranking in rankings], 4)
-    np.testing.assert_allclose(after.log_worth, -before.log_worth, atol=1e-7)
-    np.testing.assert_allclose(after.beats(), before.beats().T, atol=1e-7)
-
-
-def test_longer_rankings_have_a_direction() -> None:
-    """The best is chosen first: turned around, rankings of more than two give other worths."""
-    rankings: list[Ranking] = [*CYCLE, [[0], [1], [2]], [[0], [2], [1]]]
-    before, after = fit(rankings, 3), fit([ranking[::-1] for ranking in rankings], 3)
-    assert np.abs(after.log_worth + before.log_worth).max() > 0.01
-
-
-@few
-@given(weak_rankings)
-def test_of_two_solvers_one_beats_the_other(rankings: list[Ranking]) -> None:
-    """The probabilities of both ways add up to 1, and rise with worth."""
-    worths = fit(rankings, 5)
-    beats = worths.beats()
-    np.testing.assert_allclose(beats + beats.T, 1.0)
-    order = np.argsort(worths.log_worth)
-    assert (np.diff(beats.sum(axis=1)[order]) > -1e-12).all()
-
-
 def test_without_ridge_there_may_be_no_maximum() -> None:
     """Somebody who always wins has no finite worth without ridge, and has one with it."""
     rankings: list[Ranking] = [[[0], [1], [2]], [[0], [2], [1]]]
@@ -256,22 +183,6 @@ def test_without_ridge_there_may_be_no_maximum() -> None:
     only_ties: list[Ranking] = [[[0, 1]], [[1, 0]]]
     with pytest.raises(QuemError, match="ties of some size are the only outcome"):
         fit(only_ties, 2, ridge=0.0)
-
-
-def test_parts_that_were_never_compared() -> None:
-    """The graph of comparisons falls into its parts, the largest first."""
-    rankings: list[Ranking] = [[[4], [5]], [[0], [1]], [[1], [2]], [[5], [4]]]
-    assert connection(orders_of(rankings), 8).parts == ((0, 1, 2), (4, 5))
-
-
-def test_who_is_always_above_and_always_below() -> None:
-    """Sets that win all their comparisons with others, or lose them; a tie is neither."""
-    cycle = connection(orders_of(CYCLE), 3)
-    assert (cycle.parts, cycle.above, cycle.below) == (((0, 1, 2),), (), ())
-    above = connection(orders_of([*CYCLE, [[3], [0]], [[4], [3]], [[3], [4]]]), 5)
-    assert (above.above, above.below) == (((3, 4),), ((0, 1, 2),))
-    tied = connection(orders_of([*CYCLE, [[3], [0]], [[4], [3]], [[3, 4], [0]], [[1, 3]]]), 5)
-    assert (tied.above, tied.below) == ((), ())
 
 
 @few

@@ -48,37 +48,6 @@ def codes(result: ExperienceResult) -> list[str]:
     return [doubt.code for doubt in result.warnings]
 
 
-def test_expected_ranks_are_sums_of_chances(blocked: Study) -> None:
-    """A solver's score is 1 + the sum of the chances of beating each other one, ties one half."""
-    findings = quem.analyze(blocked).findings
-    assert findings.pooled is not None
-    model = findings.pooled.model
-    worth, delta = np.exp(model.log_worth), model.ties[2]
-    for s, a in enumerate(worth):
-        expected = 1.0
-        for j, b in enumerate(worth):
-            draw = delta * np.sqrt(a * b)
-            expected += 0.0 if j == s else (a + draw / 2) / (a + b + draw)
-        assert findings.averages.average[s] == pytest.approx(expected)
-    n = len(worth)
-    assert findings.averages.average.sum() == pytest.approx(n * (n + 1) / 2)
-
-
-def test_ranks_against_people_only(blocked: Study) -> None:
-    """With the reference humans the sum is over subjects; others are located among them."""
-    everybody, people = (
-        quem.analyze(blocked, reference=reference).findings for reference in ("all", "humans")
-    )
-    assert everybody.pooled is not None
-    beats = everybody.pooled.model.beats()
-    subjects = everybody.averages.of_kind("subject")
-    n = len(subjects)
-    located = beats[:, subjects].sum(axis=1)
-    among = np.append(located[subjects] - 0.5, located[n:] * (n - 1) / n) + 1
-    np.testing.assert_allclose(people.averages.average, among)
-    assert people.averages.average[subjects].sum() == pytest.approx(n * (n + 1) / 2)
-
-
 def test_blocks_are_scored_by_worths(blocked: Study) -> None:
     """Blocks need no setting: worths are used, and every output says so."""
     result = quem.analyze(blocked)
@@ -121,32 +90,6 @@ def dumped(study: Study) -> dict[str, Any]:
     return content
 
 
-def test_worths_of_complete_groups() -> None:
-    """Asked for on whole groups, worths agree with average ranks, and other parts stay."""
-    ranks, years = random_ranks(np.random.default_rng(5), subjects=9, problems=5)
-    by_rank, by_worth = (
-        quem.analyze(study_of(ranks, years, score=score, bootstrap=50)) for score in ("rank", "pl")
-    )
-    a, b = (result.findings.averages.average for result in (by_rank, by_worth))
-    assert float(np.corrcoef(a, b).min()) > 0.99
-    assert by_worth.findings.agreement is not None
-    assert by_worth.findings.bootstrap is None
-    assert "plackett-luce" in codes(by_worth)
-    assert "blocks" not in codes(by_worth)
-    labels = {variant.label for variant in by_worth.findings.variants}
-    assert "score: rank" in labels
-    assert by_worth.ranks is not None
-    assert (by_worth.ranks["score"] == by_worth.ranks["adjusted_rank"]).all()
-    differences = quem.compare(
-        study_of(
-            {**ranks, **{(j, p, "K1"): r for (j, p, s), r in ranks.items() if s == "K0"}},
-            years,
-            score="pl",
-        )
-    )
-    assert float(differences.differences["mean_difference"].iloc[0]) == 0
-
-
 @pytest.mark.parametrize("what", ["judge", "problem"])
 def test_without_one_is_the_study_without(blocked: Study, what: str) -> None:
     """Leaving out a judge or a problem fits the worths of the remaining rankings anew."""
@@ -161,17 +104,6 @@ def test_without_one_is_the_study_without(blocked: Study, what: str) -> None:
         assert one.estimate == pytest.approx(table["experience"], abs=1e-7)
         ends = (table["prediction_low"], table["prediction_high"])
         assert (one.low, one.high) == pytest.approx(ends, abs=1e-7)
-
-
-def test_without_recognized_authors_is_the_study_without(blocked: Study) -> None:
-    """Marked ranks are taken out of their blocks, and the worths of the rest are fitted anew."""
-    data = data_of(blocked)
-    marks = np.arange(len(data.rank)) % 13 == 0
-    marked = replace(blocked, data=replace(data, recognized=marks))
-    recognized = quem.analyze(marked).findings.recognized
-    assert recognized is not None
-    rest = quem.analyze(with_rows(blocked, ~marks)).estimates["experience"]
-    assert [e.estimate for e in recognized.estimates] == pytest.approx(rest.tolist(), abs=1e-7)
 
 
 def test_what_is_left_may_fall_apart() -> None:
@@ -212,56 +144,6 @@ def test_who_is_always_above_is_named() -> None:
         "S5 was always ranked above all others it was compared with; S0 and S1 were always ranked "
         "below all others they were compared with; the distance is determined only by the ridge"
     )
-
-
-@pytest.mark.parametrize(
-    "settings", [{"score": "blom"}, {"normalize": "expected"}, {"normalize": "percentile"}]
-)
-def test_scores_of_ranks_need_whole_groups(blocked: Study, settings: dict[str, str]) -> None:
-    """Other scores made of ranks are refused for blocks."""
-    (key,) = settings
-    with pytest.raises(QuemError, match=f"{key}: needs ranks of whole groups, and some were"):
-        quem.analyze(blocked, **settings)
-
-
-def test_worths_are_not_normalized() -> None:
-    """Worths know the sizes of groups, so that `normalize` has nothing to do."""
-    ranks, years = random_ranks(np.random.default_rng(8))
-    study = study_of(ranks, years)
-    with pytest.raises(QuemError, match="pl scores know the size of each group"):
-        quem.analyze(study, score="pl", normalize="expected")
-
-
-def test_systems_in_blocks_are_not_compared(blocked: Study) -> None:
-    """Comparing systems of one study needs ranks of whole groups."""
-    with pytest.raises(QuemError, match="judged in blocks, and ranks of different blocks do not"):
-        quem.compare(blocked)
-
-
-def test_a_failed_solution_is_last_in_its_block() -> None:
-    """Solutions that failed are tied below all others of their block."""
-    ranks, years = random_ranks(np.random.default_rng(9), subjects=7)
-    blocks = {cell: 1 + (int(cell[2][1]) // 2 ** int(cell[1][1])) % 2 for cell in ranks}
-    plain = quem.analyze(study_of(ranks, years, blocks=blocks))
-    failing = {cell: None if cell[2] == "K0" else rank for cell, rank in ranks.items()}
-    failed = quem.analyze(study_of(failing, years, blocks=blocks))
-    (before, after) = (
-        result.averages.set_index("solver")["average_rank"] for result in (plain, failed)
-    )
-    assert after["K0"] < before["K0"]
-    assert after["K0"] == after.min()
-
-
-def test_fewer_problems_in_blocks(blocked: Study) -> None:
-    """A system judged on fewer problems is told of; pooled worths give nothing to widen by."""
-    data = data_of(blocked)
-    system = data.solvers.index("K1")
-    rest = with_rows(blocked, (data.solver != system) | (data.problem == 0))
-    result = quem.analyze(rest)
-    (message,) = [doubt.message for doubt in result.warnings if doubt.code == "fewer-problems"]
-    assert "not widened for that, because worths are fitted to all problems at once" in message
-    assert result.findings.estimates[0].n_problems == 1
-    assert not result.findings.estimates[0].widened
 
 
 def test_influence_is_left_out_where_it_takes_too_long(

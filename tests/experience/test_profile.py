@@ -13,7 +13,6 @@ from scipy import stats
 import quem
 from quem.experience.cells import tabulate
 from quem.experience.expected_ranks import fit_worths
-from quem.experience.profile import jaggedness
 from quem.experience.simulation import Scenario, simulate
 from tests.experience.made import golden_study
 
@@ -90,18 +89,6 @@ def test_a_profile_is_that_of_loops() -> None:
         assert place.subjects == len(means)
 
 
-def test_a_shift_of_a_problem_changes_nothing_but_the_means() -> None:
-    """What all solvers of a ranking share is no jaggedness of one of them."""
-    scores = simulate(Scenario(8, 2, 4, (6.5,)), 3, seed=1).ranks
-    people, information = np.arange(9) < 8, fit_worths(scores).information
-    plain = jaggedness(scores, information, people, 8)
-    assert np.isfinite(plain.f).all()
-    swapped = jaggedness(scores[:, ::-1], information, people, 8)
-    assert_allclose(swapped.f, plain.f)
-    assert_allclose(swapped.z, plain.z, atol=1e-12)
-    assert_allclose(plain.z.sum(axis=1), 0, atol=1e-9)
-
-
 def test_a_jagged_system_is_said_to_be_jagged_everywhere() -> None:
     """The headline is that no level describes it; the number comes second."""
     result, _ = analyzed("jagged_3x6x9")
@@ -126,14 +113,3 @@ def test_a_jagged_system_is_said_to_be_jagged_everywhere() -> None:
     }
     plain, _ = analyzed("complete_3x4x10")
     assert "No single level" not in plain.summary()
-
-
-def test_people_who_do_not_vary_are_no_yardstick() -> None:
-    """Where most subjects have one rank on all problems, there is a profile and no test."""
-    rows = np.tile(np.arange(1.0, 8.0), (2, 3, 1))
-    rows[:, 1, [0, 6]] = rows[:, 1, [6, 0]]
-    flat = jaggedness(rows[np.newaxis], np.ones((1, 7)), np.arange(7) < 6, 6)
-    assert np.isnan(flat.f[0])
-    assert np.isnan(flat.p[0])
-    assert flat.added[0] == 0
-    assert_allclose(flat.means[0, :, 6], [7, 1, 7])

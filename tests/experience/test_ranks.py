@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, rankdata
 
-from quem.experience.ranks import adjusted_ranks, dense_order, scores, unused_ranks
+from quem.experience.ranks import adjusted_ranks, scores, unused_ranks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -66,22 +66,6 @@ def test_reference_is_the_formula(lists: list[list[int]], data: st.DataObject) -
             assert np.isnan(ranks[i])
 
 
-def test_no_rows() -> None:
-    """Nothing in, nothing out."""
-    ranks, sizes = adjusted_ranks(np.empty(0, dtype=int), np.empty(0))
-    assert len(ranks) == len(sizes) == 0
-    assert unused_ranks(np.empty(0, dtype=int), np.empty(0)) == {}
-
-
-@given(st.lists(st.floats(-1e6, 1e6) | st.just(-np.inf), min_size=1))
-def test_dense_order_is_that_of_unique(values: list[float]) -> None:
-    """Codes number the distinct values in increasing order, failed ones lowest."""
-    codes, count = dense_order(np.array(values))
-    distinct, wanted = np.unique(values, return_inverse=True)
-    assert codes.tolist() == wanted.tolist()
-    assert count == len(distinct)
-
-
 def test_scores() -> None:
     """Each score is its formula; N is the study's largest group unless told."""
     ranks, sizes = np.array([1.0, 2.5, 2.5, 4, 1, 2]), np.array([4, 4, 4, 4, 2, 2])
@@ -125,10 +109,3 @@ def test_gaps(ranks: list[float], gaps: list[int]) -> None:
     assert unused == ({1: gaps} if gaps else {})
     alone = unused_ranks(np.zeros(len(ranks), dtype=int), np.array(ranks, dtype=float))
     assert alone == ({0: gaps} if gaps else {})
-
-
-def test_a_stray_million_is_told_in_part() -> None:
-    """A huge gap names its first thousand ranks only."""
-    unused = unused_ranks(np.zeros(3, dtype=int), np.array([1.0, 2, 1e6]))
-    assert unused[0][0] == 3
-    assert len(unused[0]) < 1100

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +10,10 @@ import pytest
 from scipy.stats import rankdata
 
 import quem
-from quem.experience.influence import without_recognized
 from quem.experience.presentation.methods import methods_paragraph
-from quem.rankings import Rankings
 from quem.report.files import json_text
 from tests.docs.schema import mistakes
-from tests.experience.made import cells_of, random_ranks, study_of
+from tests.experience.made import random_ranks, study_of
 
 if TYPE_CHECKING:
     from quem.experience.influence import Recognized
@@ -102,52 +99,6 @@ def test_a_recognized_solution_is_as_good_as_absent(settings: dict[str, Any]) ->
         assert got == pytest.approx(wanted[without.system])
 
 
-def test_the_others_close_ranks() -> None:
-    """In the judge's group the others are ranked among themselves; other groups stay."""
-    ranks = one_group(A=1, B=2, C=2, D=4, K=5) | {("J", "Q", s): 1.0 for s in "AB"}
-    marked = {("J", "P", "B")}
-    left = without_recognized(cells_of(study_of(ranks, YEARS, recognized=marked)))
-    np.testing.assert_array_equal(left.adjusted, [1, np.nan, 2, 3, 4, 1.5, 1.5])
-    assert left.size.tolist() == [4, 0, 4, 4, 4, 2, 2]
-
-
-def test_blocks_are_groups_of_their_own() -> None:
-    """A solution that is recognized in one block moves nobody in the other."""
-    ranks = one_group(A=1, B=2, C=1, K=2)
-    blocks = {("J", "P", "C"): 2, ("J", "P", "K"): 2}
-    study = study_of(ranks, YEARS, blocks=blocks, recognized={("J", "P", "A")})
-    left = without_recognized(cells_of(study))
-    np.testing.assert_array_equal(left.adjusted, [np.nan, 1, 1, 2])
-
-
-def test_the_withheld_solver_keeps_its_own_gap() -> None:
-    """The rank that a recognized solution leaves is no gap that a withheld solver could take."""
-    ranks = one_group(A=1, B=2, C=4, D=5, K=6)
-    cells = cells_of(study_of(ranks, YEARS, withheld=["W"], recognized={("J", "P", "B")}))
-    left = without_recognized(cells)
-    assert [left.solvers[solver] for solver in left.solver] == ["A", "B", "C", "D", "K", "W"]
-    np.testing.assert_array_equal(left.adjusted, [1, np.nan, 3, 4, 5, 2])
-
-
-def test_marks_without_effect() -> None:
-    """Of failed and withheld solutions, and of a second occasion, a mark changes nothing."""
-    ranks, years = random_ranks(np.random.default_rng(2), judges=2)
-    ranks |= {("J0", "P0", "F"): None, ("J0", "P0", "W"): 2.5}
-    study = study_of(
-        ranks,
-        {**years, "F": 3.0},
-        withheld=["W"],
-        recognized={("J0", "P0", "F"), ("J0", "P0", "W")},
-    )
-    assert quem.analyze(study).findings.recognized is None
-    again = {cell: rank for cell, rank in ranks.items() if cell[0] == "J0"}
-    study = study_of(ranks, {**years, "F": 3.0}, withheld=["W"], again=again)
-    assert isinstance(study.data, Rankings)
-    late = replace(study.data, recognized=study.data.occasion == 2)
-    assert late.recognized.any()
-    assert quem.analyze(replace(study, data=late)).findings.recognized is None
-
-
 def test_nothing_left_to_fit_is_said() -> None:
     """With too few subjects left the estimates are null, and every text says why."""
     ranks, years = random_ranks(np.random.default_rng(4), judges=1, problems=1, subjects=7)
@@ -177,36 +128,6 @@ def test_nothing_left_to_fit_is_said() -> None:
     )
 
 
-def test_subjects_who_become_alike_cannot_be_fitted() -> None:
-    """What is left of the ranks may put all subjects at one average."""
-    ranks = one_group(A=1, B=1, C=1, D=4, K=3)
-    recognized = recognized_in(ranks, YEARS, recognized={("J", "P", "D")})
-    assert not recognized.fitted
-
-
-@pytest.mark.parametrize("normalize", ["none", "expected", "percentile"])
-def test_a_study_may_be_recognized_as_a_whole(normalize: str) -> None:
-    """With every author recognized nothing is left, and that is said."""
-    ranks, years = random_ranks(np.random.default_rng(4), judges=2)
-    recognized = recognized_in(ranks, years, recognized=set(ranks), normalize=normalize)
-    assert (recognized.n_ranks, recognized.of_ranks, recognized.fitted) == (42, 42, False)
-
-
-def test_a_system_recognized_everywhere_has_no_estimate() -> None:
-    """Its estimate without is null; the other systems have theirs."""
-    ranks, years = random_ranks(np.random.default_rng(5), systems=2)
-    marked = {cell for cell in ranks if cell[2] == "K1"}
-    analysis = quem.analyze(study_of(ranks, years, recognized=marked))
-    recognized = analysis.findings.recognized
-    assert recognized is not None
-    assert recognized.fitted
-    assert np.isfinite([left.estimate for left in recognized.estimates]).tolist() == [True, False]
-    (message,) = (d.message for d in analysis.warnings if d.code == "recognized-authors")
-    assert "the estimate for K0 is " in message
-    assert message.endswith(" and K1 has no ranks")
-    assert "no estimate for K1" in methods_paragraph(analysis.findings)
-
-
 def test_every_text_tells_the_change() -> None:
     """Warning, summary, report, methods and figure give the estimate without."""
     ranks, years = random_ranks(np.random.default_rng(6))
@@ -225,35 +146,3 @@ def test_every_text_tells_the_change() -> None:
     assert f"excluding them gave {without} years for K0" in methods_paragraph(analysis.findings)
     assert analysis.ranks is not None
     assert int(analysis.ranks["recognized"].sum()) == len(marked)
-
-
-def test_one_mark_is_told_in_the_singular() -> None:
-    """A single recognized solution is one rank and not several."""
-    ranks, years = random_ranks(np.random.default_rng(7))
-    analysis = quem.analyze(study_of(ranks, years, recognized={("J1", "P1", "S2")}))
-    (message,) = (d.message for d in analysis.warnings if d.code == "recognized-authors")
-    assert message.startswith("1 of 63 ranks is of a solution whose author the judge recognized")
-    assert "excluding 1 rank with a recognized author" in analysis.summary()
-
-
-def test_marks_change_no_other_number() -> None:
-    """The ranks count: all but the key and the warning is as without marks; so without a system."""
-    ranks, years = random_ranks(np.random.default_rng(8))
-    for some_ranks in (ranks, {cell: r for cell, r in ranks.items() if cell[2] != "K0"}):
-        plain, marked = (
-            quem.analyze(study_of(some_ranks, years, recognized=cells, bootstrap=50))
-            for cells in ((), {("J0", "P0", "S1")})
-        )
-        documents = [json.loads(json_text(analysis.to_dict())) for analysis in (plain, marked)]
-        for document in documents:
-            assert mistakes(document) == []
-        parts = [document["influence"].pop("recognized") for document in documents]
-        assert parts[0] is None
-        assert parts[1]["n_ranks"] == 1
-        documents[1]["warnings"] = [
-            w for w in documents[1]["warnings"] if w["code"] != "recognized-authors"
-        ]
-        assert documents[0] == documents[1]
-        assert plain.ranks is not None
-        assert "recognized" not in plain.ranks
-        assert "ecognised" not in plain.to_html()

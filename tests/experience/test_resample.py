@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import t
 from statsmodels.formula.api import ols, wls
 from statsmodels.regression.linear_model import OLS
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from quem.experience.bootstrap import Bootstrap
     from quem.experience.cells import RankCells
     from quem.experience.loading import Study
-    from tests.experience.made import Cell
 
 
 @pytest.mark.parametrize("form", FORMULAS)
@@ -56,22 +54,6 @@ def test_batched_fits_are_those_of_statsmodels(form: str) -> None:
         )
         wanted = (frame["obs_ci_upper"] - frame["obs_ci_lower"]).to_numpy() / 2
         assert half[b] == pytest.approx(wanted, rel=1e-6)
-
-
-def test_samples_of_fewer_than_three_averages_are_not_valid() -> None:
-    """Where three are asked for, two different averages, however often drawn, carry no fit."""
-    x = np.array([[1.0, 1.0, 2.0, 5.0]] * 4)
-    weights = np.array([[2, 1, 1, 0], [0, 2, 1, 1], [4, 0, 0, 0], [0, 0, 0, 0]], dtype=float)
-    years = np.array([1.0, 2, 3, 4])
-    batch = fit_batch(FORMS["linear"], x, years, weights, fewest=3)
-    assert batch.valid.tolist() == [False, True, False, False]
-    assert np.isnan(batch.predict(np.ones((4, 1)))[[0, 2, 3]]).all()
-    assert fit_batch(FORMS["linear"], x, years, weights).valid.tolist() == [
-        True,
-        True,
-        False,
-        False,
-    ]
 
 
 def by_loop(
@@ -132,64 +114,6 @@ def test_bootstrap_is_a_loop_of_statsmodels_fits(
     assert result.discarded == discarded
     assert result.intervals["K0"] == pytest.approx(np.quantile(wanted, [0.05, 0.95]), rel=1e-6)
     assert result.spread["K0"] == pytest.approx(np.std(wanted, ddof=1), rel=1e-6)
-
-
-def test_draws_are_with_replacement() -> None:
-    """Each draw takes n of n, and each is left out about (1 - 1/n)^n of the time."""
-    drawn = quem.experience.bootstrap._drawn(np.random.default_rng(0), 5, 4000)  # noqa: SLF001
-    assert (drawn.sum(axis=1) == 5).all()
-    assert drawn.mean(axis=0) == pytest.approx(np.ones(5), abs=0.06)
-    assert (drawn == 0).mean() == pytest.approx(0.8**5, abs=0.01)
-
-
-def test_bootstrap_in_pieces_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A seed gives the same figures each time, and nearly the same in other pieces."""
-    ranks, years = random_ranks(np.random.default_rng(22), judges=4, problems=5)
-    study = study_of(ranks, years)
-
-    def run() -> tuple[float, float]:
-        result = bootstrap(
-            cells_of(study), years_of(study), FORMS["linear"], replicates=3000, level=0.8, seed=1
-        )
-        assert result is not None
-        return result.intervals["K0"]
-
-    whole = run()
-    assert run() == whole
-    monkeypatch.setattr("quem.experience.bootstrap._BATCH", 7000)
-    assert run() == pytest.approx(whole, rel=0.1)
-
-
-def test_judges_and_problems_without_ranks_are_not_drawn() -> None:
-    """Declaring a judge and a problem that the rankings lack changes no replicate."""
-    ranks, years = random_ranks(np.random.default_rng(23), judges=2, problems=3)
-    study = study_of(ranks, years)
-    cells = cells_of(study)
-    padded: dict[Cell, float | None] = {**ranks, ("Jx", "Px", "S0"): 1.0}
-    larger = study_of(padded, years)
-    more = cells_of(larger)
-    keep = more.judge < 2
-    fields: tuple[str, ...] = (
-        "judge",
-        "problem",
-        "solver",
-        "group",
-        "block",
-        "occasion",
-        "given",
-        "adjusted",
-    )
-    fields = (*fields, "size", "score", "placed", "recognized")
-    idle = type(more)(
-        more.judges, more.problems, more.solvers, more.kinds,
-        **{name: getattr(more, name)[keep] for name in fields},
-    )  # fmt: skip
-    assert len(idle.judges) == 3
-    results = [
-        bootstrap(c, years_of(study), FORMS["linear"], replicates=200, level=0.9, seed=5)
-        for c in (cells, idle)
-    ]
-    assert results[0] == results[1]
 
 
 def test_a_study_too_large_is_resampled_by_main_effects(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,58 +185,3 @@ def test_residuals_are_those_of_statsmodels(form: str) -> None:
     }.items():
         values = [getattr(diagnostic, name) for diagnostic in diagnostics]
         assert values == pytest.approx(np.asarray(wanted).tolist(), rel=1e-6, abs=1e-9)
-
-
-def test_three_subjects_have_no_studentised_residual() -> None:
-    """Leaving one of three out leaves a line without error, and nothing to measure by."""
-    for seed in range(9):
-        x, y = subjects(seed, 3)
-        diagnostics = residuals(averages_of(x, y), fit(FORMS["linear"], x, y))
-        assert all(np.isnan(diagnostic.studentized) for diagnostic in diagnostics)
-        assert all(np.isfinite(diagnostic.cooks_distance) for diagnostic in diagnostics)
-
-
-def test_a_perfect_fit_has_residuals_of_zero() -> None:
-    """Rounding is no residual, and nobody bends the line."""
-    x = np.array([1.1, 2.3, 3.7, 5.9])
-    diagnostics = residuals(averages_of(x, 0.3 + 1.7 * x), fit(FORMS["linear"], x, 0.3 + 1.7 * x))
-    assert {diagnostic.residual for diagnostic in diagnostics} == {0.0}
-    assert all(np.isnan(diagnostic.cooks_distance) for diagnostic in diagnostics)
-
-
-def test_variants_are_analyses_with_that_setting() -> None:
-    """Each other form, normalisation and score, and calibration, one at a time."""
-    study = study_of(*random_ranks(np.random.default_rng(51), subjects=8, missing=0.1))
-    findings = quem.analyze(study).findings
-    (estimate,) = findings.estimates
-    seen = []
-    for variant in findings.variants:
-        seen.append((variant.setting, variant.value))
-        if variant.setting == "interval":
-            assert estimate.calibration is not None
-            assert variant.estimate == estimate.calibration.experience
-            continue
-        (other,) = quem.analyze(study, **{variant.setting: variant.value}).findings.estimates
-        assert variant.estimate == pytest.approx(other.experience)
-        assert (variant.low, variant.high) == pytest.approx(other.prediction)
-    assert seen == [
-        ("interval", "calibration"),
-        ("form", "sqrt"),
-        ("form", "log"),
-        ("form", "quadratic"),
-        ("form", "exponential"),
-        ("normalize", "expected"),
-        ("normalize", "percentile"),
-        ("score", "blom"),
-    ]
-
-
-def test_the_quantile_is_that_of_t() -> None:
-    """A batch of one sample has the interval of n - 2 degrees of freedom."""
-    x, y = subjects(61, 6)
-    batch = fit_batch(FORMS["linear"], x[np.newaxis], y, np.ones((1, 6)))
-    model = OLS(y, FORMS["linear"].design(x)).fit()
-    at = np.array([1.0, 3.0])
-    error = np.sqrt(model.scale + at @ model.cov_params() @ at)
-    half = batch.predictive(np.array([[3.0]])).half_width(0.95)[0, 0]
-    assert half == pytest.approx(t.ppf(0.975, 4) * error)

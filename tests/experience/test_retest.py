@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -14,8 +13,6 @@ import quem
 from quem.experience.presentation.methods import methods_paragraph
 from quem.experience.retest import retest_agreement
 from quem.rankings import Rankings
-from quem.report.files import json_text
-from tests.docs.schema import mistakes
 from tests.experience.made import random_ranks, study_of
 
 if TYPE_CHECKING:
@@ -73,52 +70,6 @@ def test_every_figure_agrees_with_loops(seed: int) -> None:
         assert (own.n_groups, own.n_ranks, *figures) == pytest.approx(wanted)
 
 
-def test_the_same_and_the_reverse_order() -> None:
-    """The same order twice has tau-b 1; the reverse has −1 and no pair alike."""
-    years = {f"S{i}": float(i) for i in range(4)}
-    ranks: Ranks = {("J", p, f"S{i}"): i + 1.0 for p in ("P", "Q") for i in range(4)}
-    again: Ranks = {("J", "P", f"S{i}"): 10.0 * i for i in range(4)}
-    retest = retest_of(study_of(ranks, years, again=again))
-    assert retest is not None
-    assert (retest.overall.mean_tau_b, retest.overall.same_order) == (1, 1)
-    assert retest.overall.mean_rank_difference == 0
-    again = {("J", "P", f"S{i}"): -float(i) for i in range(4)}
-    retest = retest_of(study_of(ranks, years, again=again))
-    assert retest is not None
-    assert (retest.overall.mean_tau_b, retest.overall.same_order) == (-1, 0)
-    assert retest.overall.mean_rank_difference == 2
-
-
-def test_a_ranking_that_ties_everything_has_no_tau() -> None:
-    """It is left out of the mean of tau-b and not of the other two; alone it leaves null."""
-    years = {f"S{i}": float(i) for i in range(4)}
-    ranks: Ranks = {("J", p, f"S{i}"): i + 1.0 for p in ("P", "Q") for i in range(4)}
-    tied: Ranks = {("J", "P", f"S{i}"): 1.0 for i in range(4)}
-    same: Ranks = {("J", "Q", f"S{i}"): i + 1.0 for i in range(4)}
-    retest = retest_of(study_of(ranks, years, again=tied | same))
-    assert retest is not None
-    assert (retest.overall.n_groups, retest.overall.n_ranks) == (2, 8)
-    assert retest.overall.mean_tau_b == 1
-    assert retest.overall.mean_rank_difference == pytest.approx((1.5 + 0.5) * 2 / 8)
-    assert retest.overall.same_order == 0.5
-    analysis = quem.analyze(study_of(ranks, years, again=tied))
-    document = json.loads(json_text(analysis.to_dict()))
-    assert mistakes(document) == []
-    assert document["agreement"]["retest"]["overall"]["mean_tau_b"] is None
-    assert "inconsistent-judge" not in {doubt.code for doubt in analysis.warnings}
-    assert "tau-b –" in analysis.summary()
-
-
-def test_withheld_and_failed_solutions_are_left_out() -> None:
-    """Neither a withheld solver nor a failed solution is compared."""
-    ranks, years = random_ranks(np.random.default_rng(3), judges=2)
-    again = ranked_again(ranks, 3, ("J0", "P0"))
-    plain = retest_of(study_of(ranks, years, again=again))
-    extra: Ranks = {("J0", "P0", "W"): 3.5, ("J0", "P0", "F"): None}
-    study = study_of(ranks | extra, {**years, "F": 1.0}, withheld=["W"], again=again | extra)
-    assert retest_of(study) == plain
-
-
 def test_nothing_repeated_gives_nothing() -> None:
     """Without a second occasion, or with one solution ranked twice, there is nothing to say."""
     ranks, years = random_ranks(np.random.default_rng(4))
@@ -129,61 +80,6 @@ def test_nothing_repeated_gives_nothing() -> None:
     retest = retest_of(study_of(ranks, years, again=two))
     assert retest is not None
     assert retest.overall.n_ranks == 2
-
-
-def test_the_first_two_occasions_are_compared() -> None:
-    """Occasions may have any numbers, and a third ranking is not looked at."""
-    ranks, years = random_ranks(np.random.default_rng(5), judges=2)
-    again = ranked_again(ranks, 5, ("J0", "P0"), ("J1", "P2"))
-    study = study_of(ranks, years, again=again)
-    plain = retest_of(study)
-    data = study.data
-    assert isinstance(data, Rankings)
-    data.occasion[data.occasion == 2] = 7
-    data.occasion[data.occasion == 1] = 3
-    assert retest_of(study) == plain
-    third = study_of(ranks, years, again=again | ranked_again(ranks, 6, ("J0", "P1")))
-    assert isinstance(third.data, Rankings)
-    late = (third.data.problem == 1) & (third.data.occasion == 2)
-    third.data.problem[late], third.data.occasion[late] = 0, 3
-    assert retest_of(third) == plain
-
-
-def test_blocks_are_compared_one_by_one() -> None:
-    """Both rankings of a block are compared, and the rest of agreement stays unknown."""
-    ranks, years = random_ranks(np.random.default_rng(6), judges=1, subjects=7)
-    blocks = {cell: 1 + (int(cell[2][1]) // 2 ** int(cell[1][1])) % 2 for cell in ranks}
-    again = {cell: -(rank or 0) for cell, rank in ranks.items() if cell[1] == "P0"}
-    analysis = quem.analyze(study_of(ranks, years, blocks=blocks, again=again))
-    document = json.loads(json_text(analysis.to_dict()))
-    assert mistakes(document) == []
-    agreement = document["agreement"]
-    assert (agreement["problems"], agreement["overall"]) == ([], None)
-    overall = agreement["retest"]["overall"]
-    assert (overall["n_judges"], overall["n_groups"], overall["n_ranks"]) == (1, 2, 8)
-    assert overall["mean_tau_b"] == -1
-    assert "Consistency of repeat rankings" in analysis.to_html()
-    assert "Agreement on each problem" not in analysis.to_html()
-
-
-def test_repeats_change_no_other_number() -> None:
-    """Averages and everything else but the retest are those of the first occasion."""
-    ranks, years = random_ranks(np.random.default_rng(7), systems=2)
-    again = ranked_again(ranks, 7, ("J0", "P0"), ("J0", "P1"), ("J1", "P1"), noise=0.5)
-    plain, twice = (
-        quem.analyze(study_of(ranks, years, again=repeated, bootstrap=50))
-        for repeated in (None, again)
-    )
-    documents = [json.loads(json_text(analysis.to_dict())) for analysis in (plain, twice)]
-    retests = [document["agreement"].pop("retest") for document in documents]
-    assert retests[0] is None
-    assert retests[1]["overall"]["n_groups"] == 3
-    assert documents[0] == documents[1]
-    assert plain.ranks is not None
-    assert twice.ranks is not None
-    assert plain.ranks.equals(twice.ranks)
-    assert plain.findings.averages.average.tolist() == twice.findings.averages.average.tolist()
-    assert "repeated" not in plain.summary(warnings=False)
 
 
 def test_every_text_tells_of_the_repeats() -> None:

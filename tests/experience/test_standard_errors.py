@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -140,31 +139,6 @@ def test_ties_and_penalty_by_brute_force() -> None:
     ):
         robust = np.diagonal(centering @ inverse @ meat @ inverse @ centering)[:n]
         assert own == pytest.approx(np.sqrt(robust), rel=1e-4)
-
-
-def test_fit_of_choices_with_ties_by_definition() -> None:
-    """Infit and outfit over choices are those of all sets that could have been chosen."""
-    judges = [0, 0, 1, 1, 2, 2, 2]
-    pooled = pooled_of(TIED, 4, judges, 0.3)
-    theta, log_delta = pooled.model.log_worth, {1: 0.0}
-    log_delta |= {k: float(np.log(d)) for k, d in pooled.model.ties.items()}
-    sums = np.zeros((3, 4))
-    for judge, ranking in zip(judges, TIED, strict=True):
-        left = [solver for tie in ranking for solver in tie]
-        for tie in ranking:
-            sets = [chosen for k in sorted(log_delta) for chosen in combinations(left, k)]
-            odds = np.exp([log_delta[len(s)] + np.mean(theta[list(s)]) for s in sets])
-            p = odds / odds.sum()
-            chosen = p[[set(s) for s in sets].index(set(tie))]
-            if len(sets) > 1:
-                squares = float((p**2).sum())
-                plain = (1 / chosen - 1) / (len(sets) - 1)
-                sums[judge] += [1 - 2 * chosen + squares, 1 - squares, plain, 1]
-            left = [solver for solver in left if solver not in tie]
-    fit = fit_statistics(pooled).judges
-    assert fit.n.tolist() == sums[:, 3].tolist()
-    assert fit.infit == pytest.approx(sums[:, 0] / sums[:, 1])
-    assert fit.outfit == pytest.approx(sums[:, 2] / sums[:, 3])
 
 
 def test_jackknife_over_problems() -> None:

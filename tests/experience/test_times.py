@@ -57,17 +57,6 @@ def test_times_agree_with_a_loop_and_scipy() -> None:
         )
 
 
-def test_little_is_known() -> None:
-    """One person has no interval; no time, and a time of nothing, are not known."""
-    one = solving_times(people({"P1": 120.0, "P2": 0.0}), PROBLEMS, 0.95)
-    assert one is not None
-    assert (one.n, one.interval) == (1, None)
-    assert one.typical == pytest.approx(2)
-    assert np.isnan(one.tau)
-    assert solving_times(people({}, {}), PROBLEMS, 0.95) is None
-    assert solving_times([], PROBLEMS, 0.95) is None
-
-
 def test_the_report_and_the_plan() -> None:
     """analysis.json follows its schema; a plan takes the pilot's time as the cost of a solution."""
     ranks, years = random_ranks(np.random.default_rng(4), judges=3, subjects=6, systems=1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner, Result
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -19,7 +19,7 @@ from quem.importing.naming import ids_of
 from quem.solutions import find_solutions
 from quem.solutions.files import is_ignored
 from quem.study.reading import draft_study, read_study
-from tests.importing.made import sample, write_eval, write_harness, write_long, write_tree
+from tests.importing.made import sample, write_eval, write_harness, write_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,18 +101,6 @@ def test_a_tree_of_uuids_with_a_table(tmp_path: Path) -> None:
     assert statement.read_text() == "Write the memo 1.\n"
 
 
-def test_prompts_in_a_folder_of_a_problem(tmp_path: Path) -> None:
-    """A file called prompt is the statement and nobody's solution."""
-    source = tmp_path / "work"
-    for task in ("p1", "p2"):
-        (source / task).mkdir(parents=True)
-        (source / task / "prompt.md").write_text(f"Do {task}.\n")
-        (source / task / "ann.md").write_text("Done.\n")
-        (source / task / "gpt-4.1.md").write_text("I did it.\n")
-    assert made(tmp_path / "study", source) == (2, 2, 4)
-    assert (tmp_path / "study/problems/p2.md").read_text() == "Do p2.\n"
-
-
 @pytest.mark.parametrize("form", ["jsonl", "json", "parquet", "csv"])
 def test_a_long_table(tmp_path: Path, form: str) -> None:
     """One answer a row; problems without an id are named by their statement."""
@@ -135,23 +123,6 @@ def test_a_long_table(tmp_path: Path, form: str) -> None:
     spec = read_study(tmp_path / "study/study.yaml")
     assert [system.name for system in spec.systems][:2] == ["org/m0", "org/m1"]
     assert len(spec.problems[0].id) == 8
-
-
-def test_three_thousand_answers(tmp_path: Path) -> None:
-    """A large table is read whole, and judges' work is named with the option that bounds it."""
-    source = write_long(tmp_path / "answers.jsonl", 500, 6)
-    result = run(tmp_path / "study", "--from", source)
-    assert "found: 500 problems, 6 solvers, 3,000 solutions" in result.stderr
-    assert "--sample 10" in result.stderr
-    few = run(tmp_path / "few", "--from", source, "--sample", 10)
-    assert "found: 10 problems, 6 solvers, 60 solutions" in few.stderr
-    again = run(tmp_path / "again", "--from", source, "--sample", 10)
-    assert again.exit_code == 0
-    few_ids, again_ids = (
-        [p.id for p in read_study(tmp_path / name / "study.yaml").problems]
-        for name in ("few", "again")
-    )
-    assert few_ids == again_ids
 
 
 def test_a_wide_table_as_spreadsheets_save_it(tmp_path: Path) -> None:
@@ -178,16 +149,6 @@ def test_years_of_experience_in_a_table(tmp_path: Path) -> None:
     assert [s.id for s in spec.systems] == ["gpt"]
 
 
-def test_a_table_for_each_solver(tmp_path: Path) -> None:
-    """Tables without a column of solvers are named after them."""
-    for name in ("gpt-4o", "claude"):
-        rows = [{"task_id": f"t{n}", "completion": f"{name} on {n}"} for n in range(3)]
-        folder = tmp_path / "runs"
-        folder.mkdir(exist_ok=True)
-        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    assert made(tmp_path / "study", tmp_path / "runs") == (3, 2, 6)
-
-
 @pytest.mark.parametrize("packed", [True, False], ids=["zstandard", "deflated"])
 def test_logs_of_inspect(tmp_path: Path, *, packed: bool) -> None:
     """Two logs of 40 samples in two epochs: the first epoch, and 80 answers left out."""
@@ -207,16 +168,6 @@ def test_logs_of_inspect(tmp_path: Path, *, packed: bool) -> None:
     assert {path.read_text() for path in answers.iterdir()} == {"Answer 7.\n"}
     assert (tmp_path / "study/problems/7.md").read_text() == "Be brief.\n\nQuestion 7?\n"
     assert "no sample has epoch 3" in refusal(tmp_path / "none", logs, "--epoch", 3)
-
-
-def test_logs_of_several_tasks_and_failed_samples(tmp_path: Path) -> None:
-    """Ids that repeat over tasks are told apart; an error is a failed solution."""
-    failed = {**sample(1, 1, ""), "error": {"message": "out of memory"}}
-    write_eval(tmp_path / "a.json", "m/one", [sample(0, 1, "yes"), failed], task="x")
-    write_eval(tmp_path / "b.eval", "m/one", [sample(0, 1, "no")], task="y")
-    assert made(tmp_path / "study", tmp_path) == (3, 1, 2)
-    [missing] = read_study(tmp_path / "study/study.yaml").missing
-    assert missing.reason == "failed"
 
 
 def test_samples_of_the_harness(tmp_path: Path) -> None:
@@ -288,20 +239,6 @@ def test_tables_that_are_refused(
     assert all(part in message for part in parts), message
 
 
-def test_columns_that_are_named(tmp_path: Path) -> None:
-    """What the columns do not say, the option does; chats give the assistant's last words."""
-    chat = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello."}]
-    rows = [{"task": t, "reply": chat, "bot": b} for t in "ab" for b in "xyz"]
-    source = tmp_path / "answers.jsonl"
-    source.write_text(_table(rows))
-    named = "problem=task,solver=bot,answer=reply"
-    assert made(tmp_path / "study", source, "--columns", named) == (2, 3, 6)
-    assert (tmp_path / "study/solutions/a/x.md").read_text() == "Hello.\n"
-    assert "has no column 'nothing'" in refusal(
-        tmp_path / "no", source, "--columns", "problem=nothing"
-    )
-
-
 def test_all_errors_of_a_folder_come_in_one_round(tmp_path: Path) -> None:
     """Each file that judges cannot be shown is named, and nothing is written."""
     source = write_tree(tmp_path / "work", ["a", "b"], TASKS)
@@ -354,12 +291,6 @@ def test_options_that_do_not_fit(tmp_path: Path, options: tuple[str, ...]) -> No
     assert run(tmp_path / "study", *options).exit_code == 2
 
 
-def test_an_example_to_judge(tmp_path: Path) -> None:
-    """``--judging`` writes a study that can be served at once."""
-    assert run(tmp_path / "study", "--judging").exit_code == 0
-    assert counts(tmp_path / "study") == (2, 5, 10)
-
-
 NAMES = st.one_of(
     st.text(max_size=80),
     st.sampled_from(
@@ -383,16 +314,3 @@ def test_names_become_ids(names: list[str]) -> None:
         assert one[0] not in ".-"
         assert one[-1] not in ".-"
         assert not is_ignored(one)
-
-
-@settings(max_examples=25)
-@given(st.lists(NAMES.filter(str.strip), unique_by=str.strip, min_size=2, max_size=6))
-def test_random_names_survive(tmp_path_factory: pytest.TempPathFactory, names: list[str]) -> None:
-    """A study of any names is one that can be checked, with a solution for each."""
-    folder = tmp_path_factory.mktemp("names")
-    rows = [{"problem": p, "solver": s, "answer": "x"} for p in names for s in names]
-    (folder / "answers.jsonl").write_text(_table(rows))
-    count = len(names)
-    assert made(folder / "study", folder / "answers.jsonl") == (count, count, count * count)
-    inside = {path.resolve() for path in folder.rglob("*")}
-    assert all(path.is_relative_to(folder.resolve()) for path in inside)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +12,12 @@ import pytest
 import quem
 from quem.leaderboard.compare import compare_scores
 from quem.lists.inference import query_means, sign_flips
-from quem.lists.score_table import ScoreTable, saved_digits
 from tests.leaderboard.made import FEW, QUERIES, compared, table_of, write_retrievers
-from tests.options.made import drawn, study_in
+from tests.options.made import study_in
 
 if TYPE_CHECKING:
     from quem.leaderboard.result import LeaderboardResult
+    from quem.lists.score_table import ScoreTable
 
 NAN = float("nan")
 SHIPPED = Path(__file__).resolve().parents[2] / "studies"
@@ -87,31 +86,6 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, what: str) -> None:
         assert [one.name for one in common.table.measures] == ["AP"]
 
 
-def test_other_scores_of_the_same_system_are_refused(tmp_path: Path) -> None:
-    """A new version under the old id of the study is not taken for the old one."""
-    one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
-    first = quem.analyze(quem.load_study(one))
-    again = quem.load_study(write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9}, seed=4))
-    said = _refused(first, again)
-    assert "'a' of the study 'one' has other scores elsewhere; give the newer" in said
-    assert len(said.splitlines()) == 2
-
-
-def test_the_order_of_queries_and_measures_does_not_matter(tmp_path: Path) -> None:
-    """Queries are matched by their ids, measures by their names."""
-    one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
-    two = write_retrievers(tmp_path, "two", {"c": 0.5}, seed=3, measures=["RR", "AP", "nDCG@5"])
-    straight = compared(one, two)
-    lines = (tmp_path / "two.qrels.txt").read_text("utf-8").splitlines()
-    (tmp_path / "two.qrels.txt").write_text("\n".join(reversed(lines)), "utf-8")
-    turned = compared(one, two)
-    assert turned.findings.table.values.tolist() == straight.findings.table.values.tolist()
-    alone = compared(two, one).findings
-    at = [measure.name for measure in alone.table.measures].index("AP")
-    c = [entry.id for entry in alone.table.entries].index("c")
-    assert alone.mean[c, at] == pytest.approx(straight.findings.mean[2, 0])
-
-
 def test_settings_that_are_none_are_refused(tmp_path: Path) -> None:
     """Systems, measures, and settings that there are not are named with what there is."""
     study = quem.load_study(write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9}))
@@ -132,25 +106,6 @@ def test_settings_that_are_none_are_refused(tmp_path: Path) -> None:
         quem.compare(study, experience)
     options = quem.load_study(study_in(tmp_path, name="lists-of-options.csv"))
     assert "is of kind options, and" in _refused(study, options)
-
-
-def test_option_lists_need_the_same_greatest_length(tmp_path: Path) -> None:
-    """OLAR of two studies is compared only for the same greatest length."""
-    folders = [tmp_path / name for name in ("one", "two")]
-    key, lists = drawn(30)
-    _, longer = drawn(30, options=9, seed=0)
-    for folder, text in zip(folders, (lists, longer), strict=True):
-        folder.mkdir()
-        study_in(folder, text, key, id=folder.name)
-    studies = [quem.load_study(folder / "study.yaml", kind="options") for folder in folders]
-    said = _refused(*studies)
-    assert "analysis.max_length: is 9 here and 6 in" in said
-    result = quem.compare(*studies, max_length=9, **FEW)
-    assert result.findings.names == ("s0 (one)", "s1 (one)", "s0 (two)", "s1 (two)")
-    assert result.findings.table.nouns == ("system", "question")
-    analyzed = quem.analyze(studies[1], max_length=9, bootstrap=0, permutations=0)
-    scores = [entry.scores for entry in analyzed.findings.system_scores]
-    assert result.findings.mean[2:] == pytest.approx(np.array(scores), nan_ok=True)
 
 
 def test_strategies_are_compared_with_their_parameters(tmp_path: Path) -> None:
@@ -235,6 +190,21 @@ def test_few_scores_are_neither_ranked_nor_tested() -> None:
     assert messages["few-defined"].startswith("System 2 is not ranked by AP")
 
 
+def test_measures_that_disagree_are_named() -> None:
+    """Significant differences in opposite directions are a conflict."""
+    rng = np.random.default_rng(2)
+    base = rng.random((3, 30, 3))
+    base[0, :, 0] += 1
+    base[1, :, 1] += 1
+    result = _board(base, ("AP", "higher"), ("RR", "higher"), ("P", "higher"))
+    findings = result.findings
+    assert findings.letters(0) == ["a", "b", "b"]
+    assert findings.letters(2) == ["a", "a", "a"]
+    codes = {warning.code: warning.message for warning in result.warnings}
+    said = "System 1 is better depends on the measure: at 95% System 0 is better by AP, and System"
+    assert said in codes["measures-conflict"]
+
+
 def test_pairs_use_their_common_queries() -> None:
     """A missing score takes a query out of the pairs with that system, and out of no other."""
     rng = np.random.default_rng(4)
@@ -254,65 +224,3 @@ def test_pairs_use_their_common_queries() -> None:
     result = _board(values)
     messages = {warning.code: warning.message for warning in result.warnings}
     assert "no test of System 0 and System 2" in messages["not-on-common-queries"]
-
-
-def test_less_can_be_better() -> None:
-    """By an error the system of the least mean is best, and fewer errors are gains."""
-    rng = np.random.default_rng(1)
-    right = rng.random((2, 40, 1)) + np.array([0.0, 1.0]).reshape(2, 1, 1)
-    both = np.concatenate([right, 5 - right], axis=2)
-    findings = _board(both, ("AP", "higher"), ("error", "lower")).findings
-    assert findings.order(0) == findings.order(1) == [1, 0]
-    for at in (0, 1):
-        assert (findings.contrast(0, 1, at).verdict, findings.contrast(0, 1, at).better) == (1, 40)
-    assert findings.contrast(0, 1, 1).difference < 0 < findings.contrast(0, 1, 1).gain
-
-
-def test_measures_that_disagree_are_named() -> None:
-    """Significant differences in opposite directions are a conflict."""
-    rng = np.random.default_rng(2)
-    base = rng.random((3, 30, 3))
-    base[0, :, 0] += 1
-    base[1, :, 1] += 1
-    result = _board(base, ("AP", "higher"), ("RR", "higher"), ("P", "higher"))
-    findings = result.findings
-    assert findings.letters(0) == ["a", "b", "b"]
-    assert findings.letters(2) == ["a", "a", "a"]
-    codes = {warning.code: warning.message for warning in result.warnings}
-    said = "System 1 is better depends on the measure: at 95% System 0 is better by AP, and System"
-    assert said in codes["measures-conflict"]
-
-
-def test_equal_means_share_a_place() -> None:
-    """Systems with the same scores share place and letters; nothing has to be drawn or tested."""
-    values = np.tile(np.linspace(0, 1, 30), (3, 1))[:, :, np.newaxis]
-    result = _board(values, bootstrap=0)
-    assert result.leaderboard["place"].tolist() == [1, 1, 1]
-    assert result.leaderboard["letters"].tolist() == ["a", "a", "a"]
-    assert "cannot be distinguished from any of the 2 others" in result.summary()
-    untested = _board(values, permutations=0)
-    assert "has the best mean; there is no test" in untested.summary()
-    assert untested.differences["p_joint"].isna().all()
-
-
-def test_names_are_made_clear() -> None:
-    """Names that several entries share are completed by the study, or replaced by the id."""
-    one = table_of(np.random.default_rng(0).random((2, 30, 1)))
-    entries = tuple(entry._replace(name="BM25") for entry in one.entries)
-    assert compare_scores([replace(one, entries=entries)], **FEW).findings.names == (
-        "s0 (made)", "s1 (made)"
-    )  # fmt: skip
-    other = replace(one, study="next", entries=tuple(e._replace(study="next") for e in one.entries))
-    assert compare_scores([one, other], **FEW).findings.names == (
-        "System 0 (made)", "System 1 (made)", "System 0 (next)", "System 1 (next)"
-    )  # fmt: skip
-
-
-def test_scores_survive_their_file() -> None:
-    """Rounded scores are what 12 digits say, and rounding them again changes nothing."""
-    rng = np.random.default_rng(0)
-    some = [NAN, 0.0, -0.0, 1 / 3, 1e-300]
-    values = np.concatenate([rng.random(50), rng.normal(size=50) * 1e8, some])
-    rounded = saved_digits(values)
-    assert np.array_equal(rounded, [float(f"{value:.12g}") for value in values], equal_nan=True)
-    assert np.array_equal(saved_digits(rounded), rounded, equal_nan=True)

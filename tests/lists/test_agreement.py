@@ -14,8 +14,6 @@ import pytrec_eval
 from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
 
 from quem import lists as measures
-from quem.lists.pairs import ascents
-from quem.lists.ragged import Ragged
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -104,22 +102,6 @@ def test_trec_eval(rel: int, unjudged: str) -> None:
                 assert math.isnan(score) or score == 0
 
 
-def test_judged_of_ir_measures() -> None:
-    """It breaks ties otherwise than its other measures: the first id first."""
-    run, truth = random_run(14)
-    best_first = {
-        q: sorted(items, key=lambda item: (-items[item], item)) for q, items in run.items() if items
-    }
-    theirs = {"Judged@5": ir_measures.Judged @ 5, "Judged": ir_measures.Judged}
-    scores = measures.evaluate(best_first, truth, list(theirs))
-    for name, one in theirs.items():
-        for query in best_first:
-            (other,) = ir_measures.iter_calc(
-                [one], {query: grades(truth)[query]}, {query: run[query]}
-            )
-            assert scores[name][scores.queries.index(query)] == pytest.approx(other.value)
-
-
 @pytest.mark.skipif(not shutil.which("perl"), reason="TREC's script for ERR needs perl")
 @pytest.mark.parametrize("k", [5, 20])
 def test_err_of_trec(k: int) -> None:
@@ -175,33 +157,6 @@ def test_ir_measures(name: str, theirs: Any, tied: bool) -> None:  # noqa: ANN40
             assert ours[query] == pytest.approx(value, abs=1e-9), query
 
 
-def test_rr_at_k_of_ir_measures() -> None:
-    """It breaks ties otherwise than its other measures: the first id first."""
-    run, truth = random_run(8)
-    scores = measures.evaluate(
-        {q: sorted(items, key=lambda item: (-items[item], item)) for q, items in run.items()},
-        truth,
-        ["RR@4"],
-    )
-    ours = dict(zip(scores.queries, scores["RR@4"].tolist(), strict=True))
-    by = [ir_measures.RR @ 4]
-    expected = {one.query_id: one.value for one in ir_measures.iter_calc(by, grades(truth), run)}
-    assert len(expected) > 100
-    for query, value in expected.items():
-        assert (0 if math.isnan(ours[query]) else ours[query]) == pytest.approx(value), query
-
-
-def test_mean_of_ir_measures() -> None:
-    """The mean is that of ir_measures where each query has something relevant."""
-    run, truth = random_run(6)
-    relevant = {q: items for q, items in truth.items() if max(items.values()) >= 1}
-    held = {q: run[q] for q in relevant if q != "q1"}
-    means = ir_measures.calc_aggregate([ir_measures.AP, ir_measures.nDCG], grades(relevant), held)
-    scores = measures.evaluate(held, relevant, ["AP", "nDCG"], ties="id")
-    assert scores.mean["AP"] == pytest.approx(means[ir_measures.AP], abs=1e-9)
-    assert scores.mean["nDCG"] == pytest.approx(means[ir_measures.nDCG], abs=1e-9)
-
-
 def common(run: Items, truth: Items) -> tuple[list[float], list[float]]:
     """Scores and true values of the common items."""
     both = [item for item in run if item in truth]
@@ -223,29 +178,6 @@ def test_scipy(tied: bool) -> None:  # noqa: FBT001  a parameter of the test
             assert rho == pytest.approx(spearmanr(listed, true).statistic, abs=1e-12)
             by_ranks = pearsonr(rankdata(listed), rankdata(true)).statistic
             assert rho == pytest.approx(by_ranks, abs=1e-12)
-
-
-def test_scipy_on_long_lists() -> None:
-    """Lists of any length have the tau of SciPy, ties or not; each length by its own way."""
-    rng = np.random.default_rng(8)
-    for n in (2, 16, 17, 254, 255, 256, 257, 3000):
-        x, y = rng.permutation(n), np.round(rng.permutation(n) / 7)
-        listed = {f"{i}": float(v) for i, v in enumerate(x)}
-        truth = {f"{i}": float(v) for i, v in enumerate(y)}
-        for a, b in ((listed, truth), (truth, listed)):
-            tau = measures.score(a, b, "kendall(variant=b)").value
-            assert tau == pytest.approx(kendalltau(x, y).statistic, nan_ok=True), n
-
-
-@pytest.mark.parametrize("longest", [12, 255, 300])
-def test_ascents(longest: int) -> None:
-    """Ascents are counted as a comparison of all pairs counts them, row by row."""
-    rng = np.random.default_rng(9)
-    sizes = np.append(rng.integers(0, 12, 40), longest)
-    codes = [rng.integers(0, max(size, 1), size) for size in sizes]
-    counts = ascents(Ragged(sizes), np.concatenate(codes))
-    expected = [sum(a < b for a, b in combinations(row.tolist(), 2)) for row in codes]
-    assert counts.tolist() == expected
 
 
 def ranked(items: Items) -> list[str]:

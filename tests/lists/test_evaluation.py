@@ -13,7 +13,6 @@ import pytest
 
 from quem import lists as measures
 from quem.errors import QuemError
-from quem.lists import evaluation
 
 TRUTH = {"a": 3, "b": 1}
 
@@ -66,55 +65,6 @@ def test_means() -> None:
     assert scores.defined == {"RR": 2, "kendall": 0}
 
 
-def test_frame() -> None:
-    """As a table there is a row a query and a column a measure."""
-    scores = measures.evaluate({"q": ["a"], "r": []}, {"q": ["a"], "r": ["a"]}, ["AP", "LAR"])
-    expected = pd.DataFrame(
-        {"AP": [1.0, 0.0], "LAR": [1.0, math.nan]}, index=pd.Index(["q", "r"], name="query")
-    )
-    pd.testing.assert_frame_equal(scores.to_frame(), expected)
-
-
-def test_column_by_any_spelling() -> None:
-    """Scores are found by the measure, however it is spelled; a measure is scored once."""
-    scores = measures.evaluate({"q": ["a"]}, {"q": ["a"]}, ["ap", "AP", "AP(k=3)"])
-    assert scores.names == ("AP", "AP@3")
-    assert scores["ap@3"].tolist() == scores[measures.measure("AP", k=3)].tolist() == [1]
-    with pytest.raises(KeyError, match=re.escape("there are no scores by RR; there are by AP")):
-        scores["RR"]
-
-
-def test_one_measure_as_text() -> None:
-    """A single measure needs no list around it."""
-    assert measures.evaluate({"q": ["a"]}, {"q": ["a"]}, "AP").mean == {"AP": 1}
-
-
-def test_score_is_a_number() -> None:
-    """The score of one list can be used as a number."""
-    assert float(measures.score(["a"], ["a"], "AP")) == 1
-
-
-def test_large_runs_are_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many items are read at once, the scores are the same; so are the reasons."""
-    rng = np.random.default_rng(1)
-    items = [f"d{i}" for i in range(9)]
-    run = {q: dict(zip(items[: q % 10], rng.random(q % 10), strict=True)) for q in range(50)}
-    truth = {q: dict(zip(items[q % 3 :], rng.random(9), strict=False)) for q in range(50)}
-    by = ["kendall", "quality_mueller@3", "hits_norm"]
-    whole = measures.evaluate(run, truth, by)
-    monkeypatch.setattr(evaluation, "_AT_ONCE", 20)
-    parts = measures.evaluate(run, truth, by)
-    np.testing.assert_array_equal(parts.values, whole.values)
-    assert list(parts.undefined()) == list(whole.undefined()) != []
-
-
-def test_input_is_not_changed() -> None:
-    """What is given is as it was."""
-    run, truth = {"q": {"b": 1.0, "a": 2.0}}, {"q": {"a": 1.0, "c": 0.0}}
-    measures.evaluate(run, truth, ["kendall", "AP", "nDCG", "distance"])
-    assert (list(run["q"].items()), truth) == ([("b", 1.0), ("a", 2.0)], {"q": {"a": 1, "c": 0}})
-
-
 @pytest.mark.parametrize(
     ("run", "truth", "message"),
     [
@@ -159,12 +109,6 @@ def test_wrong_settings() -> None:
         measures.evaluate({"q": ["a"]}, {"q": ["a"]}, [])
     with pytest.raises(QuemError, match="ties: should be given, id, or expected, and not 'random'"):
         measures.evaluate({"q": ["a"]}, {"q": ["a"]}, "AP", ties="random")  # type: ignore[arg-type]
-
-
-def test_what_is_no_spelling() -> None:
-    """A measure is named by a text."""
-    with pytest.raises(QuemError, match="5 is not a measure; write it like AP"):
-        measures.measure(5)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
 
 from quem.lists.groups import (
     common_queries,
@@ -97,58 +96,6 @@ def test_two_systems_have_the_paired_test(queries: int) -> None:
         assert found[0, 0, 1] == (np.abs(flips) >= abs(apart.sum()) - 1e-12).mean()
 
 
-def test_two_among_exchanges_agree_with_sign_flips() -> None:
-    """The statistic orders the exchanges of two systems as the sum of differences does."""
-    rng = np.random.default_rng(1)
-    pair = rng.random((2, 30, 1)) + np.array([0.0, 0.12]).reshape(2, 1, 1)
-    # A third system far off takes part in no pair, but makes the general way compute.
-    scores = np.concatenate([pair, pair[:1] * np.nan])
-    testable = all_pairs(scores)
-    assert testable.sum() == 2
-    (expected,) = sign_flips(pair[0] - pair[1], permutations=20_000, seed=9)
-    from quem.lists.groups import _joint
-
-    general = _joint(pair.transpose(2, 1, 0), testable[0][:2, :2], 20_000, 5)
-    assert general[0, 0, 1] == pytest.approx(expected.p, abs=0.012)
-
-
-def test_equal_systems_are_rarely_told_apart() -> None:
-    """Among equal systems any is told apart in about 5 of 100 samples, not in 20 or 30."""
-    rng = np.random.default_rng(12)
-    wrong, alone, samples = 0, 0, 120
-    for _ in range(samples):
-        # Queries differ in difficulty, and systems in what they find difficult.
-        scores = rng.random((5, 25, 1)) + rng.normal(size=(1, 25, 1))
-        testable = all_pairs(scores)
-        p = joint_test(scores, testable, permutations=199, seed=int(rng.integers(2**31)))
-        wrong += bool((p[testable] <= 0.05).any())
-        pairs = np.stack([scores[a, :, 0] - scores[b, :, 0] for a, b in combinations(range(5), 2)])
-        alone += bool(np.min(stats.ttest_1samp(pairs, 0, axis=1).pvalue) <= 0.05)
-    low, high = stats.binom.interval(0.999, samples, 0.05)
-    assert low <= wrong <= high, wrong
-    assert alone > high, "without a joint test far too many are"
-
-
-def test_a_bad_system_hides_no_difference() -> None:
-    """Two systems that differ on every query are told apart beside one that is far off."""
-    rng = np.random.default_rng(2)
-    base = rng.random(40)
-    scores = np.stack([base, base + 0.02 + 0.01 * rng.random(40), base - 5 * rng.random(40)])
-    p = joint_test(scores[:, :, None], all_pairs(scores[:, :, None]), permutations=999, seed=0)
-    assert (p[0][np.triu_indices(3, 1)] <= 0.01).all()
-
-
-def test_equal_scores_are_equal() -> None:
-    """Systems with the same scores have p = 1, and pairs that are not testable none."""
-    scores = np.tile(np.linspace(0, 1, 9), (4, 1))[:, :, None].repeat(2, axis=2)
-    scores[3, 4:, 1] = np.nan
-    p = joint_test(scores, all_pairs(scores, 6), permutations=99, seed=0)
-    assert (p[0][~np.eye(4, dtype=bool)] == 1).all()
-    assert np.isnan(p[1, 3]).all()
-    assert p[1, 0, 1] == 1
-    assert np.isnan(joint_test(scores, all_pairs(scores), permutations=0, seed=0)).all()
-
-
 @st.composite
 def patterns(draw: st.DrawFn) -> NDArray[np.bool_]:
     """Which of up to nine systems differ, in whatever pattern."""
@@ -172,12 +119,3 @@ def test_two_share_a_letter_where_they_do_not_differ(differ: NDArray[np.bool_]) 
         others = [other for other in groups if other != group]
         assert not any(set(group) <= set(other) for other in others)
     assert groups == sorted(groups), "the first letter is that of the best"
-
-
-def test_letters_of_an_example() -> None:
-    """A row of systems of which neighbors cannot be told apart; after z comes a2."""
-    differ = np.abs(np.subtract.outer(range(4), range(4))) > 1
-    assert group_letters(indistinct_groups(differ), 4) == ["a", "ab", "bc", "c"]
-    apart = ~np.eye(28, dtype=bool)
-    assert group_letters(indistinct_groups(apart), 28)[24:] == ["y", "z", "a2", "b2"]
-    assert indistinct_groups(np.zeros((0, 0), dtype=bool)) == []

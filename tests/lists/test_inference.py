@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -15,10 +14,8 @@ from statsmodels.stats.multitest import multipletests
 
 from quem.lists.inference import (
     compare_systems,
-    draw_queries,
     holm,
     query_means,
-    resample_means,
     sign_flips,
 )
 
@@ -54,21 +51,6 @@ def test_interval_is_that_of_scipy() -> None:
     assert (means.low[0], means.high[0]) == pytest.approx((expected.low, expected.high), abs=0.004)
 
 
-def test_resampled_means_are_those_of_the_drawn_queries() -> None:
-    """Each replicate is the mean over drawn queries with a score, drawn again one by one."""
-    scores = scores_like((7, 3), missing=0.3)
-    means = resample_means(scores, replicates=50, seed=3)
-    (times,) = draw_queries(7, replicates=50, seed=3)
-    assert (times.sum(axis=1) == 7).all()
-    for row, counts in enumerate(times.astype(int)):
-        drawn = np.repeat(np.arange(7), counts)
-        for column in range(3):
-            held = scores[drawn, column]
-            held = held[~np.isnan(held)]
-            expected = held.mean() if len(held) else np.nan
-            assert means[row, column] == pytest.approx(expected, nan_ok=True)
-
-
 def test_undefined_scores_are_left_out_and_counted() -> None:
     """A mean is over the queries with a score; one score alone has no interval."""
     scores = np.array([[0.5, NAN, NAN], [NAN, NAN, 1.0], [0.1, NAN, NAN]])
@@ -98,27 +80,6 @@ def test_all_patterns_are_those_of_scipy(n: int) -> None:
         )
         # SciPy doubles the smaller tail, which is the same for a symmetric distribution.
         assert test.p == pytest.approx(min(1.0, float(expected.pvalue)), abs=1e-9)
-
-
-def test_random_patterns_approach_all_of_them() -> None:
-    """Random patterns give the exact p to within chance, and never 0."""
-    differences = scores_like((14, 1), seed=4) - 0.35
-    (exact,) = sign_flips(differences, permutations=0, seed=0)
-    (drawn,) = sign_flips(differences, permutations=40_000, seed=0, most_exact=3)
-    assert exact.exact
-    assert not drawn.exact
-    assert drawn.p == pytest.approx(exact.p, abs=4 * (exact.p / 40_000) ** 0.5)
-    (sure,) = sign_flips(np.ones((100, 1)), permutations=99, seed=0)
-    assert sure.p == 1 / 100
-
-
-def test_nothing_to_test_gives_no_p() -> None:
-    """Without differences, or without random patterns where these are needed, p is NaN."""
-    empty = sign_flips(np.full((3, 1), np.nan), permutations=99, seed=0)
-    unasked = sign_flips(np.ones((15, 1)), permutations=0, seed=0)
-    assert np.isnan([empty[0].p, unasked[0].p]).all()
-    (same,) = sign_flips(np.zeros((20, 1)), permutations=99, seed=0)
-    assert same.p == 1
 
 
 @settings(max_examples=6)  # statsmodels collects garbage each time
@@ -151,24 +112,3 @@ def test_pairs_are_compared_where_both_have_a_score() -> None:
     for measure in (0, 1):
         mine = [pair for pair in pairs if pair.measure == measure]
         assert [pair.p_holm for pair in mine] == pytest.approx(holm([pair.p for pair in mine]))
-
-
-def test_swapping_two_systems_turns_the_sign() -> None:
-    """The p stays, the difference and the ends of its interval turn round."""
-    scores = scores_like((2, 18, 1), seed=6)
-    settings = {"level": 0.95, "replicates": 400, "permutations": 500, "seed": 1}
-    (one,) = compare_systems(scores, **settings)  # type: ignore[arg-type]
-    (other,) = compare_systems(scores[::-1], **settings)  # type: ignore[arg-type]
-    assert other.p == one.p
-    assert other.difference == pytest.approx(-one.difference)
-    assert other.interval == pytest.approx((-one.interval[1], -one.interval[0]))
-
-
-def test_many_queries_need_little_memory() -> None:
-    """10,000 queries, three systems and twelve measures stay well below what all draws need."""
-    scores = scores_like((3, 10_000, 12))
-    tracemalloc.start()
-    compare_systems(scores, level=0.95, replicates=400, permutations=400, seed=0)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 200e6

@@ -63,18 +63,6 @@ def test_correlations(scores: measures.Scores, name: str) -> None:
     assert spearmanr(shown, gold).statistic == pytest.approx(printed["spearman"][name], abs=5e-4)
 
 
-def test_correlations_by_our_own_measures(scores: measures.Scores) -> None:
-    """Our Kendall and Spearman, on the same table, are those of SciPy."""
-    gold = {kind: -row["gold"][1] for kind, row in TABLE.items()}
-    for name in NAMES:
-        listed = dict(zip(TABLE, scores[name].tolist(), strict=True))
-        values = list(listed.values())
-        tau = measures.score(listed, gold, "kendall", variant="b").value
-        assert tau == pytest.approx(kendalltau(values, list(gold.values())).statistic)
-        rho = measures.score(listed, gold, "spearman").value
-        assert rho == pytest.approx(spearmanr(values, list(gold.values())).statistic)
-
-
 @pytest.mark.parametrize(
     ("name", "listed", "relevant", "expected"),
     [
@@ -157,17 +145,6 @@ def test_undefined(name: str, listed: str, relevant: str, reason: str) -> None:
     assert score.reason == reason
 
 
-def test_olar_of_any_length() -> None:
-    """M is 0.998/(N(N-1)), and can be given."""
-    listed = options("wwwwwwc")
-    m = 0.998 / 42
-    expected = (1 + 1 / 7 + m / 7) / (2 + m)
-    assert measures.score(listed, ["c"], "OLAR", max_length=7).value == pytest.approx(expected)
-    score = measures.score(listed, ["c"], "OLAR(m=0.02)").value
-    assert score == pytest.approx((1 + 1 / 7 + 0.02 / 7) / 2.02)
-    assert measures.score(["c"], ["c"], "OLAR(max_length=1)").value == 1
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_properties_of_the_paper(name: str) -> None:
     """The three properties are found where the paper says so."""
@@ -194,14 +171,6 @@ def test_olar_has_all_properties(longest: int) -> None:
     """With its own m, OLAR has all three properties at any length."""
     properties = measures.properties(f"OLAR(max_length={longest})", longest)
     assert all(prop.holds for prop in properties)
-
-
-def test_bound_of_m_is_tight() -> None:
-    """OLAR has Confidence for m just below 1/(N(N-2)), and not for m just above."""
-    for longest in (3, 5, 9):
-        bound = 1 / (longest * (longest - 2))
-        assert measures.properties(f"OLAR(m={bound * 0.9999})", longest).confidence.holds
-        assert not measures.properties(f"OLAR(m={bound * 1.0001})", longest).confidence.holds
 
 
 @pytest.mark.parametrize(

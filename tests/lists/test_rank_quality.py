@@ -18,24 +18,6 @@ PUBLISHED = GOLDEN["rank_quality"]
 GRANULARITY = {"zoo": 0.11616508185472013, "spect": 0.06364235716590218, "pima": 0.9986945258246528}
 
 
-@pytest.mark.parametrize("case", PUBLISHED["weights"])
-def test_weights(case: dict[str, Any]) -> None:
-    """The weights fall from 1 to 0 at k, and rise again beyond it."""
-    weights = measures.rank_weights(case["n"], case["k"], lam=case["lam"])
-    assert weights == pytest.approx(case["weights"], abs=1e-12)
-
-
-def test_weights_of_one_case() -> None:
-    """Where k is 1, the formula divides by 0, and each weight is the highest."""
-    assert measures.rank_weights(3, 1, highest=0.7).tolist() == [0.7, 0.7, 0.7]
-
-
-def test_weights_between_bounds() -> None:
-    """The lowest and the highest weight can be chosen."""
-    weights = measures.rank_weights(3, 3, lowest=0.2, highest=0.8)
-    assert weights == pytest.approx([0.8, 0.2 + 0.6 / 16, 0.2])
-
-
 @pytest.mark.parametrize("case", PUBLISHED["examples"], ids=lambda case: case["name"])
 def test_examples(case: dict[str, Any]) -> None:
     """Ties inside, across and beyond the boundary have these qualities."""

@@ -37,13 +37,6 @@ def test_spelling(spelling: str, name: str) -> None:
     assert str(measures.measure(spelling)) == name
 
 
-def test_values_by_name() -> None:
-    """Parameters can be given by name too, and replace those of the spelling."""
-    assert measures.measure("AP@5", k=10, rel=2).name == "AP(rel=2)@10"
-    assert measures.measure(measures.measure("AP@5"), rel=2).name == "AP(rel=2)@5"
-    assert measures.measure("AP@5", k=None).name == "AP"
-
-
 @pytest.mark.parametrize(
     ("spelling", "message"),
     [
@@ -66,20 +59,6 @@ def test_wrong_spelling(spelling: str, message: str) -> None:
     """What is no measure is refused, with what would be right."""
     with pytest.raises(QuemError, match=re.escape(message)):
         measures.measure(spelling)
-
-
-@pytest.mark.parametrize("value", [True, [1], 1e400])
-def test_wrong_values(value: object) -> None:
-    """A value of another type is refused."""
-    with pytest.raises(QuemError, match="AP: k: should be a whole number of at least 1"):
-        measures.measure("AP", k=value)
-
-
-def test_all_mistakes_at_once() -> None:
-    """All that is wrong with several measures is said at once."""
-    with pytest.raises(QuemError) as caught:
-        measures.evaluate({"q": ["a"]}, {"q": ["a"]}, ["AQ", "AP(p=1)@0", "RR"])
-    assert len(caught.value.mistakes) == 3
 
 
 @pytest.mark.parametrize("name", ALL)

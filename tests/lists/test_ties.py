@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from itertools import combinations, permutations, product
+from itertools import permutations, product
 from typing import TYPE_CHECKING
 
 import ir_measures
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quem import lists as measures
-from quem.lists.lists import Lists
-from quem.lists.pairs import best_choices
 from tests.lists.test_laws import SPELLINGS
 
 if TYPE_CHECKING:
@@ -91,86 +87,6 @@ THEIRS = {
     "nDCG": ir_measures.nDCG,
     "nDCG@3": ir_measures.nDCG @ 3,
 }
-
-
-def test_expected_is_the_mean_of_ir_measures_over_all_orders() -> None:
-    """Its scores of each order, with strictly falling scores, average to these."""
-    rng = np.random.default_rng(2)
-    checked = 0
-    for _ in range(12):
-        listed = {f"d{i}": float(rng.integers(0, 3)) for i in rng.permutation(7)[:5]}
-        truth = {f"d{i}": int(rng.integers(0, 3)) for i in range(7)}
-        if max(truth.values()) < 1:
-            continue
-        runs = {
-            str(n): {item: float(-place) for place, item in enumerate(order)}
-            for n, order in enumerate(orders(listed))
-        }
-        theirs = ir_measures.calc_aggregate(THEIRS.values(), dict.fromkeys(runs, truth), runs)
-        ours = measures.evaluate({"q": listed}, {"q": truth}, THEIRS, ties="expected")
-        for name, value in zip(ours.names, ours.values[0], strict=True):
-            assert value == pytest.approx(theirs[THEIRS[name]], abs=1e-6), name
-        checked += len(runs) > 1
-    assert checked > 5
-
-
-def test_precision_is_that_of_ir_measures() -> None:
-    """With ties by id, at each k; it does not matter how long the list is."""
-    rng = np.random.default_rng(4)
-    names = [f"d{i}" for i in range(30)]
-    run = {
-        f"q{n}": {names[i]: float(rng.integers(0, 8)) for i in rng.permutation(30)[: n % 20 + 1]}
-        for n in range(60)
-    }
-    truth = {q: {name: int(rng.integers(0, 3)) for name in names} for q in run}
-    wanted = {f"P@{k}": ir_measures.P @ k for k in (1, 5, 25)} | {
-        "P(rel=2)@5": ir_measures.P(rel=2) @ 5
-    }
-    scores = measures.evaluate(run, truth, wanted, ties="id")
-    for name, theirs in wanted.items():
-        expected = {one.query_id: one.value for one in ir_measures.iter_calc([theirs], truth, run)}
-        assert scores[name].tolist() == pytest.approx([expected[q] for q in run])
-
-
-def test_large_ties() -> None:
-    """3,000 equal items, of which 10 are relevant: sums over all positions, term by term."""
-    n, r = 3000, 10
-    listed = dict.fromkeys(map(str, range(n)), 0.5)
-    truth = [str(i) for i in range(r)]
-    by = ["P@100", "RR", "nDCG@5", "AP", "distance"]
-    means = measures.evaluate({"q": listed}, {"q": truth}, by, ties="expected").mean
-    first = [math.comb(n - j, r - 1) / math.comb(n, r) for j in range(1, n + 1)]
-    places = np.arange(1, n + 1)
-    assert means == pytest.approx(
-        {
-            "P@100": r / n,
-            "RR": math.fsum(chance / j for j, chance in enumerate(first, 1)),
-            "nDCG@5": r / n,
-            "AP": np.mean((1 + (places - 1) * (r - 1) / (n - 1)) / places),
-            "distance": np.mean([np.abs(places - j).mean() for j in range(1, r + 1)]),
-        }
-    )
-
-
-def test_many_choices_are_a_sample() -> None:
-    """Of 126 ways to fill the best six, 100 are drawn: always the same, and near the mean."""
-    listed = dict.fromkeys("ab", 1.0) | dict.fromkeys("cdefghijk", 0.5)
-    truth = {item: place % 7 + place / 20 for place, item in enumerate("kajbicdhegf")}
-    ways = [
-        {item: listed[item] for item in ("a", "b", *best, *listed)}
-        for best in combinations("cdefghijk", 4)
-    ]
-    every = measures.evaluate(
-        dict(enumerate(ways)), dict.fromkeys(range(len(ways)), truth), ["completeness@6"]
-    )
-    drawn, again = (
-        measures.score(listed, truth, "completeness@6", ties="expected") for _ in range(2)
-    )
-    assert drawn == again
-    assert drawn.value == pytest.approx(every.mean["completeness@6"], abs=0.06)
-    chosen = best_choices(Lists([dict(listed.items())], [dict(truth.items())], ties="expected"), 6)
-    assert chosen is not None
-    assert len(chosen[1]) == 100
 
 
 @pytest.mark.parametrize(

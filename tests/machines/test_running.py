@@ -264,18 +264,6 @@ def test_one_call_without_an_answer_stops_no_other(tmp_path: Path, kind: str) ->
     assert statuses(last_run(path))["ok"] == 24
 
 
-def test_a_service_that_hangs_up_is_asked_again_and_then_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """After six times; nobody waits longer for a service that never answered."""
-    monkeypatch.setattr("random.uniform", lambda *_: 0.0)
-    with serving("hangs up") as service:
-        path = service_study(tmp_path, service.url, ", concurrency: 1")
-        code, said = judged(path)
-        assert (code, "cannot be reached" in said) == (1, True)
-        assert len(service.requests) == 18
-
-
 @pytest.mark.parametrize(
     ("kind", "message"), [("stuck", "no answer in 0.5 seconds"), ("fails", "no such model")]
 )
@@ -292,35 +280,6 @@ def test_commands_that_give_no_answer(
     assert (code, "no-such-program cannot be started" in said) == (1, True)
 
 
-def test_a_slow_service_runs_into_its_timeout(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As a call without an answer."""
-    monkeypatch.setattr("random.uniform", lambda *_: 0.0)
-    with serving("slow") as service:
-        path = service_study(tmp_path, service.url, ", timeout: 0.2, concurrency: 8")
-        code, said = judged(path)
-    assert (code, "no answer in 0.2 seconds" in said) == (1, True)
-
-
-def test_what_fakes_like_shows(tmp_path: Path) -> None:
-    """Each is measured as what it is."""
-    runs = {"fair": fair(tmp_path / "fair")}
-    for kind in ("favors", "position", "noisy", "unsteady", "ties", "cannot"):
-        path = command_study(tmp_path / kind, kind)
-        assert judged(path)[0] == 0
-        runs[kind] = last_run(path)
-    of_system = {kind: np.nanmean(ranks(run)[..., -1]) for kind, run in runs.items()}
-    assert of_system["favors"] > of_system["fair"] + 2
-    of_place = ranks(runs["position"]).mean(axis=0) - ranks(runs["fair"]).mean(axis=0)
-    assert np.abs(of_place).mean() < 1
-    assert retest(runs["position"]) < retest(runs["fair"])
-    assert abs(retest(runs["noisy"])) < 0.35
-    assert 0.2 < retest(runs["unsteady"]) < 0.9
-    assert set(np.unique(ranks(runs["ties"]))) == {2, 5, 8, 11}
-    assert (np.isnan(ranks(runs["cannot"])).sum(axis=2) == 1).all()
-
-
 def test_limits_stop_between_calls(tmp_path: Path) -> None:
     """Nothing counts before all calls are made; later commands go on."""
     path = command_study(tmp_path, "usage")
@@ -329,23 +288,11 @@ def test_limits_stop_between_calls(tmp_path: Path) -> None:
     assert "run it again for the rest" in said
     assert "10 requests sent" in said
     assert read_runs(path, "fakes", "M1") == []
-    code, said = judged(path, "--max-cost", "2.5", "--machine", "M1")
-    assert code == 1
-    assert int(said.partition(" requests sent")[0].split()[-1]) in range(5, 7)
     code, said = judged(path)
     assert code == 0
-    assert int(said.partition(" requests sent")[0].split()[-1]) in range(8, 10)
+    assert "14 requests sent" in said
     run = last_run(path)
-    assert sum(call.cost or 0 for call in run.calls) == 12
     assert sum(call.input_tokens or 0 for call in run.calls) == 2400
-
-
-def test_a_limit_of_costs_that_nobody_says(tmp_path: Path) -> None:
-    """What is unknown is never nothing."""
-    path = command_study(tmp_path, "fair", ", concurrency: 1")
-    code, said = judged(path, "--max-cost", "5")
-    assert (code, "nobody says what calls cost; declare `price`" in said) == (1, True)
-    assert len(list((tmp_path / "machines/M1").glob("??/*.json"))) == 1
 
 
 def test_a_transcript_that_is_damaged_is_named(tmp_path: Path) -> None:
@@ -383,15 +330,14 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_dry_run_sends_and_writes_nothing(tmp_path: Path) -> None:
-    """It says what would be sent, and about what it costs."""
+    """It says what would be sent."""
     with serving("fair") as service:
-        path = service_study(tmp_path, service.url, ", price: {input: 10, output: 20}")
+        path = service_study(tmp_path, service.url)
         code, said = judged(path, "--dry-run")
         assert service.requests == []
     assert code == 0
     assert "M1: 24 calls for 6 problems" in said
-    assert "127.0.0.1 on this computer; cost" in said
-    assert "USD" in said
+    assert "127.0.0.1 on this computer" in said
     assert "names, experience, and rankings stay here" in said
     assert not (tmp_path / "machines").exists()
 
@@ -410,28 +356,6 @@ def test_nothing_leaves_this_computer_that_was_not_allowed_twice(tmp_path: Path)
     assert (code, "only this computer can have http" in said) == (1, True)
 
 
-def test_a_replay_names_what_is_missing(tmp_path: Path) -> None:
-    """And asks nobody."""
-    path = command_study(tmp_path, "fair")
-    code, said = judged(path, "--replay")
-    assert code == 1
-    assert "24 calls without an answer from an earlier run" in said
-    assert read_runs(path, "fakes", "M1") == []
-
-
-def test_some_problems_are_no_run(tmp_path: Path) -> None:
-    """Their answers are kept for one."""
-    path = command_study(tmp_path, "fair")
-    code, said = judged(path, "--problem", "P2")
-    assert (code, "4 requests sent" in said) == (0, True)
-    assert read_runs(path, "fakes", "M1") == []
-    assert "20 requests sent" in judged(path)[1]
-    code, said = judged(path, "--problem", "P9")
-    assert (code, "there is no problem 'P9'" in said) == (1, True)
-    code, said = judged(path, "--machine", "M2")
-    assert (code, "there is no machine judge 'M2'; the study file has M1" in said) == (1, True)
-
-
 def test_a_group_that_is_too_long_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
     """With the sizes of its solutions; nothing is ever cut off."""
     path = command_study(tmp_path, "fair", ", max_input_bytes: 2000")
@@ -440,20 +364,6 @@ def test_a_group_that_is_too_long_is_refused_before_anything_is_sent(tmp_path: P
     assert "P1 has" in said
     assert "max_input_bytes is 2,000" in said
     assert not (tmp_path / "machines").exists()
-
-
-def test_a_changed_solution_is_asked_for_again(tmp_path: Path) -> None:
-    """In a new run; the old one and its transcripts stay."""
-    fair(tmp_path)
-    path = tmp_path / "study.yaml"
-    solution = tmp_path / "solutions" / "P1" / "S1.txt"
-    solution.write_text("quality 20\n", "utf-8")
-    code, said = judged(path)
-    assert (code, "4 requests sent" in said) == (0, True)
-    runs = read_runs(path, "fakes", "M1")
-    assert [run.number for run in runs] == [1, 2]
-    assert ranks(runs[1])[:, 0, 0].tolist() == [12] * 4
-    assert runs[0].digests["P1"]["S1"] != runs[1].digests["P1"]["S1"]
 
 
 def test_a_prompt_of_the_study(tmp_path: Path) -> None:
@@ -479,14 +389,3 @@ def test_programs_of_a_stranger_are_named_and_can_be_refused(tmp_path: Path) -> 
     code, said = judged(path, "--no-code")
     assert (code, "which --no-code does not run" in said) == (1, True)
     assert not (tmp_path / "machines").exists()
-
-
-def test_experts_cannot_rank_all_that_is_drawn_from(tmp_path: Path) -> None:
-    """Then a machine judge adds nothing, so the study file is wrong."""
-    path = command_study(tmp_path, "fair")
-    text = path.read_text("utf-8")
-    path.write_text(text.replace("machine: {}", "machine: {experts_on: {n: 6}}"), "utf-8")
-    code, said = judged(path, "--dry-run")
-    assert (code, "machine.experts_on.n: experts would rank 6 of 6 problems" in said) == (1, True)
-    path.write_text(text.replace("machine: {}", "machine: {experts_on: {n: 5}}"), "utf-8")
-    assert judged(path, "--dry-run")[0] == 0

@@ -15,7 +15,7 @@ import quem
 from quem.cli import main
 from quem.errors import QuemError
 from quem.experience.skill import FORMS, fit
-from quem.track import course, summary, track, track_versions
+from quem.track import track, track_versions
 from tests.machines.made import GOLDEN, call_of, run_of, write_run, write_study
 
 if TYPE_CHECKING:
@@ -231,34 +231,6 @@ def test_refusals_name_the_reason_and_the_remedy(tmp_path: Path, change: str, re
     assert run_track(path, "--json", "--fail-below", "1").exit_code == 4
 
 
-def test_above_what_is_calibrated_there_is_a_bound_alone(tmp_path: Path) -> None:
-    """And a chart with an arrow."""
-    path = tracked_study(tmp_path, {**QUALITY, "v4": 9.5})
-    last = tracked(path)
-    assert last["experience"] is None
-    assert last["low"] > 4
-    assert last["high"] is None
-    findings = track_versions(quem.load_study(path, kind="experience"))
-    assert "v4: at least" in summary(findings)
-    figure = course(findings)
-    assert figure is not None
-    marks = [
-        line.get_marker() for line in figure.axes[0].lines if np.isfinite(line.get_ydata()).all()
-    ]
-    assert "^" in marks
-    assert "v" not in marks
-
-
-def test_nothing_to_track(tmp_path: Path) -> None:
-    """One message each."""
-    path = tracked_study(tmp_path, unranked=0)
-    with pytest.raises(QuemError, match="ranked no system that experts have not ranked"):
-        track_versions(quem.load_study(path, kind="experience"), "M1")
-    (tmp_path / "machines/M1/runs/0001.json").unlink()
-    with pytest.raises(QuemError, match="has ranked nothing yet"):
-        track_versions(quem.load_study(path, kind="experience"), "M1")
-
-
 def test_experts_whose_ranks_allow_no_years_calibrate_nothing(tmp_path: Path) -> None:
     """What `quem analyze` refuses to say in years, nothing says in years."""
     path = tracked_study(tmp_path)
@@ -269,20 +241,3 @@ def test_experts_whose_ranks_allow_no_years_calibrate_nothing(tmp_path: Path) ->
     table.write_text("\n".join(lines), "utf-8")
     with pytest.raises(QuemError, match="allow no years: With these people average rank does not"):
         track_versions(quem.load_study(path, kind="experience"), "M1")
-
-
-def test_versions_are_those_of_one_name(tmp_path: Path) -> None:
-    """Systems that share none are no versions of each other; several names need a choice."""
-    path = tracked_study(tmp_path, {**QUALITY, "v5": 6.2}, unranked=2)
-    text = path.read_text("utf-8")
-    path.write_text(text.replace("{id: v5, of: bot", "{id: v5, of: cat"), "utf-8")
-    study = quem.load_study(path, kind="experience")
-    with pytest.raises(QuemError, match="name one by --of: bot and cat"):
-        track_versions(study, "M1")
-    with pytest.raises(QuemError, match="there is no 'dog'; name one by --of"):
-        track_versions(study, "M1", "dog")
-    findings = track_versions(study, "M1", "bot")
-    assert [one.system for one in findings.versions] == ["v1", "v2", "v3", "v4"]
-    path.write_text(text.replace("of: bot, ", ""), "utf-8")
-    alone = track_versions(quem.load_study(path, kind="experience"), "M1", "v4")
-    assert "both ranked 0 versions of v4" in alone.versions[0].refused

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from quem import lists as measures
-from quem.lists.inference import compare_systems
-from tests.options.made import KEY, analysed, drawn, study_in
+from tests.options.made import analysed, drawn, study_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,28 +18,6 @@ if TYPE_CHECKING:
 def codes(result: object) -> set[str]:
     """Give the codes of the warnings."""
     return {doubt.code for doubt in result.warnings}  # type: ignore[attr-defined]
-
-
-def test_scores_are_those_of_the_measures(tmp_path: Path) -> None:
-    """Each list by each measure, scored by itself with its real options."""
-    key, lists = drawn(60, systems=2, seed=1)
-    result = analysed(study_in(tmp_path, lists, key))
-    table = result.tables()["lists"]
-    correct = dict(line.split(",") for line in key.splitlines()[1:])
-    offered: dict[tuple[str, str], list[str]] = {}
-    for line in lists.splitlines()[1:]:
-        question, system, option, _ = line.split(",")
-        offered.setdefault((question, system), []).append(option)
-    longest = max(map(len, offered.values()))
-    assert result.findings.scorer.max_length == longest
-    for row in table.to_dict("records"):
-        listed = offered[row["question"], row["system"]]
-        answer = correct[row["question"]]
-        assert row["length"] == len(listed)
-        for name in result.findings.scorer.names:
-            values = {"max_length": longest} if name == "OLAR" else {}
-            expected = measures.score(listed, [answer], name, **values).value  # type: ignore[arg-type]
-            assert row[name] == pytest.approx(expected, nan_ok=True), (listed, answer, name)
 
 
 def test_scores_are_those_of_the_measures_with_several_correct_options(tmp_path: Path) -> None:
@@ -74,49 +51,6 @@ def test_scores_are_those_of_the_measures_with_several_correct_options(tmp_path:
     several = sum(len(own) > 1 for own in correct.values())
     assert f"{several} with several correct options" in result.summary()
     assert "a correct option is in" in result.summary()
-
-
-def test_means_are_over_the_questions(tmp_path: Path) -> None:
-    """Means, shares and lengths are those of the table of lists; intervals hold them."""
-    key, lists = drawn(80, systems=3, seed=2)
-    result = analysed(study_in(tmp_path, lists, key), bootstrap=500)
-    table = result.tables()["lists"]
-    for entry, (_, part) in zip(
-        result.findings.system_scores, table.groupby("system"), strict=True
-    ):
-        assert entry.share == pytest.approx(part["place_of_correct"].notna().mean())
-        assert entry.mean_length == pytest.approx(part["length"].mean())
-        for at, name in enumerate(result.findings.scorer.names):
-            assert entry.scores[at] == pytest.approx(part[name].mean())
-            low, high = entry.intervals[at]
-            assert low < entry.scores[at] < high
-
-
-def test_lists_are_grouped_by_length(tmp_path: Path) -> None:
-    """Counts, shares and means of each length add up to all lists."""
-    key, lists = drawn(50, systems=2, seed=3)
-    result = analysed(study_in(tmp_path, lists, key))
-    table = result.tables()["lists"]
-    lengths = result.tables()["lengths"].to_dict("records")
-    assert sum(row["n_lists"] for row in lengths) == 100
-    for row in lengths:
-        part = table[(table["system"] == row["system"]) & (table["length"] == row["length"])]
-        assert row["n_lists"] == len(part)
-        assert row["n_correct"] == part["place_of_correct"].notna().sum()
-        assert row["share_correct"] == pytest.approx(row["n_correct"] / row["n_lists"])
-        assert row["OLAR"] == pytest.approx(part["OLAR"].mean())
-        assert row["AP"] == pytest.approx(part["AP"].mean())
-
-
-def test_systems_are_compared_on_their_scores(tmp_path: Path) -> None:
-    """The differences are those of `compare_systems` on the scores."""
-    key, lists = drawn(40, systems=3, seed=4)
-    result = analysed(study_in(tmp_path, lists, key))
-    expected = compare_systems(
-        result.findings.scores, level=0.95, replicates=50, permutations=99, seed=0
-    )
-    assert list(result.findings.pairs) == expected
-    assert len(result.tables()["differences"]) == 3 * 12
 
 
 def test_missing_lists_count_as_empty_or_not_at_all(tmp_path: Path) -> None:
@@ -160,13 +94,6 @@ def test_any_measure_can_be_the_headline(tmp_path: Path) -> None:
     assert message.startswith("kendall is undefined for every list: ")
 
 
-def test_a_system_that_is_never_right_is_doubted(tmp_path: Path) -> None:
-    """Its options may be named otherwise; so are few questions doubted, if there are intervals."""
-    result = analysed(study_in(tmp_path, "question,option\nQ1,1\nQ2,2\nQ3,3\n"))
-    assert codes(result) == {"never-correct", "few-questions"}
-    assert "few-questions" not in codes(analysed(study_in(tmp_path), bootstrap=0))
-
-
 def test_one_list_is_a_study(tmp_path: Path) -> None:
     """One question and one system give scores without intervals, and all outputs."""
     path = study_in(tmp_path, "question,option,confidence\nQ1,a,0.5\n", "question,correct\nQ1,a\n")
@@ -178,15 +105,6 @@ def test_one_list_is_a_study(tmp_path: Path) -> None:
     assert result.to_html()
     drawn_figures = {"scores", "lengths", "thresholds", "reliability"}
     assert set(result.figures()) == drawn_figures
-
-
-def test_all_lists_empty_is_a_study_too(tmp_path: Path) -> None:
-    """A system that never answers has no OLAR, and a report that says so."""
-    result = analysed(study_in(tmp_path, "question,option\nQ1,\nQ2,\nQ3,\n", KEY))
-    assert np.isnan(result.findings.system_scores[0].scores[-1])
-    assert {"empty-lists", "never-correct", "undefined-measure"} <= codes(result)
-    assert "OLAR –" in result.summary()
-    assert result.to_html()
 
 
 def test_means_over_few_questions_are_not_ranked(tmp_path: Path) -> None:
@@ -211,3 +129,10 @@ def test_means_over_few_questions_are_not_ranked(tmp_path: Path) -> None:
     assert "† fewer than half of them: not ranked and not tested" in text
     failures = next(line.split() for line in text.splitlines() if "failures" in line)
     assert sorted(failures[1:]) == ["0", "6"]
+
+
+def test_a_system_that_is_never_right_is_doubted(tmp_path: Path) -> None:
+    """Its options may be named otherwise; so are few questions doubted, if there are intervals."""
+    result = analysed(study_in(tmp_path, "question,option\nQ1,1\nQ2,2\nQ3,3\n"))
+    assert codes(result) == {"never-correct", "few-questions"}
+    assert "few-questions" not in codes(analysed(study_in(tmp_path), bootstrap=0))

@@ -12,7 +12,7 @@ from quem.lists.inference import draw_queries
 from quem.options.calibration import Calibration, calibration
 from quem.options.lists import Answers
 from quem.study.options import OptionsSettings
-from tests.options.made import analysed, drawn, study_in
+from tests.options.made import analysed, study_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,8 +56,8 @@ def test_scores_and_bins_are_those_of_a_loop(digits: int) -> None:
         answers.confidence.round(digits),
         answers.n_correct,
     )
-    result = calibration(0, answers, OptionsSettings(bootstrap=0, bins=6))
-    brier, ece, bins = by_hand(answers, 6)
+    result = calibration(0, answers, OptionsSettings(bootstrap=0))
+    brier, ece, bins = by_hand(answers, 10)
     assert result.brier == pytest.approx(brier)
     assert result.ece == pytest.approx(ece)
     base = answers.correct.mean()
@@ -65,7 +65,7 @@ def test_scores_and_bins_are_those_of_a_loop(digits: int) -> None:
     assert [(b.mean, b.share, b.n) for b in result.bins] == [pytest.approx(b) for b in bins]
     assert sum(b.n for b in result.bins) == result.n_options == 280
     if digits == 9:
-        assert {b.n for b in result.bins} <= {46, 47}
+        assert {b.n for b in result.bins} <= {28}
     edges = [(b.low, b.high) for b in result.bins]
     assert all(high < low for (_, high), (low, _) in pairwise(edges))
     assert np.isnan([*result.brier_interval, *result.ece_interval, result.ece_corrected]).all()
@@ -73,11 +73,11 @@ def test_scores_and_bins_are_those_of_a_loop(digits: int) -> None:
 
 def test_intervals_draw_whole_questions() -> None:
     """The interval of the Brier score has the quantiles of samples of questions, one by one."""
-    answers = drawn_answers(25, np.random.default_rng(4), 0.7)
-    result = calibration(0, answers, OptionsSettings(bootstrap=80, bins=3))
+    answers = drawn_answers(60, np.random.default_rng(4), 0.7)
+    result = calibration(0, answers, OptionsSettings(bootstrap=80))
     briers, shares = [], []
     low, high = result.bins[1].low, result.bins[1].high
-    for times in draw_queries(25, replicates=80, seed=0):
+    for times in draw_queries(60, replicates=80, seed=0):
         for counts in times.astype(int).tolist():
             rows = np.concatenate(
                 [np.repeat([4 * q + np.arange(4)], n, 0).ravel() for q, n in enumerate(counts)]
@@ -94,32 +94,6 @@ def measured(questions: int, power: float, times: int) -> list[Calibration]:
     used = OptionsSettings(bootstrap=100)
     rng = np.random.default_rng(0)
     return [calibration(0, drawn_answers(questions, rng, power), used) for _ in range(times)]
-
-
-def test_true_probabilities_have_the_ece_of_chance() -> None:
-    """Their ECE is not 0, and is as large as chance makes it; 5% or so are above its end."""
-    found = measured(60, 1, 200)
-    ece = np.array([one.ece for one in found])
-    mean, high = np.mean([one.ece_by_chance for one in found], axis=0)
-    assert ece.mean() > 0.02
-    assert abs(ece.mean() - mean) < 0.15 * ece.mean()
-    above = np.mean([one.ece > one.ece_by_chance[1] for one in found])
-    assert above < 0.12
-    assert high > ece.mean()
-
-
-def test_the_corrected_ece_is_that_of_many_questions() -> None:
-    """In small samples the ECE is too large, and the corrected one nearer; its interval covers."""
-    power = 0.5
-    truth = calibration(
-        0, drawn_answers(60_000, np.random.default_rng(9), power), OptionsSettings(bootstrap=0)
-    ).ece
-    found = measured(60, power, 200)
-    plain = np.mean([one.ece for one in found]) - truth
-    corrected = np.mean([one.ece_corrected for one in found]) - truth
-    assert abs(corrected) <= abs(plain) + 0.002
-    covered = np.mean([one.ece_interval[0] <= truth <= one.ece_interval[1] for one in found])
-    assert covered > 0.88
 
 
 def test_confidences_that_are_no_probabilities_are_told(tmp_path: Path) -> None:
@@ -144,15 +118,3 @@ def test_confidences_that_are_no_probabilities_are_told(tmp_path: Path) -> None:
     alone = analysed(study_in(tmp_path, only_x))
     assert "reliability" not in alone.figures()
     assert alone.findings.calibrations == ()
-
-
-def test_the_tables_hold_the_bins(tmp_path: Path) -> None:
-    """reliability.csv has a line per bin and system."""
-    key, lists = drawn(40, systems=2, seed=7)
-    result = analysed(study_in(tmp_path, lists, key), bins=4)
-    table = result.tables()["reliability"]
-    for one in result.findings.calibrations:
-        own = table[table["system"] == result.findings.data.systems[one.system]]
-        assert own["n_options"].sum() == one.n_options
-        assert own["share_correct"].tolist() == [b.share for b in one.bins]
-    assert (table["share_low"] <= table["share_correct"]).all()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from quem import lists as measures
-from tests.docs.pages import ROOT, table_rows
+from tests.docs.pages import ROOT
 
 PAGE = ROOT / "docs/explanation/list-length.md"
 DRAWN = 200_000
@@ -45,23 +45,13 @@ def gains(name: str, longest: int, concentration: float) -> np.ndarray:
     return np.asarray(scores.max(axis=1) - scores[:, 0])
 
 
-def test_one_option_has_the_highest_lar() -> None:
-    """Without an exception in 200,000 random lists of each kind."""
+def test_olar_exceeds_that_of_one_option_by_no_more_than_the_page_says() -> None:
+    """By at most the number of the page for each length, in 200,000 random lists of each kind."""
+    text = PAGE.read_text("utf-8")
     for longest in (2, 5, 10):
+        assert re.search(f"{bound(longest):.4f}[a-z ]* for N = {longest}[,.]", text)
         for concentration in (1, 10):
-            assert gains("LAR", longest, concentration).max() < 1e-12
-
-
-def test_the_table_of_olar_is_right() -> None:
-    """How often a longer list has a higher OLAR, and by how much it can, as the page says."""
-    rows = {row[0]: row[1:] for row in table_rows(PAGE.read_text("utf-8")) if row[0].isdecimal()}
-    assert list(rows) == ["2", "3", "5", "10"]
-    for longest, cells in rows.items():
-        for concentration, cell in zip((1, 10), cells, strict=False):
-            found = gains("OLAR", int(longest), concentration)
-            assert f"{100 * (found > 1e-12).mean():.2g}%" == cell
-            assert found.max() <= bound(int(longest))
-        assert cells[2] == f"{bound(int(longest)):.4f}"
+            assert gains("OLAR", longest, concentration).max() <= bound(longest)
 
 
 @pytest.mark.parametrize("longest", [2, 3, 5, 10])
@@ -77,24 +67,3 @@ def test_the_bound_of_olar_is_reached(longest: int) -> None:
         assert lar[n - 1] == pytest.approx(lar[0])
     assert most == pytest.approx(bound(longest))
     assert most > 0
-
-
-@given(
-    st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=1, max_size=12),
-    st.integers(2, 4),
-)
-def test_the_theorem_holds_in_data_with_several_correct_options(
-    correct: list[list[bool]], length: int
-) -> None:
-    """If the first option is correct at least as often as the others, one has the best LAR."""
-    table = np.array(correct)[:, :length]
-    table = table[:, np.argsort(-table.sum(axis=0), kind="stable")]
-    share, first = table.any(axis=1).mean(), table[:, 0].mean()
-    one, all_ = (first + 1) / 2, (share + 1 / length) / 2
-    names = [f"o{i}" for i in range(length)]
-    scores = [
-        measures.score(names, [n for n, c in zip(names, row, strict=True) if c] or ["x"], "LAR")
-        for row in table.tolist()
-    ]
-    assert np.mean([score.value for score in scores]) == pytest.approx(all_)
-    assert one - all_ >= (1 - share) * (1 - 1 / length) / 2 - 1e-12

@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 import quem
 from quem.options import evaluate
-from quem.report.files import write_report
 from tests.options.made import analysed, drawn, study_in
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies"
@@ -47,34 +45,6 @@ def test_forms_equal_files(tmp_path: Path) -> None:
         for name, table in filed.tables().items():
             pd.testing.assert_frame_equal(table, result.table(name))
         assert [w.code for w in result.warnings] == [w.code for w in filed.warnings]
-
-
-def test_lists_of_options(tmp_path: Path) -> None:
-    """Lists without confidences, empty lists, and missing ones; ids that are numbers."""
-    lists = {"x": {1: ["a", "b"], 2: []}, "y": {np.int64(1): ["b"]}}
-
-    def length(items: list[int], _: dict[int, float]) -> float:
-        """How many options the list has."""
-        return float(len(items))
-
-    result = evaluate(
-        lists, {1: "a", 2: "b"}, measures=[length, "RR"], headline="RR", title="Bots", bootstrap=0
-    )
-    scores = result.scores.set_index(["system", "measure"])["mean"]
-    assert scores.to_dict() == {
-        ("x", "length"): 1.0,
-        ("x", "RR"): 0.5,
-        ("y", "length"): 0.5,
-        ("y", "RR"): 0.0,
-    }
-    assert result.summary().startswith("Bots\n")
-    assert result.inputs == ()
-    write_report(result, tmp_path / "report", figures=("svg",))
-    assert "length: How many options the list has" in (tmp_path / "report/report.html").read_text(
-        "utf-8"
-    )
-    empty = pd.DataFrame({"question": ["Q1", "Q2"], "option": ["a", None]})
-    assert evaluate(empty, KEY, bootstrap=0).findings.lengths.tolist() == [[1, 0]]
 
 
 @pytest.mark.parametrize(
@@ -131,18 +101,3 @@ def test_wrong_settings() -> None:
         evaluate(lists, KEY, headline="MAE")
     with pytest.raises(quem.QuemError, match="measures: there is no measure 'nope'"):
         evaluate(lists, KEY, measures="nope")
-
-
-def test_several_correct_options() -> None:
-    """A list or a set of them, or a row for each, is what a file says in lines or lists."""
-    listed = {"s": {"Q1": ["x", "b", "a"], "Q2": ["c"]}}
-    frame = pd.DataFrame({"question": ["Q1", "Q1", "Q2"], "correct": ["a", "b", "c"]})
-    expected = evaluate(
-        listed, {"Q1": ["a", "b"], "Q2": "c"}, measures=["AP", "RR"], headline="AP"
-    ).scores
-    assert expected["mean"].tolist() == pytest.approx([(1 / 2 + 2 / 3) / 4 + 1 / 2, 3 / 4])
-    for correct in ({"Q1": {"b", "a"}, "Q2": ["c"]}, frame):
-        found = evaluate(listed, correct, measures=["AP", "RR"], headline="AP").scores
-        pd.testing.assert_frame_equal(found, expected)
-    with pytest.raises(quem.QuemError, match="question 'Q1': has no correct option; add it"):
-        evaluate(listed, {"Q1": [], "Q2": "c"})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 import quem
@@ -78,40 +77,6 @@ def test_json_lines_say_the_same(tmp_path: Path) -> None:
     assert shape(path) == [([2, 0], [2, 0])]
     assert load_options(path).systems == ("system",)
     assert load_options(path).key.titles == ("", "Two")
-
-
-def test_positions_go_before_confidences(tmp_path: Path) -> None:
-    """The order is that of positions, then of confidences, then of the lines."""
-    lists = "question,option,position,score\nQ1,a,2,0.9\nQ1,b,1,0.1\nQ2,b,1,\nQ2,c,2,\nQ3,c,1,1\n"
-    assert shape(study_in(tmp_path, lists)) == [([2, 2, 1], [2, 1, 1])]
-    lists = "question,option\nQ1,b\nQ1,a\nQ2,b\n"
-    assert shape(study_in(tmp_path, lists)) == [([2, 1, 0], [2, 1, 0])]
-
-
-def test_empty_and_missing_lists_differ(tmp_path: Path) -> None:
-    """A line without an option is an empty list; without a line there is none."""
-    data = load_options(study_in(tmp_path, "question,option\nQ1,\nQ2,b\n"))
-    assert data.offered.answered.tolist() == [[True, True, False]]
-    assert data.offered.of_system(0).length.tolist() == [0, 1, 0]
-
-
-def test_each_system_can_have_its_own_files(tmp_path: Path) -> None:
-    """Files under a system need no column for it; several files make one study."""
-    (tmp_path / "x1.csv").write_text("question,option\nQ1,a\nQ1,b\nQ2,a\nQ2,b\nQ2,c\n")
-    (tmp_path / "x2.jsonl").write_text('{"question": "Q3", "options": ["a"]}\n')
-    rows = HEAD + "".join(line + "\n" for line in LISTS.splitlines() if ",y," in line)
-    systems = [{"id": "x", "lists": ["x1.csv", "x2.jsonl"]}, {"id": "y", "lists": "y.csv"}]
-    path = study_in(tmp_path, rows, name="y.csv", systems=systems)
-    spec = json.loads(path.read_text())
-    del spec["lists"]
-    path.write_text(json.dumps(spec))
-    assert shape(path) == PLAIN
-
-
-def test_questions_can_stand_in_the_study_file(tmp_path: Path) -> None:
-    """A list of questions there says what the table does."""
-    questions = [{"id": f"Q{i}", "correct": c} for i, c in ((1, "a"), (2, "b"), (3, "c"))]
-    assert shape(study_in(tmp_path, questions=questions)) == PLAIN
 
 
 def test_questions_can_have_several_correct_options(tmp_path: Path) -> None:
@@ -316,34 +281,3 @@ def test_what_is_wrong_with_a_study_is_said(
     with pytest.raises(quem.QuemError) as caught:
         quem.analyze(quem.load_study(study_in(tmp_path, **study)), bootstrap=0)  # type: ignore[arg-type]
     assert any(message in str(mistake) for mistake in caught.value.mistakes), caught.value
-
-
-def test_several_systems_need_names(tmp_path: Path) -> None:
-    """A table without the column system is of nobody where there are several."""
-    systems = [{"id": "x"}, {"id": "y"}]
-    with pytest.raises(quem.QuemError, match="has no column system, and the study has several"):
-        load_options(study_in(tmp_path, "question,option\nQ1,a\n", systems=systems))
-
-
-def test_many_mistakes_are_not_all_told(tmp_path: Path) -> None:
-    """A file of another study does not fill the screen."""
-    rows = "".join(f"q{i},x,a,0.5\n" for i in range(500))
-    with pytest.raises(quem.QuemError) as caught:
-        load_options(study_in(tmp_path, HEAD + rows))
-    assert 1 < len(caught.value.mistakes) <= 21
-
-
-def test_large_files_are_read_in_seconds(tmp_path: Path) -> None:
-    """200,000 options in any order give the lists that they are of."""
-    rng = np.random.default_rng(0)
-    questions, length = 4000, 50
-    key = "question,correct\n" + "".join(f"q{i},o0\n" for i in range(questions))
-    place = rng.integers(length, size=questions)
-    rows = [
-        f"q{i},o{(p - place[i]) % length},{p + 1}" for i in range(questions) for p in range(length)
-    ]
-    rng.shuffle(rows)
-    path = study_in(tmp_path, "question,option,position\n" + "\n".join(rows), key=key)
-    ((lengths, places),) = shape(path)
-    assert set(lengths) == {length}
-    assert places == (place + 1).tolist()

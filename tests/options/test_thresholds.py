@@ -13,7 +13,7 @@ from quem import lists as measures
 from quem.options.lists import Scorer
 from quem.options.thresholds import Sweep, cut_lists, sweep
 from quem.study.options import OptionsSettings
-from tests.options.made import Lists, analysed, answers_of, cut, drawn, some_lists, study_in
+from tests.options.made import Lists, analysed, answers_of, cut, some_lists, study_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +31,7 @@ def scorer_of(longest: int) -> Scorer:
 def swept(lists: Lists, used: OptionsSettings, lacking: int = 0) -> Sweep:
     """Sweep over all thresholds."""
     answers = answers_of(lists, lacking).by_confidence()
-    cuts = cut_lists(answers, np.ones(len(lists), dtype=bool), used)
+    cuts = cut_lists(answers, np.ones(len(lists), dtype=bool))
     return sweep(0, cuts, scorer_of(max(map(len, lists))), used)
 
 
@@ -83,15 +83,3 @@ def test_nothing_of_confidences_without_all_of_them(tmp_path: Path) -> None:
     partial = [d.message for d in result.warnings if d.code == "partial-confidence"]
     assert partial == ["1 of 2 options of x have no confidence, so confidences are not evaluated"]
     assert result.to_html()
-
-
-def test_many_confidences_are_thinned(tmp_path: Path) -> None:
-    """At most so many thresholds are tried, at even steps, the lowest and highest among them."""
-    key, lists = drawn(60, systems=1, seed=5)
-    full = analysed(study_in(tmp_path, lists, key))
-    thin = analysed(study_in(tmp_path, lists, key), thresholds=7)
-    every = full.findings.sweeps[0].threshold
-    some = thin.findings.sweeps[0].threshold
-    assert len(some) == 7 < len(every)
-    assert set(some) <= set(every)
-    assert (some[0], some[-1]) == (every[0], every[-1])

@@ -9,16 +9,12 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from quem.comparison.automatic import automatic_tests
 from quem.experience.simulation import HIGH, LOW, Noise
 from quem.planning.closed_form import (
     average_variance,
-    effective_problems,
     half_width,
-    largest_variance,
     least_half_width,
     power,
-    subjects_needed,
 )
 from quem.planning.designs import StudyDesign
 from quem.planning.planner import PlanAssumptions, try_design
@@ -43,22 +39,6 @@ def test_variance_is_that_of_an_average() -> None:
     assert_allclose(average_variance(noise, judges, problems), expected, rtol=0.03)
     shared = average_variance(noise, judges, problems, person=False)
     assert_allclose(shared + noise.person**2, average_variance(noise, judges, problems))
-
-
-@pytest.mark.parametrize(("n", "of", "rho"), [(4, 24, 0.8), (6, 12, 0.5), (10, 11, 0.9)])
-def test_a_machine_is_worth_so_many_problems(n: int, of: int, rho: float) -> None:
-    """The variance of a mean with the best control variate is that of a mean of more problems."""
-    rng = np.random.default_rng(n)
-    m = rng.normal(0, 1, (100_000, of))
-    h = rho * m[:, :n] + rng.normal(0, np.sqrt(1 - rho**2), (100_000, n))
-    x = h.mean(axis=1) + rho * (m.mean(axis=1) - m[:, :n].mean(axis=1))
-    assert_allclose(1 / effective_problems(n, of, rho), x.var(), rtol=0.02)
-
-
-def test_where_a_machine_adds_nothing() -> None:
-    """On fewer than three problems, where experts rank all, and uncorrelated."""
-    assert_allclose(effective_problems([1, 2, 8, 9], 8, 0.9), [1, 2, 8, 9])
-    assert_allclose(effective_problems([3, 5], 8, 0.0), [3, 5])
 
 
 @pytest.mark.parametrize(("n", "variance"), [(12, 1.3), (20, 5.0), (40, 0.4)])
@@ -107,27 +87,6 @@ def test_more_is_never_wider(n: int, judges: int, problems: int, noise: Noise, w
     assert least < least_half_width(noise, VARIANCE, subjects=n) < now
 
 
-@given(subjects, st.floats(0.1, 6), st.floats(0.5, 0.99))
-def test_largest_variance_gives_the_width(n: int, width: float, level: float) -> None:
-    """The largest variance allowed gives just that width; where any is allowed, so does any."""
-    allowed = float(largest_variance(width, n, VARIANCE, level))
-    if np.isfinite(allowed):
-        assert_allclose(half_width(n, allowed, VARIANCE, level), width, rtol=1e-6)
-    else:
-        assert half_width(n, 1e9, VARIANCE, level) <= width * (1 + 1e-6)
-
-
-@given(st.floats(1, 12), st.floats(0.01, 8))
-def test_subjects_needed_are_the_fewest(width: float, variance: float) -> None:
-    """So many subjects reach the width and one fewer does not; None where none do."""
-    needed = subjects_needed(width, variance, VARIANCE)
-    if needed is None:
-        assert half_width(100_000, variance, VARIANCE) > width
-        return
-    assert half_width(needed, variance, VARIANCE) <= width
-    assert needed == 3 or half_width(needed - 1, variance, VARIANCE) > width
-
-
 def test_power_of_one_judge_is_noncentral_t() -> None:
     """Of one judge without tastes, the power is that of scipy's noncentral t."""
     noise, problems = Noise(1, 1.5, 2.0, 0.0), np.array([2, 3, 8, 30])
@@ -136,36 +95,3 @@ def test_power_of_one_judge_is_noncentral_t() -> None:
     expected = stats.nct.sf(critical, problems - 1, 1.7 / spread)
     assert_allclose(power(noise, 1, problems, 1.7), expected, atol=2e-3)
     assert_allclose(power(noise, 1, problems, 0.0), 0.025, atol=1e-3)
-
-
-@pytest.mark.parametrize(("judges", "problems"), [(2, 4), (3, 6), (5, 12), (40, 3)])
-def test_power_is_that_of_drawn_differences(judges: int, problems: int) -> None:
-    """Normal differences with tastes, tested as a comparison tests them."""
-    noise, rng = Noise(1, 1, 1.5, 0.8), np.random.default_rng(3)
-    for difference in (0.0, 1.5):
-        d = difference + np.sqrt(2) * (
-            rng.normal(0, noise.taste, (20_000, judges, 1))
-            + rng.normal(0, noise.solution, (20_000, 1, problems))
-            + rng.normal(0, noise.judge, (20_000, judges, problems))
-        )
-        expected = (automatic_tests(d).finds(0.05) > 0).mean()
-        assert_allclose(power(noise, judges, problems, difference), expected, atol=0.01)
-
-
-@pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
-def test_power_is_near_simulation(noise: Noise) -> None:
-    """The power is within 8 points of simulated studies."""
-    for design in (StudyDesign(7, 2, 3), StudyDesign(12, 3, 6), StudyDesign(12, 5, 12)):
-        circumstances = PlanAssumptions(noise, (1.0, 12.0), difference=2.0)
-        trial = try_design(design, circumstances, studies=1500, seed=4)
-        formula = float(power(noise, design.judges, design.problems, 2.0))
-        assert abs(trial.power - formula) < 0.08
-
-
-def test_extremes_have_a_power() -> None:
-    """One problem has no test; without noise any difference is found, and none never is."""
-    assert np.isnan(power(LOW, 3, 1, 2.0))
-    silent = Noise(0, 0, 0, 0)
-    assert_allclose(power(silent, 3, 4, 2.0), 1)
-    assert_allclose(power(LOW, 10, 500, 50.0), 1)
-    assert least_half_width(silent, VARIANCE) == 0

@@ -12,7 +12,6 @@ from statsmodels.formula.api import ols
 
 from quem.experience.components import components
 from quem.experience.simulation import HIGH, LOW, Noise, Scenario, simulate
-from quem.planning.closed_form import average_variance
 from quem.planning.components import (
     ComponentsError,
     estimate_components,
@@ -61,36 +60,6 @@ def test_the_person_is_what_the_line_leaves() -> None:
     assert low < estimated.noise.person < high
 
 
-def test_the_sum_is_what_was_seen() -> None:
-    """In the pilot's own design the components add up to the residuals of its regression."""
-    ranks, experience = _pilot(subjects=12, problems=6)
-    estimated = estimate_components(ranks, experience)
-    model = ols("x ~ y", pd.DataFrame({"x": ranks.mean(axis=(0, 1)), "y": experience})).fit()
-    assert estimated.negative_variance == ()
-    seen = average_variance(estimated.noise, 3, 6) - estimated.noise.person**2
-    assert_allclose(estimated.noise.person**2 + seen, model.scale / model.params["y"] ** 2)
-
-
-def test_years_and_months_tell_the_same() -> None:
-    """Experience in months has noise that is twelve times as large."""
-    ranks, years = _pilot()
-    in_years, in_months = (estimate_components(ranks, y) for y in (years, 12 * years))
-    for name in ("person", "solution", "judge", "taste"):
-        assert_allclose(getattr(in_months.noise, name), 12 * getattr(in_years.noise, name))
-    assert_allclose(in_months.experience, 12 * np.array(in_years.experience))
-    assert_allclose(in_months.p_value, in_years.p_value)
-
-
-def test_the_range_has_mean_and_variance_of_the_subjects() -> None:
-    """The uniform range has their variance, and their mean unless it would begin below 0."""
-    ranks, _ = _pilot()
-    for experience in (np.linspace(5, 12, 8), np.linspace(0, 7, 8)):
-        ranks[:] = np.sort(ranks, axis=-1)
-        low, high = estimate_components(ranks, experience).experience
-        assert_allclose((high - low) ** 2 / 12, experience.var(ddof=1))
-        assert low == pytest.approx(max(0, experience.mean() - (high - low) / 2))
-
-
 @pytest.mark.parametrize("noise", [LOW, HIGH], ids=["low", "high"])
 def test_truth_is_found_on_average(noise: Noise) -> None:
     """Pilots tell the truth in the median; judges too much, as rounding to ranks is noise."""
@@ -107,21 +76,6 @@ def test_truth_is_found_on_average(noise: Noise) -> None:
         assert low < median / getattr(noise, name) < high, name
     held = [t.person_interval[0] <= noise.person <= t.person_interval[1] for t in estimates]
     assert 0.8 < np.mean(held) < 0.98
-
-
-def test_less_than_none_is_none() -> None:
-    """A component estimated below 0 is 0, and named."""
-    rng = np.random.default_rng(1)
-    experience = np.arange(1.0, 9)
-    ranks = np.arange(1.0, 9) + rng.normal(0, 1.0, (3, 4, 8))
-    # Each judge's errors on the last problem undo those on the others.
-    ranks[:, 3] = 4 * np.arange(1.0, 9) - ranks[:, :3].sum(axis=1)
-    estimated = estimate_components(ranks, experience)
-    assert "taste" in estimated.negative_variance
-    assert estimated.noise.taste == 0
-    assert "person" in estimated.negative_variance
-    assert estimated.noise.person == 0
-    assert estimated.person_interval[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -142,14 +96,6 @@ def test_one_judge_or_problem_tells_a_sum(judges: int, problems: int, missing: s
     if missing:
         assert_allclose(noise.judge, noise.solution)
         assert_allclose(noise.taste, noise.solution / 2)
-
-
-def test_judges_of_different_problems_are_as_one() -> None:
-    """Judges who share no problem tell no more than one judge does."""
-    ranks, experience = _pilot(judges=2, problems=4)
-    ranks[0, :2] = np.nan
-    ranks[1, 2:] = np.nan
-    assert estimate_components(ranks, experience).missing_dimension == "judge"
 
 
 def test_hopeless_pilots_are_refused() -> None:

@@ -78,17 +78,6 @@ def test_the_same_table_saved_in_any_way_is_the_same(
     assert read(make_study(study_with(), rankings__csv=raw)) == NAMED
 
 
-def test_columns_may_come_in_any_order_and_number(make_study: Callable[..., Path]) -> None:
-    """Columns are found by name; one that means nothing is passed over with a warning."""
-    rows = [f"{r},x,{s},{p},{j}" for (j, p, s), r in RANKS.items()]
-    table = "\n".join(["rank,comment,solver,problem,judge", *rows])
-    path = make_study(study_with(), rankings__csv=table)
-    assert read(path) == NAMED
-    (doubt,) = quem.load_study(path, kind="experience").data.warnings
-    assert doubt.code == "ignored-column"
-    assert "'comment'" in doubt.message
-
-
 def test_ids_are_the_text_that_was_written(make_study: Callable[..., Path]) -> None:
     """An id 007 or 1.10 in a table stays that, though all ids there look like numbers."""
     judges, problems = ("007", "1.10"), ("1e3", "True")
@@ -102,36 +91,6 @@ def test_ids_are_the_text_that_was_written(make_study: Callable[..., Path]) -> N
     assert table is not None
     assert set(table["judge"]) == set(judges)
     assert set(table["problem"]) == set(problems)
-
-
-@pytest.mark.parametrize("empty", ["", "-", "–", "NA", "n/a", "NaN", ".", "null", " - ", "absent"])
-def test_a_missing_rank_is_written_in_many_ways(
-    empty: str, make_study: Callable[..., Path]
-) -> None:
-    """An empty cell, a dash and NA are a missing rank, whose reason is `absent`."""
-    table = PLAIN.replace("J1,P1,S6,6", f"J1,P1,S6,{empty}")
-    rankings = quem.load_study(
-        make_study(study_with(), rankings__csv=table), kind="experience"
-    ).rankings
-    assert rankings is not None
-    missing = rankings[rankings["rank"].isna()]
-    assert missing[["judge", "problem", "solver", "reason"]].to_numpy().tolist() == [
-        ["J1", "P1", "S6", "absent"]
-    ]
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
-def test_names_with_accents_are_read_in_each_encoding(
-    encoding: str, make_study: Callable[..., Path]
-) -> None:
-    """Windows-1252, in which Excel saves its plain CSV, is understood beside Unicode."""
-    subjects = [*study_with()["subjects"][1:], {"id": "Jürgen Österle", "experience": 1}]
-    table = PLAIN.replace("S1", "Jürgen Österle").encode(encoding)
-    rankings = quem.load_study(
-        make_study(study_with(subjects=subjects), rankings__csv=table), kind="experience"
-    ).rankings
-    assert rankings is not None
-    assert rankings["solver"].tolist().count("Jürgen Österle") == 4
 
 
 def test_lines_are_counted_through_quoted_line_breaks(make_study: Callable[..., Path]) -> None:
@@ -161,15 +120,6 @@ def test_lines_are_counted_from_the_top_of_the_file(
     with pytest.raises(QuemError) as caught:
         quem.load_study(make_study(study_with(), rankings__csv=table), kind="experience")
     assert [mistake.line for mistake in caught.value.mistakes] == [at + 1]
-
-
-def test_a_cell_too_long_for_a_message_does_no_harm(make_study: Callable[..., Path]) -> None:
-    """A cell of a million characters is a mistake like another, and told in short."""
-    table = PLAIN.replace("J1,P1,S2,3", f"J1,P1,S2,{'x' * 1_000_000}")
-    with pytest.raises(QuemError) as caught:
-        quem.load_study(make_study(study_with(), rankings__csv=table), kind="experience")
-    assert len(str(caught.value)) < 1000
-    assert "is not a number" in str(caught.value)
 
 
 @pytest.mark.parametrize(

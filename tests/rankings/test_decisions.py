@@ -86,23 +86,6 @@ def _numbers(value: object) -> list[float]:
     return [float(value)] if isinstance(value, int | float) else []
 
 
-def test_counts_stand_for_rows(make_study: Callable[..., Path]) -> None:
-    """A row with a count says what that many rows say; order and orientation do not matter."""
-    rows = decided(1, rounds=1)
-    thrice = [row for row in rows for _ in range(3)]
-    counted = [(*row[:2], row[3], row[2], "x,3") if row[4] else (*row[:4], ",3") for row in rows]
-    documents = []
-    for table in (csv(thrice), csv(counted[::-1], "judge,problem,winner,loser,tie,count")):
-        path = make_study(study_with(rankings=DECIDED), decisions__csv=table)
-        result = quem.analyze(quem.load_study(path, kind="experience"))
-        documents.append(result.to_dict())
-        codes = {warning.code for warning in result.warnings}
-        assert ("repeated-decisions" in codes) == (table == csv(thrice))
-    one, other = documents
-    for key in ("plackett_luce", "estimates", "influence"):
-        assert _numbers(one[key]) == _near(other[key])
-
-
 MISTAKES = {
     "unknown ids": ("J1,P1,S1,S9,\nJ3,P1,S1,S2,", ["unknown solver 'S9'", "unknown judge 'J3'"]),
     "unknown problem": ("J1,P7,S1,S2,", [":2:2: problem: unknown problem 'P7'"]),
@@ -129,24 +112,6 @@ def test_mistakes_name_place_and_remedy(case: str, make_study: Callable[..., Pat
         quem.load_study(path)
     for message in messages:
         assert message in str(caught.value)
-
-
-def test_other_layouts_are_recognized(make_study: Callable[..., Path]) -> None:
-    """A table of ranks is no table of decisions, nor the other way round; counts are whole."""
-    study = study_with(rankings={"from": "decisions", "file": "rankings.csv"})
-    with pytest.raises(QuemError, match="one line per ranked solution, write from: long"):
-        quem.load_study(make_study(study))
-    study = study_with(rankings={"from": "long", "file": "decisions.csv"})
-    with pytest.raises(QuemError, match="names a winner and a loser, from: decisions"):
-        quem.load_study(make_study(study, decisions__csv=csv(decided())))
-    study = study_with(
-        rankings=DECIDED, missing=[{"problem": "P1", "solver": "S1", "reason": "failed"}]
-    )
-    table = "judge,problem,winner,loser,count\nJ1,P1,S2,S3,0.5\n"
-    with pytest.raises(QuemError) as caught:
-        quem.load_study(make_study(study, decisions__csv=table))
-    assert "'0.5' is not a whole number from 1" in str(caught.value)
-    assert "a solution that failed has no place among decisions on pairs" in str(caught.value)
 
 
 def test_check_counts_decisions(make_study: Callable[..., Path]) -> None:
@@ -253,3 +218,20 @@ def test_parquet_needs_pyarrow(
     path = make_study(study_with(rankings="ranks.parquet"), ranks__parquet=b"PAR1")
     with pytest.raises(QuemError, match=r'run pip install "quem\[parquet\]", or save the rankings'):
         quem.load_study(path)
+
+
+def test_counts_stand_for_rows(make_study: Callable[..., Path]) -> None:
+    """A row with a count says what that many rows say; order and orientation do not matter."""
+    rows = decided(1, rounds=1)
+    thrice = [row for row in rows for _ in range(3)]
+    counted = [(*row[:2], row[3], row[2], "x,3") if row[4] else (*row[:4], ",3") for row in rows]
+    documents = []
+    for table in (csv(thrice), csv(counted[::-1], "judge,problem,winner,loser,tie,count")):
+        path = make_study(study_with(rankings=DECIDED), decisions__csv=table)
+        result = quem.analyze(quem.load_study(path, kind="experience"))
+        documents.append(result.to_dict())
+        codes = {warning.code for warning in result.warnings}
+        assert ("repeated-decisions" in codes) == (table == csv(thrice))
+    one, other = documents
+    for key in ("plackett_luce", "estimates", "influence"):
+        assert _numbers(one[key]) == _near(other[key])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,18 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-PAPER = """\
-Problem Solver\tYears of Experience\tJudge 1\t\t\tJudge 2\t\t\tAverage Solution Rank
-\t\tP1\tP2\tP3\tP1\tP2\tP3\t
-Subject 1\t2\t2\t2\t8\t1\t1\t1\t2.50
-Subject 2\t2\t1\t1\t5\t2\t5\t5\t3.17
-Subject 3\t5\t3\t-\t4\t7\t-\t2\t4.00
-Subject 4\t5\t5\t3\t7\t4\t4\t4\t4.50
-Subject 5\t7\t4\t5\t6\t3\t3\t3\t4.50
-Subject 6\t8\t8\t8\t1\t8\t8\t7\t6.67
-Subject 7\t10\t-\t7\t9\t-\t6\t-\t7.33
-KBS\t*\t7\t4\t2\t6\t7\t8\t5.67
-"""
 COLUMNS = [(judge, problem) for judge in JUDGES for problem in PROBLEMS]
 
 
@@ -98,48 +86,6 @@ def test_every_layout_of_a_study_gives_the_same_estimates(
     assert len(plain) == 1
 
 
-def paper_study(**changes: object) -> dict[str, Any]:
-    """Give the paper's study with the ids of its Figure 1."""
-    years = (2, 2, 5, 5, 7, 8, 10)
-    return study_with(
-        judges=[{"id": "Judge 1"}, {"id": "Judge 2"}],
-        problems=[{"id": problem} for problem in ("P1", "P2", "P3")],
-        subjects=[{"id": f"Subject {i}", "experience": e} for i, e in enumerate(years, 1)],
-        systems=[{"id": "KBS"}],
-        **changes,
-    )
-
-
-def test_figure_1_of_the_paper_is_read_as_printed(make_study: Callable[..., Path]) -> None:
-    """The paper's own table is read, its columns of years and averages passed over."""
-    source = {"from": "wide", "file": "figure1.csv"}
-    study = paper_study(rankings=source, withheld=["W"])
-    analysis = quem.analyze(
-        quem.load_study(make_study(study, figure1__csv=PAPER), kind="experience"), bootstrap=0
-    )
-    assert analysis.findings.estimates[0].experience == pytest.approx(7.228, abs=5e-4)
-    ignored = [d.message for d in analysis.warnings if d.code == "ignored-column"]
-    assert len(ignored) == 2
-    assert "'Years of Experience'" in ignored[0]
-    assert "'Average Solution Rank'" in ignored[1]
-
-
-def test_the_averages_of_the_paper_give_its_estimate(make_study: Callable[..., Path]) -> None:
-    """The printed averages, with decimal commas and in any order, give 7.193 years."""
-    averages = {
-        f"Subject {i}": a
-        for i, a in enumerate(("2.50", "3.17", "4", "4.5", "4.5", "6.67", "7.33"), 1)
-    }
-    rows = [f"{a};{s}".replace(".", ",") for s, a in {"KBS": "5.67", **averages}.items()]
-    source = {"from": "averages", "file": "a.csv"}
-    table = "\n".join(["Average rank;Solver", *rows])
-    path = make_study(paper_study(rankings=source), a__csv=table)
-    (estimate,) = quem.analyze(quem.load_study(path, kind="experience")).findings.estimates
-    assert estimate.experience == pytest.approx(7.193, abs=5e-4)
-    assert estimate.prediction == pytest.approx((4.316, 10.071), abs=5e-4)
-    assert quem.load_study(path, kind="experience").rankings is None
-
-
 @pytest.mark.parametrize(
     ("table", "place", "message"),
     [
@@ -163,29 +109,6 @@ def test_mistakes_of_a_wide_table_name_the_cell(
     first = caught.value.mistakes[0]
     assert (first.line, first.column, first.key) == place
     assert message in first.message
-
-
-def test_columns_of_a_wide_table_that_mean_nothing_are_passed_over(
-    make_study: Callable[..., Path],
-) -> None:
-    """A column of years or an empty one between the judges changes nothing."""
-    rows = wide("solver,J1,,J2,", ",P1,P2,P1,P2").replace("\n,P", "\n,,P").split("\n")
-    rows = [line.replace(",", ",7,", 1) if i > 1 else line for i, line in enumerate(rows)]
-    rows[0] = "solver,years,J1,,J2,"
-    source = {"from": "wide", "file": "t.csv"}
-    plain = estimates(make_study(study_with()))
-    path = make_study(study_with(rankings=source), t__csv="\n".join(rows))
-    assert estimates(path) == plain
-    spaced = [
-        ",".join([*line.split(",")[:3], "", *line.split(",")[3:]])
-        for line in wide("solver,J1,,J2,", ",P1,P2,P1,P2").split("\n")
-    ]
-    assert estimates(make_study(study_with(rankings=source), t__csv="\n".join(spaced))) == plain
-    one = wide("solver,years,J1:P1,J1:P2,J2:P1,J2:P2").split("\n")
-    one = [line.replace(",", ",7,", 1) if i else line for i, line in enumerate(one)]
-    path = make_study(study_with(rankings=source), t__csv="\n".join(one))
-    assert estimates(path) == plain
-    assert "'years'" in quem.load_study(path, kind="experience").data.warnings[0].message
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 import quem
 from quem.errors import QuemError
-from tests.examples import RANKS, long_csv, study_with
+from tests.examples import long_csv, study_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,39 +53,6 @@ def test_a_failed_solution_is_tied_last_in_its_group(
     path = make_study(study_with(missing=missing), rankings__csv=table)
     assert adjusted(path) == FAILED
     assert adjusted(path, "J2")["S6"] == 1.0
-
-
-def test_solutions_that_failed_together_share_the_last_place(
-    make_study: Callable[..., Path],
-) -> None:
-    """Two failures of one group are tied with each other."""
-    table = PLAIN.replace(HELD, "J1,P1,S6,failed\n").replace("J1,P1,S1,1", "J1,P1,S1,failed")
-    ranks = adjusted(make_study(study_with(), rankings__csv=table))
-    assert (ranks["S6"], ranks["S1"], ranks["S3"]) == (1.5, 1.5, 3.0)
-
-
-@pytest.mark.parametrize(
-    "table",
-    [
-        PLAIN.replace(HELD, ""),
-        PLAIN.replace(HELD, "J1,P1,S6,\n"),
-        PLAIN.replace(HELD, "J1,P1,S6,absent\n"),
-        WITH_REASON.replace("J1,P1,S6,6,", "J1,P1,S6,,absent"),
-        WITH_REASON.replace("J1,P1,S6,6,", "J1,P1,S6,NA,-"),
-    ],
-)
-def test_an_absent_solution_is_nothing(table: str, make_study: Callable[..., Path]) -> None:
-    """An absent solution has no rank and holds no place in its group."""
-    ranks = adjusted(make_study(study_with(), rankings__csv=table))
-    assert ranks == {"S1": 1.0, "S2": 3.0, "S3": 2.0, "S4": 4.0, "S5": 6.0, "sys": 5.0}
-
-
-def test_a_withheld_solver_holds_its_place(make_study: Callable[..., Path]) -> None:
-    """A withheld solver takes the one unused rank, so that the others keep theirs."""
-    table = PLAIN.replace(HELD, "J1,P1,S6,8\n")
-    ranks = adjusted(make_study(study_with(withheld=["W"]), rankings__csv=table))
-    assert ranks["S6"] == 8.0
-    assert ranks["W"] == 6.0
 
 
 @pytest.mark.parametrize(
@@ -150,21 +117,3 @@ def test_contradictions_are_refused(
     first = caught.value.mistakes[0]
     assert (first.line, first.column, first.key) == place
     assert message in first.message
-
-
-def test_only_the_first_occasion_of_a_group_counts(make_study: Callable[..., Path]) -> None:
-    """A group that a judge saw again is ranked as at first, and is no cell standing twice."""
-    rows = [f"{','.join(cell)},{rank},2" for cell, rank in RANKS.items()]
-    rows += [
-        f"{judge},{problem},{solver},{8 - int(rank)},3"
-        for (judge, problem, solver), rank in RANKS.items()
-        if judge == "J1"
-    ]
-    table = "\n".join(["judge,problem,solver,rank,occasion", *rows])
-    again = quem.analyze(
-        quem.load_study(make_study(study_with(), rankings__csv=table), kind="experience"),
-        bootstrap=0,
-    )
-    once = quem.analyze(quem.load_study(make_study(study_with()), kind="experience"), bootstrap=0)
-    assert again.averages.equals(once.averages)
-    assert again.estimates.equals(once.estimates)

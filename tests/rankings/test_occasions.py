@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 import quem
 from tests.examples import RANKS, study_with
 
@@ -64,15 +62,6 @@ def test_a_group_without_a_first_occasion_is_told(make_study: Callable[..., Path
     assert estimate(path) == plain
 
 
-def test_many_such_groups_are_told_in_short(make_study: Callable[..., Path]) -> None:
-    """Three are named and the rest counted."""
-    path = make_study(study_with(), rankings__csv=table_of([(c, 2, r) for c, _, r in FIRST]))
-    assert messages(path) == [
-        "J1 on P1 (occasion 2), J1 on P2 (occasion 2), J2 on P1 (occasion 2) and 1 more have no "
-        "first occasion; the earliest counts as the first"
-    ]
-
-
 def test_a_solution_ranked_only_later_is_told(make_study: Callable[..., Path]) -> None:
     """Its rank does not count, which a wrong number in the column would hide."""
     rows = [(c, 2 if c == ("J1", "P1", "S3") else 1, r) for c, _, r in FIRST]
@@ -85,27 +74,3 @@ def test_a_solution_ranked_only_later_is_told(make_study: Callable[..., Path]) -
         quem.load_study(path, kind="experience"), bootstrap=0
     ).averages.set_index("solver")
     assert averages.loc["S3", "n_ranks"] == 3
-
-
-@pytest.mark.parametrize("again", ["", "4"])
-def test_what_could_not_be_judged_at_first_is_no_mistake(
-    again: str, make_study: Callable[..., Path]
-) -> None:
-    """An empty rank on the first occasion says that there is none, whatever comes later."""
-    cell = ("J1", "P1", "S3")
-    rows = [(c, 1, "" if c == cell else r) for c, _, r in FIRST]
-    path = make_study(study_with(), rankings__csv=table_of([*rows, (cell, 2, again)]))
-    assert messages(path) == []
-
-
-def test_blocks_are_named_where_there_are_several(make_study: Callable[..., Path]) -> None:
-    """A block is a group of its own, with occasions of its own."""
-    lines = ["judge,problem,solver,occasion,rank,block"]
-    for (judge, problem, solver), rank in RANKS.items():
-        block = 2 if solver in ("S1 S2 S3" if problem == "P2" else "S1 S5 sys").split() else 1
-        occasion = 2 if (judge, problem, block) == ("J1", "P2", 2) else 1
-        lines.append(f"{judge},{problem},{solver},{occasion},{rank},{block}")
-    path = make_study(study_with(), rankings__csv="\n".join(lines))
-    assert messages(path) == [
-        "J1 on P2, block 2 (occasion 2) has no first occasion; the earliest counts as the first"
-    ]

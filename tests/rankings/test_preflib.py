@@ -53,15 +53,6 @@ def test_preflib_orders_are_best_first_and_one_a_judge(
     assert cells(path) == dict(zip(JUDGES, expected, strict=True))
 
 
-def test_judges_of_preflib_files_need_not_be_declared(make_study: Callable[..., Path]) -> None:
-    """In a study without judges the orders are those of J1, J2, and so on."""
-    source = [{"file": "p.toc", "problem": "P1"}]
-    study = study_with(rankings=source, judges=None)
-    path = make_study(study, p__toc=NAMES + "3: 3,2,1\n1: 1,2,3\n")
-    assert list(cells(path)) == ["J1", "J2", "J3", "J4"]
-    assert cells(path)["J4"] == {"S3": 1, "S2": 2, "S1": 3}
-
-
 def test_an_alternative_that_a_judge_was_not_given_has_no_rank(
     make_study: Callable[..., Path],
 ) -> None:
@@ -134,16 +125,3 @@ def test_a_source_of_preflib_files_is_checked(
     with pytest.raises(QuemError) as caught:
         quem.load_study(make_study(study_with(rankings=source)), kind="experience")
     assert message in str(caught.value)
-
-
-def test_the_same_problem_in_two_preflib_files_is_refused(make_study: Callable[..., Path]) -> None:
-    """Two files for one problem hold the same cells twice, and each is named."""
-    source = [{"file": "p.soc", "problem": "P1"}, {"file": "q.soc", "problem": "P1"}]
-    files = {"p__soc": NAMES + "1: 1,2,3\n", "q__soc": NAMES + "1: 1,2,3\n"}
-    with pytest.raises(QuemError) as caught:
-        quem.load_study(make_study(study_with(rankings=source), **files), kind="experience")
-    assert len(caught.value.mistakes) == 3
-    first = caught.value.mistakes[0]
-    assert first.path.endswith("q.soc")
-    assert "is already on line 4 of " in first.message
-    assert "p.soc; keep one" in first.message

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from quem.blinding.rendering import render_solution
 from quem.relevance.making import safe_names
-from quem.relevance.texts import case_text, short_title
+from quem.relevance.texts import case_text
 from quem.retrieval.lists import CaseLists, lists_of
 from quem.retrieval.pooling import pooled
 from quem.solutions import find_solutions
@@ -64,19 +64,6 @@ def test_pool_is_the_union_of_the_best(seed: int, depth: int, budget: int | None
     assert all(cases for cases in found.candidates.values())
 
 
-def test_ties_are_drawn() -> None:
-    """Cases of equal similarity take their turns by the seed, the same with the same seed."""
-    places = np.arange(len(CASES), dtype=np.int32)
-    lists = lists_of(("q",), CASES, [(places, np.ones(len(places)))])
-    drawn = [pooled([lists], 3, seed=seed).candidates["q"] for seed in range(20)]
-    assert drawn[0] == pooled([lists], 3, seed=0).candidates["q"]
-    assert len({case for cases in drawn for case in cases}) > 6
-    unscored = lists_of(("q",), CASES, [(places, np.ones(len(places)))], scored=False)
-    for seed in range(3):
-        taken = pooled([unscored], 3, seed=seed).candidates["q"]
-        assert sorted(taken) == ["c0", "c1", "c2"]
-
-
 @settings(max_examples=100)
 @given(st.lists(st.text(min_size=1, max_size=200), unique=True, max_size=20))
 def test_names_are_safe_for_every_id(ids: list[str]) -> None:
@@ -89,15 +76,6 @@ def test_names_are_safe_for_every_id(ids: list[str]) -> None:
         assert not set(name) & set('/\\:*?"<>|.') | set(name) & {"\n", "\0"}
         assert name.isprintable()
         assert name.strip() == name
-
-
-def test_names_are_kept_where_they_can_be() -> None:
-    """A plain id stays; an address, a long or a hidden one, and a device get digits."""
-    names = safe_names(["w01", "W01", "http://x/y", "a" * 200, ".git", "con", "a.md", "Größe 7"])
-    assert (names["w01"], names["Größe 7"]) == ("w01", "Größe 7")
-    assert names["W01"].startswith("W01-")
-    assert names["http://x/y"].startswith("http-x-y-")
-    assert all(names[one] != one for one in ("a" * 200, ".git", "con", "a.md"))
 
 
 NASTY = (
@@ -137,11 +115,3 @@ def test_texts_hold_no_markup(tmp_path: Path) -> None:
     assert "1999" not in shown["columns"]
     assert case_text({"gone": None}) == ""
     assert case_text({"gone": None, "text": "red *bike*"}) == "red \\*bike\\*"
-
-
-def test_titles_of_queries_are_short() -> None:
-    """A text is cut at a word; several attributes have no title."""
-    assert short_title({"text": "red\nbike"}, []) == "red bike"
-    assert short_title({"text": "bicycle " * 20}, []).endswith("bicycle…")
-    assert short_title({"type": "city", "price": 3}, []) == ""
-    assert short_title({"title": "A", "price": 3}, ["title"]) == "A"

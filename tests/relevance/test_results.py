@@ -41,21 +41,6 @@ def test_qrels_are_the_consensus_and_what_was_judged_before(tmp_path: Path) -> N
     (tmp_path / "new.txt").write_text(files["qrels.txt"])
     read = list(ir_measures.read_trec_qrels(str(tmp_path / "new.txt")))  # type: ignore[no-untyped-call]
     assert {(one.query_id, one.doc_id): one.relevance for one in read} == expected
-    assert [one.code for one in analysed(path).warnings if one.code == "judged-again"]
-
-
-def test_what_was_judged_can_be_judged_again(tmp_path: Path) -> None:
-    """The table that an analysis writes is one that a study reads."""
-    path = study_in(tmp_path, FEW)
-    (tmp_path / "table.csv").write_text(_files(path)["judgments.csv"])
-    assert _files(path)["judgments.csv"] == FEW
-
-
-def test_ids_with_blanks_have_no_trec_file(tmp_path: Path) -> None:
-    """A blank separates words in TREC's format; CSV holds any id."""
-    files = _files(study_in(tmp_path, HEAD + 'q 1,"a, b",J1,2\n'))
-    assert "qrels.txt" not in files
-    assert files["qrels.csv"] == 'query,case,grade\nq 1,"a, b",2\n'
 
 
 def test_ranks_are_averaged(tmp_path: Path) -> None:
@@ -183,26 +168,6 @@ def test_mistakes_name_place_and_remedy(
     assert message in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("problem\nq1\n", "candidates.csv:1: has no column id; add it"),
-        ("problem,id\nq1,\n", "candidates.csv:2: id: is empty; add the id"),
-        ("problem,id\nq1,a\nq1,a\n", "candidates.csv:3: id: 'a' is on line 2 already; keep one"),
-        ('problem,id\nq1,"a\n', "is no CSV"),
-    ],
-)
-def test_mistakes_in_the_table_of_candidates_name_their_line(
-    text: str, message: str, tmp_path: Path
-) -> None:
-    """The table that `candidates` names has lines of its own."""
-    (tmp_path / "candidates.csv").write_text(text)
-    keys = {"problems": [{"id": "q1"}], "candidates": "candidates.csv"}
-    with pytest.raises(quem.QuemError) as raised:
-        quem.load_study(study_in(tmp_path, FEW, **keys), kind="relevance")
-    assert message in str(raised.value)
-
-
 def test_retrievers_are_measured_against_graded_judgments(tmp_path: Path) -> None:
     """A relevance study as ground truth gives what its qrels give."""
     folder = tmp_path / "pool"
@@ -218,20 +183,3 @@ def test_retrievers_are_measured_against_graded_judgments(tmp_path: Path) -> Non
     by_qrels = evaluated(path)
     assert by_study.measures.equals(by_qrels.measures)
     assert by_study.findings.truth.kind == "grades"
-
-
-def test_retrievers_are_measured_against_ranks(tmp_path: Path) -> None:
-    """Ranks are a ground truth of experts, with their panel."""
-    folder = tmp_path / "pool"
-    folder.mkdir()
-    rows = [f"q{q},{case},J{j},{rank}\n" for q in (1, 2, 3) for j in (1, 2)
-            for rank, case in enumerate("dcba", 1)]  # fmt: skip
-    study_in(folder, HEAD + "".join(rows), grades=[])
-    run = "query,case,rank\nq1,a,1\nq1,b,2\nq2,d,1\nq2,a,2\nq3,a,1\nq3,b,2\n"
-    retrievers = [{"id": "r", "run": "run.csv"}]
-    path = write_study(tmp_path, retrievers, {"study": "pool/study.yaml"}, run_csv=run)
-    result = evaluated(path)
-    assert result.findings.truth.kind == "experts"
-    scores = result.scores.query("measure == 'hits_norm@5' or measure == 'hits_norm'")
-    assert result.findings.experts is not None
-    assert len(scores)

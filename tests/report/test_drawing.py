@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -13,10 +12,9 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from quem.experience.analysis import analyze_experience
-from quem.experience.presentation.figures import estimate, scale
+from quem.experience.presentation.figures import estimate
 from quem.report.drawing import inline_svg, png_bytes, svg_text
 from quem.report.files import notebook_html, report_html
-from quem.wording import short
 from tests.experience.made import random_ranks, study_of
 
 if TYPE_CHECKING:
@@ -76,21 +74,6 @@ def test_figure_alone_is_light_on_white_with_a_title() -> None:
     assert svg == _estimate_svg()
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("P3", "P3"),
-        ("Integrated Knowledge-Based Planner 2.0", "Integrated Knowle… 2.0"),
-        ("a" * 20 + "bcdefgh", "a" * 16 + "…defgh"),
-        ("专" * 30, "专" * 5 + "…" + "专" * 5),
-        ("", ""),
-    ],
-)
-def test_long_names_are_shortened_in_the_middle(name: str, expected: str) -> None:
-    """A version at the end survives, and wide letters count as two."""
-    assert short(name) == expected
-
-
 def _boxes(figure: Figure) -> dict[str, Bbox]:
     """The places of all texts of a figure that are shown, in its pixels."""
     canvas = FigureCanvasAgg(figure)
@@ -127,27 +110,6 @@ def test_names_meet_nothing_and_stay_inside(
         assert common is None or common.width <= 1 or common.height <= 3, (one, other)
 
 
-def test_estimate_outside_the_range_is_told_by_its_bound() -> None:
-    """The figures say of such a system what the headline says."""
-    findings = _analysis().findings
-    above = replace(findings.estimates[0], side="above", bound=15.23)
-    drawn, ruler = (draw(replace(findings, estimates=(above,))) for draw in (estimate, scale))
-    assert drawn
-    assert ruler
-    assert "K0: at least 15.2" in _texts(drawn)
-    assert {"K0: at least 15 years", "15.2 or more", "→"} <= set(_texts(ruler))
-
-
-def test_wide_numbers_stay_in_the_figure() -> None:
-    """However wide the numbers on the axis are, they are not cut."""
-    ranks, years = random_ranks(np.random.default_rng(4))
-    study = study_of(ranks, {name: 90_000 * y for name, y in years.items()})
-    for narrow in (False, True):
-        figure = estimate(analyze_experience(study).findings, narrow=narrow)
-        assert figure
-        assert min(box.x0 for box in _boxes(figure).values()) >= 0
-
-
 def test_warnings_show_code_as_code() -> None:
     """What stands between backticks is code in the page and in the notebook, escaped first."""
     analysis = _analysis(systems=6)
@@ -155,8 +117,3 @@ def test_warnings_show_code_as_code() -> None:
     for page in (report_html(analysis), notebook_html(analysis)):
         assert "<code>reference: humans</code>" in page
         assert "`" not in page
-
-
-def test_each_system_has_its_chances() -> None:
-    """With several systems, the report still says how likely so many years are."""
-    assert "at least 5 years:" in report_html(_analysis(systems=2))

@@ -15,7 +15,7 @@ import pytest
 import quem
 from quem.errors import QuemError
 from quem.report.delimited import csv_bytes
-from quem.report.files import json_text, write_files, write_report
+from quem.report.files import json_text, write_report
 
 if TYPE_CHECKING:
     from quem.experience.result import ExperienceResult
@@ -44,13 +44,6 @@ def test_report_is_complete_and_the_same_each_time(tmp_path: Path) -> None:
     assert written == {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
     assert json.loads(written["analysis.json"])["study"]["id"] == "p3-1997"
     assert written["estimates.csv"].startswith(b"system,version,average_rank,")
-
-
-def test_files_of_others_stay(tmp_path: Path) -> None:
-    """A report into a folder that holds other files leaves them as they are."""
-    (tmp_path / "notes.txt").write_text("mine")
-    write_report(analysed(), tmp_path)
-    assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
 def test_a_later_report_removes_what_it_has_not(tmp_path: Path) -> None:
@@ -90,13 +83,6 @@ def test_nothing_is_written_where_one_file_cannot_be(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
-    """A report cannot go into a file."""
-    (tmp_path / "file").write_text("")
-    with pytest.raises(QuemError, match="file: "):
-        write_files(tmp_path / "file", {"a": b""})
-
-
 def test_numbers_have_twelve_significant_digits() -> None:
     """In JSON and CSV alike; what is not finite is null or empty."""
     content = {"a": [1 / 3, 2e20 / 3, float("nan"), float("-inf")], "b": (True, None, 7, "x")}
@@ -118,26 +104,3 @@ def test_results_can_be_kept() -> None:
     table = result.estimates
     table.loc[0, "experience"] = 99.0
     assert result.estimates["experience"][0] == pytest.approx(7.228, abs=1e-3)
-
-
-def test_notebook_shows_the_answer() -> None:
-    """The output of a notebook's cell holds the answer, two figures and the warnings."""
-    html = analysed()._repr_html_()
-    assert "P3 plans like someone with about 7 years of experience." in html
-    assert html.count("<svg") == 2
-    assert "judges-disagree" in html
-
-
-def test_a_weak_skill_function_is_told_beside_the_answer(tmp_path: Path) -> None:
-    """Summary, report, methods and notebook state no years."""
-    text = (STUDIES / "averages.csv").read_text().replace("S1,2.50", "S1,7.50")
-    (tmp_path / "averages.csv").write_text(text)
-    shutil.copy(STUDIES / "averages.yaml", tmp_path)
-    result = quem.analyze(quem.load_study(tmp_path / "averages.yaml", kind="experience"))
-    caveat = "average rank does not clearly rise with experience (p = "
-    for output in (result.summary(warnings=False), result._repr_html_()):
-        assert " ".join(output.split()).count(caveat) == 1
-    # Below the verdict, in the methods paragraph, and in the plain results.
-    assert result.to_html().count(caveat) == 3
-    assert "like someone with" not in result.to_html()
-    assert caveat not in analysed().to_html()

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import quem
-from quem.errors import QuemError
 from quem.report import delimited
 from quem.report.delimited import csv_bytes
 from quem.report.files import TextTable, report_files, write_report
@@ -56,25 +55,6 @@ def test_large_tables_are_written_as_pandas_does(columns: list[Any], *, missing:
         ours = csv_bytes(frame)
     theirs = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
     assert ours.decode() == theirs
-
-
-def test_the_table_of_ranks_is_large_and_the_same() -> None:
-    """Beyond the limit, ranks of a study are the bytes that pandas writes."""
-    rng = np.random.default_rng(0)
-    n = 20_000
-    frame = pd.DataFrame(
-        {
-            "judge": pd.Categorical.from_codes(
-                rng.integers(40, size=n), pd.Index([f"J{j}" for j in range(40)])
-            ),
-            "kind": rng.choice(["subject", "system"], n),
-            "rank": rng.integers(1, 50, n) / 2,
-            "score": rng.normal(size=n),
-        }
-    )
-    assert csv_bytes(frame).decode() == frame.to_csv(
-        index=False, float_format="%.12g", lineterminator="\n"
-    )
 
 
 def test_markdown_reads_as_it_was_meant() -> None:
@@ -167,9 +147,3 @@ def test_parquet_holds_what_csv_does(tmp_path: Path) -> None:
     assert read["judge"].astype(str).tolist() == ranks["judge"].astype(str).tolist()
     assert read["rank"].tolist() == ranks["rank"].tolist()
     assert not (tmp_path / "ranks.csv").exists()
-
-
-def test_an_unknown_format_is_refused() -> None:
-    """Python callers get the formats that there are."""
-    with pytest.raises(QuemError, match="no format 'xlsx'; use csv, markdown, latex, parquet"):
-        report_files(analysed(), ["xlsx"])

@@ -51,22 +51,6 @@ def test_broken_retriever_is_reported_and_others_stand(
     assert scores["score"]["ok"] == 1.0
 
 
-def test_retriever_that_cannot_be_made_is_left_out(tmp_path: Path) -> None:
-    """By raising when its module is loaded, or when it is made of the cases."""
-    code = "class Index:\n    def __init__(self, cases):\n        raise OSError('no index')\n"
-    retrievers = [
-        ALL,
-        {"id": "a", "python": "a:Index"},
-        {"id": "b", "python": "b:x"},
-        {"id": "ok", "linear": {}},
-    ]
-    path = write_study(tmp_path, retrievers, "all", a_py=code, b_py="def x(:\n")
-    messages = [d.message for d in evaluated(path).warnings if d.code == "retriever-left-out"]
-    assert "a:Index (a.py) raised OSError: no index (a.py:3)" in messages[0]
-    assert "raised SyntaxError" in messages[1]
-    assert "(b.py:1)" in messages[1]
-
-
 def test_a_retriever_can_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What it does to its query or cases stays with it; what it prints goes to stderr."""
     code = (
@@ -86,14 +70,6 @@ def test_a_retriever_can_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "noise" in caught.err
 
 
-def test_lists_that_differ_are_told(tmp_path: Path) -> None:
-    """A retriever that gives another list each time is unstable."""
-    code = "n = [0]\ndef r(query, k):\n    n[0] += 1\n    return [('ab'[n[0] % 2], 1)]\n"
-    path = write_study(tmp_path, [ALL, {"id": "bad", "python": "bad:r"}], "all", bad_py=code)
-    assert "'bad' returned different lists" in codes(evaluated(path))["unstable-retriever"]
-
-
-NUMERIC = {"name": "kind", "type": "numeric"}
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "no such module": (
         {"retrievers": [ALL, {"id": "x", "python": "nowhere:r"}]},
@@ -290,8 +266,6 @@ def test_other_doubts_are_told(tmp_path: Path) -> None:
         "no-list",
         "no-ground-truth",
         "similarity-range",
-        "k-beyond-cases",
-        "k-beyond-filter",
     }
     assert "from 3 to 7" in messages["similarity-range"]
 
@@ -332,3 +306,26 @@ def test_interrupt_ends_what_swallows_it(tmp_path: Path, name: str, presses: int
             run.send_signal(signal.SIGINT)
         assert run.wait(timeout=SECONDS) in (130, -signal.SIGINT)
     assert not (tmp_path / "study-report").exists()
+
+
+def test_retriever_that_cannot_be_made_is_left_out(tmp_path: Path) -> None:
+    """By raising when its module is loaded, or when it is made of the cases."""
+    code = "class Index:\n    def __init__(self, cases):\n        raise OSError('no index')\n"
+    retrievers = [
+        ALL,
+        {"id": "a", "python": "a:Index"},
+        {"id": "b", "python": "b:x"},
+        {"id": "ok", "linear": {}},
+    ]
+    path = write_study(tmp_path, retrievers, "all", a_py=code, b_py="def x(:\n")
+    messages = [d.message for d in evaluated(path).warnings if d.code == "retriever-left-out"]
+    assert "a:Index (a.py) raised OSError: no index (a.py:3)" in messages[0]
+    assert "raised SyntaxError" in messages[1]
+    assert "(b.py:1)" in messages[1]
+
+
+def test_lists_that_differ_are_told(tmp_path: Path) -> None:
+    """A retriever that gives another list each time is unstable."""
+    code = "n = [0]\ndef r(query, k):\n    n[0] += 1\n    return [('ab'[n[0] % 2], 1)]\n"
+    path = write_study(tmp_path, [ALL, {"id": "bad", "python": "bad:r"}], "all", bad_py=code)
+    assert "'bad' returned different lists" in codes(evaluated(path))["unstable-retriever"]

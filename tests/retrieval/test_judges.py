@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,12 +14,10 @@ from hypothesis import strategies as st
 
 from quem.lists import evaluate
 from quem.retrieval.analysis import analyze_retrieval
-from quem.retrieval.bases import named_only
 from quem.retrieval.judges import By, JudgeGrades, grades_of_rows
 from quem.retrieval.loading import load_retrieval
 from quem.retrieval.truth import panel_means, panels_of
 from tests.retrieval.made import codes, evaluated, mistakes, write_study
-from tests.trials.retrieval_judges import PANELS, covers_with_judges
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -90,34 +87,6 @@ def test_consensus_counts_each_judge_as_often_as_drawn(each: list[tuple[int, int
     }
     assert grades.judges == tuple(f"J{at}" for at in range(len(each)))
     assert grades.consensus(weights) == pytest.approx([2, wanted[by], 1])
-
-
-def test_cases_without_a_judge_on_the_panel_stay_judged() -> None:
-    """A panel has a grade for every case, and others' grades do not change."""
-    grades = _grades([("q", "d", "A", 3), ("q", "d", "B", 1), ("q", "e", "B", 2)])
-    queries, cases = named_only(["q"]), named_only(["d", "e"])
-    for weights, wanted in (([1, 1], {"d": 1, "e": 2}), ([2, 0], {"d": 3, "e": 2})):
-        lists = grades.lists(queries, cases, np.array(weights))
-        case, grade = lists.of(0)
-        assert dict(zip([lists.cases[c] for c in case], grade.tolist(), strict=True)) == wanted
-
-
-def test_scores_are_those_of_qrels_of_the_consensus(tmp_path: Path) -> None:
-    """Means are the same as with qrels of medians; intervals also draw judges."""
-    rows = _made(share=0.6)
-    result = evaluated(_study(tmp_path, rows))
-    frame = pd.DataFrame(rows, columns=["query", "case", "judge", "grade"])
-    each = frame.groupby(["query", "case"], as_index=False)["grade"].agg(statistics.median_low)
-    qrels = "".join(f"{q} 0 {d} {grade:g}\n" for q, d, grade in each.to_numpy().tolist())
-    other = evaluated(_study(tmp_path, rows, {"qrels": "q.txt"}, q_txt=qrels))
-    assert result.measures["mean"].tolist()[:4] == other.measures["mean"].tolist()
-    assert result.differences["p"].tolist() == other.differences["p"].tolist()
-    wide = result.measures["high"] - result.measures["low"]
-    assert (wide[:4].to_numpy() > (other.measures["high"] - other.measures["low"]).to_numpy()).all()
-    assert result.findings.n_panels == 10
-    assert {"few-judges"} <= set(codes(result))
-    text = result.summary()
-    assert "Judges: the median of the grades of 3 judges, 1 to 3 per case, resampled" in text
 
 
 def test_intervals_draw_panels(tmp_path: Path) -> None:
@@ -192,19 +161,6 @@ def test_grades_can_be_given_in_memory(tmp_path: Path) -> None:
     assert "the made-up session" in result.findings.truth.source
 
 
-def test_judgments_are_read_as_other_tables(tmp_path: Path) -> None:
-    """CSV with other names of columns, JSON Lines, and Parquet give the same."""
-    rows = _made()
-    wanted = evaluated(_study(tmp_path, rows)).measures
-    keys = ("qid", "docid", "assessor", "rel")
-    records = [dict(zip(keys, row, strict=True)) for row in rows]
-    (tmp_path / "j.jsonl").write_text("".join(json.dumps(one) + "\n" for one in records))
-    pd.DataFrame(records).to_parquet(tmp_path / "j.parquet")
-    pd.DataFrame(records).to_csv(tmp_path / "j.csv", index=False)
-    for name in ("j.jsonl", "j.parquet", "j.csv"):
-        assert evaluated(_study(tmp_path, rows, {"judgments": name})).measures.equals(wanted)
-
-
 _HEAD = "query,case,judge,grade\n"
 
 
@@ -264,13 +220,3 @@ def test_judging_is_doubted(tmp_path: Path) -> None:
     assert "'a' and 'b' is significant" in doubts["judges-could-differ"]
     agreed = [row for row in rows if row[2] != "J0"]
     assert "judges-could-differ" not in codes(evaluated(_study(tmp_path, agreed, **orders)))
-
-
-def test_intervals_with_judges_cover_more_than_those_without() -> None:
-    """Where judges differ in taste, intervals over queries alone miss the difference too often."""
-    panel = PANELS["3 judges of different tastes, 100 queries"]
-    rng = np.random.default_rng(2)
-    both = [covers_with_judges(panel, rng) for _ in range(24)]
-    with_judges, alone = np.sum(both, axis=0).tolist()
-    assert with_judges >= 17
-    assert alone <= 15

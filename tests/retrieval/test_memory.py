@@ -96,72 +96,6 @@ def test_procake_in_memory(form: str) -> None:
     _same(result, quem.analyze(study))
 
 
-def test_equals_files_of_judgments(tmp_path: Path) -> None:
-    """Random runs with ties and missing queries, against the same data in files."""
-    rng = np.random.default_rng(5)
-    rows = [
-        (f"q{query}", f"d{case}", float(rng.integers(5)))
-        for query in range(12)
-        for case in rng.choice(30, 8, replace=False)
-        if query != 3
-    ]
-    judged = [
-        (f"q{query}", f"d{case}", int(rng.integers(3)))
-        for query in range(12)
-        for case in rng.choice(30, 10, replace=False)
-    ]
-    run = pd.DataFrame(rows, columns=["query", "case", "score"])
-    truth = pd.DataFrame(judged, columns=["query", "case", "grade"])
-    run.to_csv(tmp_path / "run.csv", index=False)
-    truth.to_csv(tmp_path / "qrels.csv", index=False)
-    (tmp_path / "study.yaml").write_text(
-        "kind: retrieval\nretrievers: [{id: r, run: run.csv}]\nground_truth: {qrels: qrels.csv}\n",
-        encoding="utf-8",
-    )
-    filed = quem.analyze(quem.load_study(tmp_path / "study.yaml", kind="retrieval"), bootstrap=50)
-    typed = run.astype({"query": "string", "case": "category", "score": "Float64"})
-    nested: dict[str, dict[str, float]] = {}
-    for query, case, score in rows:
-        nested.setdefault(query, {})[case] = score
-    for form in (run, typed, run.set_index(["query", "case"]), nested):
-        result = evaluate({"r": form}, truth, bootstrap=50)
-        _same(result, filed)
-        assert [w.code for w in result.warnings] == [w.code for w in filed.warnings]
-
-
-def test_ids_are_what_they_say() -> None:
-    """Numbers of Python, NumPy, and pandas are the same ids, also where a gap made them floats."""
-    truth = {1: ["a"], 2: {"c": np.int8(1)}}
-    frame = pd.DataFrame({"query": [1.0, 2.0], "case": ["a", "c"], "rank": [1, 1]})
-    runs: dict[str, Any] = {
-        "ints": {np.int64(1): ["a", "b"], np.int64(2): ["c"]},
-        "texts": {"1": [("a", 0.5)], "2": [("c", 0.5)]},
-        "frame": frame,
-        "nullable": frame.astype({"query": "Int64", "case": "string"}),
-    }
-    result = evaluate(runs, truth, measures="AP", bootstrap=0)
-    assert result.measures["mean"].tolist() == [1, 1, 1, 1]
-    assert result.study.data.task.queries.ids == ("1", "2")
-
-
-def test_judgments_called_scores_are_grades() -> None:
-    """As in files of BEIR, a score of the ground truth is a grade, and a similarity is none."""
-    frame = pd.DataFrame({"query-id": ["q1"], "corpus-id": ["a"], "score": [1]})
-    kinds = [
-        evaluate({"r": RUN}, truth, measures="nDCG", bootstrap=0).findings.truth.kind
-        for truth in (frame, frame.rename(columns={"score": "similarity"}))
-    ]
-    assert kinds == ["grades", "similarities"]
-
-
-def test_an_empty_list_and_a_missing_one_score_zero() -> None:
-    """Both are warned of as an empty list."""
-    runs = {"empty": {"q1": {"a": 1}, "q2": {}}, "missing": {"q1": ["a"]}}
-    result = evaluate(runs, TRUTH, measures="AP", bootstrap=0)
-    assert result.measures["mean"].tolist() == [0.5, 0.5]
-    assert [w.code for w in result.warnings].count("no-list") == 2
-
-
 def test_result_is_that_of_a_study(tmp_path: Path) -> None:
     """It has a summary, figures, a page, and files; no file is named as its source."""
 
@@ -189,39 +123,6 @@ def test_result_is_that_of_a_study(tmp_path: Path) -> None:
     assert again.findings.settings.ties == "id"
     assert [one.name for one in again.findings.measures] == ["length", "nDCG@10"]
     assert repr(quem.compare(result.study)) == "<LeaderboardResult by nDCG@10: one, two>"
-
-
-def test_retrievers_that_run(tmp_path: Path) -> None:
-    """Functions and the linear retriever search the cases, from records, dicts, or ids alone."""
-    records = [{"id": name, **attributes} for name, attributes in CASES.items()]
-    results = [
-        evaluate(
-            {"near": near, "linear": Linear()},
-            TRUTH,
-            cases=cases,
-            queries={"q1": {"x": 1, "kind": "p"}, "q2": {"x": 3, "kind": None}},
-            measures=["nDCG"],
-            repeats=1,
-            bootstrap=0,
-        )
-        for cases in (CASES, records, pd.DataFrame(CASES).T)
-    ]
-    for other in results[1:]:
-        _same(results[0], other)
-    assert results[0].times["retriever"].unique().tolist() == ["near", "linear"]
-    named = evaluate(
-        {"f": lambda query, _: [("a", 0.5)] if query.id == "q1" else [("c", 1)]},
-        TRUTH,
-        cases=["a", "b", "c"],
-        measures=["AP"],
-        bootstrap=0,
-        repeats=1,
-    )
-    assert named.measures["mean"].tolist() == [1.0]
-    alone = evaluate({"l": Linear()}, near, cases=CASES, queries="leave-one-out", repeats=1)
-    assert alone.study.data.task.leave_one_out
-    assert [one.id for one in alone.findings.evaluated] == ["l", "ground truth"]
-    write_report(results[0], tmp_path / "r", figures=())
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import quem
 from quem.cli import main
 from quem.report.files import write_report
 from tests.options.made import analysed, study_in
-from tests.retrieval.made import evaluated, mistakes, write_study
+from tests.retrieval.made import mistakes, write_study
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,8 +68,8 @@ def _study(folder: Path, measures: list[Any], *, code: str = CODE, **analysis: A
     )
 
 
-NOVELTY = {"python": "mine:novelty", "better": "lower", "low": 0, "high": 1}
-FOUND = {"python": "mine:found", "low": 0}
+NOVELTY = {"python": "mine:novelty", "better": "lower"}
+FOUND = {"python": "mine:found"}
 
 
 def test_scores_beside_ours(tmp_path: Path) -> None:
@@ -99,30 +99,6 @@ def test_scores_beside_ours(tmp_path: Path) -> None:
     assert "r,novelty,lower," in table
 
 
-def test_k_of_the_settings_and_of_the_spelling(tmp_path: Path) -> None:
-    """Settings give k to a function as to others; a measure of k best asks for no more cases."""
-    path = _study(tmp_path, [NOVELTY, "novelty@1", "P@3"], k=[2])
-    names = [one.name for one in evaluated(path).findings.measures]
-    assert names == ["novelty", "novelty@2", "novelty@1", "P@3"]
-    path = _study(tmp_path, [{**NOVELTY, "k": 2}])
-    assert evaluated(path).findings.depth == 2
-    assert evaluated(_study(tmp_path, [NOVELTY])).findings.depth == 5
-
-
-def test_functions_in_settings(tmp_path: Path) -> None:
-    """`analyze` takes functions and definitions among the measures, also as the headline."""
-
-    def length(items: list[str], _: dict[str, float]) -> float:
-        """How long the list is."""
-        return float(len(items))
-
-    study = quem.load_study(_study(tmp_path, ["AP"]), kind="retrieval")
-    result = quem.analyze(study, measures=[length, "P"], headline=length)
-    assert result.findings.scored[0].means is not None
-    np.testing.assert_allclose(result.findings.scored[0].means.mean, [2, (1 / 3 + 1 / 2) / 3])
-    assert result.to_dict()["settings"]["measures"] == ["length", "P"]
-
-
 @pytest.mark.parametrize(
     ("measures", "message"),
     [
@@ -134,7 +110,6 @@ def test_functions_in_settings(tmp_path: Path) -> None:
         ([{"python": "novelty"}], "'novelty' does not name a Python function"),
         ([{**NOVELTY, "name": "AP"}], "AP is the name of a measure of quem; give yours another"),
         ([{**NOVELTY, "name": "a b"}], "measures[1].name: 'a b' cannot be the name of a measure"),
-        ([{**NOVELTY, "low": 2}], "low (2) should be less than high (1)"),
         ([NOVELTY, {**FOUND, "name": "novelty"}], "measures[2].name: another measure has the name"),
         ([{**NOVELTY, "best": "low"}], "measures[1].best: unknown key; did you mean better?"),
         ([{**FOUND, "k": 2}], "found: there is no parameter 'k'; it takes none"),
@@ -145,13 +120,6 @@ def test_functions_in_settings(tmp_path: Path) -> None:
 def test_mistakes(tmp_path: Path, measures: list[Any], message: str) -> None:
     """What is wrong with a measure of the study is named, with its place."""
     assert message in mistakes(_study(tmp_path, measures))
-
-
-def test_broken_code_stops_the_study(tmp_path: Path) -> None:
-    """Without a measure that the study names there is no result."""
-    path = _study(tmp_path, [NOVELTY], code="raise ValueError('no')\n")
-    message = "mine:novelty cannot be loaded: it raised ValueError: no (mine.py:1)"
-    assert message in mistakes(path)
 
 
 def test_code_can_be_refused(tmp_path: Path) -> None:
@@ -177,7 +145,7 @@ def test_measures_of_options(tmp_path: Path) -> None:
         "    return next((1 / n for n, i in enumerate(items, 1) if i in truth), 0)\n",
         encoding="utf-8",
     )
-    own = {"python": "mine:early", "low": 0, "high": 1}
+    own = {"python": "mine:early"}
     result = analysed(study_in(tmp_path, analysis={"measures": [own, "RR"], "headline": "early"}))
     scores = result.findings.scores
     np.testing.assert_array_equal(scores[..., 0], scores[..., 1])
@@ -195,14 +163,6 @@ def test_measures_of_options(tmp_path: Path) -> None:
 def short_lists() -> quem.lists.Definition:
     """A measure without a function of a name."""
     return quem.lists.define(lambda items, _: -len(items), name="short")
-
-
-def test_an_error_in_options_names_the_list(tmp_path: Path) -> None:
-    """Lists have no text in an error: how long they are, and where the correct option is."""
-    (tmp_path / "mine.py").write_text("def bad(items, truth):\n    return items[9]\n", "utf-8")
-    path = study_in(tmp_path, analysis={"measures": [{"python": "mine:bad"}, "OLAR"]})
-    with pytest.raises(quem.QuemError, match=r"bad: query '1 options, none correct': the function"):
-        analysed(path)
 
 
 def test_the_command_lists_those_of_a_study(tmp_path: Path) -> None:

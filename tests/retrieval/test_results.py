@@ -9,14 +9,11 @@ from subprocess import run
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
-import quem
 from quem.report.files import json_text, report_files
 from tests.docs.schema import mappings, mistakes
 from tests.retrieval.made import codes, evaluated, write_study
-from tests.retrieval.made import mistakes as refusals
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,42 +106,6 @@ def test_mac_fac_is_the_second_phase_on_what_the_first_keeps(tmp_path: Path) -> 
     assert (table["time_share"] > 0).all()
 
 
-def test_stored_lists_can_be_phases(tmp_path: Path) -> None:
-    """Then nothing is timed, and the figure goes by the size of the filter."""
-    table = "query,c0,c1,c2,c3\n" + "".join(f"q{n},.9,.5,.7,.1\n" for n in range(12))
-    retrievers = [ALL, {"id": "stored", "similarities": "t.csv"}]
-    path = _rich(tmp_path, t_csv=table)
-    text = path.read_text("utf-8").replace("mac: one x", "mac: stored")
-    path.write_text(
-        text.replace("id: py\n  python: mine:retrieve", "id: stored\n  similarities: t.csv")
-    )
-    del retrievers
-    result = evaluated(path)
-    mac_fac = result.findings.mac_fac
-    assert mac_fac is not None
-    assert all(np.isnan(pair.share.median) for pair in mac_fac.pairs)
-    assert "mac-fac" in result.figures()
-
-
-def test_means_and_differences_are_those_of_the_scores(tmp_path: Path) -> None:
-    """The tables agree with each other; the ground truth has no scores, but a time."""
-    result = evaluated(_rich(tmp_path))
-    scores: dict[Any, list[float]] = {
-        names: own["score"].tolist()
-        for names, own in result.scores.groupby(["retriever", "measure"])
-    }
-    for row in result.measures.to_dict("records"):
-        own = scores[row["retriever"], row["measure"]]
-        assert row["mean"] == pytest.approx(np.mean(own))
-        assert row["low"] <= row["mean"] <= row["high"]
-    for row in result.differences.to_dict("records"):
-        first, second = (scores[row[key], row["measure"]] for key in ("a", "b"))
-        assert row["difference"] == pytest.approx(np.mean(np.subtract(first, second)))
-    assert {name for name, _ in scores} == {"one x", "py"}
-    assert set(result.times["retriever"]) == {"all", "one x", "py"}
-    assert (result.times["seconds"] > 0).all()
-
-
 def test_figures_and_page_can_be_drawn_of_little(tmp_path: Path) -> None:
     """One query, one retriever without any list, one measure."""
     code = "def retrieve(query, k):\n    raise OSError\n"
@@ -165,26 +126,6 @@ def test_figures_and_page_can_be_drawn_of_little(tmp_path: Path) -> None:
     assert "raised OSError" in result._repr_html_()
 
 
-def test_depth_is_as_much_as_the_measures_need(tmp_path: Path) -> None:
-    """All cases, unless each measure looks at the k best only."""
-    path = _rich(tmp_path)
-    assert evaluated(path).findings.depth == 30
-    findings = evaluated(path, measures=["hits_norm@3", "nDCG@7"]).findings
-    assert findings.depth == 7
-    assert {int(size) for one in findings.scored for size in one.run.lists.sizes} == {7}
-
-
-def test_default_measures_fit_the_ground_truth(tmp_path: Path) -> None:
-    """With k = 10 where there are more cases, and with those k that are asked for."""
-    path = _rich(tmp_path, analysis={})
-    names = [measure.name for measure in evaluated(path).findings.measures]
-    assert {"MAE", "quality_mueller", "quality_mueller@10", "spearman"} <= set(names)
-    names = [
-        m.name for m in evaluated(path, measures=["AP", "kendall"], k=[2, 4]).findings.measures
-    ]
-    assert names == ["AP", "AP@2", "AP@4", "kendall"]
-
-
 def test_check_counts_and_runs_nothing(tmp_path: Path) -> None:
     """Retrievers are made, so that mistakes show, and asked nothing."""
     code = "def retrieve(query, k):\n    raise AssertionError\n"
@@ -193,46 +134,3 @@ def test_check_counts_and_runs_nothing(tmp_path: Path) -> None:
     done = run(command, capture_output=True, text=True, check=True)
     assert "found: 2 retrievers, 4 cases, 3 queries" in done.stdout
     assert "warning: few-queries" in done.stderr
-
-
-def test_tables_of_many_queries_are_read_quickly(tmp_path: Path) -> None:
-    """2,000 queries of 50 cases each, without a case base."""
-    rng = np.random.default_rng(0)
-    rows = pd.DataFrame(
-        {
-            "query": np.repeat([f"q{n}" for n in range(2000)], 50),
-            "case": np.concatenate([rng.permutation(60)[:50] for _ in range(2000)]),
-            "similarity": rng.uniform(0, 1, 100_000).round(6),
-        }
-    )
-    rows.to_csv(tmp_path / "t.csv", index=False)
-    keys: dict[str, Any] = {"cases": None, "queries": None}
-    retrievers = [{"id": "t", "similarities": "t.csv"}]
-    path = write_study(tmp_path, retrievers, {"similarities": "t.csv"}, **keys)
-    loaded = quem.load_study(path, kind="retrieval")
-    result = quem.analyze(loaded, measures=["hits_norm@10", "kendall"], bootstrap=0)
-    assert result.measures["mean"].tolist() == [1.0, pytest.approx(1.0)]
-
-
-def test_nothing_to_evaluate_is_refused(tmp_path: Path) -> None:
-    """The ground truth alone has no score."""
-    assert "no retriever is left to compare with the ground truth; add another" in refusals(
-        write_study(tmp_path, [ALL], "all")
-    )
-
-
-def test_lists_without_what_nobody_judged(tmp_path: Path) -> None:
-    """A measure at k that skips unjudged cases looks below position k of a run."""
-    run = "query,case,similarity\n" + "".join(f"q1,{c},{1 - n / 9}\n" for n, c in enumerate("dcba"))
-    path = write_study(
-        tmp_path,
-        [{"id": "a", "run": "run.csv"}],
-        {"qrels": "qrels.csv"},
-        run_csv=run,
-        qrels_csv="query,case,grade\nq1,a,1\nq1,b,0\n",
-    )
-    result = evaluated(path, measures=["RR(unjudged=skip)@2", "RR@2", "Judged@2", "F1@3"])
-    means = result.measures.set_index("measure")["mean"]
-    assert means.to_dict() == pytest.approx(
-        {"RR(unjudged=skip)@2": 0.5, "RR@2": 0, "Judged@2": 0, "F1@3": 0}
-    )

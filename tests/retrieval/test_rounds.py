@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from quem.lists import DEFINITIONS, measure
 from quem.retrieval.build_retrievers import make_retrievers
 from quem.retrieval.choosing import truth_depth_of
 from quem.retrieval.lists import score_lists
-from quem.retrieval.presentation.summary import value_text
 from quem.retrieval.truth import Need, find_truth
 from tests.retrieval.made import evaluated, mistakes, write_study
 
@@ -110,55 +108,3 @@ def test_cut_truth_scores_as_the_whole(tmp_path: Path) -> None:
     sizes = [np.count_nonzero(whole.lists.of(query)[1] >= end) for query, end in enumerate(ends)]
     assert top.sizes.tolist() == sizes
     assert max(sizes) > min(sizes) == 5
-
-
-def test_the_headline_leads(tmp_path: Path) -> None:
-    """The first measure that is named, another that is asked for, or a default by the truth."""
-    path = _study(tmp_path)
-    for settings, name in (
-        ({}, "nDCG@10"),
-        ({"measures": ["hits", "nDCG"], "k": [3, 5]}, "hits@3"),
-        ({"measures": "MAE", "headline": "hits@4"}, "hits@4"),
-    ):
-        findings = evaluated(path, repeats=1, bootstrap=0, **settings).findings
-        assert findings.measures[findings.headline].name == name
-    path = write_study(tmp_path, [ALL, X], "all", analysis={"headline": "nDGC"})
-    assert "analysis.headline: there is no measure 'nDGC'; did you mean nDCG?" in mistakes(path)
-
-
-def test_the_answer_fits_a_page(tmp_path: Path) -> None:
-    """With default measures and many retrievers; the rest is in the files and the appendix."""
-    _study(tmp_path)
-    retrievers = [ALL, *({**X, "id": f"x{i}"} for i in range(30))]
-    text = (tmp_path / "cases.csv").read_text()
-    path = write_study(tmp_path, retrievers, "all", queries="leave-one-out", cases_csv=text)
-    result = evaluated(path, repeats=1, bootstrap=20, permutations=0)
-    lines = result.summary(warnings=False).splitlines()
-    assert len(lines) <= 40
-    assert max(map(len, lines)) <= 100
-    assert "10 more retrievers are in measures.csv" in result.summary()
-    context = result.context()
-    assert len(context["answers"].rows) == 20
-    assert context["sections"][-1].id == "appendix"
-    assert len(result.measures) == 30 * len(result.findings.measures)
-    json.dumps(result.to_dict())
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (500.0, "500"),
-        (1234.0, "1,234"),
-        (123.45, "123.5"),
-        (0.5, "0.500"),
-        (1.0, "1.000"),
-        (0.00042, "0.00042"),
-        (0.000999, "0.001"),
-        (-3e-5, "−3e-05"),
-        (0.0, "0"),
-        (float("nan"), "–"),
-    ],
-)
-def test_numbers_have_their_precision(value: float, text: str) -> None:
-    """Counts are whole, and nothing small becomes 0."""
-    assert value_text(value) == text

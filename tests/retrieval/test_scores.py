@@ -54,17 +54,6 @@ def _means(result: RetrievalResult) -> dict[str, float]:
     return dict(zip(result.measures["measure"], result.measures["mean"], strict=True))
 
 
-def test_ties_by_id_are_those_of_the_given_run(tmp_path: Path) -> None:
-    """ir_measures scores the user's own file alike; its order of lines and ranks is no matter."""
-    path = _judged(tmp_path, "id")
-    expected = ir_measures.calc_aggregate(
-        THEIRS.values(),
-        ir_measures.read_trec_qrels(str(tmp_path / "q.txt")),  # type: ignore[no-untyped-call]
-        ir_measures.read_trec_run(str(tmp_path / "t.txt")),  # type: ignore[no-untyped-call]
-    )
-    assert _means(evaluated(path)) == pytest.approx({str(m): v for m, v in expected.items()})
-
-
 def test_expected_scores_leave_ties_open(tmp_path: Path) -> None:
     """The mean of many runs with ties broken at random; the report says how many are tied."""
     path = _judged(tmp_path, "expected")
@@ -108,19 +97,6 @@ def test_grades_have_no_order(tmp_path: Path) -> None:
     assert list(names) == [
         *("AP", "AP@10", "RR", "RR@10", "nDCG", "nDCG@10", "RBP", "RBP@10", "P", "P@10")
     ]
-
-
-def test_irrelevant_documents_are_no_hits(tmp_path: Path) -> None:
-    """A retriever of documents of grade 0 has 0 by every default measure."""
-    path = write_study(
-        tmp_path,
-        [{"id": "bad", "run": "bad.txt"}],
-        {"qrels": "q.txt"},
-        **FILES,
-        bad_txt="q Q0 z 1 1 t\nq Q0 y 2 .5 t\n",
-        q_txt="q 0 z 0\nq 0 y 0\nq 0 a 2\n",
-    )
-    assert set(_means(evaluated(path)).values()) == {0}
 
 
 def _lists(**lists: dict[str, str]) -> dict[str, Any]:
@@ -257,22 +233,3 @@ def test_the_sentence_has_the_sign_of_who_it_names_first(
     line = next(line for line in result.summary().splitlines() if "better than worse" in line)
     sentence = f"better scores better than worse on {measure}: difference {sign}{apart:.3f} ("
     assert f"{sentence}{sign.strip('+')}" in line
-
-
-def test_average_ranks_are_no_relevance(tmp_path: Path) -> None:
-    """A judge's worst solution has rank 1, so that by default all would be relevant."""
-    from tests.retrieval.test_truth import STUDIES
-
-    run = "query,rank,case\nP1,1,S1\nP1,2,S2\nP2,1,S1\nP3,1,S3\n"
-    truth = {"study": str(STUDIES / "p3-1997/study.yaml")}
-    path = write_study(
-        tmp_path,
-        [{"id": "o", "run": "o.csv"}],
-        truth,
-        **FILES,
-        o_csv=run,
-        analysis={"measures": ["AP", "nDCG"]},
-    )
-    assert "AP asks which cases are relevant, and average ranks are 1 or more" in mistakes(path)
-    assert "AP(rel=4)" in mistakes(path)
-    assert evaluated(path, measures=["AP(rel=4)", "nDCG"]).measures["mean"].between(0, 1).all()

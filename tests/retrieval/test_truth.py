@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from scipy import stats
 
 import quem
-from quem.retrieval.truth import panels_of
 from tests.retrieval.made import codes, evaluated, mistakes, write_study
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies"
@@ -137,36 +135,6 @@ def test_experts_are_ordered_by_average_rank(tmp_path: Path) -> None:
     assert result.measures["mean"].tolist()[0] == pytest.approx(np.mean(taus))
     assert "few-judges" in codes(result)
     assert result.findings.judges is not None
-
-
-def test_panels_are_all_that_can_be_drawn() -> None:
-    """Each panel of judges has the share that it has among all draws in order."""
-    for n in (1, 2, 3, 4):
-        panels = panels_of(n, np.random.default_rng(0))
-        drawn: dict[tuple[int, ...], int] = {}
-        for draw in product(range(n), repeat=n):
-            key = tuple(draw.count(judge) for judge in range(n))
-            drawn[key] = drawn.get(key, 0) + 1
-        chances = dict(zip(map(tuple, panels.weights.tolist()), panels.chance, strict=True))
-        assert chances == pytest.approx({key: count / n**n for key, count in drawn.items()})
-    many = panels_of(9, np.random.default_rng(0))
-    assert many.weights.sum(axis=1).tolist() == [9] * 200
-    assert many.chance.sum() == pytest.approx(1)
-
-
-def test_drawing_judges_widens_the_intervals(tmp_path: Path) -> None:
-    """Judges who disagree make the consensus, and so each measure, less sure."""
-    settings = {"measures": ["kendall"], "bootstrap": 2000}
-    result = evaluated(_expert_study(tmp_path, analysis=settings)).findings
-    (one,) = result.scored
-    assert one.means is not None
-    assert one.scores is not None
-    alone = np.array(
-        [one.scores.values[list(draw), 0].mean() for draw in product(range(3), repeat=3)]
-    )
-    narrow = np.quantile(alone, 0.975) - np.quantile(alone, 0.025)
-    assert float(one.means.high[0] - one.means.low[0]) > narrow
-    assert result.n_panels == 3
 
 
 def test_studies_without_whole_rankings_are_no_experts(tmp_path: Path) -> None:

@@ -43,15 +43,13 @@ def _made(
     return [run(), run()], lists_of(names, _CASES, truth)
 
 
-def _found(
-    runs: list[CaseLists], truth: CaseLists, name: str, ties: Ties, top: float | None = None
-) -> Unjudged:
+def _found(runs: list[CaseLists], truth: CaseLists, name: str, ties: Ties) -> Unjudged:
     by = measure(name)
     compared = [
         Compared(at, "ab"[at], run, score_lists(run, truth, [by], ties))
         for at, run in enumerate(runs)
     ]
-    found = find_unjudged(compared, truth, by, 0, ties=ties, top=top, count=10)
+    found = find_unjudged(compared, truth, by, 0, ties=ties)
     assert found is not None
     return found
 
@@ -116,7 +114,8 @@ def test_bounds_are_those_of_all_grades(name: str, tied: bool) -> None:  # noqa:
         rng = np.random.default_rng(seed)
         top = 1 + seed % 2 if name != "P(rel=2)@4" else 2
         runs, truth = _made(rng, tied=tied, top=top, **_SETTINGS)
-        found = _found(runs, truth, name, "expected", top)
+        top = int(max(truth.similarity.max(initial=1), 1))
+        found = _found(runs, truth, name, "expected")
         if tied and name.startswith(("RR", "Success")):
             assert (found.flips, found.n_unbounded) == ((), 1)
             continue
@@ -159,35 +158,6 @@ def test_what_to_judge_next_narrows_most() -> None:
         assert flip.could_flip
         left = [value for value in removes.values() if not np.isnan(value)]
         assert max(left, default=0) <= found.next[-1].removes + 1e-12 or len(found.next) < 10
-
-
-def test_as_many_cases_settle_as_is_said() -> None:
-    """By P: judged as not relevant, greatest weight first, until the rest cannot turn the sign."""
-    counts = []
-    for seed in range(40):
-        runs, truth = _made(np.random.default_rng(seed), tied=False, top=1, **_SETTINGS)
-        relevant = [bool((truth.of(q)[1] >= 1).any()) for q in range(len(truth.queries))]
-        # Queries without a relevant case can come to count, which this loop leaves out.
-        names = [name for name, is_scored in zip(truth.queries, relevant, strict=True) if is_scored]
-        parts = [
-            lists_of(names, _CASES, [one.of(q) for q in np.flatnonzero(relevant).tolist()])
-            for one in (*runs, truth)
-        ]
-        runs, truth = parts[:2], parts[2]
-        (flip,) = _found(runs, truth, "P@4", "expected").flips
-        if flip.to_settle is None:
-            continue
-        sign = 1 if flip.difference > 0 else -1
-        against = 0
-        for query in range(len(names)):
-            known = truth.of(query)[0].tolist()
-            first, second = ({*run.of(query)[0][:4].tolist()} - {*known} for run in runs)
-            against += len(second - first) if sign > 0 else len(first - second)
-        lead = round(abs(flip.difference) * 4 * len(names))
-        # Each takes one hit from the lead, and some lead must be left.
-        assert flip.to_settle == against - lead + 1
-        counts.append(flip.to_settle)
-    assert len(set(counts)) > 3
 
 
 def _study(tmp_path: Path, qrels: str, **analysis: Any) -> Path:  # noqa: ANN401  settings
@@ -253,15 +223,3 @@ def test_the_report_says_what_could_flip(tmp_path: Path) -> None:
     assert complete.findings.unjudged is None
     assert "Judged" not in complete.summary()
     assert not {"unjudged-cases", "judged-unevenly"} & set(codes(complete))
-
-
-def test_grades_and_their_number_are_settings(tmp_path: Path) -> None:
-    """A higher grade widens the bounds, and no more cases are named than wanted."""
-    qrels = "".join(f"q{q} 0 {d} {int(d != 'z')}\n" for q in range(4) for d in "xyz")
-    one, three = (
-        evaluated(_study(tmp_path, qrels, measures=["nDCG@3"], top_grade=top)) for top in (1, 3)
-    )
-    assert one.to_dict()["unjudged"]["top_grade"] == 1
-    assert three.flips["low"][0] < one.flips["low"][0]
-    for count in (0, 2):
-        assert len(evaluated(_study(tmp_path, qrels, judge_next=count)).judge_next) == count

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -24,7 +23,6 @@ from tests.examples import SOLVERS, long_csv, study_with, write_study
 from tests.solutions.made import image, write_judged
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 Files = dict[str, str | bytes | None]
@@ -73,26 +71,6 @@ def test_what_names_a_solver_is_found(text: str) -> None:
     """Names are found in any case, with any hyphen, and with characters that are not seen."""
     assert words(text)
     assert words(f"First line.\n\nBefore {text} after.")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "acmetric", "macme", "S11", "XS1", "S1a", "P1.S12", "smith's forge", "may", "ada",
-        "7", "17 steps", "step 7", "B", "plan B", "a b c", "An apple", "CAN", "band",
-        "1", "1.", "version 10", "v12", "version 1.2", "inv 1", "halo", "half", "2.5 hours",
-        "0613", "0613bc", "wizardry", "mail", "C", "gpt", "gpt-40", "gpt-4o",
-    ],
-)  # fmt: skip
-def test_ordinary_words_are_none(text: str) -> None:
-    """Numbers, letters and words that only contain a name are no hits."""
-    assert words(text) == []
-
-
-def test_the_longest_name_counts() -> None:
-    """Of names that overlap one is told, with what it is."""
-    (hit,) = find_hits("made by GPT-4.1 today", TERMS)
-    assert (hit.text, hit.meaning) == ("GPT-4.1", "the id of the system gpt-4.1")
 
 
 def test_hits_have_lines() -> None:
@@ -159,29 +137,6 @@ def test_only_what_judges_receive_is_searched(tmp_path: Path) -> None:
     }
 
 
-def test_identity_words_do_not_flood(tmp_path: Path) -> None:
-    """A word in every line of every file is told some times, and then counted."""
-    study = write_judged(tmp_path, {"P1/S1.md": "acme\n" * 100, "P2/S1.md": "acme\n"}, **WORDS)
-    assert [message for _, message in warnings_of(study)] == [
-        'solutions/P1/S1.md:1: names "acme", an identity word',
-        'solutions/P1/S1.md:2: names "acme", an identity word',
-        'solutions/P1/S1.md:3: names "acme", an identity word',
-        "solutions/P1/S1.md: and 97 more, from line 4",
-        'solutions/P2/S1.md:1: names "acme", an identity word',
-    ]
-    everywhere: Files = {f"{p}/S{i}.md": "acme\n" * 9 for p in ("P1", "P2") for i in range(1, 7)}
-    study = write_judged(tmp_path, everywhere, **WORDS)
-    messages = [message for _, message in warnings_of(study)]
-    assert sum('names "acme"' in message for message in messages) == 30
-    assert messages[-1] == "and 18 more in 2 other files"
-
-
-def test_names_of_files_are_not_shown(tmp_path: Path) -> None:
-    """A file may be named after its solver, for no judge sees that."""
-    files: Files = {"P1/sys.md": None, "P1/sys/sys final.md": "x"}
-    assert warnings_of(write_judged(tmp_path, files)) == []
-
-
 def test_metadata_is_told(tmp_path: Path) -> None:
     """What an image says of itself is told, though it is removed when shown."""
     files: Files = {f"P1/{solver}.md": None for solver in SOLVERS}
@@ -194,19 +149,6 @@ def test_metadata_is_told(tmp_path: Path) -> None:
             "which is removed when shown",
         )
     ]
-
-
-def test_metadata_does_not_flood(tmp_path: Path) -> None:
-    """Many images of one program are told some times, and then counted."""
-    files: Files = {"P1/S1.md": None, "P1/S1/a.md": "x"}
-    files |= {f"P1/S1/{i}.png": image(Software="plotter") for i in range(15)}
-    messages = [
-        message
-        for code, message in warnings_of(write_judged(tmp_path, files))
-        if code == "metadata"
-    ]
-    assert len(messages) == 11
-    assert messages[-1] == "5 more files hold metadata, which are removed when shown"
 
 
 def test_metadata_of_photographs(tmp_path: Path) -> None:
@@ -253,22 +195,6 @@ def test_metadata_of_pdfs(tmp_path: Path) -> None:
     }
 
 
-def test_files_without_metadata(tmp_path: Path) -> None:
-    """A plain file says nothing, and neither does a broken one."""
-    for form in ("PNG", "JPEG", "GIF", "WEBP"):
-        path = tmp_path / f"plain.{form.lower()}"
-        path.write_bytes(image(form))
-        assert told_by(path, "image") == {}
-    path.write_bytes(b"broken")
-    assert told_by(path, "image") == {}
-    document = pikepdf.new()
-    document.add_blank_page()
-    out = io.BytesIO()
-    document.save(out)
-    path.write_bytes(out.getvalue())
-    assert told_by(path, "pdf") == {}
-
-
 def test_formats_that_differ_are_told(tmp_path: Path) -> None:
     """One format among others tells whose it is."""
     study = write_judged(tmp_path, {"P1/S3.md": None, "P1/S3.txt": "x"})
@@ -278,13 +204,6 @@ def test_formats_that_differ_are_told(tmp_path: Path) -> None:
         "P1: most solutions are Markdown, but not all (plain text: S3); a different format "
         "can identify its author"
     )
-
-
-def test_formats_may_differ_between_problems(tmp_path: Path) -> None:
-    """All solutions of one problem in another format betray nobody."""
-    files: Files = {f"P1/{solver}.md": None for solver in SOLVERS}
-    files |= {name.replace(".md", ".txt"): "x" for name in files}
-    assert warnings_of(write_judged(tmp_path, files)) == []
 
 
 def test_images_that_are_not_shown_are_told(tmp_path: Path) -> None:
@@ -358,15 +277,6 @@ def test_check_of_a_study_that_is_judged(console: Check, tmp_path: Path) -> None
     assert "there is no solution of S1" in err
 
 
-def test_check_tells_mistakes_of_study_and_solutions(console: Check, tmp_path: Path) -> None:
-    """What is wrong in the study file and in the solutions is told at once."""
-    study = write_judged(tmp_path, {"P1/S1.md": ""}, titel="x")
-    code, out, err = outcome(*console, study)
-    assert (code, out) == (1, "")
-    assert "titel" in err
-    assert "S1.md: is empty" in err
-
-
 def test_check_of_a_study_with_rankings(console: Check, tmp_path: Path) -> None:
     """Beside rankings in a file, solutions may lack, and their doubts are told too."""
     study = write_study(tmp_path, study_with(**WORDS), rankings__csv=long_csv())
@@ -380,28 +290,6 @@ def test_check_of_a_study_with_rankings(console: Check, tmp_path: Path) -> None:
     code, _, err = outcome(*console, study)
     assert code == 1
     assert "save it as PNG" in err
-
-
-def test_check_of_a_study_with_nothing(console: Check, tmp_path: Path) -> None:
-    """Without rankings and without solutions, a study lacks its rankings."""
-    study = write_study(tmp_path, study_with(rankings=None))
-    code, _, err = outcome(*console, study)
-    assert code == 1
-    assert err.count("error:") == 1
-    assert "name the file that holds the rankings" in err
-
-
-def test_one_solver_s_texts_are_quick_to_scan() -> None:
-    """Many names and much text take no noticeable time: what is not there is not searched."""
-    many: Mapping[str, object] = {
-        "id": "x",
-        "title": "x",
-        "subjects": [{"id": f"S{i}", "name": f"Name{i}", "experience": i} for i in range(300)],
-    }
-    known = terms(ExperienceSpec.model_validate(many))
-    assert len(known) == 600
-    code = "some ordinary text of a plan\n" * 20_000
-    assert find_hits(code, known) == []
 
 
 def test_no_library_is_loaded_for_text(tmp_path: Path) -> None:

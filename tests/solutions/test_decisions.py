@@ -90,23 +90,6 @@ def test_digests_follow_redactions(tmp_path: Path) -> None:
     assert checked(judged(tmp_path, *entries))[0].by_problem["P1"]["S1"].digest == now["S1"].digest
 
 
-def test_names_are_redacted_as_they_are_written(tmp_path: Path) -> None:
-    """A family name that is an ordinary word, unless the word is searched for in any case too."""
-    subjects = [{"id": f"S{n}", "name": "Ann May", "experience": n} for n in range(1, 7)]
-    entries = [decision(words, "redact", "P1", "S1") for words in ("May", "Claude")]
-    draft = write_judged(
-        tmp_path,
-        FILES,
-        subjects=subjects,
-        judging={"identity_words": ["Claude"], "reviewed": entries},
-    )
-    files = check_solutions(draft_study(draft), complete=True)[0].by_problem["P1"]["S1"].files
-    assert [(one.words, one.exact) for one in files[0].redactions] == [
-        ("May", True),
-        ("Claude", False),
-    ]
-
-
 def test_decisions_about_words_that_are_gone(tmp_path: Path) -> None:
     """The entry is named, and harmless."""
     study = judged(
@@ -144,13 +127,3 @@ def test_mistakes_have_a_place(tmp_path: Path, entry: dict[str, str], message: s
     assert len(mistakes) == 1
     assert "judging.reviewed[1]" in mistakes[0]
     assert message in mistakes[0]
-
-
-def test_a_decision_is_made_once(tmp_path: Path) -> None:
-    """Also where it is written differently; those who practice are not declared."""
-    twice = [decision(words, "accept", "P1", "S1") for words in ("Claude", "claude")]
-    practiced = decision("x", "redact", "P0", "anybody")
-    study = judged(tmp_path, *twice, practiced, practice="P0")
-    (mistake,) = draft_study(study).mistakes
-    assert "is decided twice" in str(mistake)
-    assert mistake.key == "judging.reviewed[2]"

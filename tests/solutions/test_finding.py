@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 import pikepdf
 import pytest
 
-from quem.solutions import is_unchanged
-from quem.solutions.files import natural
 from tests.examples import PROBLEMS, SOLVERS, study_with
 from tests.solutions.made import found_in, image, messages, write_judged
 
@@ -32,18 +30,6 @@ def pdf(password: str = "") -> bytes:
     locked = pikepdf.Encryption(owner=password, user=password) if password else False
     document.save(out, encryption=locked)
     return out.getvalue()
-
-
-def test_every_solver_has_a_solution(tmp_path: Path) -> None:
-    """Solutions are found by problem and solver, in the order of the study file."""
-    solutions, mistakes, warnings = found_in(write_judged(tmp_path))
-    assert (mistakes, warnings) == ([], [])
-    assert list(solutions.by_problem) == list(PROBLEMS)
-    assert [list(group) for group in solutions.by_problem.values()] == [list(SOLVERS)] * 2
-    assert len(solutions) == 14
-    assert solutions.group("P1")["S1"].files[0].kind == "markdown"
-    assert solutions.group("P1")["S1"].files[0].name.endswith("solutions/P1/S1.md")
-    assert solutions.group("nothing") == {}
 
 
 @pytest.mark.parametrize(
@@ -98,15 +84,6 @@ def test_ids_of_any_kind(solver: str, name: str, tmp_path: Path) -> None:
     assert (mistakes, warnings) == ([], [])
     assert solver in solutions.group("P1")
     assert "gpt-4" not in solutions.group("P1")
-
-
-def test_another_version_is_not_taken_for_the_system(tmp_path: Path) -> None:
-    """A file whose name goes on behind the id and a dot is not that solver's."""
-    study = write_judged(tmp_path, {"P1/S1.1.md": "x"})
-    solutions, mistakes, warnings = found_in(study)
-    assert mistakes == []
-    assert len(solutions.group("P1")["S1"].files) == 1
-    assert [doubt.code for doubt in warnings] == ["unknown-solution"]
 
 
 def test_a_folder_is_one_solution(tmp_path: Path) -> None:
@@ -210,16 +187,6 @@ def test_mistakes_name_place_and_remedy(case: str, tmp_path: Path) -> None:
     assert part in message
 
 
-def test_all_mistakes_at_once(tmp_path: Path) -> None:
-    """One run tells everything that is wrong, the texts for judges included."""
-    files: Files = {"P1/S1.md": "", "P1/S2.md": None, "P2/S3.svg": "<svg", "P2/S3.md": None}
-    study = write_judged(tmp_path, files, judging={"briefing": "gone.md", "practice": "P0"})
-    mistakes = messages(study)
-    assert len(mistakes) == 5
-    for part in ("gone.md", "S1.md", "of S2", "S3.svg", "P0"):
-        assert sum(part in message for message in mistakes) == 1
-
-
 def test_a_pdf_needs_what_draws_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the extra, a PDF is refused with the advice to install it."""
     monkeypatch.setattr("quem.blinding.pdf.can_draw", lambda: False)
@@ -242,30 +209,6 @@ def test_missing_solutions_are_declared(tmp_path: Path) -> None:
     for complete in (True, False):
         (message,) = messages(study, complete=complete)
         assert "declares the solution of S1 missing, and here it is; remove one" in message
-
-
-def test_assisted_and_withheld_solvers_have_solutions(tmp_path: Path) -> None:
-    """All solvers whose solutions are judged need one, whether they are in the result or not."""
-    study = write_judged(
-        tmp_path,
-        {"P1/W.md": "x", "P2/W.md": "x", "P1/both.md": "x"},
-        withheld=["W"],
-        assisted=[{"id": "both", "by": "sys", "person": "S1"}],
-    )
-    (message,) = messages(study)
-    assert "solutions/P2: there is no solution of both" in message
-
-
-def test_solutions_are_optional_beside_rankings(tmp_path: Path) -> None:
-    """A study whose rankings come from a file may have some of its solutions, or none."""
-    study = write_judged(tmp_path, {"P1/S1.md": None, **dict.fromkeys(NONE_OF_P2)})
-    solutions, mistakes, _ = found_in(study, complete=False)
-    assert mistakes == []
-    assert (len(solutions), list(solutions.by_problem)) == (6, ["P1"])
-    assert messages(write_judged(tmp_path, solutions="elsewhere"), complete=False) == []
-
-
-NONE_OF_P2 = [f"P2/{solver}.md" for solver in SOLVERS]
 
 
 @pytest.mark.parametrize(
@@ -345,13 +288,6 @@ def test_strange_files_are_told(tmp_path: Path) -> None:
     ]
 
 
-def test_many_strange_files_are_told_shortly(tmp_path: Path) -> None:
-    """A folder full of other files does not flood the terminal."""
-    _, _, warnings = found_in(write_judged(tmp_path, {f"P1/other-{i}.md": "x" for i in range(99)}))
-    assert len(warnings) == 11
-    assert "89 more fit no declared solver" in warnings[-1].message
-
-
 def test_practice_is_by_anybody(tmp_path: Path) -> None:
     """Solvers of the practice problem need not be declared, and it is no ordinary problem."""
     files: Files = {"P0/one.md": "x", "P0/two/a.md": "x", "P0/two/b.png": image()}
@@ -362,20 +298,6 @@ def test_practice_is_by_anybody(tmp_path: Path) -> None:
     assert "P0" not in solutions.by_problem
     (tmp_path / "solutions/P0/one.txt").write_text("x", encoding="utf-8")
     assert "one has" in messages(study)[0]
-
-
-def test_practice_may_be_declared(tmp_path: Path) -> None:
-    """A practice problem may have a title and a statement like all others."""
-    study = write_judged(
-        tmp_path,
-        {"P0/one.md": "x", "/p0.md": "Try it."},
-        judging={"practice": "P0"},
-        problems=[{"id": "P0", "statement": "p0.md"}, {"id": "P1"}, {"id": "P2"}],
-    )
-    solutions, mistakes, _ = found_in(study)
-    assert mistakes == []
-    assert list(solutions.by_problem) == ["P1", "P2"]
-    assert "P0" in solutions.statements
 
 
 def test_texts_for_judges(tmp_path: Path) -> None:
@@ -431,27 +353,6 @@ def test_texts_have_to_be_there(
     for complete in (True, False):
         (message,) = messages(study, complete=complete)
         assert part in message
-
-
-def test_digests_tell_changes(tmp_path: Path) -> None:
-    """The digest of a solution is that of its bytes, as sha256sum prints it."""
-    files: Files = {"P1/S2.md": None, "P1/S2.txt": "A plan.", "P1/S3.md": "A plan!"}
-    group = found_in(write_judged(tmp_path, files))[0].group("P1")
-    first = group["S1"].digest
-    assert first == group["S4"].digest
-    assert first == group["S2"].digest != group["S3"].digest
-    assert is_unchanged(group["S1"], first)
-    (tmp_path / "solutions/P1/S1.md").write_text("Another plan.", encoding="utf-8")
-    assert not is_unchanged(group["S1"], first)
-    (tmp_path / "solutions/P1/S4.md").unlink()
-    assert not is_unchanged(group["S4"], first)
-    assert not is_unchanged(None, first)
-
-
-def test_people_count_naturally() -> None:
-    """Numbers in names are ordered as numbers, and any name can be ordered."""
-    names = ["10.md", "2.md", "1.md", "b", "A", "a", "²", "9" * 5000]
-    assert sorted(names, key=natural)[:3] == ["1.md", "2.md", "10.md"]
 
 
 def test_stays_light(tmp_path: Path) -> None:

@@ -97,39 +97,6 @@ def test_diagrams_are_told(text: str, line: int, count: str, tmp_path: Path) -> 
     assert message.startswith(f"{count} shown as code")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Let $x^2 + 1$ be", "$$\n\\sum_i x_i\n$$", "\\(a+b\\)",
-        "It costs $5 and $6.", "US$5/US$6", "from $5 to 10$ each", "$5-$10", "$ x $", "\\$x^2\\$",
-        "between $1,000 and $2,000; $x", "`$x^2$` and ``\\(a\\)``", "```\n$x^2$\n\\(a\\)\n```",
-        "    $x^2$\n", "$HOME and $PATH", "a $5\n\nb^2$", "100$", "$$", "run $A, then $B",
-        "<pre>$x^2$</pre>", "<code>\\(a\\)</code>", "[x] (y) \\* \\_",
-        "```html\n<script>f()</script><svg/>\n```", "`<svg>` and `<script>`",
-    ],
-)  # fmt: skip
-def test_formulas_and_code_are_no_losses(text: str, tmp_path: Path) -> None:
-    """Formulas are set, and code is shown as it is."""
-    assert losses(tmp_path, "a.md", text) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        PARAGRAPH + "<script>track('visit')</script>",
-        PARAGRAPH + "<p id=end>The end.</p><script>blink('#end')</script>",
-        PARAGRAPH + "<p id=top></p><a href='#top' class=x>Up</a>",
-        "<style>@media print { .no-print { display: none } }</style><p class=no-print>x</p>",
-        "<style>.menu .sub {display: none}</style><p class=sub>x</p>",
-        "<p style='opacity: 0.5'>x</p><p style='display:block'>y</p>",
-        "<div style='display:none'></div>" + PARAGRAPH,
-    ],
-)
-def test_what_reads_the_same_is_no_loss(text: str, tmp_path: Path) -> None:
-    """Scripts and styles that show and hide no text are not told."""
-    assert losses(tmp_path, "a.html", text) == []
-
-
 def test_losses_are_told_by_check_and_in_the_preview(tmp_path: Path) -> None:
     """The organizer sees what is lost beside the solution, and judges do not."""
     study = write_site(tmp_path, problems=1, judging="{}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from quem.store.engine import Store
 
 AMY = Organizer(id="amy", name="Amy")
-BOB = Organizer(id="bob", role="observer")
+BOB = Organizer(id="bob")
 
 
 def sync(store: Store, declared: Sequence[Organizer]) -> None:
@@ -33,31 +33,29 @@ def linked(store: Store, organizer: str = DEFAULT) -> str:
         return studies.session_of(organizers.issue_organizer_link(c, STUDY, organizer))
 
 
-def who(store: Store, session: str) -> tuple[str, str] | None:
-    """Whose session it is, and in which role."""
+def who(store: Store, session: str) -> str | None:
+    """Whose session it is."""
     with store.read() as c:
         organizer = organizers.organizer_of_session(c, STUDY, session)
-    return (organizer.id, organizer.role) if organizer else None
+    return organizer.id if organizer else None
 
 
 def test_links_last_until_they_are_replaced_or_their_owner_goes(store: Store) -> None:
     """A start changes no link of who is still named; the others end, but for those added."""
     default = linked(store)
     sync(store, ())
-    assert who(store, default) == (DEFAULT, "manager")
+    assert who(store, default) == DEFAULT
     with store.write() as c:
         organizers.add_organizer(c, STUDY, Organizer(id="eve"), "shell")
     eve = linked(store, "eve")
     sync(store, (AMY, BOB))
     assert who(store, default) is None
     amy, bob = linked(store, "amy"), linked(store, "bob")
-    assert who(store, bob) == ("bob", "observer")
-    sync(store, (AMY, Organizer(id="bob")))
-    assert who(store, bob) == ("bob", "manager")
-    assert who(store, linked(store, "amy")) == ("amy", "manager")
+    assert who(store, bob) == "bob"
+    assert who(store, linked(store, "amy")) == "amy"
     assert who(store, amy) is None
     sync(store, (BOB,))
-    assert who(store, eve) == ("eve", "manager")
+    assert who(store, eve) == "eve"
     with store.write() as c:
         organizers.revoke_organizer_link(c, STUDY, "bob", "organizer:eve")
     assert who(store, bob) is None

@@ -14,17 +14,6 @@ from quem.study.blocks import PairCounts, block_sizes, deal_blocks
 _SIZES = st.integers(2, 12)
 
 
-@given(n=st.integers(1, 60), block_size=_SIZES)
-def test_sizes_are_as_few_and_as_equal_as_can_be(n: int, block_size: int) -> None:
-    """Blocks overlap in one solution, none is larger than asked, and none more is needed."""
-    sizes = block_sizes(n, block_size)
-    assert sum(sizes) == n + len(sizes) - 1
-    assert max(sizes) <= max(block_size, 1)
-    assert max(sizes) - min(sizes) <= 1
-    # One block fewer could not hold them.
-    assert len(sizes) == 1 or (len(sizes) - 1) * block_size < n + len(sizes) - 2
-
-
 @given(n=st.integers(1, 40), block_size=_SIZES, seed=st.integers(0, 1000))
 def test_every_solution_is_dealt_and_all_hang_together(n: int, block_size: int, seed: int) -> None:
     """Each solver has a place, nobody stands in one block twice, and blocks form one chain."""
@@ -58,16 +47,3 @@ def test_pairs_meet_about_equally_often(n: int, block_size: int) -> None:
         spreads.append(sum((t - mean) ** 2 for t in times) / len(times))
         assert min(times) > 0 or not balanced
     assert spreads[0] < 0.5 * spreads[1]
-
-
-def test_the_same_chance_gives_the_same_blocks() -> None:
-    """Dealing depends on its arguments alone."""
-    solvers = [f"S{number}" for number in range(20)]
-    one, same, other = (deal_blocks(solvers, 8, PairCounts(), Random(s)) for s in (1, 1, 2))
-    assert one == same != other
-
-
-def test_a_group_that_fits_is_one_block() -> None:
-    """Nothing is split that one list can hold."""
-    (block,) = deal_blocks(["a", "b", "c"], 8, PairCounts(), Random(1))
-    assert sorted(block) == ["a", "b", "c"]

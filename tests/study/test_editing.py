@@ -66,18 +66,6 @@ def test_lines_that_are_not_meant_stay() -> None:
     ]
 
 
-def test_people_move_from_systems_to_subjects() -> None:
-    """The item leaves one list for another; what was said of it stays as a comment."""
-    changes = [
-        ListChange(("systems",), frozenset({0})),
-        ListChange(("subjects",), added=({"id": "a", "experience": 2.5},)),
-    ]
-    new = edited(STUDY, changes)
-    assert (
-        "subjects:\n  - {id: a, experience: 2.5}\n# nobody\nsystems:\n  # ours\n  - {id: b" in new
-    )
-
-
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_line_ends_and_marks_stay(end: str, mark: str) -> None:
@@ -152,13 +140,6 @@ def test_what_is_meant_is_what_comes_out(changes: list[ListChange | ValueChange]
     for key in {"kind", "title", "rankings", "judging"} - touched:
         lines = [line for line in text.split("\n") if line.startswith(f"{key}:")]
         assert all(line in new.split("\n") for line in lines)
-
-
-def test_aliases_are_left_alone() -> None:
-    """What other places refer to is not changed with them."""
-    text = "systems: &all [{id: a}]\nsubjects: *all\n"
-    with pytest.raises(QuemError, match=r"edit the file itself|alias|anchor"):
-        edited(text, [ListChange(("subjects",), added=({"id": "b"},))])
 
 
 VALID = "id: x\nproblems: [{id: P1}]\njudges: []\nsystems: [{id: a}]\nrankings: {from: store}\n"

@@ -8,7 +8,7 @@ import pytest
 
 import quem
 from quem.errors import QuemError
-from tests.examples import long_csv, study_with
+from tests.examples import long_csv
 from tests.study.test_mistakes import STUDY, mistakes_of
 
 if TYPE_CHECKING:
@@ -44,16 +44,6 @@ def test_ids_of_a_broken_list_are_not_missed(
         mistake for mistake in mistakes if "rankings.csv" in mistake or "there is" in mistake
     ]
     assert len(mistakes) == (2 if "idd" in new else 1)
-
-
-def test_a_broken_list_spares_preflib_files_too(make_study: Callable[..., Path]) -> None:
-    """Orders of judges and solvers that a broken list may have held are no mistakes."""
-    source = [{"file": "p.toc", "problem": "P1"}]
-    orders = "# ALTERNATIVE NAME 1: S1\n# ALTERNATIVE NAME 2: S9\n3: 1,2\n"
-    study = study_with(rankings=source, judges=["J1"], systems=["sys"], problems={"P1": 1})
-    mistakes = mistakes_of(make_study(study, p__toc=orders))
-    assert len(mistakes) == 3
-    assert all("must be a" in mistake for mistake in mistakes)
 
 
 WIDE = "solver,J1:P1,J1:P2,J2:P1\nS1,1,1,1\nS2,2,2,2\nS3,3,3,3\n"
@@ -100,28 +90,6 @@ def test_a_wrong_table_is_told_once(
     (mistake,) = mistakes_of(path)
     assert mistake.startswith(f"rankings.csv{place and ':'}{place}: ")
     assert message in mistake
-
-
-def test_a_rank_of_zero_is_a_rank(make_study: Callable[..., Path]) -> None:
-    """Ranks may be counted from 0."""
-    path = make_study(STUDY, rankings__csv=long_csv().replace("S1,1\n", "S1,0\n"))
-    assert quem.load_study(path, kind="experience").rankings is not None
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("ranking.csv", "there is no file 'ranking.csv'; did you mean rankings.csv?"),
-        ("none/r.csv", "there is no file 'none/r.csv'; check its name"),
-        (".", "'.' is a folder; name a file inside it"),
-    ],
-)
-def test_a_missing_file_is_told_where_it_is_named(
-    name: str, message: str, make_study: Callable[..., Path]
-) -> None:
-    """What the study names and is not there is a mistake of the study file."""
-    (mistake,) = mistakes_of(make_study(STUDY.replace("rankings.csv", name)))
-    assert mistake == f"study.yaml:16:30: rankings.file: {message}"
 
 
 @pytest.mark.parametrize("start", [b"PK\x03\x04\x14\x00", b"\xd0\xcf\x11\xe0\xa1\xb1"])
@@ -179,20 +147,6 @@ def test_numbers_as_people_write_them(
     assert "2 percent" not in mistake
 
 
-def test_years_of_at_least_are_kept_once(make_study: Callable[..., Path]) -> None:
-    """5 and 5.0 are the same years."""
-    study = quem.load_study(
-        make_study(STUDY.replace("level: 0.95", "at_least: [5, 8, 5.0]")), kind="experience"
-    )
-    assert study.spec.analysis.at_least == (5.0, 8.0)
-
-
-def test_a_cell_is_told_in_short(make_study: Callable[..., Path]) -> None:
-    """A cell of thousands of characters is cut wherever it is told."""
-    table = long_csv().replace("J1,P1,S2,3", f"{'j' * 3000},P1,{'s' * 3000},3")
-    assert all(len(m) < 200 for m in mistakes_of(make_study(STUDY, rankings__csv=table)))
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -212,21 +166,3 @@ def test_a_wrong_setting_is_named_in_our_words(
     with pytest.raises(QuemError) as caught:
         quem.analyze(study, **settings)
     assert str(caught.value).startswith(message)
-
-
-def test_scores_of_a_study_of_averages_are_placed(make_study: Callable[..., Path]) -> None:
-    """A setting that does not suit the study is told at its line, or by its name."""
-    averages = "solver,average_rank\n" + "".join(f"S{i},{i}\n" for i in range(1, 7))
-    text = STUDY.replace("from: long", "from: averages")
-    path = make_study(text.replace("level: 0.95", "score: blom"), rankings__csv=averages)
-    (mistake,) = mistakes_of(path)
-    assert mistake.startswith("study.yaml:18:10: analysis.score: needs the ranks")
-    study = quem.load_study(make_study(text, rankings__csv=averages), kind="experience")
-    with pytest.raises(QuemError, match=r"^score: needs the ranks"):
-        quem.analyze(study, score="blom")
-
-
-def test_a_path_is_no_study() -> None:
-    """Who forgets to load is told how to."""
-    with pytest.raises(TypeError, match="load it first"):
-        quem.analyze("study.yaml")  # type: ignore[call-overload]

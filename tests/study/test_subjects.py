@@ -116,7 +116,6 @@ def test_before_the_session_is_closed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ("solving: {editor: false, uploads: []}", "allow one of the two"),
         ("solving: {uploads: [../x]}", "is not an ending"),
         ("solving: {people: [{id: S1}, {id: S1}]}", "the id 'S1' is there twice"),
         ("solving: {people: [{id: J1}]}", "'J1' is also a judge"),
@@ -147,6 +146,6 @@ def test_nobody_is_added_under_the_id_of_a_system(tmp_path: Path) -> None:
     """Closing would write their solution over the system's."""
     path = study(tmp_path, None, "solving: {}\nrankings: {from: store}\n")
     for one in ("sys", "J1"):
-        result = CliRunner().invoke(main, ["solve", str(path), "--add", one])
+        result = CliRunner().invoke(main, ["links", "people", str(path), "--add", one])
         assert result.exit_code == 1
         assert "is a judge or another solver" in str(result.exception)

@@ -1,4 +1,4 @@
-"""``quem invite`` that is killed at random moments while it sends: nobody gets two letters.
+"""``quem links --mail`` that is killed at random moments while it sends: nobody gets two letters.
 
 One or two commands send at once. After each kill others go on. At the end, what became of each
 letter is compared with what the mail server was given.
@@ -77,7 +77,15 @@ class InvitationTrial:
         return "250 OK"
 
     def _started(self, host: MailHost, count: int) -> list[subprocess.Popen[bytes]]:
-        command = [*_QUEM, "invite", str(self._study), "--database", self._database]
+        command = [
+            *_QUEM,
+            "links",
+            "judges",
+            str(self._study),
+            "--mail",
+            "--database",
+            self._database,
+        ]
         return [
             subprocess.Popen(
                 command,

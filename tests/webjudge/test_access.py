@@ -1,4 +1,4 @@
-"""Who may do what: managers, observers, judges and strangers; and what is logged of it."""
+"""Who may do what: organizers, judges and strangers; and what is logged of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from quem.store.judges import judges_of
 from quem.store.organizers import issue_organizer_link
 from quem.store.studies import reveal, status_of
 from tests.webjudge.sites import (
-    SECRETS,
     enter_as,
     enter_dashboard,
     fake_analysis,
@@ -34,14 +33,13 @@ if TYPE_CHECKING:
     from quem.store.judges import StoredJudge
     from webjudge import Site
 
-NAMED = "organizers: [{id: amy, name: Amy <i>}, {id: bob, name: Bob, role: observer}]"
+NAMED = "organizers: [{id: amy, name: Amy <i>}, {id: bob, name: Bob}]"
 SURE = {"sure": "yes"}
-# What everybody may open, and what an observer may.
+# What everybody may open.
 OPEN = {
     *("static", "healthz", "access.front", "access.judge_link", "access.dashboard_link"),
     "access.subject_link",
 }
-FOR_OBSERVERS = {"dashboard.overview", "dashboard.leave"}
 PARTS = {
     "letters": "reminders",
     "role": "judge",
@@ -97,7 +95,7 @@ def open_for(app: Flask, client: FlaskClient) -> set[str]:
 def test_every_address_knows_who_may_open_it(
     app: Flask, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a closed study, whose results are there: nobody, an observer, a judge, a manager."""
+    """Of a closed study, whose results are there: nobody, a judge, an organizer."""
     fake_analysis(monkeypatch)
     rank_all(site, "J1", "J2")
     set_life(site, "open")
@@ -105,37 +103,13 @@ def test_every_address_knows_who_may_open_it(
     everything = {endpoint for endpoint, *_ in addresses(app)}
     dashboard = {e for e in everything if e.startswith(("dashboard.", "preview."))}
     assert len(dashboard) > 20
-    observer = enter_dashboard(app, site, "bob")
     assert open_for(app, app.test_client()) == OPEN - {"access.front"}
     before = state_of(site), ids_of(site), done(site)
-    assert open_for(app, observer) == OPEN | FOR_OBSERVERS
     judge = open_for(app, enter_as(app, site, "J1"))
     assert judge & dashboard == set()
     assert judge > OPEN
     assert (state_of(site), ids_of(site), done(site)) == before
     assert open_for(app, enter_dashboard(app, site, "amy")) >= OPEN | dashboard
-
-
-def test_an_observer_sees_progress_only(app: Flask, site: Site) -> None:
-    """The overview has no button, no link of a judge and no way on; alerts are there."""
-    rank(site, "J1", "P1")
-    observer = enter_dashboard(app, site, "bob")
-    for state in ("trial", "open", "paused", "closed"):
-        if state != "trial":
-            set_life(site, state)
-        page = observer.get("/dashboard").text
-        assert "1 of 3" in page
-        assert ("2 judges have no link yet" in page) == (state != "closed")
-        assert "Bob, observer" in page
-        assert re.findall(r'(?:href|action)="(/dashboard[^"]*)"', page) == ["/dashboard"] * 2 + [
-            "/dashboard/leave"
-        ]
-        assert re.findall(r"<button[^>]*>([^<]*)", page) == ["Log out"]
-        assert not [word for word in SECRETS if word in page]
-    refused = observer.get("/dashboard/words")
-    assert refused.status_code == 403
-    assert "observer" in refused.text
-    assert 'href="/dashboard/events"' in enter_dashboard(app, site, "amy").get("/dashboard").text
 
 
 def test_a_login_outlives_browser_and_server(app: Flask, site: Site) -> None:
@@ -166,11 +140,11 @@ def test_a_login_outlives_browser_and_server(app: Flask, site: Site) -> None:
 
 
 def test_organizers_leave_with_the_study_file(app: Flask, site: Site) -> None:
-    """Who is taken out of the file is locked out at the next start; roles are those of the file."""
+    """Who is taken out of the file is locked out at the next start."""
     from webjudge import open_site
 
     amy, bob = enter_dashboard(app, site, "amy"), enter_dashboard(app, site, "bob")
-    text = site.path.read_text().replace(NAMED, "organizers: [{id: bob, role: manager}]")
+    text = site.path.read_text().replace(NAMED, "organizers: [{id: bob}]")
     site.path.write_text(text)
     open_site(site.path).store.close()
     assert amy.get("/dashboard").status_code == 401

@@ -10,7 +10,7 @@ import pytest
 import quem
 from quem.store.exporting import submitted_rankings
 from tests.served import write_judging_study
-from tests.webjudge.sites import enter_dashboard, set_life
+from tests.webjudge.sites import set_life
 from tests.webjudge.test_judging import data_of, enter, gids, put
 from webjudge import create_app, open_site
 
@@ -80,27 +80,6 @@ def test_blocks_are_stored_and_analysed_as_such(site: Site) -> None:
         assert sorted(of["block"]) == [1, 1, 1, 2, 2, 2]
         assert of["solver"].nunique() == 5
     assert set(frame.loc[frame["occasion"] == 2, "block"]) <= {1, 2}
-
-
-def test_the_dashboard_counts_blocks(site: Site) -> None:
-    """Progress is over blocks, and each has a row."""
-    app = create_app(site)
-    client = enter(app, site)
-    assert put(client, gids(client)[0], submit=True).status_code == 200
-    page = enter_dashboard(app, site).get("/dashboard").text
-    assert "of 10" in page or "10 groups" in page
-    assert page.count("block 1") >= 2
-    assert page.count("block 2") >= 2
-
-
-def test_a_preview_has_blocks_that_stay(site: Site) -> None:
-    """Each page of the preview is the same each time, with the parts that judges get."""
-    client = enter_dashboard(create_app(site), site)
-    titles = _titles(client.get("/dashboard/preview").text)
-    assert titles[:2] == ["Problem 0, part 1 of 2", "Problem 0, part 2 of 2"]
-    for gid in ("0", "3"):
-        page = client.get(f"/dashboard/preview/g/{gid}").text
-        assert client.get(f"/dashboard/preview/g/{gid}").text == page
 
 
 @pytest.mark.parametrize(

@@ -442,7 +442,7 @@ def test_the_log_as_a_table(dashboard: FlaskClient, site: Site) -> None:
 
 
 def doing(dashboard: FlaskClient) -> list[str]:
-    """What the dashboard says needs doing; each with a reason and, but for observers, a button."""
+    """What the dashboard says needs doing; each with a reason and a button."""
     part = dashboard.get("/dashboard").text.partition('<ul class="todo">')[2].partition("</ul>")[0]
     items = part.split("<li>")[1:]
     assert all('class="btn"' in item and "</p>" in item for item in items)

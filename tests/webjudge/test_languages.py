@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.solutions import check_solutions
 from quem.store.judges import judges_of
-from quem.study.reading import draft_study
 from tests.served import all_ranked
 from tests.webjudge.sites import enter_as, enter_dashboard, set_life, write_site
 from tests.webjudge.test_judging import data_of, gids, put
@@ -79,16 +77,6 @@ def test_the_judges_own_choice_comes_first(app: Flask, site: Site) -> None:
     assert language_of(client, "de") == "de", "another browser"
 
 
-def test_without_any_word_pages_are_in_english(tmp_path: Path) -> None:
-    """No choice, no setting, and a browser that asks for something else."""
-    site = open_site(write_site(tmp_path))
-    client = enter_as(create_app(site), site, "J1")
-    assert language_of(client, "ko-KR") == "en"
-    page = client.get("/judge").text
-    assert 'id="words"' not in page
-    site.store.close()
-
-
 def test_only_languages_that_are_there_can_be_chosen(app: Flask, site: Site) -> None:
     """Anything else is refused, and a cookie that names it is of no account."""
     client = enter_as(app, site, "J1")
@@ -124,16 +112,6 @@ def test_a_choice_in_a_task_leads_back_to_it(app: Flask, site: Site) -> None:
     assert "Seite nicht gefunden." in missing.text
 
 
-def test_who_has_no_link_is_answered_in_the_language_of_the_browser(app: Flask) -> None:
-    """Also where nothing is known of them; pages of organizers are in English."""
-    client = app.test_client()
-    assert language_of(client, "de", "/judge") == "de"
-    assert "persönlichen Link" in client.get("/judge", headers={"Accept-Language": "de"}).text
-    assert language_of(client, "de", "/nothing") == "de"
-    assert language_of(client, "de", "/dashboard") == "en"
-    assert language_of(client, "de", "/dashboard/nothing") == "en"
-
-
 def test_texts_of_the_organizer_are_taken_in_the_judges_language(app: Flask, site: Site) -> None:
     """Where there is none in it, the one that the study file names is shown."""
     client = enter_as(app, site, "J1")
@@ -146,36 +124,6 @@ def test_texts_of_the_organizer_are_taken_in_the_judges_language(app: Flask, sit
         "ja": ["Le briefing", "同意書"],
         "en": ["Le briefing", "Le consentement"],
     }
-
-
-def test_translations_are_checked_like_the_texts(site: Site) -> None:
-    """A translated briefing is searched for names, and must be readable."""
-    sheets = list(site.solutions.sheets())
-    names = [sheet.files[0].path.name for sheet in sheets]
-    assert {"briefing.md", "briefing.de.md", "consent.ja.md"} <= set(names)
-    assert "briefing.old.md" not in names
-    (site.path.parent / "briefing.es.md").mkdir()
-    draft = draft_study(site.path)
-    _, mistakes, _ = check_solutions(draft, complete=True)
-    assert any("briefing.es.md" in str(mistake) for mistake in mistakes)
-
-
-def test_a_preview_can_be_looked_at_in_each_language(app: Flask, site: Site) -> None:
-    """Its links keep the language; without one it is that of the study, whatever the browser."""
-    client = enter_dashboard(app, site)
-    assert language_of(client, "de", "/dashboard/preview") == "fr"
-    assert language_of(client, "de", "/dashboard") == "en"
-    page = client.get("/dashboard/preview?language=de").text
-    assert "Die Einweisung" in page
-    assert 'href="?language=ja"' in page
-    links = re.findall(r'href="(/dashboard/preview/g/[^"]*)"', page)
-    assert links
-    assert all(link.endswith("?language=de") for link in links)
-    task = client.get(links[-1]).text
-    assert "Prüfen und einreichen" in task
-    data = json.loads(re.search(r'id="group-data"[^>]*>(.*?)</script>', task)[1])  # type: ignore[index]
-    assert data["urls"]["solution"].endswith("VERSION?language=de")
-    assert language_of(client, "de", "/dashboard/preview?language=xx") == "fr"
 
 
 def test_letters_are_in_the_judges_language(app: Flask, site: Site) -> None:

@@ -1,4 +1,4 @@
-"""Letters of a running server: the dashboard's page, and reminders in time."""
+"""Letters of a running server: the dashboard's page, invitations and reminders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from quem.store.audit_log import audit_events
 from quem.store.judges import decline, judge_named, judges_of
@@ -21,8 +21,7 @@ from tests.patience import until
 from tests.webjudge.sites import enter_dashboard, make_site, rank, rank_all, set_life
 from tests.webjudge.solving_sites import write_solving_study
 from webjudge import create_app, open_site
-from webjudge.housekeeping import Housekeeping
-from webjudge.mailing import POST, Post, reminders_due
+from webjudge.mailing import POST, Post
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +37,6 @@ URL = "https://judging.example.org"
 MORE = """
 organizer: {name: Zoe Novak, email: zoe@example.net}
 deadline: 2031-05-10
-timezone: Europe/Berlin
-reminders: [{after_days: 3, unless: started}, {before_due_days: 2}]
 """
 
 
@@ -70,11 +67,16 @@ def app(site: Site) -> Iterator[Flask]:
     app.extensions[POST].stop()
 
 
-def sent(app: Flask, host: MailHost) -> set[str]:
-    """Who has got a letter when all are sent, each of them once."""
+def wait_for(app: Flask) -> None:
+    """Wait until no letter is being sent."""
     post: Post = app.extensions[POST]
     if post._thread:  # noqa: SLF001  that it ended is nowhere to be seen
         post._thread.join()  # noqa: SLF001
+
+
+def sent(app: Flask, host: MailHost) -> set[str]:
+    """Who has got a letter when all are sent, each of them once."""
+    wait_for(app)
     assert set(host.receivers.values()) <= {1}
     return set(host.receivers)
 
@@ -163,80 +165,44 @@ def test_nothing_is_sent_without_a_server_or_an_address(
     assert not host.letters
 
 
-def test_observers_send_nothing(tmp_path: Path, host: MailHost) -> None:
-    """Letters are for managers."""
-    more = f"{MORE}organizers: [{{id: amy}}, {{id: bob, role: observer}}]"
-    site = make_site(tmp_path, more=more)
-    client = enter_dashboard(create_app(site, url=URL), site, "bob")
-    for what in ("judge/invitations", "judge/reminders", "subject/thanks", "1/again"):
-        assert client.post(f"/dashboard/mail/{what}").status_code == 403
-    site.store.close()
-    assert not host.letters
-
-
-def test_rules_of_reminders(site: Site) -> None:
-    """They apply from nine in the morning, where the study is, and never twice."""
-    invited = dt.datetime(2031, 5, 2, 21, 30, tzinfo=dt.UTC)
-    with site.store.write() as c:
-        for judge in judges_of(c, site.id):
-            queue_letter(c, site.id, "judge", judge.key, "invite", 1)
-        old = {"state": "sent", "sent_at": invited, "made_at": invited, "due_at": invited}
-        c.execute(update(MailRow).values(**old))
-        for key in c.execute(select(JudgeRow.key)).scalars().all():
-            link = {"session_hash": f"made up {key}", "linked_at": invited}
-            c.execute(update(JudgeRow).where(JudgeRow.key == key).values(**link))
-        decline(c, judge_named(c, site.id, "J3"))
-
-    def due(day: int, hour: int, minute: int = 0) -> list[str]:
-        at = dt.datetime(2031, 5, day, hour, minute, tzinfo=dt.UTC)
-        with site.store.read() as c:
-            return [planned.one.judge.id for planned in reminders_due(c, site, "judge", at)]
-
-    assert due(9, 12) == []
+def test_one_or_all_are_reminded_once_a_day(app: Flask, site: Site, host: MailHost) -> None:
+    """Who has finished, declined, or was written to within a day gets no reminder."""
     set_life(site, "open")
+    invited = now() - dt.timedelta(days=2)
+    with site.store.write() as c:
+        c.execute(update(JudgeRow).values(session_hash=JudgeRow.id, linked_at=invited))
+        decline(c, judge_named(c, site.id, "J3"))
     rank(site, "J2", "P1", kind="save")
     rank_all(site, "J4")
-    # It was the 2nd of May in Berlin, two hours ahead of UTC, and the 5th comes three days later.
-    assert due(5, 6, 59) == []
-    assert due(5, 7) == ["J1"]
-    assert due(8, 6, 59) == ["J1"]
-    assert due(8, 7) == ["J1", "J2"]
-    assert due(10, 21, 59) == ["J1", "J2"]
-    assert due(10, 22) == ["J1"]
+    client = enter_dashboard(app, site)
+
+    def remind(**form: int) -> list[str]:
+        before = len(host.letters)
+        client.post("/dashboard/mail/judge/reminders", data=form)
+        wait_for(app)
+        return [letter["To"].addresses[0].addr_spec for letter in host.letters[before:]]
+
+    with site.store.read() as c:
+        keys = {judge.id: judge.key for judge in judges_of(c, site.id)}
+    page = words(client, "/dashboard/judges/invitations")
+    assert "Remind 2 judges" in page
+    assert page.count("Remind J") == 2
+    assert remind(key=keys["J1"]) == ["j1@example.org"]
+    reminder = host.letters[-1]
+    assert reminder["List-Unsubscribe"] == "<mailto:zoe@example.net?subject=No%20reminders>"
+    assert "The link that you were sent still works" in reminder.get_content()
+    assert "/j/" not in reminder.get_content()
+    assert remind(key=keys["J1"]) == remind(key=keys["J4"]) == []
+    assert "Remind 1 judge" in words(client, "/dashboard/judges/invitations")
+    assert remind() == ["j2@example.org"]
+    assert remind() == []
     with site.store.write() as c:
-        judge = judge_named(c, site.id, "J1")
-        queue_letter(c, site.id, "judge", judge.key, "remind", 1)
-        day = dt.datetime(2031, 5, 5, 7, 1, tzinfo=dt.UTC)
-        mine = MailRow.kind == "remind"
-        c.execute(update(MailRow).where(mine).values(state="sent", made_at=day, sent_at=day))
-    assert due(7, 12) == []
-    assert due(8, 12) == ["J1", "J2"]
+        c.execute(update(MailRow).values(sent_at=invited, made_at=invited))
+    assert remind() == ["j1@example.org", "j2@example.org"]
+    with site.store.write() as c:
+        c.execute(update(MailRow).values(sent_at=invited, made_at=invited))
     set_life(site, "paused")
-    assert due(8, 12) == []
-
-
-@pytest.mark.parametrize("hour", [8, 9, 20])
-def test_a_server_reminds_in_the_morning(
-    app: Flask, site: Site, host: MailHost, monkeypatch: pytest.MonkeyPatch, hour: int
-) -> None:
-    """Its housekeeping sends them once a day, between nine and twenty o'clock."""
-    set_life(site, "open")
-    with site.store.write() as c:
-        early = dt.datetime(2031, 5, 1, 8, tzinfo=dt.UTC)
-        c.execute(update(JudgeRow).values(session_hash=JudgeRow.id, linked_at=early))
-    monkeypatch.setattr(
-        "webjudge.mailing.now", lambda: dt.datetime(2031, 5, 6, hour - 2, 30, tzinfo=dt.UTC)
-    )
-    post: Post = app.extensions[POST]
-    housekeeping = Housekeeping(site)
-    post.keep(housekeeping)
-    housekeeping.start()
-    if hour == 9:
-        until(lambda: len(host.letters) == 3, "reminders")
-    post.stop()
-    housekeeping.stop()
-    assert len(sent(app, host)) == (3 if hour == 9 else 0)
-    assert not site.troubles
+    assert remind() == []
 
 
 def test_a_server_that_is_not_there_is_said(
@@ -281,7 +247,7 @@ def test_people_who_solve_are_invited_before_judges(tmp_path: Path, host: MailHo
         later = now() - dt.timedelta(days=4)
         c.execute(update(MailRow).values(sent_at=later, made_at=later))
         refuse(c, subject_named(c, site.id, "S2"))
-    assert "Send 1 reminder" in words(client, "/dashboard/solving")
+    assert "Remind 1 person" in words(client, "/dashboard/solving")
     client.post("/dashboard/mail/subject/reminders")
     until(lambda: len(host.letters) == 3, "the reminder")
     assert "s1@example.org" in str(host.letters[-1]["To"])

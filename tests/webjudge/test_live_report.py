@@ -24,7 +24,6 @@ from tests.webjudge.sites import (
     set_life,
 )
 from webjudge import create_app
-from webjudge.report import LiveReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,18 +85,6 @@ def trail(site: Site) -> list[str]:
     return [event.what for event in reversed(events) if event.actor == "organizer"]
 
 
-def test_a_study_that_opens_again_is_hidden_again(
-    dashboard: FlaskClient, site: Site, run: list[dict[str, Any]]
-) -> None:
-    """A report that was made while the study was closed is not shown once it is open."""
-    set_life(site, "closed")
-    assert "The summary" in dashboard.get("/dashboard/report/").text
-    assert dashboard.get("/dashboard/report/ranks.csv").status_code == 200
-    set_life(site, "open")
-    assert [dashboard.get(path).status_code for path in RESULTS] == [403] * 4
-    assert len(run) == 1
-
-
 def test_what_judges_wrote(dashboard: FlaskClient, site: Site) -> None:
     """After closing, comments, reasons and recognized authors stand there, escaped."""
     rank(site, "J1", "P1", TOLD)
@@ -112,12 +99,6 @@ def test_what_judges_wrote(dashboard: FlaskClient, site: Site) -> None:
     assert page.count("recognized the author") == 1
     assert "Judge J2" not in page
     assert "Problem 2" not in page
-
-
-def test_nobody_wrote_anything(dashboard: FlaskClient, site: Site) -> None:
-    """A page without comments says so."""
-    set_life(site, "closed")
-    assert "No comments." in dashboard.get("/dashboard/words").text
 
 
 def test_the_report_is_made_once(site: Site, app: Flask, run: list[dict[str, Any]]) -> None:
@@ -227,21 +208,6 @@ def test_a_broken_analysis_is_no_broken_page(
     assert "secret" not in page
 
 
-def test_a_python_that_cannot_start(
-    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """Whatever prevents the analysis, everybody who waits for it is told."""
-
-    def broken(*_: Any, **__: Any) -> None:  # noqa: ANN401
-        raise OSError("no memory")
-
-    monkeypatch.setattr(subprocess, "run", broken)
-    report = LiveReport(site).get(10)
-    assert report is not None
-    assert "failed" in report.mistakes[0]
-    assert "report: OSError" in caplog.text
-
-
 def test_a_real_report(dashboard: FlaskClient, site: Site) -> None:
     """The analysis of what judges submitted is shown with its files, styled and without scripts."""
     set_life(site, "open")
@@ -274,11 +240,3 @@ def _waited(dashboard: FlaskClient) -> str:
         if "Analysis running" not in page:
             return page
     pytest.fail("the analysis takes too long")
-
-
-def test_a_file_without_a_report(dashboard: FlaskClient, site: Site) -> None:
-    """Where nothing can be analysed, the address of a file leads to the reason."""
-    set_life(site, "closed")
-    for name in ("report.html", "ranks.csv"):
-        answer = dashboard.get(f"/dashboard/report/{name}")
-        assert (answer.status_code, answer.location) == (303, "/dashboard/report/")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from quem.solutions import find_solutions
 from quem.store.ballots import ballots_of
 from quem.store.exporting import submitted_rankings
 from quem.store.judges import judge_named
-from quem.study.reading import draft_study
 from tests.served import all_ranked, write_judging_study
+from tests.webjudge.sites import enter_dashboard, set_life
 from tests.webjudge.test_judging import data_of, enter, gids, opened_an_hour_ago, put
 from webjudge import create_app, open_site
 
@@ -121,21 +121,6 @@ def test_a_page_of_before_cannot_save_for_other_solutions(study: Path) -> None:
         assert sorted(s for g in order_of(site) for s in g) == ["S0", "S1", "S2", "S9", "sys"]
 
 
-def test_every_message_names_its_layout(study: Path) -> None:
-    """Without one, or with an invented one, nothing is saved, submitted or opened again."""
-    with visited(study) as (_, client):
-        (gid,) = gids(client)
-        names = data_of(client, gid)["labels"]
-        for layout in ("", "0" * 32, None, 7, ["x"]):
-            refused = put(client, gid, layout=layout, state=all_ranked(names))
-            assert refused.status_code in (409, 422)
-        assert data_of(client, gid)["revision"] == 0
-        assert put(client, gid, submit=True).status_code == 200
-        body = {"base": 1, "client": "tab-12345678", "change": 2, "layout": "0" * 32}
-        assert client.post(f"/judge/g/{gid}/reopen", json=body).status_code == 409
-        assert data_of(client, gid)["submitted"]
-
-
 def test_a_submitted_ranking_is_kept_and_asks_for_the_new_one_only(study: Path) -> None:
     """It still counts, is marked, and shows the judge's order with one solution to place."""
     with visited(study) as (site, client):
@@ -183,7 +168,7 @@ def test_a_solution_that_goes_stays_in_submitted_rankings(study: Path) -> None:
 
 
 def test_a_changed_solution_is_new_and_a_correction_is_not(study: Path) -> None:
-    """A declared correction takes letter and place; both digests are kept."""
+    """What an organizer says is the same keeps letter and place; both digests are kept."""
     with visited(study) as (site, client):
         (gid,) = gids(client)
         before, page = texts(client, gid), data_of(client, gid)
@@ -192,9 +177,8 @@ def test_a_changed_solution_is_new_and_a_correction_is_not(study: Path) -> None:
     with visited(study) as (site, client):
         (doubt,) = [d for d in _effects(site) if d.code == "solution-changed"]
         assert "1 judge for 1 placement, 1 of them in submitted rankings" in doubt.message
-        digest = doubt.message.partition("sha256: ")[2][:64]
-    fix = f"corrections: [{{problem: P0, solver: S2, sha256: {digest}, reason: a typo}}]"
-    edit(study, "judges:", f"{fix}\njudges:")
+        set_life(site, "open")
+        digest = say(site, "same")
     with visited(study) as (site, client):
         assert [d.code for d in _effects(site)] == ["solution-corrected"]
         now = data_of(client, gid)
@@ -205,26 +189,40 @@ def test_a_changed_solution_is_new_and_a_correction_is_not(study: Path) -> None:
         (old, new) = _digests_of(site, "S2")
         assert new == digest
         assert old != digest
-    edit(study, fix, "corrections: []")
+    solution(study, "S2").write_text("Do something else.\n")
+    with visited(study) as (site, client):
+        assert say(site, "new") != digest
+        assert [d.code for d in _effects(site)] == ["solution-changed"]
+        assert len(set(data_of(client, gid)["labels"]) - set(before)) == 1
+    solution(study, "S2").write_text("Do thing number two.\n")
     with visited(study) as (_, client):
         # Once shown as a correction, it keeps its letter: letters never change.
         assert set(data_of(client, gid)["labels"]) == set(before)
 
 
-def test_undeclared_changes_get_a_new_letter(study: Path) -> None:
-    """Also when the file changes under a running server, between page and save."""
-    with visited(study) as (_, client):
-        (gid,) = gids(client)
-        page = data_of(client, gid)
-        solution(study, "S2").write_text("Do thing number two.\n")
-        refused = put(client, gid, layout=page["layout"], state=all_ranked(page["labels"]))
-        assert refused.status_code == 409
-        labels = data_of(client, gid)["labels"]
-        assert set(labels) - set(page["labels"]) == {"F"}
-        assert len(labels) == len(page["labels"])
-        # What comes back gets the letter that it had.
-        solution(study, "S2").write_text("Do thing number 2.\n\n- first\n- second\n")
-        assert data_of(client, gid)["layout"] == page["layout"]
+def say(site: Site, answer: str) -> str:
+    """Answer what the page of S2 asks, as an organizer; gives the digest of what it is now."""
+    dashboard = enter_dashboard(create_app(site), site)
+    page = "/dashboard/solutions/P0/S2"
+    assert "changed: the same solution?" in dashboard.get("/dashboard/solutions").text
+    asked = dashboard.get(page).text
+    (digest,) = re.findall(r'name="digest" value="(\w+)"', asked)
+    form = {"problem": "P0", "solver": "S2", "answer": answer}
+    assert (
+        dashboard.post("/dashboard/solutions/same", data={**form, "digest": "0"}).status_code == 422
+    )
+    other = open_site(site.path)
+    watching = create_app(other).test_client()
+    cookie = dashboard.get_cookie(f"quem-dashboard-{site.key}")
+    assert cookie is not None
+    watching.set_cookie(cookie.key, cookie.value)
+    assert watching.get(page).text == asked
+    done = dashboard.post("/dashboard/solutions/same", data={**form, "digest": digest})
+    assert done.location.startswith(page)
+    for browser in (dashboard, watching):
+        assert "Is this the same solution?" not in browser.get(page).text
+    other.store.close()
+    return str(digest)
 
 
 def test_a_missing_file_is_a_plain_page_and_an_alert(study: Path) -> None:
@@ -241,35 +239,6 @@ def test_a_missing_file_is_a_plain_page_and_an_alert(study: Path) -> None:
         assert _logged(site, "solution-missing") == [{"problem": "P0", "solver": "S1"}]
         client.get(f"/judge/g/{gid}")
         assert len(_logged(site, "solution-missing")) == 1
-
-
-def test_a_file_that_goes_after_it_was_seen_takes_nothing(study: Path) -> None:
-    """The ranking can be saved and submitted on what the judge saw."""
-    with visited(study) as (site, client):
-        (gid,) = gids(client)
-        page = data_of(client, gid)
-        solution(study, "S1").unlink()
-        assert put(client, gid, submit=True).status_code == 200
-        assert data_of(client, gid)["layout"] == page["layout"]
-        assert site.unreadable() == ["S1 on P0"]
-
-
-def test_a_problem_that_comes_later_is_shown(study: Path) -> None:
-    """Also to judges who have submitted everything."""
-    with visited(study) as (_, client):
-        (gid,) = gids(client)
-        put(client, gid, submit=True)
-        assert "You have submitted all rankings" in client.get("/judge").text
-    edit(study, "problems:", "problems:\n  - {id: P7, title: Late}")
-    folder = study.parent / "solutions" / "P7"
-    folder.mkdir()
-    for name in ("S0", "S1", "S2", "S3", "sys"):
-        (folder / f"{name}.md").write_text(f"Late thing number {name}.\n")
-    with visited(study) as (_, client):
-        assert len(gids(client)) == 2
-        assert "You have submitted all rankings" not in client.get("/judge").text
-    draft = draft_study(study)
-    assert set(find_solutions(draft, complete=True)[0].by_problem) == {"P0", "P7"}
 
 
 def _effects(site: Site) -> list[Any]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from quem.store import studies
-from quem.store.judges import answer_closing, erase_judge, judge_named
-from quem.study.reading import draft_study
+from quem.store.judges import erase_judge, judge_named
 from tests.served import all_ranked, write_judging_study
 from tests.webjudge.sites import enter_dashboard
 from tests.webjudge.test_judging import data_of, enter, gids, put
@@ -131,15 +130,6 @@ def test_questions_at_the_end(client: FlaskClient, site: Site) -> None:
     assert closing(site, name) == {"answers": {"again": "10"}, "written": {}}
 
 
-def test_answers_to_a_removed_question_at_the_end_stay(client: FlaskClient, site: Site) -> None:
-    """What is not asked any more is not taken back by sending the form again."""
-    with site.store.write() as c:
-        judge = judge_named(c, site.id, "J0")
-        answer_closing(c, judge, {"removed": "once"}, {"more": "before"}, {"removed", "more"})
-    client.post("/judge/answers", data={"question-0": "3"})
-    assert closing(site) == {"answers": {"removed": "once", "again": "3"}, "written": {}}
-
-
 def test_nothing_is_kept_of_who_has_not_agreed(tmp_path: Path) -> None:
     """Also if somebody sends the form of the last page."""
     judging = QUESTIONS.replace("{questions", "{consent: c.md, questions", 1)
@@ -182,29 +172,3 @@ def test_the_dashboard_shows_answers_once_closed(client: FlaskClient, site: Site
         assert words in page
     assert "At the end" in page
     assert "all well" in page
-
-
-@pytest.mark.parametrize(
-    ("question", "message"),
-    [
-        ("{id: a, about: solution}", "kind is missing"),
-        ("{id: a, about: solution, kind: scale}", "text is missing"),
-        ("{id: a, about: solution, kind: scale, text: x, range: [1, 20]}", r"range needs .*10"),
-        ("{id: a, about: solution, kind: scale, text: x, ends: [low]}", "ends needs two texts"),
-        ("{id: a, about: task, kind: choice, text: x}", "give the options"),
-        ("{id: a, about: task, kind: choice, text: x, options: [q]}", "two different texts"),
-        ("{id: a, about: task, kind: choice, text: x, options: [q, '']}", "empty text"),
-        ("{id: a, about: task, kind: text, text: x, options: [q, r]}", "use kind: choice"),
-        ("{id: a, about: task, kind: text, text: x, ends: [q, r]}", "use kind: scale"),
-        ("{id: a, about: task, kind: flag, text: x, required: true}", "leave out required"),
-        ("{id: a, about: task, kind: text, text: x, required: perhaps}", "true or false"),
-        ("{id: a, about: placement, text: x}", "leave out kind"),
-        ("{id: a, about: placement}, {id: b, about: placement}", "placements twice"),
-        ("{id: a, about: placement}, {id: a, about: task, kind: text, text: x}", "id 'a' twice"),
-    ],
-)
-def test_mistakes_in_questions_are_named(tmp_path: Path, question: str, message: str) -> None:
-    """With line, column, key, and remedy."""
-    study = write_judging_study(tmp_path, judging=f"{{questions: [{question}]}}")
-    (mistake,) = draft_study(study).mistakes
-    assert re.search(rf"study\.yaml:\d+:\d+: judging.*{message}", str(mistake))

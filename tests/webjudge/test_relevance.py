@@ -6,9 +6,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from quem.store.judges import judges_of
 from tests.commands.test_relevance_session import CASES, write_relevance
-from tests.webjudge.sites import enter_as, enter_dashboard
+from tests.webjudge.sites import enter_as
 from webjudge import create_app, open_site
 
 if TYPE_CHECKING:
@@ -60,33 +59,5 @@ def test_a_judge_sees_no_id_of_a_candidate(tmp_path: Path) -> None:
         # The grade has buttons of its own, and is none of the questions.
         assert [one["questions"] for one in data] == [[], []]
         assert "Say of each how relevant it is to the query." in pages["/judge"]
-    finally:
-        site.store.close()
-
-
-def test_where_judges_rank_the_page_is_that_of_any_study(tmp_path: Path) -> None:
-    """Without grades, nothing speaks of them."""
-    site = open_site(_write(tmp_path, repeat=0, grades=[]))
-    try:
-        pages = _pages(enter_as(create_app(site), site, "J1"))
-        for page in pages.values():
-            assert "zorn" not in page
-            assert not re.search(r"is-grading|How to grade|candidates for it", page)
-            assert "Rank them" in page or "How to rank" in page
-    finally:
-        site.store.close()
-
-
-def test_the_dashboard_lacks_nobody_with_experience(tmp_path: Path) -> None:
-    """A relevance study needs no people as a scale, and its setup does not ask for them."""
-    site = open_site(_write(tmp_path))
-    try:
-        with site.store.read() as c:
-            assert [judge.id for judge in judges_of(c, site.id)] == ["J1", "J2", "J3"]
-        client = enter_dashboard(create_app(site), site)
-        page = client.get("/dashboard/setup").text
-        assert "Nothing is lacking" in page
-        assert "Who made the solutions" not in page
-        assert client.get("/dashboard/solutions/p1/zorn-a").status_code == 200
     finally:
         site.store.close()

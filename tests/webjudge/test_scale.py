@@ -99,12 +99,3 @@ def test_the_overview_of_many_judges(tmp_path: Path) -> None:
         assert more.count('<li class="card mt"') == min(count - MOST_JUDGES, MOST_JUDGES)
         site.store.close()
     assert statements[60] == statements[120]
-
-
-def test_few_judges_are_all_on_the_page(tmp_path: Path) -> None:
-    """Without search, order, and next page."""
-    site = make_site(tmp_path, judges=[f"J{number:03}" for number in range(MOST_JUDGES)])
-    page = enter_dashboard(create_app(site), site).get("/dashboard").text
-    site.store.close()
-    assert page.count('<tr role="row"') == 1 + MOST_JUDGES
-    assert not re.search(r'id="find"|rel="next"|Median', page)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from html import unescape
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,7 @@ from click.testing import CliRunner
 
 from quem.cli import main
 from quem.store.audit_log import audit_events
-from quem.store.organizers import add_organizer, issue_organizer_link
-from quem.study.models import Organizer
+from quem.store.organizers import issue_organizer_link
 from quem.study.reading import read_study
 from tests.importing.made import write_tree
 from tests.webjudge.sites import enter_dashboard, set_life
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
 
     from flask.testing import FlaskClient
 
+    from quem.store.audit_log import AuditEvent
     from webjudge import Site
 
 SETUP = "/dashboard/setup"
@@ -46,19 +45,15 @@ def client(site: Site) -> FlaskClient:
     return enter_dashboard(create_app(site), site)
 
 
-def solvers(**kinds: tuple[str, str]) -> dict[str, str]:
-    """What the form of solvers sends."""
-    sent: dict[str, str] = {}
-    for number, (solver, (kind, years)) in enumerate(kinds.items()):
+ALL_SYSTEMS = {"atlas": ("system", ""), "maria": ("system", "")}
+
+
+def form(more: dict[str, str] | None = None, /, **kinds: tuple[str, str]) -> dict[str, str]:
+    """What the form sends."""
+    sent = dict(more or {})
+    for number, (solver, (kind, years)) in enumerate((kinds or ALL_SYSTEMS).items()):
         sent |= {f"solver-{number}": solver, f"kind-{number}": kind, f"years-{number}": years}
     return sent
-
-
-def before(page: str) -> str:
-    """The text that a page was made of, as a form sends it back."""
-    match = re.search(r'name="before" value="(\w+)"', page)
-    assert match
-    return match[1]
 
 
 def test_the_first_link_leads_to_what_is_missing(site: Site) -> None:
@@ -78,27 +73,30 @@ def test_what_is_missing_is_named_before_opening(site: Site, client: FlaskClient
     assert "not complete: Nobody is named as a person with years of experience; 2 st" in asked
     [warning] = [one for one in site.warnings if one.code == "unwritten-text"]
     assert "task-1.md and 2 more: a line begins with TODO" in warning.message
-    client.post(f"{SETUP}/solvers", data=solvers(atlas=("system", ""), maria=("person", "4")))
-    client.post(f"{SETUP}/judges", data={"names": "Amy"})
-    for text in ("statement/task-1", "statement/task-2", "consent"):
-        page = client.get(f"{SETUP}/text/{text}").text
-        client.post(f"{SETUP}/text/{text}", data={"text": "Do.", "before": before(page)})
+    sent = form({"names": "Amy"}, atlas=("system", ""), maria=("person", "4"))
+    assert client.post(SETUP, data=sent).status_code == 303
+    assert "<code>problems/task-2.md</code>" in client.get(SETUP).text
+    for text in ("problems/task-1", "problems/task-2", "consent"):
+        (site.path.parent / f"{text}.md").write_text("Do.\n")
+    page = client.get(SETUP).text
+    assert "TODO" not in page
+    assert "Nothing is lacking." in page
     assert "not complete" not in client.get("/dashboard/open").text
 
 
 def test_people_are_moved_and_comments_stay(site: Site, client: FlaskClient) -> None:
     """The study file says who is a person; every comment and all else is as it was."""
     old = site.path.read_text()
-    sent = solvers(atlas=("system", ""), maria=("person", "4,5"))
-    assert client.post(f"{SETUP}/solvers", data=sent).status_code == 303
+    sent = form(atlas=("system", ""), maria=("person", "4,5"))
+    assert client.post(SETUP, data=sent).status_code == 303
     new = site.path.read_text()
     assert new.replace("  - {id: maria, experience: 4.5}\n", "").replace(
         "subjects:\n", "subjects: []\n"
     ) == (old.replace("  - {id: maria}\n", ""))
     page = client.get(SETUP).text
     assert 'value="4.5"' in page
-    back = solvers(maria=("system", ""), atlas=("person", "12"))
-    assert client.post(f"{SETUP}/solvers", data=back).status_code == 303
+    back = form(maria=("system", ""), atlas=("person", "12"))
+    assert client.post(SETUP, data=back).status_code == 303
     spec = read_study(site.path)
     assert [(s.id, s.experience) for s in spec.subjects] == [("atlas", 12)]
     assert [s.id for s in spec.systems] == ["maria"]
@@ -108,9 +106,7 @@ def test_people_are_moved_and_comments_stay(site: Site, client: FlaskClient) -> 
 def test_years_that_are_none(site: Site, client: FlaskClient, years: str) -> None:
     """The field is named, what was written stays on the page, and nothing is saved."""
     old = site.path.read_text()
-    answer = client.post(
-        f"{SETUP}/solvers", data=solvers(atlas=("system", ""), maria=("person", years))
-    )
+    answer = client.post(SETUP, data=form(atlas=("system", ""), maria=("person", years)))
     assert answer.status_code == 422
     assert "Write a number from 0 to 150" in answer.text
     assert f'value="{years}"' in answer.text
@@ -120,65 +116,30 @@ def test_years_that_are_none(site: Site, client: FlaskClient, years: str) -> Non
 def test_judges_and_who_asks(site: Site, client: FlaskClient) -> None:
     """Judges get ids and can have links at once; the contact is on their first page."""
     names = {"names": 'Amy O\'Neil: "Dr"\r\n\r\nBo'}
-    assert client.post(f"{SETUP}/judges", data=names).status_code == 303
+    assert client.post(SETUP, data=form(names)).status_code == 303
     contact = {
         "name": "Lena",
         "email": "lena@example.org",
         "deadline": "2031-01-31",
         "title": "Plans",
     }
-    assert client.post(f"{SETUP}/organizer", data=contact).status_code == 303
+    assert client.post(SETUP, data=form(contact)).status_code == 303
     spec = read_study(site.path)
     assert [(j.id, j.name) for j in spec.judges] == [("J1", 'Amy O\'Neil: "Dr"'), ("J2", "Bo")]
     assert (spec.title, spec.organizer.email) == ("Plans", "lena@example.org")
     assert "Amy O&#39;Neil" in client.get("/dashboard/judges/invitations").text
-    wrong = client.post(f"{SETUP}/organizer", data={**contact, "email": "nobody"})
+    wrong = client.post(SETUP, data=form({**contact, "email": "nobody"}))
     assert wrong.status_code == 422
     assert "is not an email address" in wrong.text
-    assert client.post(f"{SETUP}/judges", data={"names": " "}).status_code == 422
-
-
-def test_texts_are_written_one_after_another(site: Site, client: FlaskClient) -> None:
-    """Each leads to the next that is not written; a preview saves nothing."""
-    page = client.get(f"{SETUP}/text/statement/task-1").text
-    sent = {"text": "Plan the **line**.\r\nBriefly.", "before": before(page)}
-    shown = client.post(f"{SETUP}/text/statement/task-1", data={**sent, "preview": "1"}).text
-    assert "<strong>line</strong>" in shown
-    path = site.path.parent / "problems/task-1.md"
-    assert "TODO" in path.read_text()
-    saved = client.post(f"{SETUP}/text/statement/task-1", data={**sent, "next": "1"})
-    assert saved.location == f"{SETUP}/text/consent"
-    assert path.read_text() == "Plan the **line**.\nBriefly.\n"
-    assert client.get(f"{SETUP}/text/statement/nothing").status_code == 404
-
-
-def test_two_organizers_edit_one_text(site: Site, client: FlaskClient) -> None:
-    """Who comes later sees both texts, and keeps their own."""
-    page = client.get(f"{SETUP}/text/consent").text
-    first = client.post(f"{SETUP}/text/consent", data={"text": "Ours.", "before": before(page)})
-    assert first.status_code == 303
-    later = client.post(f"{SETUP}/text/consent", data={"text": "Mine.", "before": before(page)})
-    assert later.status_code == 409
-    assert "Ours." in later.text
-    assert "Mine." in later.text
-    path = site.path.parent / "consent.md"
-    assert path.read_text() == "Ours.\n"
-    again = client.post(
-        f"{SETUP}/text/consent", data={"text": "Mine.", "before": before(later.text)}
-    )
-    assert again.status_code == 303
-    assert path.read_text() == "Mine.\n"
-    empty = client.post(f"{SETUP}/text/consent", data={"text": " ", "before": ""})
-    assert empty.status_code == 422
 
 
 def test_a_file_that_was_edited_meanwhile(site: Site, client: FlaskClient) -> None:
     """What somebody wrote in an editor is edited further, not replaced."""
     site.path.write_text(site.path.read_text().replace("title: work", "title: Other  # mine"))
-    assert client.post(f"{SETUP}/judges", data={"names": "Amy"}).status_code == 303
+    assert client.post(SETUP, data=form({"names": "Amy"})).status_code == 303
     assert "title: Other  # mine" in site.path.read_text()
     site.path.write_text(site.path.read_text().replace("judges:", "judgesz:"))
-    broken = client.post(f"{SETUP}/judges", data={"names": "Bo"})
+    broken = client.post(SETUP, data=form({"names": "Bo"}))
     assert broken.status_code == 422
     assert "judgesz" in broken.text
     assert ">Bo</textarea>" in broken.text
@@ -193,8 +154,8 @@ def test_another_process_follows(site: Site, client: FlaskClient) -> None:
     for browser in (client, watching):
         browser.get(f"/d/{token}")
     assert "Amy" not in watching.get(SETUP).text
-    client.post(f"{SETUP}/judges", data={"names": "Amy"})
-    client.post(f"{SETUP}/organizer", data={"title": "New title"})
+    client.post(SETUP, data=form({"names": "Amy"}))
+    client.post(SETUP, data=form({"title": "New title"}))
     assert "New title" in watching.get(SETUP).text
     site.path.write_text(site.path.read_text().replace("New title", "By hand"))
     assert "By hand" not in watching.get(SETUP).text
@@ -219,23 +180,28 @@ def test_another_process_is_asked_in_the_middle_of_an_edit(
 
     monkeypatch.setattr(study_edits, "note_edit", ask_before)
     assert "New title" not in watching.get(SETUP).text
-    client.post(f"{SETUP}/organizer", data={"title": "New title"})
+    client.post(SETUP, data=form({"title": "New title"}))
     assert "New title" in watching.get(SETUP).text
     other.store.close()
 
 
-def test_edits_are_logged_and_only_for_managers(site: Site, client: FlaskClient) -> None:
-    """The log says who edited what; observers and strangers can edit nothing."""
-    client.post(f"{SETUP}/judges", data={"names": "Amy"})
+def test_edits_are_logged_and_only_for_organizers(site: Site, client: FlaskClient) -> None:
+    """The log says who edited what; strangers can edit nothing."""
+    wrong = form({"names": "Bo"}, maria=("person", "4"), atlas=("system", ""))
+    assert "The solvers have changed" in client.post(SETUP, data=wrong).text
+    assert audited(site).what != "study-edited"
+    client.post(SETUP, data=form({"names": "Amy", "name-1": "Maria H."}))
+    event = audited(site)
+    parts = "who made the solutions, judges"
+    assert (event.what, event.by, event.detail["part"]) == ("study-edited", "organizer", parts)
+    assert f"Study edited in the dashboard: {parts}" in client.get("/dashboard/events").text
+    assert [one.name for one in read_study(site.path).systems] == ["", "Maria H."]
+    stranger = create_app(site).test_client()
+    assert stranger.get(SETUP).status_code == 401
+    assert stranger.post(SETUP, data=form({"names": "X"})).status_code == 401
+
+
+def audited(site: Site) -> AuditEvent:
+    """The newest event."""
     with site.store.read() as c:
-        event = audit_events(c, site.id, 1)[0]
-    assert (event.what, event.by, event.detail["part"]) == ("study-edited", "organizer", "judges")
-    assert "Study edited in the dashboard: judges" in client.get("/dashboard/events").text
-    with site.store.write() as c:
-        add_organizer(c, site.id, Organizer(id="eve", role="observer"), "shell")
-        token = issue_organizer_link(c, site.id, "eve")
-    observer = create_app(site).test_client()
-    assert observer.get(f"/d/{token}").location == "/dashboard"
-    for someone, status in ((observer, 403), (create_app(site).test_client(), 401)):
-        assert someone.get(SETUP).status_code == status
-        assert someone.post(f"{SETUP}/judges", data={"names": "X"}).status_code == status
+        return audit_events(c, site.id, 1)[0]

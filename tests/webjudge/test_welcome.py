@@ -12,19 +12,17 @@ from sqlalchemy import func, select, update
 from quem.store.audit_log import audit_events
 from quem.store.judges import declined_judges, judge_named
 from quem.store.models import BallotRow
-from quem.store.studies import discard_trial, set_state
+from quem.store.studies import set_state
 from tests.served import all_ranked
 from tests.webjudge.sites import (
     enter_as,
-    enter_dashboard,
     make_site,
     rank,
     rank_all,
     set_life,
-    write_site,
 )
 from tests.webjudge.test_judging import data_of, gids, put
-from webjudge import create_app, open_site
+from webjudge import create_app
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,38 +80,6 @@ def test_the_first_page_says_who_asks_what_and_until_when(app: Flask, site: Site
     assert "A made-up study" not in text
 
 
-def test_judges_are_addressed_as_the_study_file_says(tmp_path: Path) -> None:
-    """Without a form of address it is the name; without a name there is no greeting."""
-    more = "minutes: 45\ninvitation: What now?\norganizer: Lena"
-    path = write_site(tmp_path, more=more)
-    text = path.read_text().replace("name: Judge J2", "name: Bea, address: Professor Baxter")
-    path.write_text(text)
-    site = open_site(path)
-    app = create_app(site)
-    page = words_of(enter_as(app, site, "J2").get("/judge").text)
-    assert page.startswith("Dear Professor Baxter, What now?")
-    assert "about 45 minutes" in page
-    assert "Please finish by" not in page
-    preview = words_of(enter_dashboard(app, site).get("/dashboard/preview").text)
-    assert preview.startswith("What now?")
-    site.store.close()
-
-
-def test_time_is_estimated_from_tasks_and_words(tmp_path: Path) -> None:
-    """One minute per task, and 230 words per minute, with repeats; to five minutes."""
-    site = make_site(tmp_path, problems=3, judging="{repeat: 1}")
-    assert site.minutes == 5
-    for number in (1, 2, 3):
-        long = "word " * (1000 * number)
-        (tmp_path / "solutions" / f"P{number}" / "ZORNSUBJ1.md").write_text(long)
-    site.store.close()
-    again = open_site(tmp_path / "study.yaml")
-    # 6,000 words and four short solutions of 5 words on each of 3 problems; a third again.
-    exact = 4 + (6000 + 3 * 4 * 5) / 230 * 4 / 3
-    assert again.minutes == round(exact / 5) * 5 == 40
-    again.store.close()
-
-
 def test_declining_stores_the_answer_and_nothing_else(app: Flask, site: Site) -> None:
     """Nobody is given tasks before they agree; who declines can change their mind."""
     client = enter_as(app, site, "J1")
@@ -137,36 +103,6 @@ def test_declining_stores_the_answer_and_nothing_else(app: Flask, site: Site) ->
     with site.store.read() as c:
         assert declined_judges(c, site.id) == set()
     assert trail(site) == ["declined", "consented"]
-
-
-def test_who_declined_in_test_mode_is_asked_again(app: Flask, site: Site) -> None:
-    """With the test rankings, what judges answered in test mode goes."""
-    client = enter_as(app, site, "J1")
-    client.post("/judge/consent", data={"consent": "no"})
-    with site.store.write() as c:
-        discard_trial(c, site.id, "shell")
-    assert "I would rather not take part" in client.get("/judge").text
-
-
-def test_nobody_answers_a_closed_study(app: Flask, site: Site) -> None:
-    """After closing, agreeing and declining are refused."""
-    set_life(site, "closed")
-    client = enter_as(app, site, "J1")
-    for answer in ("yes", "no"):
-        assert client.post("/judge/consent", data={"consent": answer}).status_code == 403
-    assert trail(site) == []
-
-
-def test_practice_can_be_skipped(app: Flask, site: Site) -> None:
-    """The first button leads to a task that counts, and practice is not missing at the end."""
-    client = enter_as(app, site, "J1")
-    client.post("/judge/consent", data={"consent": "yes"})
-    page = client.get("/judge").text
-    assert re.search(r'class="btn primary big" href="[^"]*">Start with task 1<', page)
-    assert "Try it on a practice task" in page
-    rank_all(site, "J1")
-    page = words_of(client.get("/judge/done").text)
-    assert page.startswith("All 2 tasks are submitted Thank you, Judge J1.")
 
 
 def test_the_last_page_counts_and_lists_receipts(app: Flask, site: Site) -> None:

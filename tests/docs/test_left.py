@@ -32,6 +32,10 @@ LEFT = {
     "kept dialogues": r"finished-targets",
     "entry points": r"group `?quem\.kinds",
     "exports": r"every-eval-ever|Every Eval Ever",
+    "leaderboards that grow": r"--board\b|repeated-looks|changes\.csv",
+    "utilities of lists": r"analysis\.utility|optimistic-threshold|threshold-at-the-edge",
+    "dialogues in Python": r"CustomUser|CustomQuestion|information_gain",
+    "figures": r"plot_(sensitivity|influence|wins|reach)\b|heat_map|agreement-efficiency",
 }
 # Old commands and their successors; what comes from elsewhere.
 EXEMPT = {"quem/cli.py", "tests/docs/test_left.py"}

@@ -54,8 +54,8 @@ _OF_SCORES = ("measures", "headline", "ties")
 
 
 _FIRST = (
-    "systems same_system level measures headline out board as_json tables figures database "
-    "pseudonyms"
+    "systems same_system level measures headline out as_json tables figures database "
+    "reveal pseudonyms"
 )
 
 

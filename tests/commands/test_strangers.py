@@ -34,16 +34,13 @@ DIALOGUE: dict[str, Any] = {
     "kind": "dialogue",
     "cases": {"file": "cases.csv", "class": "fault", "id": "id"},
     "strategies": ["DD", {"name": "own", "function": "own:distances"}],
-    "users": ["DL", {"name": "me", "function": "own:user"}],
-    "questions": "own:question",
+    "users": ["DL"],
     "analysis": {"bootstrap": 0, "orders": 1},
 }
 # Every place of a study file that names code.
 PLACES: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {
     "retrievers[2].python": (RETRIEVAL, ("retrievers", 1, "python")),
     "strategies[2].function": (DIALOGUE, ("strategies", 1, "function")),
-    "users[2].function": (DIALOGUE, ("users", 1, "function")),
-    "questions": (DIALOGUE, ("questions",)),
 }
 # Marks that it ran, then offers every function that a study can name.
 OWN = """
@@ -56,11 +53,6 @@ def retrieve(query, k, cases):
 def distances(cases, answers):
     import numpy as np
     return np.zeros((len(answers), len(cases)))
-def user(shown):
-    import numpy as np
-    return np.zeros(len(shown.cases), dtype=int)
-def question(cases, answers, asked, random):
-    return (~asked).argmax(axis=1)
 """
 
 
@@ -123,8 +115,7 @@ def test_no_code(
 ) -> None:
     """``--no-code`` and ``code=False`` refuse code that would be loaded otherwise."""
     content, keys = PLACES[place]
-    names = {"python": "retrieve", "questions": "question"}
-    entry = f"own:{names.get(str(keys[-1]), 'user' if 'users' in keys else 'distances')}"
+    entry = "own:retrieve" if keys[-1] == "python" else "own:distances"
     study = stranger(tmp_path, place, entry)
     for words in (("check",), ("analyze", "--json")):
         code, out, err = quem_command(*words, study, "--no-code")
@@ -144,10 +135,10 @@ MISTAKES = {
         "linear: {}",
         "linear: {attributes: [{name: colr}]}",
     ),
-    "column 'falt' not found": ("users[2].function", "class: fault", "class: falt"),
-    "queries": ("users[2].function", "kind: dialogue", "kind: dialogue\nqueries: no.csv"),
-    "analysis.bootstrap": ("questions", "bootstrap: 0", "bootstrap: -1"),
-    "there is no file nowhere.py": ("users[2].function", "own:question", "nowhere:question"),
+    "column 'falt' not found": ("strategies[2].function", "class: fault", "class: falt"),
+    "queries": ("strategies[2].function", "kind: dialogue", "kind: dialogue\nqueries: no.csv"),
+    "analysis.bootstrap": ("strategies[2].function", "bootstrap: 0", "bootstrap: -1"),
+    "there is no file nowhere.py": ("retrievers[2].python", "own:retrieve", "nowhere:retrieve"),
 }
 
 
@@ -157,7 +148,7 @@ def test_nothing_runs_before_all_is_right(
 ) -> None:
     """A mistake elsewhere is reported, and the code of the study is not run."""
     place, before, after = change
-    study = stranger(tmp_path, place, "own:retrieve" if "python" in place else "own:user")
+    study = stranger(tmp_path, place, "own:retrieve" if "python" in place else "own:distances")
     text = study.read_text(encoding="utf-8")
     assert before in text
     study.write_text(text.replace(before, after), encoding="utf-8")

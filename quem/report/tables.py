@@ -73,11 +73,9 @@ def refuse_formats(formats: Iterable[str]) -> None:
     """Refuse formats that there are not, or for which a library is missing."""
     for name in formats:
         if name not in FORMATS:
-            raise QuemError([f"tables: there is no format {name!r}; use {', '.join(FORMATS)}"])
+            raise QuemError(f"tables: there is no format {name!r}; use {', '.join(FORMATS)}")
     if "parquet" in formats and find_spec("pyarrow") is None:
-        raise QuemError(
-            ["tables: parquet needs pyarrow; install it by: pip install 'quem[parquet]'"]
-        )
+        raise QuemError("tables: parquet needs pyarrow; install it by: pip install 'quem[parquet]'")
 
 
 def table_names(stems: Iterable[str]) -> Iterator[str]:

@@ -42,7 +42,6 @@ _ANSWERED = {
 _OTHER = "The solution has changed again. Look at it once more."
 _CLOSED = "The study is closed, so what judges saw stays as it is. Reopen it to redact words."
 _NO_WORDS = "Type the words to redact: one line with a letter or a digit."
-_NOT_THERE = "These words are nowhere in what judges see of this solution: {words}."
 _one = Lock()
 
 

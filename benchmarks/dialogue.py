@@ -31,12 +31,11 @@ from quem.parallel import Workers
 ROOT = Path(__file__).parents[1]
 STRATEGIES = tuple(NamedStrategy(name) for name in ("DD", "FA", "ND", "NF", "RA"))
 USERS = tuple(
-    user
+    named_user(name, b)
     for name, b in (
         *((name, b) for name in ("A5", "T1", "T5") for b in (0.05, 0.10, 0.15, 0.30)),
         ("DL", None),
     )
-    if (user := named_user(name, b))
 )
 # Cases, attributes, and how many of these are numeric.
 SIZES = {"zoo": (101, 16, 0), "spect": (267, 22, 0), "pima": (768, 8, 8)}

@@ -7,6 +7,7 @@ a file that the site does not show.
 
 from __future__ import annotations
 
+import inspect
 import posixpath
 import re
 from pathlib import Path
@@ -17,6 +18,7 @@ from mkdocs.structure.files import File
 
 import quem
 from quem.cli import main
+from quem.commands.options import Command
 from quem.kinds import presentations
 from quem.report.columns import keys_table, tables_table
 
@@ -89,7 +91,7 @@ def _link(found: re.Match[str], here: str) -> str:
 
 def _commands() -> Iterator[str]:
     """Each command with its help."""
-    yield "# Commands\n\nWhat `quem --help` and `quem COMMAND --help` print.\n"
+    yield "# Commands\n\nWhat `quem --help` and `quem COMMAND --help-all` print.\n"
     context = click.Context(main, info_name="quem", terminal_width=_WIDTH)
     yield _help(main, context)
     for name in main.list_commands(context):
@@ -101,7 +103,10 @@ def _commands() -> Iterator[str]:
 
 
 def _help(command: click.Command, context: click.Context) -> str:
-    return f"```text\n{command.get_help(context)}\n```\n"
+    text = command.get_help(context)
+    if isinstance(command, Command):
+        text = command.full_help(context)
+    return f"```text\n{text}\n```\n"
 
 
 def _api() -> Iterator[str]:
@@ -110,4 +115,7 @@ def _api() -> Iterator[str]:
     for name in quem.__all__:
         if not name.startswith("__"):
             defined = getattr(quem, name)
-            yield f"::: {defined.__module__}.{defined.__qualname__}\n"
+            if inspect.ismodule(defined):
+                yield f"::: {defined.__name__}\n"
+            else:
+                yield f"::: {defined.__module__}.{defined.__qualname__}\n"

@@ -26,12 +26,24 @@ from quem.commands.measures import measures
 from quem.commands.panel import panel
 from quem.commands.plan import plan
 from quem.commands.pool import pool
-from quem.commands.schema import schema
 from quem.commands.seal import seal
 from quem.commands.serve import serve
 from quem.commands.track import track
 from quem.errors import QuemError
 
+_MAIN = (init, check, serve, analyze, compare, plan)
+_MORE = (links, judge, track, panel, seal, measures, pool, backup, export, import_)
+# Commands of before, and what does their work now.
+FORMER = {
+    "judges": "links judges",
+    "solve": "links people",
+    "organizers": "links organizers",
+    "invite": "links ROLE --mail",
+    "schema": "analyze --schema",
+    "restore": "backup --restore",
+    "audit": "analyze (its report says how machine judges rank)",
+    "verify": "analyze (its report says whether a study is as it was sealed)",
+}
 # What stands for characters that an encoding such as Windows-1252 or ASCII lacks.
 _PLAIN = {
     "−": "-",
@@ -48,36 +60,30 @@ _PLAIN = {
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 _MISTAKE, _USAGE, _BUG, _INTERRUPTED = 1, 2, 3, 130
-# Commands of before, and what does their work now; nothing does where it is empty.
-FORMER = {
-    "judges": "links judges",
-    "solve": "links people",
-    "organizers": "links organizers",
-    "invite": "links ROLE --mail",
-    "audit": "analyze",
-    "restore": "backup --restore",
-    "schema": "analyze --schema",
-    "verify": "",
-}
 
 
-class _Commands(click.Group):
-    """The commands; one of before says which one there is now."""
+class Groups(click.Group):
+    """The commands in two groups; former names say the new one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find a command by its name."""
-        name = args[0]
-        if name in FORMER and name not in self.commands:
-            now = FORMER[name]
-            text = f"is now quem {now}" if now else "is no more; see the changelog"
-            raise click.ClickException(f"quem {name} {text}")
+        """Find the command that is meant."""
+        if args[0] in FORMER and args[0] not in self.commands:
+            raise click.ClickException(f"quem {args[0]} is now quem {FORMER[args[0]]}")
         return super().resolve_command(ctx, args)
+
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands of every study, then those that some need."""
+        for title, commands in (("Main", _MAIN), ("More", _MORE)):
+            with formatter.section(title):
+                formatter.write_dl(
+                    [(str(one.name), one.get_short_help_str(80)) for one in commands]
+                )
 
 
 @click.group(
-    cls=_Commands,
+    cls=Groups,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="quem")
@@ -90,23 +96,7 @@ def main() -> None:
     """
 
 
-for _command in (
-    *(
-        analyze,
-        compare,
-        plan,
-        check,
-        init,
-        serve,
-        links,
-        judge,
-        track,
-        panel,
-        pool,
-        seal,
-    ),
-    *(export, import_, backup, measures, schema),
-):
+for _command in (*_MAIN, *_MORE):
     main.add_command(_command)
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 from quem.kinds import KINDS, analyze, kind_of_loaded, refuse_other_than_study
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
 
     from quem.comparison.result import ComparisonResult
@@ -31,10 +30,7 @@ if TYPE_CHECKING:
         | OptionsResult
         | RetrievalResult
         | DialogueResult
-        | LeaderboardResult
         | Scored
-        | str
-        | os.PathLike[str]
     )
 
 
@@ -50,10 +46,7 @@ def compare(
 
 @overload
 def compare(
-    *studies: Scores,
-    systems: Sequence[str] = (),
-    same_system: bool = False,
-    **settings: object,
+    *studies: Scores, systems: Sequence[str] = (), **settings: object
 ) -> LeaderboardResult: ...
 
 
@@ -80,8 +73,7 @@ def compare(
     *studies : Study
         As from `quem.load_study`. Of one experience study, its systems are compared and the gain
         of those who worked with help is measured. Of several, the systems of different studies
-        are compared. In the place of a study of another kind, a result of `quem.analyze` or of
-        `quem.compare`, or the folder of an earlier comparison.
+        are compared. In the place of a study of another kind, a result of `quem.analyze`.
     systems : sequence of str
         Ids of the systems to compare, or what their versions share; by default all. With
         names, no gain of people with help is measured.
@@ -89,7 +81,7 @@ def compare(
         How systems of one experience study are tested; ``auto`` chooses between the first two by
         the judges.
     same_system : bool
-        Whether the studies measured versions of one system, which are put in order.
+        Whether experience studies measured versions of one system, which are put in order.
     **settings
         Settings that replace those of the study files. Of experience studies: ``level``,
         ``form``, ``score``, ``normalize``, ``reference``, ``permutations``, ``seed``. Of others:
@@ -112,7 +104,9 @@ def compare(
     if any(map(_has_scores, studies)):
         if test != "auto":
             raise TypeError("test is for experience studies; scores of queries have one test")
-        return _compare_scores(studies, systems=systems, same_system=same_system, **settings)
+        if same_system:
+            raise TypeError("same_system is for experience studies")
+        return _compare_scores(studies, systems=systems, **settings)
     for study in studies:
         refuse_other_than_study("compare", study)
     if unknown := sorted(settings.keys() - _COMPARISON_SETTINGS):
@@ -126,7 +120,7 @@ def compare(
 
 
 def _has_scores(given: object) -> bool:
-    """Whether this is a study, a result, or a folder with scores of queries."""
+    """Whether this is a study or a result with scores of queries."""
     kind = str(getattr(getattr(given, "spec", None), "kind", ""))
     if kind in KINDS:
         return KINDS[kind].quick is not None
@@ -144,7 +138,7 @@ def score(study: AnyStudy, **settings: Any) -> Scored:
     return scored_now(study, analyze, settings, kind.quick or {}, running)
 
 
-_RUNNING = ("jobs", "cluster", "keep", "progress")
+_RUNNING = ("jobs", "cluster", "progress")
 
 
 def _compare_scores(given: Sequence[Any], **settings: Any) -> LeaderboardResult:

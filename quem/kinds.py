@@ -79,8 +79,6 @@ class Kind(ABC, Generic[LoadedStudy, Result]):
     # For a kind whose results have scores to compare: settings with which `analyze` gives these and
     # spares what else takes time.
     quick: ClassVar[dict[str, object] | None] = None
-    # The file in the folder of the report whose path `analyze` takes as ``keep``, to use it again.
-    kept: ClassVar[str] = ""
 
     @abstractmethod
     def load(self, path: str | os.PathLike[str], **sources: Any) -> LoadedStudy:
@@ -138,7 +136,7 @@ class _Options(Kind["OptionsStudy", "OptionsResult"]):
 
     name = "options"
     sources = ("code",)
-    quick: ClassVar = {"bootstrap": 0, "permutations": 0, "thresholds": 2, "folds": 2}
+    quick: ClassVar = {"bootstrap": 0, "permutations": 0, "thresholds": 2}
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> OptionsStudy:
         from quem.options.loading import load_options
@@ -168,7 +166,6 @@ class _Retrieval(Kind["RetrievalStudy", "RetrievalResult"]):
     sources = ("code",)
     running = ("progress",)
     quick: ClassVar = {"bootstrap": 0, "permutations": 0, "repeats": 1, "warm_up": 0}
-    kept = "similarities.csv"
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> RetrievalStudy:
         from quem.retrieval.loading import load_retrieval
@@ -505,7 +502,7 @@ def plan(
     **settings
         ``width``, ``judges``, ``subjects``, ``problems``, ``experience``, ``noise``,
         ``person``, ``solution``, ``judge``, ``taste``, ``systems``, ``power_for``,
-        ``cost_solution``, ``cost_judgment``, ``minutes``, ``level``, ``simulate``, ``seed``: see
+        ``minutes``, ``level``, ``simulate``, ``seed``: see
         `quem.planning.settings.PlanSettings`.
 
     Raises

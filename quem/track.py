@@ -26,7 +26,7 @@ from scipy.special import stdtr, stdtrit
 from quem.errors import Mistake, QuemError
 from quem.experience.analysis import analyze_experience
 from quem.experience.machine_quality import expert_ranks, ranks_of_run
-from quem.experience.machines import last_ranking, unsent_images, unusable
+from quem.experience.machines import last_ranking, unusable
 from quem.experience.skill import FORMS, fit
 from quem.experience.wording import format_ends, gate_reason
 from quem.wording import (
@@ -266,8 +266,6 @@ def summary(findings: TrackFindings) -> str:
                 "years above are corrected for that."
             ),
         ]
-    if unsent := unsent_images(findings.run):
-        lines += wrap(f"{unsent}.")
     return "\n".join(lines)
 
 

@@ -21,7 +21,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # The same cases at every run of one commit: what CI refuses can be seen again by anybody.
 # `pytest --hypothesis-profile=explore` looks for new ones.
-settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("steady", derandomize=True, deadline=None, max_examples=40)
 settings.register_profile("explore", derandomize=False, deadline=None)
 settings.load_profile("steady")
 

@@ -25,6 +25,8 @@ _EVENTS = {
     "mail": "{kind} to {judge}: {state}",
     "link-withdrawn": "New link of {judge} withdrawn: the letter was not accepted",
     "judge-forgotten": "Personal data erased; the judge is now {judge}",
+    "solution-same": "Said to be the same solution, corrected: {solver} on {where}",
+    "solution-new": "Said to be a new solution: {solver} on {where}",
     "organizer-added": "{whom} added as an organizer",
     "organizer-removed": "{whom} is no longer an organizer: removed from the study file",
     "organizer-link-made": "Link created for organizer {whom}",

@@ -36,7 +36,22 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
     return {ExperienceSettings: ExperienceSettings.model_fields}
 
 
-@click.command(cls=SettingsCommand, settings=_settings)
+def _print_schema(context: click.Context, _: click.Parameter, value: object) -> None:
+    if not value:
+        return
+    import json
+
+    from quem.kinds import presentations
+    from quem.report.columns import json_schema
+
+    click.echo(json.dumps(json_schema(presentations()), ensure_ascii=False, indent=1).encode())
+    context.exit()
+
+
+_FIRST = "form interval level at_least out as_json tables figures data database reveal pseudonyms"
+
+
+@click.command(cls=SettingsCommand, settings=_settings, first=_FIRST)
 @study_argument()
 @out_option("STUDY's name with -report, beside it")
 @json_option
@@ -51,6 +66,14 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 @pseudonyms_option
 @click.option("--without-machines", is_flag=True, help="Leave out what machine judges ranked.")
 @code_option
+@click.option(
+    "--schema",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_schema,
+    help="Print the JSON Schema of analysis.json and exit.",
+)
 def analyze(
     study: Path,
     out: Path | None,
@@ -93,8 +116,6 @@ def analyze(
     folder = out if out is not None else study.parent / f"{study.stem}-report"
     if "progress" in kinds.KINDS[kind].running:
         arguments["progress"] = show_progress()
-    if (file_name := kinds.KINDS[kind].kept) and not as_json:
-        arguments["keep"] = folder / file_name
     result = kinds.analyze(loaded, **arguments)
     show_result(result, folder, formats, as_json=as_json)
 

@@ -144,11 +144,15 @@ def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> li
         return []
     from quem.store.drawing import recorded_draw
     from quem.store.living import contents_of, effect_warning, effects, plan_of
+    from quem.store.reviewing import answered_changes
 
     try:
         with store.read() as c:
             plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
-            changes = effects(c, spec.id, plan, lambda group: contents_of(spec, solutions, group))
+            answered = answered_changes(c, spec.id)
+            changes = effects(
+                c, spec.id, plan, lambda group: contents_of(solutions, group, answered)
+            )
     finally:
         store.close()
     return [effect_warning(effect) for effect in changes]

@@ -39,30 +39,29 @@ if TYPE_CHECKING:
 def _settings() -> dict[type[BaseModel], Iterable[str]]:
     from quem.comparison.settings import ComparisonSettings
     from quem.study.models import ExperienceSettings
-    from quem.study.options import OptionsSettings
     from quem.study.retrieval import RetrievalSettings
 
     return {
         ComparisonSettings: ComparisonSettings.model_fields,
         ExperienceSettings: (*_SHARED, *_OF_EXPERIENCE),
         RetrievalSettings: _OF_SCORES,
-        OptionsSettings: ("max_length",),
     }
 
 
 _SHARED = ("level", "permutations", "seed")
-_OF_EXPERIENCE = ("form", "score", "normalize", "reference")
-_OF_SCORES = ("measures", "headline", "k", "ties")
+_OF_EXPERIENCE = ("form",)
+_OF_SCORES = ("measures", "headline", "ties")
 
 
-@click.command(cls=SettingsCommand, settings=_settings)
+_FIRST = (
+    "systems same_system level measures headline out board as_json tables figures database "
+    "pseudonyms"
+)
+
+
+@click.command(cls=SettingsCommand, settings=_settings, first=_FIRST)
 @click.argument("studies", metavar="STUDY...", nargs=-1, required=True, type=click.Path())
 @out_option("STUDY's name with -compare, beside it; of several studies in the current folder")
-@click.option(
-    "--board",
-    type=click.Path(path_type=Path),
-    help="Folder of a leaderboard to add STUDY to: it is read if it is there, and written again.",
-)
 @json_option
 @format_options
 @click.option(
@@ -77,7 +76,6 @@ _OF_SCORES = ("measures", "headline", "k", "ties")
 def compare(
     studies: tuple[str, ...],
     out: Path | None,
-    board: Path | None,
     database: str | None,
     formats: dict[str, Any],
     data: Path | None,
@@ -93,63 +91,40 @@ def compare(
     Within one experience study, systems are compared on the rankings that include both, and the
     gain of people assisted by a system is measured. Systems of different experience studies are
     compared as independent estimates. Retrievers, lists of options, and strategies of dialogues
-    are compared query by query, also those of several studies with the same queries; STUDY can
-    be the folder of such a comparison, to which others are added. Options replace the settings
-    of the study files.
+    are compared query by query, also those of several studies with the same queries. Options
+    replace the settings of the study files.
     """
     refuse_out_with_json(out, as_json=as_json)
-    if board is not None and out is not None:
-        raise click.UsageError("--board names the folder that is written; leave out --out")
-    from quem.leaderboard.boards import is_board
-
-    earlier = [Path(study) for study in studies if is_board(Path(study))]
-    if board is not None and is_board(board) and board not in earlier:
-        earlier.insert(0, board)
-    paths = [study_in(Path(study)) for study in studies if Path(study) not in earlier]
+    paths = [study_in(Path(study)) for study in studies]
     if settings["systems"]:
         _refuse_bare_names(paths)
-    _refuse_lossy(board or out, earlier, settings)
-    if settings["same_system"] and len(paths) + len(earlier) == 1:
+    if settings["same_system"] and len(paths) == 1:
         raise click.UsageError(
             "--same-system needs two studies; versions in one study are shown without it"
         )
     from quem.commands.options import show_result
 
-    kind = "" if earlier else _kind(paths)
+    kind = _kind(paths)
     sources = {"database": database, "reveal": reveal, "pseudonyms": pseudonyms, "data": data}
     given = {name: value for name, value in settings.items() if value is not None}
     result: Any
     if kind == "experience":
-        foreign = {"board": board, **{name: given.get(name) for name in _FOREIGN}, "data": data}
+        foreign = {**{name: given.get(name) for name in _FOREIGN}, "data": data}
         refuse_foreign(kind, foreign, ())
         result = _compare_estimates(paths, given, database, reveal=reveal, pseudonyms=pseudonyms)
     else:
         # An option that is off is as good as none.
-        of_estimates = {name: given.pop(name, None) for name in (*_OF_EXPERIENCE, "test")}
-        refuse_foreign(kind or "scored query by query", of_estimates, ())
-        keeps = not as_json
-        result = _compare_scores(earlier, paths, sources, given, code=code, keeps=keeps)
+        names = (*_OF_EXPERIENCE, "test", "same_system")
+        refuse_foreign(kind, {name: given.pop(name, None) or None for name in names}, ())
+        result = _compare_scores(paths, sources, given, code=code)
     if out is None:
-        first = (paths or earlier)[0]
-        beside = first.parent if len(paths) == 1 and not earlier else Path()
-        out = board if board is not None else beside / f"{first.stem}-compare"
+        beside = paths[0].parent if len(paths) == 1 else Path()
+        out = beside / f"{paths[0].stem}-compare"
     show_result(result, out, formats, as_json=as_json)
 
 
-def _refuse_lossy(folder: Path | None, boards: list[Path], settings: dict[str, Any]) -> None:
-    """A part of a leaderboard must not replace the whole."""
-    parts = [name for name in ("systems", "same_system", "measures") if settings[name]]
-    same = folder is not None and folder.resolve() in [board.resolve() for board in boards]
-    if parts and same:
-        option = f"--{parts[0].replace('_', '-')}"
-        raise click.UsageError(
-            f"{option} would leave out what {folder} holds, and write over it; name another "
-            "folder by --out, and the leaderboard as STUDY"
-        )
-
-
 # What experience studies do not have.
-_FOREIGN = (*_OF_SCORES, "max_length", "jobs", "cluster")
+_FOREIGN = (*_OF_SCORES, "jobs", "cluster")
 
 
 def _kind(paths: list[Path]) -> str:
@@ -184,15 +159,13 @@ def _compare_estimates(
 
 
 def _compare_scores(
-    boards: list[Path],
     paths: list[Path],
     sources: dict[str, Any],
     settings: dict[str, Any],
     *,
     code: bool,
-    keeps: bool,
 ) -> object:
-    """Compare leaderboards and studies; what an analysis of these has kept is used again."""
+    """Compare studies query by query."""
     from quem import comparing, kinds
     from quem.commands.analyze import show_progress
     from quem.errors import Mistake, QuemError
@@ -222,15 +195,12 @@ def _compare_scores(
         raise QuemError(dict.fromkeys(mistakes))
     known = {*LeaderboardSettings.model_fields}
     known |= {name for study in studies for name in type(study.spec.analysis).model_fields}
-    kind = studies[0].spec.kind if studies else "leaderboard"
-    refuse_foreign(kind, settings, known)
-    scored: list[Path | Scored] = [*boards]
-    for study, path in zip(studies, paths, strict=True):
+    refuse_foreign(studies[0].spec.kind, settings, known)
+    scored: list[Scored] = []
+    for study in studies:
         more = {name: value for name, value in running.items() if value is not None}
         if "progress" in kinds.KINDS[study.spec.kind].running:
             more["progress"] = show_progress()
-        if (file_name := kinds.KINDS[study.spec.kind].kept) and keeps:
-            more["keep"] = path.parent / f"{path.stem}-report" / file_name
         scored.append(comparing.score(study, **settings, **more))
     own = {name: settings[name] for name in LeaderboardSettings.model_fields if name in settings}
     return comparing.compare(*scored, **own)

@@ -30,12 +30,6 @@ if TYPE_CHECKING:
 @click.option("--dry-run", is_flag=True, help="Say what would be sent; send and write nothing.")
 @click.option("--replay", is_flag=True, help="Take all answers from earlier runs; send nothing.")
 @click.option("--max-calls", type=click.IntRange(min=0), help="Stop before more calls than this.")
-@click.option("--max-cost", type=click.FloatRange(min=0), help="Stop where calls cost this much.")
-@click.option(
-    "--text-only",
-    is_flag=True,
-    help="Send descriptions of images to machine judges that cannot see.",
-)
 @unsandboxed_option
 @click.option(
     "--no-code",
@@ -51,11 +45,9 @@ def judge(
     problems: tuple[str, ...],
     send_to: tuple[str, ...],
     max_calls: int | None,
-    max_cost: float | None,
     *,
     dry_run: bool,
     replay: bool,
-    text_only: bool,
     unsandboxed: bool,
     code: bool,
 ) -> None:
@@ -79,7 +71,6 @@ def judge(
             judged,
             machine,
             problems=wanted,
-            text_only=text_only,
         )
         for machine in chosen
     ]
@@ -89,7 +80,7 @@ def judge(
     if dry_run:
         return
     _note(judged, planned, database, replay=replay)
-    limits = Limits(max_calls, max_cost, replay=replay)
+    limits = Limits(max_calls, replay=replay)
     runs = [_run(one, limits) for one in planned]
     if limits.missing:
         _refuse_replay(limits)
@@ -97,10 +88,7 @@ def judge(
         _say(one, run)
     click.echo(f"{format_count(limits.requests, 'request')} sent")
     if not all(runs):
-        why = "stopped before all calls were made; run it again for the rest"
-        if max_cost is not None and limits.cost_unknown:
-            why = "stopped, as nobody says what calls cost; declare `price`, or use --max-calls"
-        click.echo(why, err=True)
+        click.echo("stopped before all calls were made; run it again for the rest", err=True)
         raise SystemExit(1)
 
 
@@ -151,10 +139,10 @@ def _refuse_hosts(judged: Judged, planned: list[Planned], send_to: tuple[str, ..
 
 
 def _show(planned: list[Planned]) -> None:
-    """List what is sent, to whom, and about what it costs."""
+    """List what is sent, and to whom."""
     import shlex
 
-    from quem.wording import format_count, format_number, join_words
+    from quem.wording import format_count, join_words
 
     for one in planned:
         machine = one.machine
@@ -164,13 +152,10 @@ def _show(planned: list[Planned]) -> None:
         where += " on this computer" if machine.url and machine.is_here else ""
         groups = {(task.problem, task.block) for task in one.tasks}
         noun = "group" if any(block > 1 for _, block in groups) else "problem"
-        cost = "unknown"
-        if one.cost is not None and machine.price:
-            cost = f"{format_number(one.cost, 2)} {machine.price.currency} and what it writes"
         click.echo(
             f"{machine.id}: {format_count(len(one.tasks), 'call')} for "
             f"{format_count(len(groups), noun)}, {one.n_bytes:,} bytes (about {one.n_tokens:,} "
-            f"tokens), {where}; cost {cost}"
+            f"tokens), {where}"
         )
         for name, count in one.hidden.items():
             click.echo(f"  {format_count(count, 'invisible character')} taken out of {name}")

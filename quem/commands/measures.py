@@ -125,7 +125,7 @@ def _example(example: dict[str, Any]) -> Iterator[tuple[str, str]]:
         if scored["score"] is None:
             yield scored["measure"], f"undefined: {scored['undefined']}"
         else:
-            yield scored["measure"], f"{scored['calculation']} = {scored['score']:.4g}"
+            yield scored["measure"], f"{scored['score']:.4g}"
 
 
 def _items(items: dict[str, float] | list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from quem.errors import QuemError, StudyWarning
     from quem.report.result import BaseResult
 
-Command = Any  # a function, or a command that click made of one
+Decorated = Any  # a function, or a command that click made of one
 
 
 def _folder(_: click.Context, __: click.Parameter, value: str | None) -> Path | None:
@@ -48,7 +49,7 @@ def _study(_: click.Context, __: click.Parameter, value: Path | None) -> Path | 
 
 def study_argument(
     default: str | None = None, *, required: bool = True
-) -> Callable[[Command], Command]:
+) -> Callable[[Decorated], Decorated]:
     """Make the argument for a study: its file, or the folder that it is in."""
     more: dict[str, Any] = {"required": required} if default is None else {"default": default}
     return click.argument("study", type=click.Path(path_type=Path), callback=_study, **more)
@@ -63,7 +64,7 @@ def check_url(_: click.Context, __: click.Parameter, value: str | None) -> str |
     return value.rstrip("/")
 
 
-def out_option(default: str) -> Callable[[Command], Command]:
+def out_option(default: str) -> Callable[[Decorated], Decorated]:
     """Make the option for the folder of a report, whose default is given in words."""
     help_text = f"Folder for the report.  [default: {default}]"
     return click.option("--out", type=click.Path(), callback=_folder, help=help_text)
@@ -191,7 +192,7 @@ def _formats(
 
 def _format_option(
     name: str, default: str, formats: tuple[str, ...]
-) -> Callable[[Command], Command]:
+) -> Callable[[Decorated], Decorated]:
     *first, last = formats
     return click.option(
         f"--{name}",
@@ -203,7 +204,7 @@ def _format_option(
     )
 
 
-def format_options(function: Callable[..., Any]) -> Command:
+def format_options(function: Callable[..., Any]) -> Decorated:
     """Add options on the formats of a report; the command gets those given as `formats`."""
 
     @_format_option("tables", "csv", _TABLES)
@@ -235,7 +236,48 @@ pseudonyms_option = click.option(
 )
 
 
-class SettingsCommand(click.Command):
+class Command(click.Command):
+    """A command whose help shows the options named in `first`, and all of them by --help-all."""
+
+    def __init__(self, *args: Any, first: str, **kwargs: Any) -> None:  # noqa: ANN401
+        super().__init__(*args, **kwargs)
+        self._first = frozenset(first.split())
+        self.params.append(
+            click.Option(
+                ["--help-all"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=self._show_all,
+                help="Show all options and exit.",
+            )
+        )
+
+    def _show_all(self, context: click.Context, _: click.Parameter, value: object) -> None:
+        if value:
+            click.echo(self.full_help(context))
+            context.exit()
+
+    def full_help(self, context: click.Context) -> str:
+        """Give the help with all options."""
+        context.meta["quem.help_all"] = True
+        return self.get_help(context)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options that newcomers need, or all of them."""
+        shown = [
+            record
+            for one in self.get_params(ctx)
+            if "quem.help_all" in ctx.meta
+            or one.name in self._first
+            or one.opts[-1] in ("--help", "--help-all")
+            if (record := one.get_help_record(ctx))
+        ]
+        with formatter.section("Options"):
+            formatter.write_dl(shown)
+
+
+class SettingsCommand(Command):
     """A command with an option for each setting of pydantic models.
 
     The models are loaded only when the command runs or shows its help, so listing the commands
@@ -264,6 +306,9 @@ class SettingsCommand(click.Command):
         return [*self._parameters, *super().get_params(ctx)]
 
 
+_METAVARS: dict[object, str] = {int: "INTEGER", str: "NAME"}
+
+
 def _setting_option(model: type[BaseModel], name: str, *, show_default: bool) -> click.Option:
     """Make the option for a setting, whose values the model checks."""
     from quem.study.fields import OneOrMore
@@ -282,7 +327,9 @@ def _setting_option(model: type[BaseModel], name: str, *, show_default: bool) ->
         except ValueError as error:
             raise click.BadParameter(str(error)) from None
 
-    help_text = f"{field.description}{'  Repeatable.' if multiple else ''}"
+    # Descriptions are those of the reference, where some words are links.
+    help_text = re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", field.description or "")
+    help_text += "  Repeatable." if multiple else ""
     if show_default and field.default is not None:
         numbers = field.default
         default = f"{numbers[0]}-{numbers[-1]}" if isinstance(numbers, tuple) else numbers
@@ -296,7 +343,7 @@ def _setting_option(model: type[BaseModel], name: str, *, show_default: bool) ->
         type=click.Choice(choices) if choices else str,
         multiple=multiple,
         callback=check,
-        metavar=None if choices else field.title or ("INTEGER" if annotation is int else "NUMBER"),
+        metavar=None if choices else field.title or _METAVARS.get(annotation, "NUMBER"),
         help=help_text,
     )
 

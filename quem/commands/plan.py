@@ -33,7 +33,12 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
     return {PlanSettings: PlanSettings.model_fields}
 
 
-@click.command(cls=SettingsCommand, settings=_settings, defaults=True)
+_FIRST = (
+    "width judges subjects problems experience noise systems power_for minutes simulate out as_json"
+)
+
+
+@click.command(cls=SettingsCommand, settings=_settings, defaults=True, first=_FIRST)
 @study_argument(required=False)
 @click.option(
     "--jobs",

@@ -100,20 +100,6 @@ def _judges_differ(comparison: ComparisonFindings) -> Iterator[str]:
             )
 
 
-@_RULES.add("undated", remedy="add the missing dates")
-def _undated(comparison: ComparisonFindings) -> Iterator[str]:
-    for progression in comparison.progressions:
-        versions = progression.versions
-        without = [comparison.name_of(version) for version in versions if not version.date]
-        # Versions over time, and those of which others have a date, should have one.
-        if without and (comparison.mode == "time" or len(without) < len(versions)):
-            verb = "has" if len(without) == 1 else "have"
-            yield (
-                f"{join_words(without)} {verb} no `date`, so the versions of {progression.of} "
-                "appear in the order of the files, at equal distances"
-            )
-
-
 @_RULES.add("gain-not-measurable")
 def _gain_not_measurable(comparison: ComparisonFindings) -> Iterator[str]:
     if comparison.mode != "systems" or comparison.chosen:

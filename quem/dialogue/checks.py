@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from quem.errors import WarningRules
 from quem.wording import join_words
 
@@ -22,8 +20,7 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.study.dialogue import Protocol
 
-_FEW = 20
-_OFTEN, _RARELY = 0.5, 0.01
+_RARELY = 0.01
 _MISSING = 0.2
 _MOST_NAMED = 5
 
@@ -54,15 +51,6 @@ def warnings_before(planned: Planned) -> Iterator[StudyWarning]:
     return _BEFORE.find(planned)
 
 
-@_BEFORE.add("few-cases", remedy=f"use {_FEW} or more")
-def _few_cases(planned: Planned) -> Iterator[str]:
-    if planned.targets < _FEW and planned.protocol == "separate":
-        queries = "query" if planned.targets == 1 else "queries"
-        yield f"only {planned.targets} {queries}, so intervals are unreliable"
-    elif planned.targets < _FEW:
-        yield f"only {planned.targets} cases, each a target once, so intervals are unreliable"
-
-
 @_BEFORE.add("constant-attribute")
 def _constant_attribute(planned: Planned) -> Iterator[str]:
     cases = planned.cases
@@ -71,27 +59,6 @@ def _constant_attribute(planned: Planned) -> Iterator[str]:
         yield (
             f"{join_words(same, _MOST_NAMED)} {'has' if len(same) == 1 else 'have'} one value in "
             "all cases; questions about it carry no information but count as questions"
-        )
-
-
-@_BEFORE.add("k-large", remedy="choose a smaller k")
-def _k_large(planned: Planned) -> Iterator[str]:
-    candidates = len(planned.cases) - (planned.protocol == "leave-one-out")
-    if planned.settings.k > candidates / 2:
-        yield (
-            f"k = {planned.settings.k} with {candidates} candidates compares most of the "
-            "case base in rank quality"
-        )
-
-
-@_BEFORE.add("threshold-small")
-def _threshold_small(planned: Planned) -> Iterator[str]:
-    n = len(planned.cases)
-    small = sorted({user.b for user in planned.users if user.b is not None and user.b * n < 0.5})  # noqa: PLR2004
-    if small:
-        yield (
-            f"b = {small[0]:g} of {n} cases is less than half a case; the threshold is the "
-            "distance of the nearest"
         )
 
 
@@ -118,26 +85,4 @@ def _contracted(findings: DialogueFindings) -> Iterator[str]:
             f"with {findings.strategies[worst]}, {100 * share:.0f}% of the lists during a dialogue "
             "were contracted to nothing because of ties and got rank quality 0 "
             f"(granularity {findings.granularity:.3f}); a larger k makes this rarer"
-        )
-
-
-@_AFTER.add("rarely-selects")
-def _rarely_selects(findings: DialogueFindings) -> Iterator[str]:
-    for column, user in enumerate(findings.users):
-        least = int(findings.unselected[:, column].argmax())
-        share = findings.unselected[least, column]
-        if share > _OFTEN:
-            yield (
-                f"{user} selected no case in {100 * share:.0f}% of the dialogues with "
-                f"{findings.strategies[least]}; how these count is an open choice (`no_selection`)"
-            )
-
-
-@_AFTER.add("never-selects")
-def _never_selects(findings: DialogueFindings) -> Iterator[str]:
-    unknown = np.argwhere(np.isnan(findings.efficiency.mean))
-    for strategy, user in unknown[:1]:
-        yield (
-            f"{findings.users[user]} never selects a case with {findings.strategies[strategy]}, "
-            "and such dialogues are left out, so their efficiency is unknown"
         )

@@ -144,8 +144,6 @@ class _Loading:
             return path, name
         where = f"in {self.data}" if self.data is not None else "beside the study file"
         message = f"there is no file {shown(file)} {where}; name the folder that holds it: --data"
-        if self.spec.cases.source:
-            message += f". It comes from {self.spec.cases.source}"
         self.wrong(loc, message)
         return None
 
@@ -235,7 +233,6 @@ def _cases(
         categorical=spec.categorical,
         weights=spec.weights,
         missing=spec.missing,
-        decimal=spec.decimal,
     )
     result = read_cases(source)
     loading.mistakes += result.mistakes
@@ -274,27 +271,14 @@ def _strategies(loading: _Loading) -> tuple[NamedStrategy, ...]:
 
 
 def _users(loading: _Loading) -> tuple[User, ...]:
-    users = []
-    for index, declared in enumerate(loading.spec.users or _paper(DeclaredUser, SEVEN)):
-        user = named_user(declared.name, declared.b)
-        if declared.function:
-            function = loading.own(
-                ("users", index, "function"), f"the user {declared.name}", declared.function
-            )
-            name = declared.name if declared.b is None else f"{declared.name} {declared.b:g}"
-            user = User(name, "own", declared.top, declared.b, function)
-        if user is not None:
-            users.append(user)
-    return tuple(users)
+    declared = loading.spec.users or _paper(DeclaredUser, SEVEN)
+    return tuple(named_user(user.name, user.b) for user in declared)
 
 
 def _questions(loading: _Loading, cases: EncodedCases | None) -> Questions | None:
     declared = loading.spec.questions
-    if declared.order == "own":
-        function = loading.own(("questions",), "the choice of questions", declared.function)
-        return Questions("own", function=function, name=declared.function)
-    if declared.order != "fixed":
-        return Questions(declared.order)
+    if declared.order == "random":
+        return Questions()
     if cases is None:
         return None
     names = declared.attributes or cases.attributes

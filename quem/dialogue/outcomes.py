@@ -15,46 +15,26 @@ if TYPE_CHECKING:
 
     from quem.dialogue.loading import DialogueStudy
     from quem.dialogue.records import Dialogues
-    from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.simulation import Experiment
     from quem.errors import StudyWarning
 
 
-def efficiency(dialogues: Dialogues, settings: SimulationSettings) -> NDArray[np.float64]:
-    """Which share of the questions each dialogue did without."""
+def efficiency(dialogues: Dialogues) -> NDArray[np.float64]:
+    """Which share of the attributes each dialogue did without; 0 where no case was selected."""
     m = dialogues.quality.shape[2] - 1
-    if settings.efficiency == "questions":
-        share = 1 - (dialogues.stop - 1.0) / max(m - 1, 1)
-    else:
-        share = 1 - dialogues.stop / m
-    if settings.efficiency == "halved":
-        share = share / 2
-    none = np.nan if settings.no_selection == "leave_out" else 0.0
-    return np.where(dialogues.stop >= 0, share, none)
+    return np.where(dialogues.stop >= 0, 1 - dialogues.stop / m, 0.0)
 
 
-def precision(dialogues: Dialogues, settings: SimulationSettings) -> NDArray[np.float64]:
-    """Whether the case selected in each dialogue has the solution of the target."""
-    none = {
-        "top": dialogues.top_right[:, :, np.newaxis].astype(float),
-        "zero": np.zeros(1),
-        "leave_out": np.full(1, np.nan),
-    }[settings.no_selection]
-    return np.where(dialogues.stop >= 0, dialogues.right, none)
+def precision(dialogues: Dialogues) -> NDArray[np.float64]:
+    """Whether the case selected in each dialogue, or else the last top case, is right."""
+    top = dialogues.top_right[:, :, np.newaxis].astype(float)
+    return np.where(dialogues.stop >= 0, dialogues.right, top)
 
 
 def unselected(dialogues: Dialogues) -> NDArray[np.float64]:
     """The share of dialogues in which no case was selected, shape (strategies, users)."""
     share: NDArray[np.float64] = (dialogues.stop < 0).mean(axis=(0, 3))
     return share
-
-
-def means_of_targets(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Average over the dialogues of a target, the last axis; NaN where all are left out."""
-    there = ~np.isnan(values)
-    count = there.sum(axis=-1)
-    total = np.where(there, values, 0.0).sum(axis=-1)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 _DECIMALS = 9
@@ -85,9 +65,7 @@ def agreement(
     """
     targets, strategies, judges = values.shape
     flat = values.reshape(targets, -1)
-    count = (~np.isnan(flat)).sum(axis=0)
-    means = np.where(count > 0, np.nansum(flat, axis=0) / np.maximum(count, 1), np.nan)
-    means = means.reshape(1, strategies, judges)
+    means = flat.mean(axis=0).reshape(1, strategies, judges)
     between = _taus(means)[0]
     drawn = resample_means(flat, replicates=draws, seed=seed).reshape(draws, strategies, judges)
     every = np.concatenate([_mean_tau(_taus(part), users) for part in _parts(drawn)])
@@ -113,9 +91,7 @@ def _parts(drawn: NDArray[np.float64]) -> list[NDArray[np.float64]]:
 
 def _best(means: NDArray[np.float64]) -> tuple[int, ...]:
     near = np.round(means, _DECIMALS)
-    if np.isnan(near).all():
-        return ()
-    return tuple(np.flatnonzero(near == np.nanmax(near)).tolist())
+    return tuple(np.flatnonzero(near == near.max()).tolist())
 
 
 def _taus(means: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -125,14 +101,11 @@ def _taus(means: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.full((len(means), means.shape[2], means.shape[2]), np.nan)
     one, other = np.array(pairs_of(strategies)).T
     near = np.round(means, _DECIMALS)
-    sign = np.sign(near[:, one] - near[:, other])
-    direction = np.nan_to_num(sign, nan=0.0)
+    direction = np.sign(near[:, one] - near[:, other])
     concordance = np.einsum("dpa,dpb->dab", direction, direction)
     untied = (direction != 0).sum(axis=1).astype(float)
     scale = np.sqrt(untied[:, :, np.newaxis] * untied[:, np.newaxis, :])
-    whole = ~np.asarray(np.isnan(means).any(axis=1))
-    defined = (scale > 0) & whole[:, np.newaxis, :] & whole[:, :, np.newaxis]
-    return np.where(defined, concordance / np.where(scale > 0, scale, 1.0), np.nan)
+    return np.where(scale > 0, concordance / np.where(scale > 0, scale, 1.0), np.nan)
 
 
 def _mean_tau(taus: NDArray[np.float64], users: int) -> NDArray[np.float64]:
@@ -164,7 +137,7 @@ class Inference:
 class StrategyOutcomes:
     """A measure of each strategy in several columns: users, or numbers of answers."""
 
-    # Of shape (targets, strategies, columns): NaN where all dialogues of a target are left out.
+    # Of shape (targets, strategies, columns)
     targets: NDArray[np.float64]
     # Of shape (strategies, columns)
     mean: NDArray[np.float64]
@@ -176,14 +149,11 @@ class StrategyOutcomes:
     def order(self, column: int) -> list[int]:
         """Give the strategies, best first; of equal ones, the first named first."""
         near = np.round(self.mean[:, column], 9)
-        return sorted(range(len(near)), key=lambda s: (np.isnan(near[s]), -near[s], s))
+        return sorted(range(len(near)), key=lambda s: (-near[s], s))
 
     def spread(self, column: int) -> float:
         """The range of the strategies' means."""
-        values = self.mean[:, column]
-        return (
-            float(np.nanmax(values) - np.nanmin(values)) if not np.isnan(values).all() else np.nan
-        )
+        return float(np.ptp(self.mean[:, column]))
 
     def differs(self, one: int, other: int, column: int, level: float) -> bool:
         """Whether a test distinguishes two strategies."""
@@ -235,7 +205,7 @@ def evaluate(
     """Evaluate simulated dialogues."""
     settings = experiment.settings
     by_user = {
-        name: means_of_targets(measure(dialogues, settings))
+        name: measure(dialogues).mean(axis=-1)
         for name, measure in (("efficiency", efficiency), ("precision", precision))
     }
     whole = dialogues.quality.mean(axis=2, keepdims=True)

@@ -80,7 +80,7 @@ def _attribute(
     column = table.columns[name]
     blank = {"", *source.missing}
     if categories is None:
-        numbers = {text: parse_number(text, source.decimal) for text in column.values}
+        numbers = {text: parse_number(text, comma=False) for text in column.values}
         wrong = {
             text
             for text, number in numbers.items()
@@ -89,7 +89,7 @@ def _attribute(
         if wrong:
 
             def message_of(text: str) -> str:
-                return not_a_number(text, source.decimal, numbers[text])
+                return not_a_number(text, numbers[text])
 
             at = column.lookup((text in wrong for text in column.values), np.bool_)
             table.refuse(name, np.flatnonzero(at), message_of, result.mistakes)

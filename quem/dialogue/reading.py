@@ -47,7 +47,6 @@ class CaseFiles:
     categorical: tuple[str, ...] | str = ()
     weights: dict[str, float] = field(default_factory=dict)  # 1 by default
     missing: tuple[str, ...] = ("?", "NA")  # what a cell without a value holds, besides nothing
-    decimal: str = "."  # "." or ","
 
 
 @dataclass
@@ -201,12 +200,12 @@ def _attribute(
         message = f"no case has a value of {name}; the attribute is left out"
         result.warnings.append(StudyWarning("empty-attribute", message))
         return None
-    numbers = {text: parse_number(text, source.decimal) for text in known}
+    numbers = {text: parse_number(text, comma=False) for text in known}
     numeric, wrong = _is_numeric(source, table, name, numbers, known, result)
     if wrong:
 
         def message_of(text: str) -> str:
-            return not_a_number(text, source.decimal, numbers[text])
+            return not_a_number(text, numbers[text])
 
         rows = np.flatnonzero(column.lookup((text in wrong for text in column.values), np.bool_))
         table.refuse(name, rows, message_of, result.mistakes)
@@ -250,14 +249,14 @@ def _listed(names: tuple[str, ...] | str) -> tuple[str, ...]:
     return () if isinstance(names, str) else names
 
 
-def not_a_number(text: str, decimal: str, number: float | None) -> str:
+def not_a_number(text: str, number: float | None) -> str:
     """Say why a cell of a numeric column is wrong."""
     if number is not None:
         return not_finite(
             text, "correct it, or name it under missing or the column under categorical"
         )
-    if decimal == "." and _COMMA.fullmatch(text):
-        return f"{shown(text)} has a decimal comma; if all numbers have, set decimal: ','"
+    if _COMMA.fullmatch(text):
+        return f"{shown(text)} has a decimal comma; write a decimal point"
     return f"{shown(text)} is not a number; if it means a missing value, name it under missing"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from quem.dialogue.questions import Questions, question_orders
+from quem.dialogue.questions import Questions
 from quem.dialogue.records import Dialogues, fingerprint, join
 from quem.dialogue.space import NANO, find_regions, make_space, problems, steps
 from quem.dialogue.strategies import STRATEGIES, Revealed, own_distances
@@ -104,17 +104,8 @@ class Experiment:
         problem = self.problems[target]
         random = np.random.default_rng([settings.seed, target])
         ties = random.permutation(len(self.cases))
-        if settings.list_ties == "order":
-            ties = np.arange(len(self.cases))
         chance = random.random(self.dialogues)
-        orders = question_orders(
-            self.questions,
-            self.cases,
-            problem,
-            self.targets.values[target],
-            settings.orders,
-            random,
-        )
+        orders = self.questions.orders(m, settings.orders, random)
         place = np.argsort(orders, axis=1)
         revealed = place[:, np.newaxis, :] < np.arange(m + 1)[:, np.newaxis]
         # A list depends on what was revealed, and not on the order in which it was.
@@ -180,9 +171,6 @@ class Experiment:
             true[candidates.cases[:, :compared]],
             k,
             ideal=np.broadcast_to(nearest_true, (len(partial), k)),
-            lam=settings.lam,
-            lowest=settings.lowest,
-            highest=settings.highest,
         )
         contracted = boundary(partial, k) == 0
         return _Lists(candidates.cases, candidates.apart, quality, contracted)
@@ -227,14 +215,11 @@ class Experiment:
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """When a user selects a case in each dialogue, and whether it is a right one."""
         dialogues, points = which.shape
-        settings = user.reads or self.settings
         cases = lists.cases[which.ravel(), : user.top]
-        partial = settings.user_distance == "partial"
-        distance = lists.apart[which.ravel(), : user.top] / NANO if partial else true[cases]
         level = np.nan if user.b is None else self.levels[user.b]
-        shown = CandidateList(cases, distance, same[cases], level, np.repeat(chance, points))
-        position = selections(user, shown, settings).reshape(dialogues, points)
-        position[:, : settings.first_list] = -1
+        shown = CandidateList(true[cases], same[cases], level, np.repeat(chance, points))
+        position = selections(user, shown).reshape(dialogues, points)
+        position[:, 0] = -1  # Nobody selects before the first answer.
         stop = (position >= 0).argmax(axis=1)
         every = np.arange(dialogues)
         chosen = position[every, stop]
@@ -264,7 +249,7 @@ def prepare(
         tuple(users),
         questions or Questions(),
         space,
-        find_regions(space, cases, settings, candidates) if wanted else None,
+        find_regions(space, min(settings.region_size, candidates)) if wanted else None,
         thresholds(space, shares),
         protocol,
         queries,
@@ -299,7 +284,7 @@ def _targets_in_a_task(experiment: Experiment) -> int:
 
 
 # What the strategies are made of, rather than what they are measured by.
-_OF_STRATEGIES = ("neighbors", "neighbor_ties", "regions", "region_size")
+_OF_STRATEGIES = ("neighbors", "region_size")
 
 
 def evaluated_on(experiment: Experiment) -> tuple[str, dict[str, str]]:
@@ -320,10 +305,8 @@ def evaluated_on(experiment: Experiment) -> tuple[str, dict[str, str]]:
         if name not in _OF_STRATEGIES
     }
     settings["queries"] = experiment.protocol
-    functions = {user.name: getattr(user.function, "fingerprint", "") for user in experiment.users}
-    asked = [questions.rule, list(questions.order), getattr(questions.function, "fingerprint", "")]
     settings["users"] = fingerprint(
-        [[user.name, user.rule, user.top, user.b] for user in experiment.users], functions
+        [[user.name, user.rule, user.top, user.b] for user in experiment.users]
     )
-    settings["questions"] = fingerprint(asked)
+    settings["questions"] = fingerprint([questions.rule, list(questions.order)])
     return digest, settings

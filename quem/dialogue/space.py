@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.dialogue.reading import EncodedCases
-    from quem.dialogue.settings import SimulationSettings
 
 # Distances are compared in billionths. What is exact in theory carries noise of 1e-16, so the
 # edge between two billionths lies where no simple fraction is.
@@ -265,21 +264,9 @@ def _marked(cases: EncodedCases, rows: EncodedCases) -> NDArray[np.float64]:
     return np.hstack(parts)
 
 
-class Regions(Protocol):
-    """Sets of cases that are fixed before any dialogue, one for each case."""
-
-    def sums(
-        self, left_out: int | None, apart: NDArray[np.int64], features: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Sum the features of each case's region, without the target if it is left out.
-
-        Shapes: `apart` (n,); `features` (n, features).
-        """
-
-
 @dataclass(frozen=True)
-class Neighborhoods:
-    """The cases nearest to each case, itself among them.
+class Regions:
+    """The region of each case: those nearest to it, itself among them.
 
     Where the target is taken out, the next nearest takes its place.
     """
@@ -290,80 +277,24 @@ class Neighborhoods:
     # Of shape (n, features): sums of the features up to each
     inner: NDArray[np.float64]
     outer: NDArray[np.float64]
-    ordered: bool  # whether ties are broken by the order of the case base
 
     def sums(
         self, left_out: int | None, apart: NDArray[np.int64], features: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """See `Regions`."""
+        """Sum the features of each case's region, without the target if it is left out.
+
+        Shapes: `apart` (n,); `features` (n, features).
+        """
         if left_out is None:
             return self.inner
-        key = keyed(apart, np.full(len(apart), left_out)) if self.ordered else apart
-        held = key <= self.edge
+        held = apart <= self.edge
         totals = self.inner.copy()
         totals[held] = self.outer[held] - features[left_out]
         return totals
 
 
-@dataclass(frozen=True)
-class Groups:
-    """Regions that do not overlap: each case is in one."""
-
-    group: NDArray[np.int64]  # of shape (n,)
-    total: NDArray[np.float64]  # of shape (groups, features)
-
-    def sums(
-        self, left_out: int | None, apart: NDArray[np.int64], features: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """See `Regions`."""
-        del apart
-        total = self.total.copy()
-        if left_out is not None:
-            total[self.group[left_out]] -= features[left_out]
-        return total[self.group]
-
-
-def keyed(apart: NDArray[np.int64], order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Join a distance with what decides between equal ones."""
-    keys: NDArray[np.int64] = (apart << _BITS) | order
-    return keys
-
-
-# A million cases; distances up to 8,000 fit into the rest.
-_BITS = 20
-
-
-def find_regions(
-    space: Space, cases: EncodedCases, settings: SimulationSettings, candidates: int
-) -> Regions:
+def find_regions(space: Space, size: int) -> Regions:
     """Find the regions of a case base."""
-    if settings.regions == "classes":
-        return _groups(space, cases.classes)
-    size = min(settings.region_size, candidates)
-    if settings.regions == "clusters":
-        return _groups(space, clusters(space, size))
-    return _neighborhoods(space, size, ordered=settings.neighbor_ties == "order")
-
-
-def _groups(space: Space, group: NDArray[np.int64]) -> Groups:
-    features = space.features
-    total = np.zeros((group.max() + 1, features.shape[1]))
-    np.add.at(total, group, features)
-    return Groups(group, total)
-
-
-def clusters(space: Space, size: int) -> NDArray[np.int64]:
-    """Cluster cases by average linkage."""
-    from scipy.cluster.hierarchy import fcluster, linkage
-
-    n = space.n
-    condensed = [np.maximum(space.distances(space.case(case))[case + 1 :], 0) for case in range(n)]
-    tree = linkage(np.round(np.concatenate(condensed), 9), "average")
-    labels = fcluster(tree, max(1, round(n / size)), "maxclust")
-    return np.asarray(labels, dtype=np.int64) - 1
-
-
-def _neighborhoods(space: Space, size: int, *, ordered: bool) -> Neighborhoods:
     features = space.features
     n, width = features.shape
     edge, next_edge = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -371,9 +302,7 @@ def _neighborhoods(space: Space, size: int, *, ordered: bool) -> Neighborhoods:
     at = [size - 1, min(size, n - 1)]
     for case in range(n):
         key = steps(space.distances(space.case(case)))
-        if ordered:
-            key = keyed(key, np.arange(n))
         edge[case], next_edge[case] = np.partition(key, at)[at]
         inner[case] = features[key <= edge[case]].sum(axis=0)
         outer[case] = features[key <= next_edge[case]].sum(axis=0)
-    return Neighborhoods(edge, next_edge, inner, outer, ordered)
+    return Regions(edge, next_edge, inner, outer)

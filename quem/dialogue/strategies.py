@@ -110,7 +110,7 @@ class Revealed:
     def sums_of_nearest(
         self, apart: NDArray[np.int64], count: int, features: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Sum the features of the nearest cases, with ties as the settings say.
+        """Sum the features of the nearest cases, and of all that are as near as the last.
 
         Shapes: `apart` (rows, n); `features` (n, features).
         """
@@ -120,8 +120,6 @@ class Revealed:
         order = np.arange(self.space.n)
         candidates = nearest(apart, order, count + 1)
         sums: NDArray[np.float64] = features[candidates.cases[:, :count]].sum(axis=1)
-        if self.settings.neighbor_ties == "order":
-            return sums
         split = np.flatnonzero(candidates.apart[:, count] == candidates.apart[:, count - 1])
         edge = candidates.apart[split, count - 1, np.newaxis]
         sums[split] = (apart[split] <= edge).astype(float) @ features

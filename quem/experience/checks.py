@@ -16,7 +16,6 @@ from quem.experience.control import FEWEST_LABELED
 from quem.experience.gate import FEWEST_SUBJECTS, SIGNIFICANT
 from quem.experience.judges import MISFIT
 from quem.experience.machine_quality import RULES as OF_MACHINES
-from quem.experience.machines import unsent_images
 from quem.experience.outliers import DECISIVE, outlying, veteran
 from quem.experience.virtual_placement import MOST_TIMES_AS_WIDE, times_as_wide
 from quem.experience.wording import only_source, variation
@@ -140,7 +139,7 @@ def _assisted(findings: ExperienceFindings) -> Iterator[str]:
 # Machine judges.
 
 # Shares: of calls without a valid ranking; and of rankings that tie everybody.
-_MANY_FAILED, _MANY_TIED = 0.05, 0.2
+_MANY_FAILED = 0.05
 
 
 @_DATA.add("machine-not-run", remedy="run `quem judge`")
@@ -183,16 +182,6 @@ def _where(findings: ExperienceFindings, run: Run) -> str:
     )
 
 
-@_DATA.add("machine-ties-all", remedy="look at its answers and its prompt")
-def _machine_ties_all(findings: ExperienceFindings) -> Iterator[str]:
-    for run in findings.machines.runs if findings.machines else ():
-        valid = [call for call in run.made if call.status == "ok"]
-        tied = sum(len(call.ranked) == 1 and len(call.order) > 1 for call in valid)
-        if valid and tied / len(valid) > _MANY_TIED:
-            share = format_percent(round(tied / len(valid), 2))
-            yield f"{run.judge} ties all solutions in {share} of its rankings"
-
-
 @_DATA.add("machine-changed", remedy="run it again from the start, if the service allows it")
 def _machine_changed(findings: ExperienceFindings) -> Iterator[str]:
     for run in findings.machines.runs if findings.machines else ():
@@ -200,12 +189,6 @@ def _machine_changed(findings: ExperienceFindings) -> Iterator[str]:
         if len(servers) > 1:
             names = sorted(" ".join(filter(None, server)) or "unnamed" for server in servers)
             yield f"the service of {run.judge} answered as {join_words(names)} in one run"
-
-
-@_DATA.add("machine-without-images", remedy="use a model that sees, with `images: true`")
-def _machine_without_images(findings: ExperienceFindings) -> Iterator[str]:
-    runs = findings.machines.runs if findings.machines else ()
-    yield from filter(None, map(unsent_images, runs))
 
 
 @_DATA.add("few-expert-problems", remedy="have experts rank more problems")

@@ -188,14 +188,6 @@ def use_machines(
     return use if control.share else replace(use, reason=_useless(control))
 
 
-def unsent_images(run: Run) -> str:
-    """Say that images were not sent; empty where all were."""
-    if not run.unsent:
-        return ""
-    images = format_count(run.unsent, "image")
-    return f"{run.judge} was sent descriptions in place of {images} (--text-only)"
-
-
 def last_ranking(runs: Sequence[Run]) -> Run | None:
     """Give the run that counts; None where there is none."""
     return runs[-1] if runs else None

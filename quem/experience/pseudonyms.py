@@ -196,18 +196,12 @@ def _spec(spec: ExperienceSpec, new: Pseudonyms) -> ExperienceSpec:
             "subjects": people("subjects"),
             "assisted": people("assisted", refers=["person"]),
             "withheld": tuple(map(new.id, withheld)),
-            "missing": tuple(_of_solver(entry, new) for entry in spec.missing),
-            "corrections": tuple(
-                _of_solver(entry, new).model_copy(update={"reason": new.prose(entry.reason)})
-                for entry in spec.corrections
+            "missing": tuple(
+                entry.model_copy(update={"solver": new.id(entry.solver)}) for entry in spec.missing
             ),
             "judging": judging,
         }
     )
-
-
-def _of_solver(entry: Any, new: Pseudonyms) -> Any:  # noqa: ANN401  a part of a study file
-    return entry.model_copy(update={"solver": new.id(entry.solver)})
 
 
 def _question(question: Question, new: Pseudonyms) -> Question:

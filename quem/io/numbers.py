@@ -23,12 +23,10 @@ _RARE = 0.1
 _TWO = 2
 
 
-def parse_number(cell: object, decimal: str = ".,") -> float | None:
-    """Read a number from a cell."""
+def parse_number(cell: object, *, comma: bool = True) -> float | None:
+    """Read a number from a cell, also one with a decimal comma."""
     if isinstance(cell, str):
-        if decimal == "," and "." in cell:
-            return None
-        if decimal != "." and "," in cell:
+        if comma:
             cell = cell.replace(",", ".")
         if _NUMBER.fullmatch(cell) or _ENDLESS.fullmatch(cell):
             return float(cell)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from quem.leaderboard.result import LeaderboardFindings
 
 _FEW = 25
-_MANY_ADDITIONS = 3
 
 _RULES: WarningRules[LeaderboardFindings] = WarningRules()
 
@@ -93,15 +92,4 @@ def _conflicts(findings: LeaderboardFindings) -> Iterator[str]:
             f"which of {first} and {second} is better depends on the measure: at "
             f"{format_percent(findings.settings.level)} {first} is better by {by_first}, and "
             f"{second} by {by_second}"
-        )
-
-
-@_RULES.add("repeated-looks", remedy="confirm the final choice on new ones")
-def _repeated(findings: LeaderboardFindings) -> Iterator[str]:
-    if findings.additions >= _MANY_ADDITIONS:
-        yield (
-            f"systems were added to this leaderboard {findings.additions} times, now "
-            f"{len(findings.table.entries)} entries; a system that was improved after looking at "
-            f"results on the same {_queries(findings, len(findings.table.queries))} is fitted to "
-            "them, and p values do not account for that"
         )

@@ -9,7 +9,7 @@ import numpy as np
 from quem.errors import Mistake, QuemError
 from quem.leaderboard.checks import find_warnings
 from quem.leaderboard.contrasts import contrasts_of
-from quem.leaderboard.joining import chosen, joined, versions
+from quem.leaderboard.joining import chosen, joined
 from quem.leaderboard.result import LeaderboardFindings, LeaderboardResult
 from quem.leaderboard.settings import LeaderboardSettings
 from quem.lists.groups import common_queries, indistinct_groups, joint_test
@@ -29,7 +29,6 @@ def compare_scores(
     *,
     files: Iterable[Path] = (),
     warnings: Iterable[StudyWarning] = (),
-    additions: int = 0,
     **given: Any,  # noqa: ANN401
 ) -> LeaderboardResult:
     """Compare the systems of score tables with each other."""
@@ -41,7 +40,6 @@ def compare_scores(
         settings.systems,
         settings.measures,
         settings.headline,
-        same_system=settings.same_system,
     )
     systems, queries, measures = table.values.shape
     means = query_means(
@@ -77,9 +75,7 @@ def compare_scores(
         oriented=oriented,
         contrasts=contrasts,
         groups=groups,
-        steps=versions(table),
         files=tuple(files),
-        additions=additions,
     )
     return LeaderboardResult(findings.with_warnings((*warnings, *find_warnings(findings))))
 

@@ -152,8 +152,6 @@ def chosen(
     systems: Sequence[str],
     measures: Sequence[str],
     headline: str,
-    *,
-    same_system: bool,
 ) -> ScoreTable:
     """Restrict a table to what the caller named."""
     names = [one.name for one in table.measures]
@@ -170,13 +168,9 @@ def chosen(
     if mistakes:
         raise QuemError(mistakes)
     ids = [entry.id for entry in table.entries]
-    rows = [
-        at
-        for at, name in enumerate(ids)
-        if (not systems or name in systems) and (not same_system or ids.count(name) > 1)
-    ]
+    rows = [at for at, name in enumerate(ids) if not systems or name in systems]
     if len(rows) < 2:  # noqa: PLR2004  a comparison is of two
-        raise QuemError([_too_few(table, rows, same_system=same_system)])
+        raise QuemError([_too_few(table, rows)])
     wanted = dict.fromkeys([*(measures or names), *([headline] if headline else [])])
     return table.of(entries=rows, measures=_places(names, wanted), headline=headline)
 
@@ -185,19 +179,9 @@ def _hint(name: str, known: Sequence[str]) -> str:
     return nearest(name, known) or f"; there are {join_words(known, 8)}"
 
 
-def _too_few(table: ScoreTable, rows: list[int], *, same_system: bool) -> Mistake:
-    noun = table.nouns[0]
-    if same_system:
-        message = (
-            f"no {noun} has the same id in two of the studies; give its versions one id, or leave "
-            "out --same-system"
-        )
-        return Mistake(table.source, key="same_system", message=message)
+def _too_few(table: ScoreTable, rows: list[int]) -> Mistake:
     only = f"only {table.entries[rows[0]].id} is" if rows else "none is"
-    message = (
-        f"a comparison needs two entries, and {only} here; name a second study, or a folder "
-        "that an earlier comparison wrote"
-    )
+    message = f"a comparison needs two entries, and {only} here; name a second study"
     return Mistake(table.source, message=message)
 
 
@@ -218,19 +202,3 @@ def labels(table: ScoreTable) -> tuple[str, ...]:
 
 def _is_shared(name: str, names: list[str]) -> bool:
     return names.count(name) > 1
-
-
-def versions(table: ScoreTable) -> tuple[tuple[int, int], ...]:
-    """Find successive versions of each system: the same id in several studies, in their order.
-
-    Two entries alone are versions too.
-    """
-    if len(table.entries) == 2:  # noqa: PLR2004  a pair
-        return ((0, 1),)
-    steps = []
-    latest: dict[str, int] = {}
-    for at, entry in enumerate(table.entries):
-        if entry.id in latest:
-            steps.append((latest[entry.id], at))
-        latest[entry.id] = at
-    return tuple(steps)

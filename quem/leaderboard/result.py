@@ -1,4 +1,4 @@
-"""What a leaderboard says, and the result that people read, draw, save, and add to."""
+"""What a leaderboard says, and the result that people read, draw, and save."""
 
 from __future__ import annotations
 
@@ -45,9 +45,7 @@ class LeaderboardFindings:
     contrasts: tuple[Contrast, ...]  # of each pair by each measure
     # By each measure: groups of systems that cannot be distinguished.
     groups: tuple[tuple[tuple[int, ...], ...], ...]
-    steps: tuple[tuple[int, int], ...]  # successive versions
     files: tuple[Path, ...] = ()  # what the scores were made of
-    additions: int = 0  # how often systems were added to an earlier leaderboard
     warnings: tuple[StudyWarning, ...] = ()
 
     def with_warnings(self, warnings: Iterable[StudyWarning]) -> LeaderboardFindings:
@@ -133,18 +131,8 @@ class LeaderboardResult(BaseResult["LeaderboardFindings"]):
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """The files that the result was made of, without earlier leaderboards."""
+        """The files that the result was made of."""
         return self.findings.files
-
-    def score_table(self) -> ScoreTable:
-        """Give the scores, to be compared with those of more studies."""
-        return self.findings.table
-
-    def attachments(self) -> dict[str, Iterable[bytes]]:
-        """Give the scores by the name of their file, which is there in whatever formats."""
-        from quem.report.delimited import csv_parts
-
-        return {"scores.csv": csv_parts(self.scores)}
 
     @property
     def scores(self) -> pd.DataFrame:

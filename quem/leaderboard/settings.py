@@ -15,9 +15,6 @@ class LeaderboardSettings(StudyPart):
     systems: Annotated[tuple[Id, ...], OneOrMore] = Field(
         (), description="Systems to compare; all by default."
     )
-    same_system: bool = Field(
-        default=False, description="Only systems that several studies measured are compared."
-    )
     measures: Annotated[tuple[Line, ...], OneOrMore] = Field(
         (), description="Measures to compare by; those of the studies by default."
     )

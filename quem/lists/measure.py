@@ -253,15 +253,11 @@ class Measure:
         k = values.get("k")
         return k if isinstance(k, int) and values.get(UNJUDGED_ITEMS.name) != _SKIP else None
 
-    def applied(self, lists: Lists) -> tuple[Lists, dict[str, Value]]:
-        """Give the lists that are scored, and the values that `Definition.compute` takes."""
-        values = dict(self.values)
-        unjudged = values.pop(UNJUDGED_ITEMS.name, None)
-        return lists.judged() if unjudged == _SKIP else lists, values
-
     def compute(self, lists: Lists) -> Outcome:
         """Score all lists; see `Definition`."""
-        lists, values = self.applied(lists)
+        values = dict(self.values)
+        if values.pop(UNJUDGED_ITEMS.name, None) == _SKIP:
+            lists = lists.judged()
         return self.definition.compute(lists, **values)
 
 

@@ -31,7 +31,7 @@ class Answer:
 
     ranked: tuple[tuple[str, ...], ...]  # best first; equal ones together
     cannot: dict[str, str] = field(default_factory=dict)  # why solutions could not be ranked
-    usage: dict[str, Any] = field(default_factory=dict)  # tokens and cost, as far as it says them
+    usage: dict[str, Any] = field(default_factory=dict)  # tokens, as far as it says them
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,6 @@ class Reply:
     fingerprint: str = ""
     input_tokens: int | None = None
     output_tokens: int | None = None
-    cost: float | None = None
     notes: str = ""  # what a command wrote besides
 
 
@@ -310,7 +309,6 @@ class Endpoint:
             fingerprint=self._masked(str(document.get("system_fingerprint") or "")),
             input_tokens=_number(usage.get("prompt_tokens")),
             output_tokens=_number(usage.get("completion_tokens")),
-            cost=_cost(usage.get("cost")),
         )
 
     def _said(self, status: int, content: bytes) -> str:
@@ -343,10 +341,6 @@ def _key(machine: Machine) -> str:
 
 def _number(value: object) -> int | None:
     return value if isinstance(value, int) and value >= 0 else None
-
-
-def _cost(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and value >= 0 else None
 
 
 def _seconds(headers: httpx.Headers) -> float | None:

@@ -40,7 +40,6 @@ class Piece:
     media_type: str = ""  # empty for a text
     data: bytes = b""
     hidden: int = 0  # characters that nobody sees, which were taken out of the text
-    unsent: bool = False  # whether it is there instead of an image
 
     @property
     def is_image(self) -> bool:
@@ -48,16 +47,16 @@ class Piece:
         return bool(self.media_type)
 
 
-def sheet_pieces(sheet: Sheet | None, *, images: bool, text_only: bool) -> list[Piece]:
+def sheet_pieces(sheet: Sheet | None, *, images: bool) -> list[Piece]:
     """Give the briefing, or a problem's statement; nothing of None."""
     if sheet is None:
         return []
     html = render_page_text(sheet, _addresses)
     pieces = _from_html(str(html), sheet.files)
-    return list(_seen(pieces, images=images, text_only=text_only))
+    return list(_seen(pieces, images=images))
 
 
-def solution_pieces(solution: Solution, *, images: bool, text_only: bool) -> list[Piece]:
+def solution_pieces(solution: Solution, *, images: bool) -> list[Piece]:
     """Give a solution, file by file."""
     gone = f"quem-gone-{solution.solver}"
     rendered = render_solution(solution, _addresses, gone=gone)
@@ -76,17 +75,15 @@ def solution_pieces(solution: Solution, *, images: bool, text_only: bool) -> lis
             )
         if len(shown) > 1:
             pieces.append(Piece(part.name))
-        pieces += _of_part(part, solution.files, images=images, text_only=text_only)
-    return list(_seen(pieces, images=images, text_only=text_only))
+        pieces += _of_part(part, solution.files, images=images)
+    return list(_seen(pieces, images=images))
 
 
 def _addresses(number: int, page: int | None = None) -> str:
     return _ADDRESS.format(number, page or "")
 
 
-def _of_part(
-    part: Part, files: Sequence[SolutionFile], *, images: bool, text_only: bool
-) -> Iterator[Piece]:
+def _of_part(part: Part, files: Sequence[SolutionFile], *, images: bool) -> Iterator[Piece]:
     """Give the pieces of one file, in the order in which a page shows them."""
     if part.kind == "image":
         yield _image(part.url, "", files)
@@ -104,8 +101,6 @@ def _of_part(
             yield _image(page.url, "", files)
         elif page.text.strip():
             yield Piece(text)
-        elif text_only:
-            yield Piece(f"Page {page.number}\n[image: a page without text]", unsent=True)
         else:
             raise ImagesError(f"page {page.number} has no text")
 
@@ -148,16 +143,11 @@ def _image(address: str, text: str, files: Sequence[SolutionFile]) -> Piece:
     return Piece(text, media_type, data)
 
 
-def _seen(
-    pieces: Sequence[Piece] | Iterator[Piece], *, images: bool, text_only: bool
-) -> Iterator[Piece]:
-    """Leave out what nobody sees, and say what stands for images that are not sent."""
+def _seen(pieces: Sequence[Piece] | Iterator[Piece], *, images: bool) -> Iterator[Piece]:
+    """Leave out what nobody sees, and refuse images that are not sent."""
     for piece in pieces:
         text, hidden = _UNSEEN.subn("", piece.text)
         if not piece.is_image or images:
             yield replace(piece, text=text, hidden=hidden)
-        elif text_only:
-            words = f"[image: {text or 'without a description'}]"
-            yield Piece(words, hidden=hidden, unsent=True)
         else:
             raise ImagesError("it has images")

@@ -98,12 +98,6 @@ class Planned:
         return round(self.n_bytes / _BYTES_A_TOKEN)
 
     @property
-    def cost(self) -> float | None:
-        """About what reading it costs; None where no price is known."""
-        price = self.machine.price
-        return price.input * self.n_tokens / _MILLION if price else None
-
-    @property
     def hidden(self) -> dict[str, int]:
         """How many characters that nobody sees were taken out, by solution."""
         counts = {
@@ -129,36 +123,26 @@ class Planned:
 class Limits:
     """What all calls of a command may come to."""
 
-    def __init__(
-        self, calls: int | None = None, cost: float | None = None, *, replay: bool = False
-    ) -> None:
+    def __init__(self, calls: int | None = None, *, replay: bool = False) -> None:
         self.replay = replay
         self.stopped = Event()
         self.missing: list[str] = []
-        self._calls, self._cost = calls, cost
+        self._calls = calls
         self.requests = 0
-        self.cost_unknown = False
-        self._made, self._spent, self._lock = 0, 0.0, Lock()
+        self._made, self._lock = 0, Lock()
 
     def take(self) -> bool:
         """Ask for one more call."""
         with self._lock:
-            if self.stopped.is_set():
-                return False
-            over = self._calls is not None and self._made >= self._calls
-            if self._cost is not None:
-                over = over or self.cost_unknown or self._spent >= self._cost
-            if over:
+            if self.stopped.is_set() or (self._calls is not None and self._made >= self._calls):
                 return False
             self._made += 1
             return True
 
-    def spend(self, requests: int, cost: float | None) -> None:
-        """Say how often something was sent for a call, and what it cost."""
+    def count(self, requests: int) -> None:
+        """Say how often something was sent for a call."""
         with self._lock:
             self.requests += requests
-            self.cost_unknown = self.cost_unknown or cost is None
-            self._spent += cost or 0.0
 
     def wait(self, seconds: float) -> bool:
         """Wait; says whether the run is to stop."""
@@ -198,10 +182,9 @@ def plan_run(
     machine: Machine,
     *,
     problems: Collection[str] | None = None,
-    text_only: bool = False,
 ) -> Planned:
     """Say what a machine judge is to be asked."""
-    show = {"images": machine.images, "text_only": text_only}
+    show = {"images": machine.images}
     mistakes: list[Mistake] = []
     tasks: list[Task] = []
     briefing = tuple(sheet_pieces(study.solutions.briefing, **show))
@@ -216,7 +199,7 @@ def plan_run(
                 for solver in solvers
             }
         except ImagesError as error:
-            message = f"{problem}: {error}; use images: true for a model that sees, or --text-only"
+            message = f"{problem}: {error}; use images: true for a model that sees"
             mistakes.append(Mistake(study.name, key=key, message=message))
             continue
         first = first_order(study.spec.id, machine.id, problem, block, solvers)
@@ -306,13 +289,6 @@ def _kept(planned: Planned, transcripts: Transcripts, calls: list[Call], began: 
         for task in planned.tasks
         for solver, pieces in zip(task.request.solvers, task.request.solutions, strict=True)
     }
-    everywhere = planned.tasks[0].request.briefing if planned.tasks else ()
-    statements = {task.problem: task.request.problem for task in planned.tasks}
-    unsent = sum(
-        piece.unsent
-        for pieces in (everywhere, *statements.values(), *shown.values())
-        for piece in pieces
-    )
     digests: dict[str, dict[str, str]] = {}
     for problem, solver in sorted(shown):
         solution = study.solutions.by_problem[problem][solver]
@@ -325,11 +301,9 @@ def _kept(planned: Planned, transcripts: Transcripts, calls: list[Call], began: 
         prompt=hashlib.sha256(study.prompt.encode()).hexdigest(),
         temperature=machine.temperature,
         repeats=max(call.repeat for call in calls) + 1 if calls else machine.repeats,
-        currency=machine.price.currency if machine.price else "",
         began_at=began,
         ended_at=dt.datetime.now(dt.UTC),
         digests=digests,
-        unsent=unsent,
         calls=tuple(calls),
     )
     if planned.is_part:
@@ -391,9 +365,8 @@ class _Maker:
             "fingerprint": reply.fingerprint,
             "seconds": round(perf_counter() - start, 3),
         }
-        cost = known["cost"] = _cost(self._planned.machine, known)
         self.transcripts.keep(key, known, request.images())
-        self._limits.spend(times, cost)
+        self._limits.count(times)
         with self._lock:
             self._answered += 1
         return known
@@ -449,7 +422,6 @@ class _Maker:
             fingerprint=known["fingerprint"],
             input_tokens=known["input_tokens"],
             output_tokens=known["output_tokens"],
-            cost=known["cost"],
         )
 
 
@@ -459,7 +431,6 @@ def _read(reply: Reply, request: Request) -> dict[str, Any]:
     state |= {
         "input_tokens": reply.input_tokens,
         "output_tokens": reply.output_tokens,
-        "cost": reply.cost,
     }
     if reply.refused:
         return state | {"status": "refused", "message": reply.refused}
@@ -469,20 +440,10 @@ def _read(reply: Reply, request: Request) -> dict[str, Any]:
         answer = read_answer(reply.text, request.letters)
     except InvalidAnswerError as error:
         return state | {"status": "invalid", "message": str(error)}
-    for name in ("input_tokens", "output_tokens", "cost"):
+    for name in ("input_tokens", "output_tokens"):
         value = answer.usage.get(name)
         if state[name] is None and isinstance(value, int | float) and value >= 0:
-            state[name] = int(value) if "tokens" in name else float(value)
+            state[name] = int(value)
     if isinstance(answer, Answer):
         return state | {"ranked": [list(tied) for tied in answer.ranked], "cannot": answer.cannot}
     return state | {"status": "refused", "message": answer.reason}
-
-
-def _cost(machine: Machine, known: dict[str, Any]) -> float | None:
-    """Give what a call cost, as it says or by the price of its tokens; None is unknown."""
-    if known["cost"] is not None:
-        return float(known["cost"])
-    tokens = known["input_tokens"], known["output_tokens"]
-    if machine.price is None or tokens[0] is None or tokens[1] is None:
-        return None
-    return float(machine.price.input * tokens[0] + machine.price.output * tokens[1]) / _MILLION

@@ -17,7 +17,6 @@ from quem.options.checks import find_warnings
 from quem.options.lists import Scorer, by_length, ways_of
 from quem.options.result import OptionsFindings, OptionsResult, SystemScores, Undefined
 from quem.options.thresholds import cut_lists, sweep
-from quem.options.utility import best_threshold
 from quem.study.measures import spellings
 from quem.study.schema import changed_settings
 
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from quem.options.lists import Answers
     from quem.options.loading import OptionsStudy
     from quem.options.thresholds import Sweep
-    from quem.options.utility import BestThreshold
     from quem.study.options import OptionsSettings
 
     Floats = NDArray[np.float64]
@@ -113,7 +111,6 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
         undefined=tuple(_undefined(codes, scored.reasons)),
         groups=by_length(lengths, places, scores, scorer.headline, used),
         sweeps=tuple(one.sweep for one in of_confidences),
-        best=tuple(one.best for one in of_confidences if one.best),
         calibrations=tuple(one.calibration for one in of_confidences if one.calibration),
         pairs=tuple(
             compare_systems(
@@ -134,7 +131,6 @@ class _Confidences(NamedTuple):
     """What the confidences of a system are worth."""
 
     sweep: Sweep
-    best: BestThreshold | None  # none where the study states no utility
     calibration: Calibration | None
 
     @classmethod
@@ -151,7 +147,6 @@ class _Confidences(NamedTuple):
         lists = cut_lists(answers, counted, settings)
         return cls(
             sweep(system, lists, scorer, settings),
-            best_threshold(system, lists, settings) if settings.utility else None,
             calibration(system, answers, settings)
             if are_probabilities(answers.confidence)
             else None,

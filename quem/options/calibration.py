@@ -83,7 +83,7 @@ def calibration(system: int, answers: Answers, settings: OptionsSettings) -> Cal
     """
     confidence, correct = answers.confidence, answers.correct
     _, question = np.unique(answers.question, return_inverse=True)
-    of_bin = _bins(confidence, settings.bins)
+    of_bin = _bins(confidence)
     n, n_bins = int(question.max()) + 1, int(of_bin.max()) + 1
     # Of each question: what the sums over questions give all results of.
     columns = np.empty((n, 3 * n_bins + 1))
@@ -141,9 +141,13 @@ def calibration(system: int, answers: Answers, settings: OptionsSettings) -> Cal
     )
 
 
-def _bins(confidence: Floats, bins: int) -> Integers:
+# How many the reliability diagram and the ECE have, of about one size.
+_BINS = 10
+
+
+def _bins(confidence: Floats) -> Integers:
     """Divide options into bins of about one size; those of one confidence are together."""
-    ends = np.quantile(confidence, np.arange(1, bins) / bins, method="higher")
+    ends = np.quantile(confidence, np.arange(1, _BINS) / _BINS, method="higher")
     _, of_bin = np.unique(np.searchsorted(ends, confidence, side="right"), return_inverse=True)
     return of_bin
 

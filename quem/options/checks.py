@@ -19,20 +19,15 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.options.result import OptionsFindings, SystemScores
     from quem.options.thresholds import Sweep
-    from quem.options.utility import BestThreshold
 
 _FEW = 30
 _NEEDS_TO_BE_NOT_EMPTY = "the list is empty"
-# From which share of a hit on the optimism of a best threshold is called luck.
-_MUCH = 0.05
 
 _QUESTIONS: WarningRules[OptionsFindings] = WarningRules()
 _LISTS: WarningRules[OptionsFindings, SystemScores] = WarningRules()
 _MEASURES: WarningRules[OptionsFindings] = WarningRules()
 _CONFIDENCES: WarningRules[OptionsFindings, int] = WarningRules()
 _SWEEPS: WarningRules[OptionsFindings, Sweep] = WarningRules()
-_BEST: WarningRules[OptionsFindings, BestThreshold] = WarningRules()
-_THRESHOLDS: WarningRules[OptionsFindings] = WarningRules()
 
 
 def find_warnings(findings: OptionsFindings) -> Iterator[StudyWarning]:
@@ -45,9 +40,6 @@ def find_warnings(findings: OptionsFindings) -> Iterator[StudyWarning]:
         yield from _CONFIDENCES.find(findings, system)
     for sweep in findings.sweeps:
         yield from _SWEEPS.find(findings, sweep)
-    for best in findings.best:
-        yield from _BEST.find(findings, best)
-    yield from _THRESHOLDS.find(findings)
 
 
 @_QUESTIONS.add("few-questions", remedy=f"use {_FEW} or more")
@@ -161,46 +153,4 @@ def _order_against_confidence(findings: OptionsFindings, system: int) -> Iterato
         yield (
             f"{against:,} lists of {findings.name_of(system)} are not in the order of their "
             "confidences; measures use the positions, and thresholds the confidences"
-        )
-
-
-@_SWEEPS.add("coarse-thresholds")
-def _coarse_thresholds(findings: OptionsFindings, sweep: Sweep) -> Iterator[str]:
-    if sweep.coarse:
-        yield (
-            f"the lists of {findings.name_of(sweep.system)} are so long that only "
-            f"{len(sweep.threshold)} thresholds were tried"
-        )
-
-
-@_BEST.add("optimistic-threshold", remedy="use the cross-validated utility, or more questions")
-def _optimistic_threshold(findings: OptionsFindings, best: BestThreshold) -> Iterator[str]:
-    utility = findings.settings.utility
-    optimism = float(best.curve[best.at]) - best.cross_validated
-    if utility and np.isfinite(optimism) and optimism > _MUCH * utility.hit:
-        yield (
-            f"the best threshold of {findings.name_of(best.system)}, {best.threshold:.4g}, is "
-            f"worth {measured(optimism)} less on other questions"
-        )
-
-
-@_THRESHOLDS.add("threshold-at-the-edge")
-def _threshold_at_the_edge(findings: OptionsFindings) -> Iterator[str]:
-    several = [
-        (findings.name_of(best.system), best.at, len(best.curve))
-        for best in findings.best
-        if len(best.curve) > 1
-    ]
-    if lowest := [name for name, at, _ in several if at == 0]:
-        yield (
-            f"the lowest threshold is the best for {join_words(lowest)}, so that no option that "
-            "was offered should be held back; options of less confidence might help still more"
-        )
-    if highest := [name for name, at, count in several if at == count - 1]:
-        least = findings.settings.shown
-        shown = ("hardly any option", "the best option", f"the best {least} options")[min(least, 2)]
-        only = shown if least == 0 else f"only {shown}"
-        yield (
-            f"the highest threshold is the best for {join_words(highest)}, so that {only} should "
-            "be shown, whatever the confidence"
         )

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from quem.options.lists import LengthGroup, Scorer, Ways
     from quem.options.loading import OptionsStudy
     from quem.options.thresholds import Sweep
-    from quem.options.utility import BestThreshold
     from quem.study.options import OptionsSettings
 
     Floats = NDArray[np.float64]
@@ -75,7 +74,6 @@ class OptionsFindings:
     undefined: tuple[Undefined, ...]
     groups: tuple[LengthGroup, ...]
     sweeps: tuple[Sweep, ...]  # of the systems with confidences
-    best: tuple[BestThreshold, ...]  # of these, where the study states a utility
     calibrations: tuple[Calibration, ...]  # of those of them whose confidences lie between 0 and 1
     pairs: tuple[PairDifference, ...]
     # Of the measures that have a direction, on short lists.
@@ -93,11 +91,11 @@ class OptionsFindings:
         return self.scorer.names[self.scorer.headline]
 
     def name_of(self, system: int) -> str:
-        """Name a system as the study file does, with its version."""
+        """Name a system as the study file does."""
         system_id = self.data.systems[system]
         for declared in self.data.spec.systems:
             if declared.id == system_id:
-                return " ".join(filter(None, [declared.name or declared.id, declared.version]))
+                return declared.name or declared.id
         return system_id
 
 

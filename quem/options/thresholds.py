@@ -1,8 +1,8 @@
-"""The lists that thresholds of confidence leave, and what measures and a utility say of them.
+"""The lists that thresholds of confidence leave, and what measures say of them.
 
-A list is made of the options whose confidence reaches a threshold. No measure says which
-threshold to use: for lists in the order of true probabilities LAR is highest with one option
-(``docs/explanation/list-length.md``). A stated utility does; see `quem.options.utility`.
+A list is made of the options whose confidence reaches a threshold, and of the best one in any case.
+No measure says which threshold to use: for lists in the order of true probabilities LAR is highest
+with one option (``docs/explanation/list-length.md``).
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 _MOST_OPTIONS = 20_000_000
 # Thresholds whose scores are held at once.
 _AT_ONCE = 50
+
+
+MOST_THRESHOLDS = 200
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,7 @@ def cut_lists(answers: Answers, counted: NDArray[np.bool_], settings: OptionsSet
     Shapes: `counted` (q,).
     """
     distinct = np.unique(answers.confidence)
-    coarse, most = False, settings.thresholds
+    coarse, most = False, MOST_THRESHOLDS
     width = int(answers.length.max(initial=0)) + 1
     of_lists = ways_of([answers])
     ways, left = of_lists.cut()
@@ -113,9 +116,7 @@ def cut_lists(answers: Answers, counted: NDArray[np.bool_], settings: OptionsSet
         shape = len(threshold), int(counted.sum())
         codes = np.empty(shape, dtype=np.min_scalar_type(width * len(ways)))
         for row, t in zip(codes, threshold.tolist(), strict=True):
-            length = np.maximum(_reaching(answers, t), np.minimum(answers.length, settings.shown))[
-                counted
-            ]
+            length = np.maximum(_reaching(answers, t), np.minimum(answers.length, 1))[counted]
             held = ((places > 0) & (places <= length[:, np.newaxis])).sum(axis=1)
             row[:] = length * len(ways) + left[given, held]
         lists = np.unique(np.concatenate([np.unique(row) for row in codes])).astype(np.int64)

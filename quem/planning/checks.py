@@ -9,9 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from quem.errors import WarningRules
-from quem.experience.gate import SIGNIFICANT
 from quem.planning import closed_form
-from quem.wording import format_count, format_number, format_p, format_percent, join_words
+from quem.wording import format_count, format_number, join_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,10 +19,7 @@ if TYPE_CHECKING:
     from quem.planning.result import PlanFindings
 
 LONG_LIST = 12
-_MOST_FALSE_POSITIVES = 0.1
 _FEW_DEGREES_OF_FREEDOM = 10
-# Two standard errors, as a share of the half-width.
-_INACCURATE = 0.05
 
 _RULES: WarningRules[PlanFindings] = WarningRules()
 
@@ -84,23 +80,6 @@ def _formula_optimistic(plan: PlanFindings) -> Iterator[str]:
         yield f"{designs} the target by the closed form but not in simulation"
 
 
-@_RULES.add("few-simulations", remedy="use `--simulate 1000`")
-def _few_simulations(plan: PlanFindings) -> Iterator[str]:
-    if not plan.trials:
-        return
-    error = 2 * plan.simulation_error
-    if error <= _INACCURATE * plan.best_half_width(plan.suggested_index):
-        return
-    studies = next(iter(plan.trials.values())).studies
-    if studies > 1:
-        yield (
-            f"with {studies:,} simulated studies the half-width is accurate only to ± "
-            f"{format_number(error, 2)} (2 SE)"
-        )
-    else:
-        yield "with 1 simulated study the accuracy of the half-width is unknown"
-
-
 @_RULES.add(
     "noise-assumed",
     remedy="estimate them from a pilot (`quem plan STUDY`) or set them (`--noise`, `--person`)",
@@ -137,16 +116,6 @@ def _pilot_negative_variance(plan: PlanFindings) -> Iterator[str]:
         yield f"the pilot's {observed} set to 0; set it yourself, for example `--{names[0]} 1`"
 
 
-@_RULES.add("pilot-weak", remedy="add subjects, or set the SDs yourself")
-def _pilot_weak(plan: PlanFindings) -> Iterator[str]:
-    pilot = plan.components
-    if pilot is not None and not pilot.p_value < SIGNIFICANT:
-        yield (
-            "in the pilot quality is not significantly related to experience "
-            f"({format_p(pilot.p_value)}), so its SDs in {plan.unit} are unreliable"
-        )
-
-
 @_RULES.add("pilot-small")
 def _pilot_small(plan: PlanFindings) -> Iterator[str]:
     pilot = plan.components
@@ -172,15 +141,4 @@ def _long_lists(plan: PlanFindings) -> Iterator[str]:
             f"with {format_count(subjects, 'subject')} a judge ranks {length} solutions in one "
             f"list, and about {LONG_LIST} are manageable; use blocks of 8, with an error 8% to 10% "
             "larger than computed here"
-        )
-
-
-@_RULES.add("taste-false-alarms", remedy="use more judges")
-def _taste_false_alarms(plan: PlanFindings) -> Iterator[str]:
-    rate = plan.designs.false_alarms.flat[plan.suggested_index]
-    if rate > _MOST_FALSE_POSITIVES:
-        yield (
-            f"with judge × solver SD {format_number(plan.assumptions.noise.taste, 2)}, the test of "
-            f"two systems has a type I error rate of {format_percent(round(rate, 2))} instead of "
-            "5%"
         )

@@ -13,7 +13,6 @@ import numpy as np
 from scipy.special import chdtri, ndtr, ndtri, stdtrit
 
 from quem.comparison.automatic import automatic_variance
-from quem.experience.control import FEWEST_LABELED
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -43,19 +42,6 @@ def average_variance(
     own = noise.person**2 if person else 0.0
     shared = noise.solution**2 / p + noise.judge**2 / (j * p) + noise.taste**2 / j
     return np.asarray(own + shared)
-
-
-def effective_problems(problems: ArrayLike, of: int, correlation: float) -> Floats:
-    r"""Say how many problems those that experts rank are worth, with a machine judge on all.
-
-    .. math:: n_{eff} = \frac{n}{1 - \rho^2 (1 - n/P)}
-
-    It is 8% too hopeful for n = 3 and 3% for n = 6, as the machine's weight is estimated too
-    (`quem.experience.control`).
-    """
-    n = np.asarray(problems, dtype=float)
-    helps = (n >= FEWEST_LABELED) & (n < of)
-    return np.asarray(np.where(helps, n / (1 - correlation**2 * (1 - n / of)), n))
 
 
 def half_width(

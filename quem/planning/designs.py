@@ -33,11 +33,10 @@ class StudyDesign(NamedTuple):
 
 @dataclass(frozen=True)
 class Costs:
-    """What a study costs."""
+    """What a study costs, in minutes of work."""
 
     solution: float  # one problem solved by one subject
-    judgment: float  # one solution placed by one judge; those of systems too
-    minutes: float  # how long that takes
+    minutes: float  # one solution placed by one judge; those of systems too
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,6 @@ class Designs:
     # The cost of the study, and the hours of one judge
     cost: NDArray[np.float64]
     hours: NDArray[np.float64]
-    # With a machine judge that ranks further problems: half the interval, and how many problems
-    # those of the experts are worth. NaN without one.
-    machine_half_width: NDArray[np.float64]
-    effective_problems: NDArray[np.float64]
 
     def at(self, index: int) -> StudyDesign:
         """Give the design at a place of the flattened arrays."""
@@ -80,7 +75,6 @@ def make_designs(
     systems: int,
     difference: float | None,
     costs: Costs,
-    machine: tuple[float, int] | None = None,
 ) -> Designs:
     """Say of each design what it gives and costs."""
     judges, subjects, problems = (np.array(axis, dtype=np.int64) for axis in axes)
@@ -94,12 +88,6 @@ def make_designs(
         power[:] = closed_form.power(noise, one, of, difference)
         false_alarms[:] = 2 * closed_form.power(noise, one, of, 0.0)
     placed = (s + systems) * p
-    with_machine, worth = np.full(j.shape, np.nan), np.full(j.shape, np.nan)
-    if machine:
-        correlation, of_all = machine
-        worth = closed_form.effective_problems(p, of_all, correlation)
-        wide = closed_form.average_variance(noise, j, worth)
-        with_machine = closed_form.half_width(s, wide, experience_variance, level)
     return Designs(
         judges,
         subjects,
@@ -107,10 +95,8 @@ def make_designs(
         closed_form.half_width(s, variance, experience_variance, level),
         power,
         false_alarms,
-        np.asarray(costs.solution * s * p + costs.judgment * j * placed, dtype=np.float64),
+        np.asarray(costs.solution * s * p + costs.minutes * j * placed, dtype=np.float64),
         np.asarray(costs.minutes * placed / 60, dtype=np.float64),
-        with_machine,
-        worth,
     )
 
 

@@ -170,9 +170,6 @@ def make_plan(
         systems=systems,
         difference=requested.power_for,
         costs=costs,
-        machine=(requested.machine_correlation, requested.machine_problems)
-        if requested.machine_correlation is not None and requested.machine_problems is not None
-        else None,
     )
     reaching = smallest(designs, requested.width) if requested.width else []
     plan = PlanFindings(
@@ -182,7 +179,7 @@ def make_plan(
         assumptions=assumptions,
         costs=costs,
         measured=measured is not None and requested.minutes is None,
-        solution_measured=solved is not None and requested.cost_solution is None,
+        solution_measured=solved is not None,
         unit=pilot.spec.experience_unit if pilot else "years",
         pilot=pilot,
         components=components,
@@ -252,12 +249,9 @@ def _solution_minutes(pilot: Study | None) -> float | None:
 
 
 def _costs(requested: PlanSettings, measured: float | None, solved: float | None) -> Costs:
-    minutes = requested.minutes or measured or _MINUTES_OF_JUDGEMENT
-    solution, judgment = requested.cost_solution, requested.cost_judgment
     return Costs(
-        solution=(solved or _MINUTES_OF_SOLUTION) if solution is None else solution,
-        judgment=minutes if judgment is None else judgment,
-        minutes=minutes,
+        solution=solved or _MINUTES_OF_SOLUTION,
+        minutes=requested.minutes or measured or _MINUTES_OF_JUDGEMENT,
     )
 
 

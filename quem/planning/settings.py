@@ -151,25 +151,6 @@ class PlanSettings(BaseModel):
         title="YEARS",
         description="Report the power to detect a difference of YEARS between two systems.",
     )
-    machine_correlation: Annotated[float, Field(ge=0, le=1), Numeral] | None = Field(
-        None,
-        title="R",
-        description="Correlation, within solvers, of a machine judge's ranks with the experts'; "
-        "reports what it adds.",
-    )
-    machine_problems: Annotated[int, Field(ge=4, le=100_000), Numeral] | None = Field(
-        None, title="N", description="Number of problems that the machine judge ranks."
-    )
-    cost_solution: Years | None = Field(
-        None,
-        description="Cost of one subject's solution to one problem.  [default: minutes as in the "
-        "pilot's solving session, else 60]",
-    )
-    cost_judgment: Years | None = Field(
-        None,
-        description="Cost of one judge placing one solution, in the same unit.  "
-        "[default: --minutes]",
-    )
     minutes: Positive | None = Field(
         None,
         description="Minutes a judge takes to place one solution.  [default: as in the pilot's "
@@ -192,12 +173,6 @@ class PlanSettings(BaseModel):
                 f"{count:,} designs are too many ({MOST_DESIGNS:,} at most); give fewer numbers "
                 "of judges, subjects, or problems"
             )
-        if self.cost_judgment is not None and self.cost_solution is None:
-            raise ValueError(
-                "cost_judgment needs cost_solution beside it, in the same unit; add it"
-            )
-        if (self.machine_correlation is None) != (self.machine_problems is None):
-            raise ValueError("machine_correlation and machine_problems need each other; give both")
         if self.power_for is not None and self.systems == 1:
             raise ValueError(
                 "power_for compares two systems; give systems: 2 or more, or leave it out"

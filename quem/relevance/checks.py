@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import WarningRules
-from quem.wording import format_count, join_words
+from quem.wording import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,17 +58,3 @@ def _low_agreement(findings: RelevanceFindings) -> Iterator[str]:
             f"Krippendorff's alpha is {alpha:.2f}, below {_LOW}, where even tentative conclusions "
             "need care"
         )
-
-
-@_RULES.add("judged-again")
-def _judged_again(findings: RelevanceFindings) -> Iterator[str]:
-    new = {
-        pair
-        for pair, n in zip(
-            findings.judgments.pairs, findings.judgments.counts.tolist(), strict=True
-        )
-        if n
-    }
-    if both := new & findings.study.judged.keys():
-        few = join_words([f"{case} for {query}" for query, case in sorted(both)], 3)
-        yield f"{few} were judged before, too; the new judgments count"

@@ -43,8 +43,6 @@ from quem.retrieval.unjudged import Compared, find_unjudged, judged_shares
 from quem.study.schema import changed_settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
@@ -65,7 +63,6 @@ JUDGES = "each judge against the others"
 def analyze_retrieval(
     study: RetrievalStudy,
     *,
-    keep: Path | None = None,
     progress: Progress = silent,
     **settings: object,
 ) -> RetrievalResult:
@@ -84,7 +81,7 @@ def analyze_retrieval(
     # Only now is it known what is needed of the ground truth.
     lists = [*(run.lists for run in runs.values()), *(run.lists for run in phases.pairs)]
     need = Need(max(truth_depth_of(measures, n), phases.depth), lists)
-    truth = find_truth(study, retrievers, keep, need, progress)
+    truth = find_truth(study, retrievers, need, progress)
     work = _Work(study, used, truth, measures, depth, runs)
     evaluated = [work.evaluated(name, run) for name, run in runs.items()]
     scored = [one for one in evaluated if one.scores is not None]
@@ -241,8 +238,6 @@ class _Work:
             measures[findings.headline],
             findings.headline,
             ties=used.ties,
-            top=used.top_grade,
-            count=used.judge_next,
         )
         return replace(findings, judged=judged, unjudged=unjudged)
 

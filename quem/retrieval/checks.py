@@ -268,34 +268,8 @@ def _judges_could_differ(findings: RetrievalFindings) -> Iterator[str]:
         )
 
 
-@_RESULTS.add("k-beyond-cases")
-def _k_beyond_cases(findings: RetrievalFindings) -> Iterator[str]:
-    n = findings.task.n_candidates
-    large = [m.name for m in findings.measures if int(dict(m.values).get("k") or 0) > n]
-    if large:
-        yield f"{join_words(large, _FEW)}: k exceeds the {n} cases to search"
-
-
 @_RESULTS.add("retriever-failed")
 def _phase_failed(findings: RetrievalFindings) -> Iterator[str]:
     for pair in findings.mac_fac.pairs if findings.mac_fac else ():
         what = f"MAC/FAC with a filter of {pair.filter:,} and k = {pair.k:,}"
         yield from _failed(pair.run.lists, what, [])
-
-
-@_RESULTS.add("k-beyond-filter")
-def _k_beyond_filter(findings: RetrievalFindings) -> Iterator[str]:
-    small = (
-        [pair for pair in findings.mac_fac.pairs if pair.k > pair.filter]
-        if findings.mac_fac
-        else []
-    )
-    if small:
-        each = join_words((f"k = {pair.k:,} of {pair.filter:,}" for pair in small), _FEW)
-        yield f"a filter that keeps fewer cases than k cannot return k: {each}"
-
-
-@_RESULTS.add("mac-fac-left-out")
-def _mac_fac_left_out(findings: RetrievalFindings) -> Iterator[str]:
-    if findings.mac_fac is None and findings.study.spec.mac_fac is not None:
-        yield "MAC/FAC is left out because one of its retrievers failed to load"

@@ -15,7 +15,7 @@ from quem.retrieval.running import Asked, ask, ask_all
 from quem.retrieval.unjudged import DEFAULT_K
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     import pandas as pd
@@ -43,11 +43,7 @@ class Truth:
     lists: CaseLists
     kind: TruthKind
     source: str  # where it comes from, in words: "the retriever full"
-    mark: str = ""  # of what a retriever made it of; see `quem.retrieval.truth`. Empty for another.
-    reused: bool = False  # whether it was read from what an earlier evaluation kept
-    # As many of the most similar cases of each query it holds, and those that retrievers gave; None
-    # where it is whole.
-    depth: int | None = None
+    computed: bool = False  # by a retriever that ran
 
 
 @dataclass(frozen=True)
@@ -262,13 +258,6 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
         return self.study.files
 
     @property
-    def file_names(self) -> frozenset[str]:
-        """Every file that a report may consist of."""
-        # What was read from an earlier report stays as it is.
-        truth_files = [] if self.findings.truth.reused else ["similarities.csv"]
-        return super().file_names | {*truth_files}
-
-    @property
     def measures(self) -> pd.DataFrame:
         """One row per retriever and measure: mean, interval, number of queries."""
         return self.table("measures")
@@ -323,12 +312,3 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
             inference=Inference(used.level, used.bootstrap, used.permutations, used.seed),
             nouns=("retriever", "query"),
         )
-
-    def attachments(self) -> dict[str, Iterable[bytes]]:
-        """Give the ground truth that a retriever computed, to be used again."""
-        from quem.retrieval.truth import FILE, similarities_parts
-
-        truth = self.findings.truth
-        if not truth.mark or truth.reused:
-            return {}
-        return {FILE: similarities_parts(truth.lists, truth.mark, truth.depth)}

@@ -78,21 +78,7 @@ def read_similarities(path: Path, name: str) -> Stored:
     if is_parquet(path):
         csv = read_parquet(path, name, what=what)
     else:
-        csv = read_delimited(path, name, what=what, header_rows=_header_rows)
-    if len(csv.header) > 1 and any(cell.startswith("cut to ") for cell in csv.header[0]):
-        raise QuemError(
-            [
-                Mistake(
-                    name,
-                    csv.header_lines[0],
-                    message=(
-                        "holds only what one evaluation needed of a ground truth; name the "
-                        "retriever as the "
-                        "ground truth, or use a table with all similarities"
-                    ),
-                )
-            ]
-        )
+        csv = read_delimited(path, name, what=what)
     known = {alias: field for field in _LONG for alias in (_QUERY | _VALUE)[field]}
     fields = [known.get(field_name(cell)) for cell in csv.header[-1]]
     # One such column is a square table, whose first column may be called query.
@@ -158,11 +144,6 @@ def _read(
             strict=False,
         )
     return stored_of(table, value)
-
-
-def _header_rows(first: list[str]) -> int:
-    """What an evaluation has cached says in its first line what it was made of."""
-    return 2 if first and first[0].startswith("# quem similarities") else 1
 
 
 def stored_of(table: SourceTable[str], value_name: str) -> Stored:

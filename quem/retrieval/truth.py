@@ -1,7 +1,5 @@
 """The ground truth: from a file, from experts, or from a retriever.
 
-What was computed once is kept as ``similarities.csv``, with what it was made of.
-
 The experts' consensus on a problem is the order by average rank, each judge's ranks adjusted for
 ties, 1 the worst (Hayes & Parzen 1997, steps 4 and 5). Judges are a sample: the consensus is
 recomputed for judges drawn with replacement, each list is scored against each such consensus, and
@@ -10,20 +8,14 @@ the intervals of the measures draw judges and queries together.
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
-import json
-import re
 from dataclasses import dataclass, replace
 from math import comb, factorial, prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from quem.errors import QuemError
-from quem.io.custom_functions import Entry
 from quem.io.text import shown
 from quem.lists.inference import resample_means
 from quem.lists.score_table import content_digest
@@ -32,12 +24,10 @@ from quem.retrieval.lists import CaseLists, lists_of
 from quem.retrieval.result import Truth
 from quem.retrieval.retrievers import LinearRetriever, StoredRetriever
 from quem.retrieval.running import Times, ask_all, run_rounds
-from quem.study.memory import IN_MEMORY
 from quem.wording import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -201,19 +191,10 @@ class Need:
             mask |= similarity >= similarity[: self.depth][-1]
         return case[mask], similarity[mask]
 
-    def is_met_by(self, lists: CaseLists, depth: int) -> bool:
-        """Whether lists that were cut to a depth hold all that is needed."""
-        return depth >= self.depth and all(
-            np.isin(other.of(query)[0], lists.of(query)[0]).all()
-            for query in range(len(lists.queries))
-            for other in self.lists
-        )
-
 
 def find_truth(
     study: RetrievalStudy,
     retrievers: dict[str, Runs],
-    keep: Path | None,
     need: Need,
     progress: Progress,
 ) -> Truth:
@@ -230,11 +211,6 @@ def find_truth(
     retriever = retrievers[name]
     if isinstance(retriever, StoredRetriever):
         return Truth(retriever.lists, kind, source)
-    # What functions in memory compute cannot be recognized later.
-    mark = "" if study.path == IN_MEMORY else _mark(study, name)
-    cache = read_cache(keep, mark, data.task) if keep is not None else None
-    if cache is not None and (cache.depth is None or need.is_met_by(cache.lists, cache.depth)):
-        return Truth(cache.lists, kind, source, mark, reused=True, depth=cache.depth)
     cuts = need.cuts(data.task)
     lists = _computed(name, retriever, data.task, need if cuts else None, progress)
     if len(lists.failed) == len(data.task.queries):
@@ -247,7 +223,7 @@ def find_truth(
                 )
             ]
         )
-    return Truth(lists, kind, source, mark, depth=need.depth if cuts else None)
+    return Truth(lists, kind, source, computed=True)
 
 
 def require_truth(study: RetrievalStudy, retrievers: dict[str, Runs]) -> None:
@@ -264,14 +240,6 @@ def require_truth(study: RetrievalStudy, retrievers: dict[str, Runs]) -> None:
                 )
             ]
         )
-
-
-def _mark(study: RetrievalStudy, name: str) -> str:
-    spec = next(one for one in study.spec.retrievers if one.id == name)
-    entry = study.entries.get(name)
-    sources = entry.sources if isinstance(entry, Entry) else ()
-    settings = spec.model_dump(mode="json", exclude={"id", "name"})
-    return fingerprint(study.data.task, settings, sources)
 
 
 def _computed(
@@ -302,43 +270,14 @@ def _all_lists(
         yield answer if need is None else need.cut(query, answer)
 
 
-FILE = "similarities.csv"
-_AT_ONCE = 100_000
-_HEAD = "# quem similarities, format 1, made of "
-_CUT = re.compile(r", cut to (\d+)$", re.ASCII)
-
-
-def fingerprint(task: Task, retriever: dict[str, Any], sources: Iterable[Path] = ()) -> str:
-    """Give a hash of all that the similarities of a retriever depend on."""
-    digest = hashlib.sha256()
-    content: list[Any] = [retriever, task.leave_one_out]
-    for base in dict.fromkeys((id(task.cases), id(task.queries))):
-        case_base = task.cases if base == id(task.cases) else task.queries
-        content.append([case_base.ids, case_base.columns, case_base.solution])
-    digest.update(json.dumps(content, sort_keys=True, default=str).encode())
-    for path in sorted(sources):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:32]
-
-
-@dataclass(frozen=True)
-class GroundTruthCache:
-    """Similarities that were read again."""
-
-    lists: CaseLists
-    # As many of the most similar cases of each query are there, and those that retrievers gave;
-    # None where all are.
-    depth: int | None
-
-
 def truth_digest(truth: Truth, measures: Sequence[Measure], n_candidates: int) -> str:
     """Make a short text that changes with the ground truth, and not with the order of queries.
 
     Of similarities that a retriever computed, only what the measures look at counts, because no
-    more may have been kept.
+    more may be there.
     """
     lists = truth.lists
-    if truth.mark:
+    if truth.computed:
         depth = truth_depth_of(measures, n_candidates)
         lists = lists if depth >= n_candidates else lists.top(depth)
     names = np.array(
@@ -361,72 +300,3 @@ def truth_digest(truth: Truth, measures: Sequence[Measure], n_candidates: int) -
             yield similarity[order].astype("<f8").tobytes() if lists.scored else b""
 
     return content_digest(parts())
-
-
-def similarities_parts(lists: CaseLists, mark: str, depth: int | None) -> Iterator[bytes]:
-    """Write lists as CSV, below a line that says what they were made of.
-
-    Numbers are written in full, so that what is read again is the same.
-    """
-    yield f"{_head(mark, len(lists.case), depth)}\nquery,case,similarity\n".encode()
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for query, name in enumerate(lists.queries):
-        case, similarity = lists.of(query)
-        pairs = zip(case.tolist(), similarity.tolist(), strict=True)
-        writer.writerows((name, lists.cases[place], repr(value)) for place, value in pairs)
-        yield text.getvalue().encode()
-        text.seek(0)
-        text.truncate()
-
-
-def read_cache(path: Path, mark: str, task: Task) -> GroundTruthCache | None:
-    """Read similarities again, if they are there, whole, and made of the same."""
-    try:
-        with path.open(encoding="utf-8") as file:
-            head = file.readline().rstrip("\n")
-            if not head.startswith(f"{_HEAD}{mark}, "):
-                return None
-            parts = [
-                (
-                    _codes(table["query"], task.queries.index),
-                    _codes(table["case"], task.cases.index),
-                    _numbers(table["similarity"]),
-                )
-                for table in pd.read_csv(
-                    file, dtype=object, keep_default_na=False, na_filter=False, chunksize=_AT_ONCE
-                )
-            ]
-    except (OSError, ValueError, KeyError):
-        return None
-    if not parts:
-        return None
-    query, case, similarity = (np.concatenate(column) for column in zip(*parts, strict=True))
-    sizes = np.bincount(query, minlength=len(task.queries))
-    cut = _CUT.search(head)
-    depth = int(cut[1]) if cut else None
-    whole = (
-        (np.diff(query) >= 0).all()
-        and head == _head(mark, len(query), depth)
-        and np.isfinite(similarity).all()
-        and (case >= 0).all()
-    )
-    if not whole:
-        return None
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    lists = CaseLists(task.queries.ids, task.cases.ids, starts, case.astype(np.int32), similarity)
-    return GroundTruthCache(lists, depth)
-
-
-def _numbers(column: Any) -> NDArray[np.float64]:  # noqa: ANN401  a column
-    """Python reads a number as it was written; pandas may miss its last digit."""
-    return np.array([float(word) for word in column])
-
-
-def _head(mark: str, rows: int, depth: int | None) -> str:
-    return f"{_HEAD}{mark}, {rows} rows" + ("" if depth is None else f", cut to {depth}")
-
-
-def _codes(column: Any, index: dict[str, int]) -> NDArray[np.int64]:  # noqa: ANN401  a column
-    """The places of ids; KeyError for one that is not known."""
-    return np.array([index[word] for word in column], dtype=np.int64)

@@ -48,6 +48,10 @@ DEFAULT_K = 10
 _ROUNDING = 1e-9
 
 
+# How many unjudged cases are named that should be judged next.
+_JUDGE_NEXT = 10
+
+
 @dataclass(frozen=True)
 class Compared:
     """A retriever that is compared with others."""
@@ -149,13 +153,11 @@ def find_unjudged(
     column: int,
     *,
     ties: Ties,
-    top: float | None,
-    count: int,
 ) -> Unjudged | None:
     """Say what unjudged cases could change; None where there are none."""
     compared = compared[:_MOST_COMPARED]
     k = by.depth
-    highest = max(float(truth.similarity.max(initial=1)), 1.0) if top is None else top
+    highest = max(float(truth.similarity.max(initial=1)), 1.0)
     items = {one.at: items_of(one.lists, truth, k, ties) for one in compared}
     if not any(one.unjudged.any() for one in items.values()):
         return None
@@ -172,7 +174,7 @@ def find_unjudged(
     ]
     flips = tuple(_flip(pair, scale) for pair in pairs)
     open_pairs = [pair for pair, flip in zip(pairs, flips, strict=True) if flip.could_flip]
-    following = tuple(_next(open_pairs, compared, items, count))
+    following = tuple(_next(open_pairs, compared, items))
     return Unjudged(k, highest, flips, following, n_cases, len(both) - len(pairs))
 
 
@@ -350,15 +352,15 @@ def _to_settle(pair: _Pair, scale: Scale, sign: int) -> int:
 
 
 def _next(
-    pairs: Sequence[_Pair], compared: Sequence[Compared], items: dict[int, Items], count: int
+    pairs: Sequence[_Pair], compared: Sequence[Compared], items: dict[int, Items]
 ) -> list[Next]:
-    if not pairs or not count:
+    if not pairs:
         return []
     keys = np.concatenate([pair.key for pair in pairs])
     removes = np.concatenate([pair.removes / max(pair.n, 1) for pair in pairs])
     cases, place = np.unique(keys, return_inverse=True)
     total = np.bincount(place.ravel(), removes, len(cases))
-    order = [at for at in np.argsort(-total, kind="stable").tolist() if total[at] > 0][:count]
+    order = [at for at in np.argsort(-total, kind="stable").tolist() if total[at] > 0][:_JUDGE_NEXT]
     lists = compared[0].lists
     named = []
     for at in order:

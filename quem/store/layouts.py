@@ -27,7 +27,7 @@ class Content:
     """What a solution holds now."""
 
     digest: str
-    # Whether the organizer declared that it corrects what was there before.
+    # Whether an organizer said that it is the same solution as before, corrected.
     is_correction: bool = False
 
     def is_in(self, item: Item) -> bool:

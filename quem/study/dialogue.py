@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -78,10 +79,6 @@ class Cases(StudyPart):
     missing: Annotated[tuple[Line, ...], OneOrMore] = Field(
         ("?", "NA"), description="Texts that mean a missing value, besides an empty cell."
     )
-    decimal: Literal[".", ","] = Field(".", description="The decimal sign of the numbers.")
-    source: Line = Field(
-        "", description="Where to get the files, for the error if they are missing."
-    )
 
     @model_validator(mode="after")
     def _columns_are_named(self) -> Cases:
@@ -150,8 +147,7 @@ class Strategy(StudyPart):
     )
     function: FunctionName = Field(
         "",
-        description="A [custom strategy](../how-to/dialogue.md#custom-strategies-users-and-"
-        "questions).",
+        description="A [custom strategy](../how-to/dialogue.md#custom-strategies).",
     )
 
     @model_validator(mode="after")
@@ -167,20 +163,14 @@ class Strategy(StudyPart):
 
 
 class User(StudyPart):
-    """A simulated user: by name, or a function."""
+    """A simulated user, by name."""
 
     name: Id = Field(
-        description="T5, T1, A5 (or another number up to 99), DL; any name for a custom user. `T5 "
-        "0.10` stands for name and b."
+        description="T5, T1, A5 (or another number up to 99), DL. `T5 0.10` stands for name and b."
     )
     b: Level | None = Field(
         None, description="The share of the case base within the user's threshold."
     )
-    function: FunctionName = Field(
-        "",
-        description="A [custom user](../how-to/dialogue.md#custom-strategies-users-and-questions).",
-    )
-    top: Size = Field(10, description="How many cases a custom user is shown.")
 
     @model_validator(mode="before")
     @classmethod
@@ -192,17 +182,15 @@ class User(StudyPart):
 
     @model_validator(mode="after")
     def _known(self) -> User:
-        if self.function:
-            return self
         word = self.name.upper()
         if word == "DL":
             if self.b is not None:
                 raise ValueError("the user DL has no threshold; leave b out")
             return self
-        if word[:1] not in ("T", "A") or not word[1:].isdecimal() or not 0 < int(word[1:]) < 100:  # noqa: PLR2004
+        if not re.fullmatch("[TA][1-9][0-9]?", word):
             raise ValueError(
                 f"there is no user {self.name!r}; there are T5, T1, A5 (or any other number up to "
-                "99), DL, and yours: {name: mine, function: my_module:my_function}"
+                "99) and DL"
             )
         if self.b is None:
             message = f"the user {self.name} needs b, the share of cases within its threshold: "
@@ -214,18 +202,11 @@ class User(StudyPart):
 class Questions(StudyPart):
     """In which order questions are asked."""
 
-    order: Literal["random", "fixed", "gain", "own"] = Field(
-        "random",
-        description="At random; always as `attributes` says; by information gain; or as a function"
-        " says.",
+    order: Literal["random", "fixed"] = Field(
+        "random", description="At random, or always as `attributes` says."
     )
     attributes: tuple[ColumnName, ...] = Field(
         (), description="The order, for `fixed`; without it that of the columns."
-    )
-    function: FunctionName = Field(
-        "",
-        description="A [custom choice of questions](../how-to/dialogue.md#custom-strategies-users-"
-        "and-questions).",
     )
 
     @model_validator(mode="before")
@@ -234,10 +215,6 @@ class Questions(StudyPart):
         if isinstance(data, list):
             return {"order": "fixed", "attributes": data}
         if isinstance(data, str):
-            if ":" in data:
-                return {"order": "own", "function": data}
-            if data == "own":
-                raise ValueError("name your function: questions: my_module:my_function")
             return {"order": data}
         return data
 
@@ -247,60 +224,13 @@ class DialogueSettings(StudyPart):
 
     k: Size = Field(10, description="Number of candidates that rank quality compares.")
     neighbors: Size = Field(10, description="Number of nearest cases that ND and NF aggregate.")
-    neighbor_ties: Literal["all", "order"] = Field(
-        "all",
-        description="Which cases are nearest where distances tie: all that are as near as the "
-        "last, or those that come first in the case base.",
-    )
-    regions: Literal["neighbors", "clusters", "classes"] = Field(
-        "neighbors",
-        description="What a region of RA is: the cases nearest to a case, a cluster, or all "
-        "cases of a class.",
-    )
     region_size: Size = Field(
-        10, description="Number of cases in a region; for clusters the mean number."
-    )
-    list_ties: Literal["random", "order"] = Field(
-        "random",
-        description="How candidates at one distance are listed for users: at random, once for "
-        "each target, or as in the case base.",
-    )
-    first_list: Annotated[int, Field(ge=0, le=1_000_000), Numeral] = Field(
-        1, description="Number of answers after which a user may select for the first time."
-    )
-    no_selection: Literal["top", "zero", "leave_out"] = Field(
-        "top",
-        description="What a dialogue without a selection counts: the top candidate at the end, "
-        "with efficiency 0; 0 for both; or it is left out.",
-    )
-    user_distance: Literal["true", "partial"] = Field(
-        "true",
-        description="Distance that users compare with their threshold: that of the whole "
-        "problem, or that of the strategy.",
-    )
-    efficiency: Literal["attributes", "questions", "halved"] = Field(
-        "attributes",
-        description="With r of m attributes revealed: 1 − r/m; 1 − (r − 1)/(m − 1); or (1 − "
-        "r/m)/2.",
-    )
-    average_ties: Literal["any", "top"] = Field(
-        "any",
-        description="What A5 selects where no case is nearer than the average: any of them, or "
-        "the first.",
+        10, description="Number of cases in a region of RA: a case and those nearest to it."
     )
     missing: Literal["zero", "worst", "skip"] = Field(
         "zero",
         description="What a missing value counts in a distance: no difference, the greatest "
         "difference, or the attribute is left out.",
-    )
-    lam: Annotated[int, Field(ge=1, le=50), Numeral] = Field(
-        2, description="λ, how fast the weights of rank quality fall."
-    )
-    lowest: Annotated[float, Field(ge=0, le=1e6), Numeral] = Field(
-        0.0, description="minV, the weight at position k."
-    )
-    highest: Annotated[float, Field(gt=0, le=1e6), Numeral] = Field(
-        1.0, description="maxV, the weight at position 1."
     )
     orders: Annotated[int, Field(ge=1, le=10_000), Numeral] = Field(
         10, description="Random question orders of each target."
@@ -313,12 +243,6 @@ class DialogueSettings(StudyPart):
     permutations: Count = Field(
         9999, description="Random patterns of the tests above 14 targets; 0 for no such test."
     )
-
-    @model_validator(mode="after")
-    def _weights_fall(self) -> DialogueSettings:
-        if self.lowest > self.highest:
-            raise ValueError("the lowest weight should not be above the highest")
-        return self
 
 
 class DialogueSpec(StudySpec):
@@ -339,8 +263,8 @@ class DialogueSpec(StudySpec):
     )
     questions: Questions = Field(
         Questions(),
-        description="In which order questions are asked; `random`, `fixed`, `gain`, a list of "
-        "attributes, or a function alone is enough.",
+        description="In which order questions are asked; `random`, `fixed`, or a list of "
+        "attributes alone is enough.",
     )
     analysis: Annotated[DialogueSettings, Part] = Field(
         DialogueSettings(), description="Settings of the analysis."

@@ -106,9 +106,11 @@ def _events(text: str, name: str) -> Iterator[yaml.Event]:
             taken += 1
             yield event
     except yaml.MarkedYAMLError as error:
-        if "nesting depth" in (error.problem or ""):
-            # libyaml from 0.2.6 on looks ahead and gives up; the parser in Python does not.
-            yield from islice(yaml.parse(text, Loader=yaml.SafeLoader), taken, None)
+        if "nesting depth" in (error.problem or "") and error.problem_mark:
+            # libyaml from 0.2.6 on looks ahead, and gives up a thousand levels down. What is
+            # wrong stands above that place: our own limit, or what is no YAML.
+            above = text[: error.problem_mark.index]
+            yield from islice(_events(above, name), taken, None)
             return
         line, column, message = explain(error, text)
         raise QuemError(

@@ -50,13 +50,13 @@ def find_letter(file: StudyFile) -> list[Mistake]:
     """Say what is wrong with the invitation of a study, or nothing."""
     content: Any = file.document.content
     has_deadline = content.get("deadline") is not None
-    mistakes = []
     part = content.get("invitation")
     named = part.get("text") if isinstance(part, dict) else None
     if not isinstance(named, str) or not named:
-        return mistakes
+        return []
     if missing := file.not_there(("invitation", "text"), named):
-        return [*mistakes, missing]
+        return [missing]
+    mistakes: list[Mistake] = []
     for language in ("", *get_args(LanguageCode)):
         path, name = file.beside(_of_language(named, language))
         if language and not path.exists():

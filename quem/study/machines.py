@@ -15,7 +15,6 @@ from quem.study.fields import (
     OneOrMore,
     Section,
     StudyPart,
-    Weight,
 )
 from quem.study.subjects import id_trouble
 
@@ -39,14 +38,6 @@ def _https(value: str) -> str:
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("holds more than an address; name the variable of the key in key_env")
     return value.rstrip("/")
-
-
-class Price(StudyPart):
-    """What a machine judge costs."""
-
-    input: Weight = Field(0, description="For a million tokens that it reads.")
-    output: Weight = Field(0, description="For a million tokens that it writes.")
-    currency: Line = Field("USD", description="Of the prices.")
 
 
 class Machine(StudyPart):
@@ -84,7 +75,6 @@ class Machine(StudyPart):
     concurrency: Annotated[int, Field(ge=1, le=64), Numeral] = Field(
         2, description="Most calls at the same time."
     )
-    price: Price | None = Field(None, description="To say what calls cost that do not say it.")
 
     @property
     def host(self) -> str:

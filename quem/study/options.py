@@ -19,7 +19,6 @@ from quem.study.fields import (
     Seed,
     StudyPart,
     StudySpec,
-    Weight,
     allowed,
 )
 from quem.study.measures import MeasureNames  # noqa: TC001  pydantic reads it
@@ -40,12 +39,6 @@ MEASURES = (
     "OLAR",
 )
 Whole = Annotated[int, Field(ge=1, le=1_000_000), Numeral]
-
-
-def _more_than_nothing(value: float) -> float:
-    if not value:
-        raise ValueError("must be more than 0")
-    return value
 
 
 def _some(options: tuple[str, ...]) -> tuple[str, ...]:
@@ -69,27 +62,8 @@ class OptionsSystem(StudyPart):
 
     id: Id = Field(description="As in the lists.")
     name: Line = Field("", description="Name in the report; by default the id.")
-    version: Line = Field("", description="Put after the name.")
     lists: Annotated[tuple[FileName, ...], OneOrMore] = Field(
         (), description="Files with the lists of this system alone."
-    )
-
-
-class Utility(StudyPart):
-    """What it is worth to show a list of options: gains and costs in one unit, such as hits."""
-
-    hit: Annotated[Weight, AfterValidator(_more_than_nothing), allowed("number above 0")] = Field(
-        1.0, description="Value of a list with a correct option."
-    )
-    option: Weight = Field(
-        description="Cost of each option that is shown, in the unit of `hit`: 0.1 if ten options "
-        "to read are as bad as a hit is good."
-    )
-    miss: Weight = Field(0.0, description="Cost of a list without a correct option.")
-    abstain: Weight | None = Field(
-        None,
-        description="Cost of an empty list. If it is stated, thresholds may leave lists empty; "
-        "otherwise an empty list costs as much as a miss.",
     )
 
 
@@ -114,23 +88,6 @@ class OptionsSettings(StudyPart):
         "empty",
         description="Whether a question without a list counts as an empty list or is left out.",
     )
-    utility: Utility | None = Field(
-        None, description="What showing a list is worth; without it no threshold is recommended."
-    )
-    least: Annotated[int, Field(ge=0, le=1_000_000), Numeral] | None = Field(
-        None,
-        description="Number of options shown whatever the threshold; by default 1, or 0 where "
-        "`utility.abstain` is stated.",
-    )
-    thresholds: Annotated[int, Field(ge=2, le=10_000), Numeral] = Field(
-        200, description="Greatest number of thresholds to try."
-    )
-    folds: Annotated[int, Field(ge=2, le=1000), Numeral] = Field(
-        10, description="Number of parts into which cross-validation divides the questions."
-    )
-    bins: Annotated[int, Field(ge=2, le=100), Numeral] = Field(
-        10, description="Number of bins of the reliability diagram and of the ECE."
-    )
     level: Level = Field(0.95, description="Level of the intervals.")
     bootstrap: Count = Field(
         2000, description="Bootstrap samples of the questions; 0 for no intervals."
@@ -139,13 +96,6 @@ class OptionsSettings(StudyPart):
         9999, description="Random patterns of the tests above 14 questions; 0 for no such test."
     )
     seed: Seed = Field(0, description="Random seed.")
-
-    @property
-    def shown(self) -> int:
-        """How many options are shown whatever the threshold."""
-        if self.least is not None:
-            return self.least
-        return 1 if self.utility is None or self.utility.abstain is None else 0
 
 
 class OptionsSpec(StudySpec):

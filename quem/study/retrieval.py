@@ -275,16 +275,6 @@ class RetrievalSettings(StudyPart):
     repeats: Annotated[int, Field(ge=1, le=1000), Numeral] = Field(
         7, description="Rounds in which time is measured; a 95% interval needs 6."
     )
-    top_grade: Annotated[
-        float | None, Field(gt=0, le=_LARGEST), Numeral, allowed("number above 0")
-    ] = Field(
-        None,
-        description="The highest grade that an unjudged case could get; by default the highest of "
-        "the ground truth, and 1 at least.",
-    )
-    judge_next: Annotated[int, Field(ge=0, le=100_000), Numeral] = Field(
-        10, description="How many unjudged cases to name that should be judged next."
-    )
     seed: Seed = Field(0, description="Random seed.")
 
 

@@ -45,7 +45,6 @@ class Call(_Part):
     fingerprint: str = ""
     input_tokens: int | None = None
     output_tokens: int | None = None
-    cost: float | None = None  # none where it is not known
 
 
 class Run(_Part):
@@ -59,12 +58,10 @@ class Run(_Part):
     prompt: str  # SHA-256 of the prompt
     temperature: float = 0.0
     repeats: int
-    currency: str = ""
     began_at: dt.datetime
     ended_at: dt.datetime
     # Of each solution that it was shown, by problem and solver.
     digests: dict[str, dict[str, str]] = {}
-    unsent: int = 0  # images in whose place their descriptions were sent
     calls: tuple[Call, ...] = ()
 
     @property

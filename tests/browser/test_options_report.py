@@ -28,9 +28,8 @@ def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         systems = [{"id": f"s{i}", "name": name, "version": str(i)} for i in range(9)]
         title = f"A </title><img src=https://example.org/x> {'word' * 40}"
         more = {"systems": systems, "title": title, "description": "word" * 40}
-        utility = {"option": 0.1, "miss": 0.5, "abstain": 0.2}
         path = study_in(folder, lists + "Q0,s0,o9,0.01\n", key, **more)  # type: ignore[arg-type]
-        write_report(analysed(path, utility=utility), folder / "out")
+        write_report(analysed(path), folder / "out")
     else:
         write_report(analysed(path), folder / "out")
     return folder / "out" / "report.html"

@@ -170,3 +170,14 @@ def test_an_open_session_is_read_only_with_reveal(
     assert code == 0
     assert "warning: session-open: made-up: the judging session is not closed" in err
     assert json.loads(out)["studies"][0]["id"] == "made-up"
+
+
+def test_incomplete_rankings_are_told(quem_command: Command, tmp_path: Path) -> None:
+    """What is left out of a difference is a warning, and exit is 0."""
+    code, out, err = quem_command("compare", _two_systems(tmp_path))
+    assert code == 0
+    assert "of the 3 rankings that include both" in out
+    assert (
+        "warning: not-always-together: rankings that include only one of two systems are not used "
+        "to compare them, except for worths: sys and two (1 ranking)"
+    ) in err

@@ -1,8 +1,7 @@
-"""``quem compare`` for retrievers, option lists, and dialogues: files, boards, and refusals."""
+"""``quem compare`` for retrievers, option lists, and dialogues: files and refusals."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,44 +38,14 @@ def test_a_report_is_written_beside_the_study(quem_command: Command, tmp_path: P
     assert out == (folder / "analysis.json").read_text("utf-8")
 
 
-def test_a_board_grows(quem_command: Command, tmp_path: Path) -> None:
-    """A board is made, added to, and read alone; a part of it never replaces it."""
-    one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
-    two = write_retrievers(tmp_path, "two", {"c": 1.5}, seed=1)
-    board = tmp_path / "board"
-    assert quem_command("compare", one, "--board", board)[0] == 0
-    for file in tmp_path.glob("one.*"):
-        file.unlink()
-    code, out, _ = quem_command("compare", two, "--board", board)
-    assert code == 0
-    assert [line.split()[1] for line in out.splitlines()[3:6]] == ["c", "b", "a"]
-    held = json.loads((board / "analysis.json").read_text("utf-8"))
-    assert ([one["system"] for one in held["systems"]], held["additions"]) == (["a", "b", "c"], 1)
-    before = {file.name: file.read_bytes() for file in board.iterdir()}
-    part = ("--systems", "a", "--systems", "c")
-    code, out, _ = quem_command("compare", board, *part, "--out", tmp_path / "part")
-    assert (code, out.splitlines()[7]) == (0, "c − a")
-    for words in (("--board", board), ("--out", board)):
-        code, _, err = quem_command("compare", board, *part, *words)
-        assert code == 2
-        assert "--systems would leave out what" in err
-    other = write_retrievers(tmp_path, "three", {"d": 1.0}, truth=4)
-    code, _, err = quem_command("compare", other, "--board", board)
-    assert code == 1
-    assert "three.yaml: the ground truth is not that of" in err
-    assert {file.name: file.read_bytes() for file in board.iterdir()} == before
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--form", "log"), "--form is not for a study of kind retrieval"),
         (("--test", "twoway"), "--test is not for a study of kind retrieval"),
-        (("--max-length", "3"), "--max-length is not for a study of kind retrieval"),
         (("--jobs", "2"), "--jobs is not for a study of kind retrieval"),
         (("--data", "x"), "--data is not for a study of kind retrieval"),
         (("--reveal",), "--reveal is not for a study of kind retrieval"),
-        (("--board", "x", "--out", "y"), "--board names the folder that is written"),
         (("--same-system",), "--same-system needs two studies"),
     ],
 )

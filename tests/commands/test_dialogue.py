@@ -104,3 +104,13 @@ def test_the_template_is_the_study() -> None:
     """The cases of the template are those of the study that comes with quem."""
     template = FOLDER.parents[1] / "templates" / "init" / "dialogue" / "cases.csv"
     assert template.read_bytes() == (FOLDER / "bikes.csv").read_bytes()
+
+
+def test_check_tells_what_is_doubtful_before_dialogues(tmp_path: Path) -> None:
+    """Few cases and constant attributes are known without any dialogue."""
+    (tmp_path / "c.csv").write_text("a,b,class\n1,x,A\n2,x,B\n3,x,A\n", encoding="utf-8")
+    path = tmp_path / "study.yaml"
+    path.write_text("kind: dialogue\ncases: c.csv\n", encoding="utf-8")
+    result = run("check", path)
+    for code in ("few-cases", "constant-attribute", "k-large", "threshold-small"):
+        assert f"warning: {code}: " in result.stderr

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.cli import FORMER, main
 from quem.store import studies
 from quem.store.engine import store_of
 from quem.store.judges import judge_of_session, judges_of
@@ -168,7 +167,7 @@ def test_mistakes_change_nothing(
         ["organizers", "--mail"],
         ["organizers", "--erase", "organizer"],
         ["organizers", "--add", "amy", "--experience", "3"],
-        ["observers"],
+        ["strangers"],
     ],
 )
 def test_wrong_usage(
@@ -240,31 +239,6 @@ def test_only_a_solving_session_has_people(
     """Elsewhere nobody solves."""
     code, _, err = quem_command("links", "people", judging_study)
     assert (code, "has no solving session" in err) == (1, True)
-
-
-@pytest.mark.parametrize(
-    ("former", "now"),
-    [
-        ("judges", "is now quem links judges"),
-        ("solve", "is now quem links people"),
-        ("organizers", "is now quem links organizers"),
-        ("invite", "is now quem links ROLE --mail"),
-    ],
-)
-def test_commands_of_before_name_the_new_one(
-    quem_command: Callable[..., Outcome], former: str, now: str
-) -> None:
-    """In one line, whatever follows."""
-    assert quem_command(former, "study.yaml", "--url", "x") == (
-        2,
-        "",
-        f"Error: quem {former} {now}\n",
-    )
-
-
-def test_new_names_are_commands() -> None:
-    """What a former command's message names is there."""
-    assert {one.split()[0] for one in FORMER.values() if one} <= set(main.commands)
 
 
 def test_names_are_no_formulas(judging_study: Path, quem_command: Callable[..., Outcome]) -> None:

@@ -428,3 +428,35 @@ def test_scores_rise_with_the_place_and_stay_among_the_people(
     if low % 1:
         below, above = score_of(low - 0.5, ranks, 12), score_of(low + 0.5, ranks, 12)
         assert score_of(low, ranks, 12) == pytest.approx((below + above) / 2)
+
+
+def test_problems_that_nobody_ranked_are_left_out_for_everybody(
+    quem_command: Command, tmp_path: Path
+) -> None:
+    """People are placed on the same problems as the systems."""
+    panel = panel_of(tmp_path)
+    anchors = drawn(panel, "bot")
+    del anchors["P2"]
+    made = analysis(quem_command, placed_study(panel, rows_of(panel, anchors, {"bot": 2.5})))
+    assert made["panel"]["problems"] == ["P1", "P3"]
+    assert codes(made) == {"panel-problems-left-out"}
+    nothing = rows_of(panel, {"P1": ["p1", "p4"]}, {"bot": 2.5})
+    study = placed_study(panel, [row for row in nothing if row[2] != "bot"])
+    code, _, err = quem_command("analyze", study)
+    assert code == 1
+    assert "no judge has ranked a system with its anchors yet" in err
+
+
+def test_drift_is_unknown_where_nobody_is_an_anchor_twice(
+    quem_command: Command, tmp_path: Path
+) -> None:
+    """The page says so, and the interval allows for w alone."""
+    panel = panel_of(tmp_path)
+    anchors = {"P1": ["p1", "p5"], "P2": ["p2", "p6"], "P3": ["p4", "p8"]}
+    study = placed_study(panel, rows_of(panel, anchors, {"bot": 4.5}), anchors=2)
+    made = analysis(quem_command, study)
+    assert made["panel"]["drift"]["tau2"] is None
+    assert codes(made) == {"panel-not-drawn"}
+    code, out, _ = quem_command("analyze", study, *QUICK)
+    assert code == 0
+    assert "Nobody was an anchor twice" in " ".join(out.split())

@@ -46,24 +46,6 @@ def test_closed_form_comes_before_simulation(here: Path, quem_command: Command) 
     assert {path.name for path in (here / "quem-plan").iterdir()} > NAMES
 
 
-@pytest.mark.parametrize(
-    ("studies", "message"),
-    [
-        (1, "with 1 simulated study the accuracy of the half-width is unknown; use"),
-        (9, "with 9 simulated studies the half-width is accurate only to ± "),
-    ],
-)
-def test_few_simulations_are_warned_of(
-    here: Path, quem_command: Command, studies: int, message: str
-) -> None:
-    """A simulation too small to tell designs apart says so."""
-    code, out, err = quem_command("plan", *SMALL[:-1], studies, "--width", 3.5)
-    assert code == 0
-    assert here.is_dir()
-    assert f"{studies} simulated stud{'y' if studies == 1 else 'ies'} of each design" in out
-    assert f"warning: few-simulations: {message}" in err
-
-
 def test_numbers_are_read_in_every_way(here: Path, quem_command: Command) -> None:
     """A number, several, a range and every third of one are what they say."""
     code, out, _ = quem_command("plan", *SMALL, "--experience", "2-10.5", "--json")
@@ -91,7 +73,7 @@ def test_json_is_that_of_the_result(here: Path, quem_command: Command) -> None:
         9,
     )
     words += ("--subjects", "6-9", "--judges", "2,4", "--problems", "3-4")
-    words += ("--cost-solution", 80, "--cost-judgment", 9, "--minutes", 4, "--systems", 3)
+    words += ("--minutes", 4, "--systems", 3)
     code, out, _ = quem_command("plan", *words, "--json", "--level", 0.9, "--jobs", 1)
     assert code == 0
     result = quem.plan(
@@ -103,8 +85,6 @@ def test_json_is_that_of_the_result(here: Path, quem_command: Command) -> None:
         subjects=range(6, 10),
         judges=(2, 4),
         problems=(3, 4),
-        cost_solution=80,
-        cost_judgment=9,
         minutes=4,
         systems=3,
         level=0.9,
@@ -146,9 +126,6 @@ def test_wrong_usage_is_refused(
 
 def test_mistakes_are_refused(here: Path, quem_command: Command) -> None:
     """What a user can mend exits with 1 and one message, and writes nothing."""
-    code, out, err = quem_command("plan", "--cost-judgment", "2")
-    assert (code, out) == (1, "")
-    assert err.startswith("error: cost_judgment needs cost_solution beside it, in the same unit")
     code, _, err = quem_command("plan", "no-such.yaml")
     assert code == 1
     assert "no-such.yaml: file not found" in err

@@ -115,17 +115,13 @@ def test_versions_are_put_in_order_of_their_dates() -> None:
 
 
 def test_versions_without_all_dates_keep_their_order() -> None:
-    """One date of three cannot order them, and a warning says so."""
+    """One date of three cannot order them."""
     versions: list[dict[str, object]] = [{"of": "Bot", "version": v} for v in "213"]
     findings = _findings(_study(5, "one", *versions))
     assert [v.version for v in findings.progressions[0].versions] == ["2", "1", "3"]
-    assert "undated" not in {doubt.code for doubt in findings.warnings}
     versions[0]["date"] = DAYS[0]
     findings = _findings(_study(5, "one", *versions))
     assert [v.version for v in findings.progressions[0].versions] == ["2", "1", "3"]
-    assert (
-        "K1 1 and K2 3 have no `date`" in {d.code: d.message for d in findings.warnings}["undated"]
-    )
 
 
 def test_a_system_over_time_joins_steps_of_both_kinds() -> None:

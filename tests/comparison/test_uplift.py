@@ -164,8 +164,9 @@ def test_too_few_problems_have_no_test() -> None:
     )
 
 
-@pytest.mark.parametrize(("gain", "low", "high"), [(0.0, -0.15, 0.15), (3.0, 2.3, 2.8)])
-@pytest.mark.parametrize("crossed", [True, False])
+@pytest.mark.parametrize(
+    ("gain", "low", "high", "crossed"), [(0.0, -0.15, 0.15, True), (3.0, 2.3, 2.8, False)]
+)
 def test_gain_is_read_with_little_bias(
     gain: float, low: float, high: float, *, crossed: bool
 ) -> None:

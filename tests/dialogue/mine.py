@@ -1,4 +1,4 @@
-"""A strategy, a user and a choice of questions of one's own, as a study would hold them."""
+"""Strategies of one's own, as a study would hold them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.dialogue.reading import EncodedCases
-    from quem.dialogue.users import CandidateList
 
 
 def no_difference(cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -22,26 +21,6 @@ def no_difference(cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[
         apart = (answer != value).astype(float)
         far += weight * np.where(np.isnan(answer), 0.0, apart)
     return far
-
-
-def first_below(shown: CandidateList) -> NDArray[np.int64]:
-    """T5, written as one would."""
-    places = []
-    for row in shown.distance[:, :5]:
-        near = [place for place, distance in enumerate(row) if distance < shown.threshold]
-        places.append(near[0] if near else -1)
-    return np.array(places)
-
-
-def last_first(
-    cases: EncodedCases,
-    answers: NDArray[np.float64],
-    asked: NDArray[np.bool_],
-    random: np.random.Generator,
-) -> NDArray[np.int64]:
-    """Ask for the last attribute first."""
-    del cases, answers, random
-    return np.asarray(asked.shape[1] - 1 - asked[:, ::-1].argmin(axis=1))
 
 
 def broken(*_: Any) -> Any:  # noqa: ANN401
@@ -67,24 +46,3 @@ def far(cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[np.float64
 def unknown(cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[np.float64]:
     """Give NaN."""
     return np.full((len(answers), len(cases)), np.nan)
-
-
-def beyond(shown: CandidateList) -> NDArray[np.int64]:
-    """Select what is not in the list."""
-    return np.full(len(shown.cases), 10)
-
-
-def half(shown: CandidateList) -> NDArray[np.float64]:
-    """Select half positions."""
-    return np.full(len(shown.cases), 0.5)
-
-
-def again(
-    cases: EncodedCases,
-    answers: NDArray[np.float64],
-    asked: NDArray[np.bool_],
-    random: np.random.Generator,
-) -> NDArray[np.int64]:
-    """Ask for the first attribute again and again."""
-    del cases, answers, random
-    return np.zeros(len(asked), dtype=int)

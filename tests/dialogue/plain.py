@@ -122,24 +122,20 @@ class Plain:
         return self.aggregate(a, values, target)
 
     def nearest(self, far: dict[int, float], count: int) -> list[int]:
-        """The nearest cases, with ties as the settings say."""
+        """The nearest cases, and all that are as near as the last."""
         ordered = sorted(far, key=lambda c: (billionths(far[c]), c))
-        if self.settings.neighbor_ties == "order" or count >= len(ordered):
+        if count >= len(ordered):
             return ordered[:count]
         edge = billionths(far[ordered[count - 1]])
         return [c for c in ordered if billionths(far[c]) <= edge]
 
-    def region(self, case: int, target: int, groups: list[int] | None) -> list[int]:
+    def region(self, case: int, target: int) -> list[int]:
         """The region of a case, without the target."""
-        if groups is not None:
-            return [c for c in self.others(target) if groups[c] == groups[case]]
         others = self.others(target)
         far = {c: self.whole(self.rows[case], c) for c in others}
         return self.nearest(far, min(self.settings.region_size, len(others)))
 
-    def strategy(
-        self, name: str, target: int, attributes: set[int], groups: list[int] | None
-    ) -> dict[int, float]:
+    def strategy(self, name: str, target: int, attributes: set[int]) -> dict[int, float]:
         """The distance of each case."""
         others = self.others(target)
 
@@ -153,12 +149,12 @@ class Plain:
             whole = [self.of_cases(a, others, target) for a in range(self.m)]
             return far(whole.__getitem__)
         if name in ("ND", "NF"):
-            first = self.strategy("DD" if name == "ND" else "FA", target, attributes, groups)
+            first = self.strategy("DD" if name == "ND" else "FA", target, attributes)
             near = self.nearest(first, min(self.settings.neighbors, len(others)))
             values = [self.of_cases(a, near, target) for a in range(self.m)]
             return far(values.__getitem__)
-        nearest = self.nearest(self.strategy("DD", target, attributes, groups), 1)
-        regions = [self.region(c, target, groups) for c in nearest]
+        nearest = self.nearest(self.strategy("DD", target, attributes), 1)
+        regions = [self.region(c, target) for c in nearest]
         values = [
             self.aggregate(a, [self.of_cases(a, region, target) for region in regions], target)
             for a in range(self.m)
@@ -172,8 +168,8 @@ class Plain:
 
         def w(i: int) -> float:
             if k == 1:
-                return s.highest
-            return s.lowest + (s.highest - s.lowest) * ((i - (k - 1)) / (k - 1)) ** (2 * s.lam)
+                return 1.0
+            return float(((i - (k - 1)) / (k - 1)) ** (2 * 2))
 
         listed = sorted(partial, key=lambda c: billionths(partial[c]))
         tied = [billionths(partial[c]) for c in listed]
@@ -218,7 +214,7 @@ class Plain:
             return None
         better = [c for c in top if billionths(seen[c]) < billionths(average)]
         if not better:
-            better = top if self.settings.average_ties == "any" else top[:1]
+            better = top
         return better[int(chance * len(better))]
 
     def dialogue(
@@ -229,24 +225,22 @@ class Plain:
         order: list[int],
         ties: list[int],
         chance: float,
-        groups: list[int] | None,
     ) -> tuple[list[int], list[bool], bool, list[float], list[bool]]:
         """Stops, whether right, whether the last top case is right, rank quality, contraction."""
         stop, right = [-1] * len(users), [False] * len(users)
         quality, nothing = [], []
         classes, wanted = self.base.classes, self.target_classes[target]
         for step in range(self.m + 1):
-            partial = self.strategy(name, target, set(order[:step]), groups)
+            partial = self.strategy(name, target, set(order[:step]))
             value, up_to = self.rank_quality(partial, target)
             quality.append(value)
             nothing.append(up_to == 0)
             listed = sorted(partial, key=lambda c: (billionths(partial[c]), ties.index(c)))
             true = {c: self.full(target, c) for c in listed}
-            seen = partial if self.settings.user_distance == "partial" else true
             for u, user in enumerate(users):
-                if stop[u] >= 0 or step < self.settings.first_list:
+                if stop[u] >= 0 or step == 0:
                     continue
-                chosen = self.selects(user, listed, seen, target, chance)
+                chosen = self.selects(user, listed, true, target, chance)
                 if chosen is not None:
                     stop[u], right[u] = step, bool(classes[chosen] == wanted)
         return stop, right, bool(classes[listed[0]] == wanted), quality, nothing
@@ -258,8 +252,6 @@ def draws(
     """What is drawn for a target: order of ties, chance of each dialogue, question orders."""
     random = np.random.default_rng([settings.seed, target])
     ties = random.permutation(n).tolist()
-    if settings.list_ties == "order":
-        ties = list(range(n))
     chance = random.random(settings.orders).tolist()
     orders = random.permuted(np.tile(np.arange(m), (settings.orders, 1)), axis=1).tolist()
     return ties, chance, orders

@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from quem.dialogue.settings import OPEN_CHOICES, SimulationSettings
 from quem.dialogue.simulation import Experiment, NamedStrategy, prepare
-from quem.dialogue.space import clusters, make_space
 from quem.dialogue.users import User, named_user
 from tests.dialogue.made import case_bases, queries_to
 from tests.dialogue.plain import Plain, draws
@@ -54,15 +53,6 @@ def _experiment(base: EncodedCases, choices: SimulationSettings) -> Experiment:
     return prepare(base, choices, strategies=FIVE, users=USERS)
 
 
-def _groups(base: EncodedCases, choices: SimulationSettings, protocol: str) -> list[int] | None:
-    if choices.regions == "neighbors":
-        return None
-    if choices.regions == "classes":
-        return [int(label) for label in base.classes]
-    size = min(choices.region_size, len(base) - (protocol == "leave-one-out"))
-    return [int(group) for group in clusters(make_space(base, choices.missing), size)]
-
-
 @settings(max_examples=25, deadline=None)
 @given(base=case_bases(), choices=chosen())
 def test_like_plain_loops(base: EncodedCases, choices: SimulationSettings) -> None:
@@ -99,12 +89,11 @@ def _like_plain(experiment: Experiment, plain: Plain) -> None:
     base, choices = plain.base, plain.settings
     targets = range(len(plain.targets))
     dialogues = experiment.run(targets)
-    groups = _groups(base, choices, experiment.protocol)
     for target in targets:
         ties, chances, orders = draws(len(base), plain.m, choices, target)
         for place, strategy in enumerate(FIVE):
             expected = [
-                plain.dialogue(strategy.name, USERS, target, order, ties, chance, groups)
+                plain.dialogue(strategy.name, USERS, target, order, ties, chance)
                 for order, chance in zip(orders, chances, strict=True)
             ]
             stops, rights, tops, quality, nothing = zip(*expected, strict=True)

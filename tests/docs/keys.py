@@ -33,10 +33,18 @@ KINDS: dict[str, tuple[str, type[StudyPart]]] = {
 
 
 def rows_of(page: str) -> dict[str, list[str]]:
-    """Give the rows of a page that explain keys: what it is, default, allowed."""
+    """Give the rows of a page that explain keys: what it is, default, allowed.
+
+    Of relevance judgments the keys of a judging session are on the page of experience studies.
+    """
     text = (ROOT / "docs/reference" / page).read_text(encoding="utf-8")
     rows = table_rows(text)
-    return {row[0].strip("`"): row[1:] for row in rows if len(row) == 4 and row[0].startswith("`")}
+    found = {row[0].strip("`"): row[1:] for row in rows if len(row) == 4 and row[0].startswith("`")}
+    if page != KINDS["relevance"][0]:
+        return found
+    keys = {key.name for key in keys_of(RelevanceSpec) if "." in key.name}
+    shared = rows_of(KINDS["experience"][0])
+    return {name: row for name, row in shared.items() if name in keys} | found
 
 
 def literals(annotation: object) -> Iterator[str]:

@@ -48,9 +48,9 @@ def test_other_targets_fit(tmp_path: Path) -> None:
 
 
 def test_what_is_undefined_fits() -> None:
-    """One user who never selects, and no intervals, leave nulls, and fit."""
+    """Without intervals and tests there are nulls, which fit."""
     study = quem.load_study(FOLDER / "bikes.yaml")
-    settings = {**QUICK, "bootstrap": 0, "permutations": 0, "no_selection": "leave_out"}
+    settings = {**QUICK, "bootstrap": 0, "permutations": 0}
     document = json.loads(json_text(quem.analyze(study, **settings).to_dict()))
     assert document["efficiency"][0]["strategies"][0]["interval"] == [None, None]
     assert mistakes(document) == []

@@ -246,8 +246,8 @@ def _inner(schema: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_the_schema_is_printed() -> None:
-    """`quem schema` prints what the tests check with."""
-    run = CliRunner().invoke(main, ["schema"])
+    """`quem analyze --schema` prints what the tests check with."""
+    run = CliRunner().invoke(main, ["analyze", "--schema"])
     assert run.exit_code == 0
     assert json.loads(run.stdout) == json.loads(json.dumps(SCHEMA))
 

@@ -13,11 +13,11 @@ from tests.experience.years import statements, states_years, unmarked
 
 
 def test_without_a_relation_no_line_states_years() -> None:
-    """In 50 studies in which experience says nothing of quality: summary, methods, warnings."""
-    simulated = simulate(Scenario(8, 3, 4, (6.0, None), noise=HIGH), 50, seed=2)
+    """In 20 studies in which experience says nothing of quality: summary, methods, warnings."""
+    simulated = simulate(Scenario(8, 3, 4, (6.0, None), noise=HIGH), 20, seed=2)
     rng, shut = np.random.default_rng(5), 0
     simulated.experience[:] = rng.permuted(simulated.experience, axis=1)
-    for index in range(50):
+    for index in range(20):
         result = quem.analyze(simulated.study(index), bootstrap=0, permutations=0)
         gate = result.findings.gate
         said = result.to_dict()
@@ -34,7 +34,7 @@ def test_without_a_relation_no_line_states_years() -> None:
         assert not re.search(r"K\d \d", repr(result))
         # The numbers stay where they are marked.
         assert said["estimates"][0]["experience"] == result.findings.estimates[0].experience
-    assert shut >= 45
+    assert shut >= 18
 
 
 def test_a_page_without_years() -> None:

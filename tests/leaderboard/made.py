@@ -60,12 +60,9 @@ def write_retrievers(
     return path
 
 
-def compared(*paths: Path | str, **settings: Any) -> LeaderboardResult:  # noqa: ANN401
-    """Compare studies, and folders of earlier comparisons."""
-    given = [
-        path if isinstance(path, str) else quem.load_study(path, kind="retrieval") for path in paths
-    ]
-    return quem.compare(*given, **settings)
+def compared(*paths: Path, **settings: Any) -> LeaderboardResult:  # noqa: ANN401
+    """Compare studies of retrievers."""
+    return quem.compare(*(quem.load_study(path, kind="retrieval") for path in paths), **settings)
 
 
 def table_of(

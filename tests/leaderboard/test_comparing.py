@@ -12,7 +12,6 @@ import pytest
 import quem
 from quem.leaderboard.compare import compare_scores
 from quem.lists.inference import query_means, sign_flips
-from quem.report.files import write_report
 from tests.leaderboard.made import FEW, QUERIES, compared, table_of, write_retrievers
 from tests.options.made import study_in
 
@@ -48,68 +47,6 @@ def test_one_study_gives_the_numbers_of_its_analysis(tmp_path: Path) -> None:
         assert (other.better, other.equal, other.worse) == (pair.lower, pair.equal, pair.higher)
     assert board.leaderboard["system"][:2].tolist() == ["b", "a"]
     assert board.leaderboard["place"][:2].tolist() == [1, 2]
-
-
-def test_versions_of_one_system_are_compared_in_order(tmp_path: Path) -> None:
-    """The same id in two studies is two versions; the queries that changed most come first."""
-    old = write_retrievers(tmp_path, "old", {"a": 0.2, "other": 0.5})
-    new = write_retrievers(tmp_path, "new", {"a": 2.5}, seed=5)
-    result = compared(old, new)
-    assert result.findings.names == ("a (old)", "other", "a (new)")
-    assert result.findings.steps == ((0, 2),)
-    values = result.findings.table.values[:, :, 0]
-    changes = result.tables()["changes"]
-    apart = values[2] - values[0]
-    assert changes["query"].tolist() == [f"q{q}" for q in np.argsort(-abs(apart), kind="stable")]
-    assert changes["AP"].abs().is_monotonic_decreasing
-    assert (changes["second_score"] - changes["first_score"]).tolist() == pytest.approx(
-        changes["AP"].tolist()
-    )
-    text = " ".join(result.summary().split())
-    better, worse = (apart > 0).sum(), (apart < 0).sum()
-    assert f"better on {better}, worse on {worse}, equal on 0 of 24 queries" in text
-    assert "a (new) is better than a (old)" in text
-    only = compared(old, new, same_system=True)
-    assert only.findings.names == ("a (old)", "a (new)")
-    (alone,) = sign_flips(apart[:, np.newaxis], permutations=199, seed=0)
-    assert only.findings.contrast(0, 1, 0).p_joint == alone.p
-    assert "no retriever has the same id in two" in _refused(quem.load_study(old), same_system=True)
-
-
-def test_a_board_grows_without_the_files_of_earlier_systems(tmp_path: Path) -> None:
-    """A board that is read again and added to gives what all studies together give."""
-    first = write_retrievers(tmp_path, "first", {"a": 0.3, "b": 0.9})
-    second = write_retrievers(tmp_path, "second", {"c": 1.5, "b": 1.2}, seed=2)
-    together = compared(first, second)
-    board = str(tmp_path / "board")
-    write_report(compared(first), tmp_path / "board", tables=())
-    assert (tmp_path / "board" / "scores.csv").exists(), "it is there without other tables"
-    for path in tmp_path.glob("first*"):
-        path.unlink()
-    grown = compared(board, second)
-    assert grown.findings.additions == 1
-    shared = together.to_dict() | {"additions": 1, "warnings": []}
-    assert grown.to_dict() | {"warnings": []} == shared
-    # Nothing new is no addition, and neither is what is there already.
-    write_report(grown, tmp_path / "board")
-    again = compared(board, second)
-    assert again.findings.additions == 1
-    assert again.to_dict()["systems"] == grown.to_dict()["systems"]
-    # A result is as good as the folder that it was written to.
-    assert quem.compare(grown).to_dict()["differences"] == grown.to_dict()["differences"]
-
-
-def test_many_additions_are_warned_of(tmp_path: Path) -> None:
-    """Looking at the same queries again and again is a choice after the fact."""
-    result = compared(write_retrievers(tmp_path, "s0", {"a": 0.3, "b": 0.9}))
-    for number in range(1, 4):
-        codes = {warning.code for warning in result.warnings}
-        assert "repeated-looks" not in codes
-        path = write_retrievers(tmp_path, f"s{number}", {f"c{number}": 1.0}, seed=number)
-        result = quem.compare(result, quem.load_study(path, kind="retrieval"))
-    messages = {warning.code: warning.message for warning in result.warnings}
-    assert "added to this leaderboard 3 times, now 5 entries" in messages["repeated-looks"]
-    assert "few-common-queries" in messages, "24 are few"
 
 
 CHANGES: dict[str, tuple[dict[str, Any], str]] = {
@@ -149,25 +86,6 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, what: str) -> None:
         assert [one.name for one in common.table.measures] == ["AP"]
 
 
-@pytest.mark.parametrize("name", ["scores.csv", "analysis.json"])
-def test_a_board_that_was_edited_is_refused(tmp_path: Path, name: str) -> None:
-    """Scores that are not those of the comparison, or none at all, are named."""
-    board = tmp_path / "board"
-    write_report(compared(write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})), board)
-    if name == "scores.csv":
-        text = (board / name).read_text("utf-8")
-        (board / name).write_text(text.replace("q1,0", "q1,1", 1), "utf-8")
-        assert f"{board / name}: is not the file that belongs to analysis.json" in _refused(
-            str(board)
-        )
-        (board / name).unlink()
-        assert f"{board / name}: is missing; run the comparison again" in _refused(str(board))
-    else:
-        (board / name).write_text("{}", "utf-8")
-        with pytest.raises(TypeError, match="compare takes a study and not str"):
-            quem.compare(str(board))
-
-
 def test_settings_that_are_none_are_refused(tmp_path: Path) -> None:
     """Systems, measures, and settings that there are not are named with what there is."""
     study = quem.load_study(write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9}))
@@ -181,6 +99,8 @@ def test_settings_that_are_none_are_refused(tmp_path: Path) -> None:
         quem.compare(study, form="log")
     with pytest.raises(TypeError, match="test is for experience studies"):
         quem.compare(study, test="twoway")
+    with pytest.raises(TypeError, match="same_system is for experience studies"):
+        quem.compare(study, same_system=True)
     experience = quem.load_study(SHIPPED / "p3-1997" / "study.yaml")
     with pytest.raises(TypeError, match="studies of one kind, and not one of kind experience"):
         quem.compare(study, experience)

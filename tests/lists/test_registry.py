@@ -1,23 +1,16 @@
-"""The registry: how measures are spelled, what each says of itself, and worked examples."""
+"""The registry: how measures are spelled, what each says of itself, and examples."""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from quem import lists as measures
 from quem.errors import QuemError
-from quem.lists.explanation import WORKED, describe, explain
-from quem.lists.lists import Lists
+from quem.lists.explanation import describe, explain
 from tests.docs.pages import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
 
 ALL = measures.DEFINITIONS
 
@@ -79,48 +72,13 @@ def test_describes_itself(name: str) -> None:
     assert description["range"][0] is not None
 
 
-def calculated(calculation: str) -> float:
-    """The value of a calculation as it is written."""
-    plain = re.sub(r"\|([^|]*)\|", r"abs(\1)", calculation)
-    plain = plain.replace("×", "*").replace("^", "**").replace("√", "sqrt")
-    names = {"sqrt": math.sqrt, "log2": math.log2, "abs": abs}
-    assert re.fullmatch(r"(sqrt|log2|abs|e-|[\d.\s()+*/-])*", plain), plain
-    return float(eval(plain, {"__builtins__": {}}, names))  # noqa: S307  our own arithmetic
-
-
 @pytest.mark.parametrize("name", ALL)
-def test_examples_are_worked(name: str) -> None:
-    """The calculation that an example shows has the score as its result."""
+def test_examples_have_scores(name: str) -> None:
+    """An example shows the score with each of the parameters, or why there is none."""
     scores = explain(name)["example"]["scores"]
     assert [one["measure"] for one in scores] == list(ALL[name].shown)
     for one in scores:
-        if one["score"] is None:
-            assert one["undefined"]
-        else:
-            assert calculated(one["calculation"]) == pytest.approx(one["score"], abs=1e-4)
-
-
-items = st.sampled_from("abcdefg")
-similarities = st.dictionaries(items, st.integers(0, 4).map(lambda n: n / 4), max_size=7)
-
-
-@settings(max_examples=25, deadline=None)
-@given(similarities, similarities)
-def test_calculations_of_any_list(
-    listed: dict[Hashable, float], truth: dict[Hashable, float]
-) -> None:
-    """The calculation is right for any list that has a score, with any of the parameters."""
-    for definition in ALL.values():
-        for spelling in (*definition.shown, f"{definition.name}@2"):
-            if spelling.endswith("@2") and "k" not in [p.name for p in definition.parameters]:
-                continue
-            extra = {"rel": 0.5} if "rel" in [p.name for p in definition.parameters] else {}
-            chosen = measures.measure(spelling, **extra)
-            score = measures.score(listed, truth, chosen)
-            if not score.reason:
-                lists, values = chosen.applied(Lists([listed], [truth]))
-                calculation = WORKED[definition.name](lists, **values)
-                assert calculated(calculation) == pytest.approx(score.value, abs=1e-4), calculation
+        assert one["undefined"] if one["score"] is None else math.isfinite(one["score"])
 
 
 def test_page_names_what_each_measure_needs() -> None:

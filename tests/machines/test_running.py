@@ -288,14 +288,10 @@ def test_limits_stop_between_calls(tmp_path: Path) -> None:
     assert "run it again for the rest" in said
     assert "10 requests sent" in said
     assert read_runs(path, "fakes", "M1") == []
-    code, said = judged(path, "--max-cost", "2.5", "--machine", "M1")
-    assert code == 1
-    assert int(said.partition(" requests sent")[0].split()[-1]) in range(5, 7)
     code, said = judged(path)
     assert code == 0
-    assert int(said.partition(" requests sent")[0].split()[-1]) in range(8, 10)
+    assert "14 requests sent" in said
     run = last_run(path)
-    assert sum(call.cost or 0 for call in run.calls) == 12
     assert sum(call.input_tokens or 0 for call in run.calls) == 2400
 
 
@@ -334,15 +330,14 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_dry_run_sends_and_writes_nothing(tmp_path: Path) -> None:
-    """It says what would be sent, and about what it costs."""
+    """It says what would be sent."""
     with serving("fair") as service:
-        path = service_study(tmp_path, service.url, ", price: {input: 10, output: 20}")
+        path = service_study(tmp_path, service.url)
         code, said = judged(path, "--dry-run")
         assert service.requests == []
     assert code == 0
     assert "M1: 24 calls for 6 problems" in said
-    assert "127.0.0.1 on this computer; cost" in said
-    assert "USD" in said
+    assert "127.0.0.1 on this computer" in said
     assert "names, experience, and rankings stay here" in said
     assert not (tmp_path / "machines").exists()
 

@@ -86,11 +86,11 @@ def answers_of(lists: Lists, lacking: int = 0) -> Answers:
     )
 
 
-def cut(listed: list[tuple[float, bool]], threshold: float, least: int) -> list[str]:
+def cut(listed: list[tuple[float, bool]], threshold: float) -> list[str]:
     """The options that a threshold shows, best first; those with c are correct."""
     best_first = sorted(listed, key=lambda option: -option[0])
     reached = sum(confidence >= threshold for confidence, _ in best_first)
-    shown = best_first[: max(reached, least)]
+    shown = best_first[: max(reached, 1)]
     return [f"{'c' if right else 'w'}{i}" for i, (_, right) in enumerate(shown)]
 
 

@@ -105,11 +105,6 @@ def test_one_list_is_a_study(tmp_path: Path) -> None:
     assert result.to_html()
     drawn_figures = {"scores", "lengths", "thresholds", "reliability"}
     assert set(result.figures()) == drawn_figures
-    stated = analysed(path, utility={"option": 0.1, "abstain": 0})
-    (best,) = stated.findings.best
-    assert best.curve[best.at] == 0.9
-    assert np.isnan(best.cross_validated)
-    assert stated.to_html()
 
 
 def test_means_over_few_questions_are_not_ranked(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from quem import lists as measures
-from tests.docs.pages import ROOT, table_rows
+from tests.docs.pages import ROOT
 
 PAGE = ROOT / "docs/explanation/list-length.md"
 DRAWN = 200_000
@@ -43,16 +45,13 @@ def gains(name: str, longest: int, concentration: float) -> np.ndarray:
     return np.asarray(scores.max(axis=1) - scores[:, 0])
 
 
-def test_the_table_of_olar_is_right() -> None:
-    """How often a longer list has a higher OLAR, and by how much it can, as the page says."""
-    rows = {row[0]: row[1:] for row in table_rows(PAGE.read_text("utf-8")) if row[0].isdecimal()}
-    assert list(rows) == ["2", "3", "5", "10"]
-    for longest, cells in rows.items():
-        for concentration, cell in zip((1, 10), cells, strict=False):
-            found = gains("OLAR", int(longest), concentration)
-            assert f"{100 * (found > 1e-12).mean():.2g}%" == cell
-            assert found.max() <= bound(int(longest))
-        assert cells[2] == f"{bound(int(longest)):.4f}"
+def test_olar_exceeds_that_of_one_option_by_no_more_than_the_page_says() -> None:
+    """By at most the number of the page for each length, in 200,000 random lists of each kind."""
+    text = PAGE.read_text("utf-8")
+    for longest in (2, 5, 10):
+        assert re.search(f"{bound(longest):.4f}[a-z ]* for N = {longest}[,.]", text)
+        for concentration in (1, 10):
+            assert gains("OLAR", longest, concentration).max() <= bound(longest)
 
 
 @pytest.mark.parametrize("longest", [2, 3, 5, 10])

@@ -12,7 +12,6 @@ from scipy import stats
 from quem.experience.simulation import HIGH, LOW, Noise
 from quem.planning.closed_form import (
     average_variance,
-    effective_problems,
     half_width,
     least_half_width,
     power,
@@ -40,16 +39,6 @@ def test_variance_is_that_of_an_average() -> None:
     assert_allclose(average_variance(noise, judges, problems), expected, rtol=0.03)
     shared = average_variance(noise, judges, problems, person=False)
     assert_allclose(shared + noise.person**2, average_variance(noise, judges, problems))
-
-
-@pytest.mark.parametrize(("n", "of", "rho"), [(4, 24, 0.8), (6, 12, 0.5), (10, 11, 0.9)])
-def test_a_machine_is_worth_so_many_problems(n: int, of: int, rho: float) -> None:
-    """The variance of a mean with the best control variate is that of a mean of more problems."""
-    rng = np.random.default_rng(n)
-    m = rng.normal(0, 1, (100_000, of))
-    h = rho * m[:, :n] + rng.normal(0, np.sqrt(1 - rho**2), (100_000, n))
-    x = h.mean(axis=1) + rho * (m.mean(axis=1) - m[:, :n].mean(axis=1))
-    assert_allclose(1 / effective_problems(n, of, rho), x.var(), rtol=0.02)
 
 
 @pytest.mark.parametrize(("n", "variance"), [(12, 1.3), (20, 5.0), (40, 0.4)])

@@ -32,7 +32,7 @@ def _axis(least: int) -> st.SearchStrategy[tuple[int, ...]]:
 def _designs(
     axes: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]],
     noise: Noise = LOW,
-    costs: Costs = Costs(60, 5, 5),  # noqa: B008  never changes
+    costs: Costs = Costs(60, 5),  # noqa: B008  never changes
 ) -> Designs:
     return make_designs(axes, noise, 10.0, level=0.95, systems=1, difference=None, costs=costs)
 
@@ -41,7 +41,7 @@ designs_made = st.builds(
     _designs,
     st.tuples(_axis(1), _axis(3), _axis(1)),
     st.builds(Noise, *[st.floats(0.1, 3)] * 4),
-    st.builds(Costs, st.floats(0, 99), st.floats(0, 99), st.just(5.0)),
+    st.builds(Costs, st.floats(0, 99), st.floats(0, 99)),
 )
 
 
@@ -87,7 +87,7 @@ def test_efficient_designs_are_not_beaten(designs: Designs) -> None:
 
 def test_costs_add_up() -> None:
     """A design costs its subjects' solutions and its judges' placing of all solutions."""
-    costs = Costs(solution=80, judgment=15, minutes=6)
+    costs = Costs(solution=80, minutes=6)
     designs = make_designs(
         ((2, 3), (10,), (4, 5)), LOW, 10.0, level=0.9, systems=2, difference=2.0, costs=costs
     )
@@ -95,7 +95,7 @@ def test_costs_add_up() -> None:
     assert designs.at(index) == StudyDesign(subjects=10, judges=3, problems=5)
     assert designs.at(index).words == "10 subjects, 3 judges, 5 problems"
     assert StudyDesign(1000, 1, 1).words == "1,000 subjects, 1 judge, 1 problem"
-    assert designs.cost.flat[index] == 80 * 10 * 5 + 15 * 3 * 5 * 12
+    assert designs.cost.flat[index] == 80 * 10 * 5 + 6 * 3 * 5 * 12
     assert designs.hours.flat[index] == 6 * 5 * 12 / 60
     assert designs.largest == index
     assert 0.03 < designs.false_alarms.flat[index] < 0.07
@@ -105,10 +105,10 @@ def test_trials_are_the_same_in_any_number_of_processes() -> None:
     """Each design has its own studies, whatever else is tried and in how many processes."""
     designs = [StudyDesign(6, 2, 3), StudyDesign(8, 2, 4), StudyDesign(7, 3, 1)]
     here = replace(HERE, systems=2, difference=1.0)
-    alone = [try_design(design, here, studies=40, seed=5) for design in designs]
+    alone = [try_design(design, here, studies=12, seed=5) for design in designs]
     one, two = (
-        list(try_designs(designs, here, studies=40, seed=5, workers=Workers(n))) for n in (1, 2)
+        list(try_designs(designs, here, studies=12, seed=5, workers=Workers(n))) for n in (1, 2)
     )
     assert repr(alone) == repr(one) == repr(two)
-    assert repr(try_design(designs[0], here, studies=40, seed=6)) != repr(alone[0])
+    assert repr(try_design(designs[0], here, studies=12, seed=6)) != repr(alone[0])
     assert np.isnan(alone[2].power)

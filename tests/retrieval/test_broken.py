@@ -266,8 +266,6 @@ def test_other_doubts_are_told(tmp_path: Path) -> None:
         "no-list",
         "no-ground-truth",
         "similarity-range",
-        "k-beyond-cases",
-        "k-beyond-filter",
     }
     assert "from 3 to 7" in messages["similarity-range"]
 

@@ -67,7 +67,6 @@ def test_bicycles_in_memory() -> None:
     columns = ["filter", "k", "measure", "mean", "low", "high"]
     mac_fac = [one.table("mac-fac")[columns] for one in (result, filed)]
     pd.testing.assert_frame_equal(mac_fac[0], mac_fac[1])
-    assert result.findings.truth.mark == ""
     runs.pop("seller")
     seller = study.entries["seller"]
     assert isinstance(seller, Entry)
@@ -120,7 +119,6 @@ def test_result_is_that_of_a_study(tmp_path: Path) -> None:
     write_report(result, tmp_path / "report", figures=("svg",))
     names = {path.name for path in (tmp_path / "report").iterdir()}
     assert {"report.html", "measures.csv"} <= names
-    assert "similarities.csv" not in names
     again = quem.analyze(result.study, ties="id")
     assert again.findings.settings.ties == "id"
     assert [one.name for one in again.findings.measures] == ["length", "nDCG@10"]

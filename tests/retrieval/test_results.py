@@ -44,7 +44,7 @@ def _rich(folder: Path, **more: Any) -> Path:  # noqa: ANN401  keys
 
 
 def test_command_writes_everything(tmp_path: Path) -> None:
-    """Report, figures, tables, and the ground truth; JSON prints and writes nothing."""
+    """Report, figures, and tables; JSON prints and writes nothing."""
     path = _rich(tmp_path)
     command = [sys.executable, "-m", "quem", "analyze", str(path)]
     done = run(command, capture_output=True, text=True, check=True)
@@ -56,14 +56,14 @@ def test_command_writes_everything(tmp_path: Path) -> None:
         f"{s}.{e}" for s in ("quality", "differences", "times", "mac-fac") for e in ("svg", "png")
     }
     tables = ("measures", "scores", "differences", "times", "rounds", "mac-fac", "mac-fac-queries")
-    page = {"report.html", "analysis.json", "similarities.csv"}
+    page = {"report.html", "analysis.json"}
     assert names == figures | {f"{stem}.csv" for stem in tables} | page
     document = json.loads((folder / "analysis.json").read_text("utf-8"))
     assert not mistakes(document)
-    (folder / "similarities.csv").unlink()
+    (folder / "measures.csv").unlink()
     printed = run([*command, "--json"], capture_output=True, text=True, check=True).stdout
-    assert json.loads(printed)["ground_truth"]["reused"] is False
-    assert not (folder / "similarities.csv").exists()
+    assert json.loads(printed)["kind"] == "retrieval"
+    assert not (folder / "measures.csv").exists()
 
 
 def test_document_holds_what_the_schema_names(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from quem.lists import DEFINITIONS, measure
 from quem.retrieval.build_retrievers import make_retrievers
 from quem.retrieval.choosing import truth_depth_of
 from quem.retrieval.lists import score_lists
-from quem.retrieval.truth import Need, find_truth, read_cache, similarities_parts
+from quem.retrieval.truth import Need, find_truth
 from tests.retrieval.made import evaluated, mistakes, write_study
 
 if TYPE_CHECKING:
@@ -89,11 +88,9 @@ def test_cut_truth_scores_as_the_whole(tmp_path: Path) -> None:
     retrievers, _ = make_retrievers(study)
     run = evaluated(tmp_path / "study.yaml", measures=["nDCG@5"], repeats=1)
     (lists,) = [one.run.lists for one in run.findings.evaluated if one.id == "x"]
-    whole = find_truth(study, retrievers, None, Need(5, [lists]), silent)
-    assert whole.depth is None
+    whole = find_truth(study, retrievers, Need(5, [lists]), silent)
     need = Need(5, [lists], whole=0)
-    cut = find_truth(study, retrievers, None, need, silent)
-    assert cut.depth == 5
+    cut = find_truth(study, retrievers, need, silent)
     assert len(cut.lists.case) < len(whole.lists.case) / 2
     named = [
         measure(name, k=5)
@@ -111,16 +108,3 @@ def test_cut_truth_scores_as_the_whole(tmp_path: Path) -> None:
     sizes = [np.count_nonzero(whole.lists.of(query)[1] >= end) for query, end in enumerate(ends)]
     assert top.sizes.tolist() == sizes
     assert max(sizes) > min(sizes) == 5
-    # It is used again where it holds all that is needed, and only there.
-    cache = tmp_path / "similarities.csv"
-    cache.write_bytes(b"".join(similarities_parts(cut.lists, cut.mark, cut.depth)))
-    again = read_cache(cache, cut.mark, study.data.task)
-    assert again is not None
-    assert again.depth == 5
-    assert find_truth(study, retrievers, cache, need, silent).reused
-    assert not find_truth(study, retrievers, cache, replace(need, depth=6), silent).reused
-    assert not find_truth(
-        study, retrievers, cache, replace(need, lists=[whole.lists]), silent
-    ).reused
-    path = write_study(tmp_path, [X], {"similarities": "similarities.csv"}, queries="leave-one-out")
-    assert "similarities.csv:1: holds only what one evaluation needed" in mistakes(path)

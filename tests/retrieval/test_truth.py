@@ -16,49 +16,6 @@ from tests.retrieval.made import codes, evaluated, mistakes, write_study
 STUDIES = Path(__file__).resolve().parents[2] / "studies"
 ALL: dict[str, Any] = {"id": "all", "linear": {}}
 ONE: dict[str, Any] = {"id": "one", "linear": {"attributes": [{"name": "x"}]}}
-COUNTED = """
-from pathlib import Path
-def retrieve(query, k, cases):
-    with Path(__file__).with_name("calls.log").open("a") as file:
-        file.write(query.id + "\\n")
-    return [(name, 1 / (1 + place)) for place, name in enumerate(cases)][:k]
-"""
-
-
-def _reused(path: Path, folder: Path) -> bool:
-    """Analyse with a folder, write its similarities there, and say whether they were used again."""
-    result = evaluated(path, keep=folder / "similarities.csv")
-    folder.mkdir(exist_ok=True)
-    for part in [result.attachments().get("similarities.csv")]:
-        if part is not None:
-            (folder / "similarities.csv").write_bytes(b"".join(part))
-    return result.findings.truth.reused
-
-
-def test_truth_of_a_retriever_is_used_again(tmp_path: Path) -> None:
-    """It is computed once, and again when cases, settings or code change, or the file is cut."""
-    retrievers = [{"id": "slow", "python": "slow:retrieve"}, ONE]
-    path = write_study(tmp_path, retrievers, "slow", slow_py=COUNTED)
-    folder, log = tmp_path / "out", tmp_path / "calls.log"
-    assert not _reused(path, folder)
-    first = evaluated(path).measures
-    log.write_text("")
-    assert _reused(path, folder)
-    # Three queries tell the time, in seven rounds, after one call to warm up.
-    assert len(log.read_text().splitlines()) == 22
-    again = evaluated(path, keep=folder / "similarities.csv").measures
-    assert first.equals(again)
-
-    (tmp_path / "slow.py").write_text(COUNTED + "# changed\n")
-    assert not _reused(path, folder)
-    (tmp_path / "cases.csv").write_text("id,x,kind\na,1,p\nb,2,q\n")
-    assert not _reused(path, folder)
-    assert _reused(path, folder)
-    cache = folder / "similarities.csv"
-    cache.write_text("\n".join(cache.read_text().splitlines()[:-1]) + "\n")
-    assert not evaluated(path, keep=folder / "similarities.csv").findings.truth.reused
-    cache.write_bytes(b"\xff\xfe\x00")
-    assert not evaluated(path, keep=folder / "similarities.csv").findings.truth.reused
 
 
 def test_linear_is_the_weighted_mean_of_local_similarities(tmp_path: Path) -> None:
@@ -197,7 +154,7 @@ def test_studies_without_whole_rankings_are_no_experts(tmp_path: Path) -> None:
 
 
 def test_ids_are_the_text_that_was_written(tmp_path: Path) -> None:
-    """007 is not 7, in tables, runs, judgements and what is kept."""
+    """007 is not 7, in tables, runs and judgments."""
     files = {
         "cases_csv": "id,x\n007,1\n7,2\n1.10,3\n",
         "queries_csv": "id,x\n01,1\n1,3\n",
@@ -207,6 +164,3 @@ def test_ids_are_the_text_that_was_written(tmp_path: Path) -> None:
     path = write_study(tmp_path, [{"id": "r", "run": "r.txt"}], {"qrels": "q.txt"}, **files)
     result = evaluated(path, measures=["AP"])
     assert result.measures["mean"].tolist() == [1.0]
-    path = write_study(tmp_path, [ALL, ONE], "all", **files)
-    assert not _reused(path, tmp_path / "out")
-    assert _reused(path, tmp_path / "out")

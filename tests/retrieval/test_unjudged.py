@@ -43,15 +43,13 @@ def _made(
     return [run(), run()], lists_of(names, _CASES, truth)
 
 
-def _found(
-    runs: list[CaseLists], truth: CaseLists, name: str, ties: Ties, top: float | None = None
-) -> Unjudged:
+def _found(runs: list[CaseLists], truth: CaseLists, name: str, ties: Ties) -> Unjudged:
     by = measure(name)
     compared = [
         Compared(at, "ab"[at], run, score_lists(run, truth, [by], ties))
         for at, run in enumerate(runs)
     ]
-    found = find_unjudged(compared, truth, by, 0, ties=ties, top=top, count=10)
+    found = find_unjudged(compared, truth, by, 0, ties=ties)
     assert found is not None
     return found
 
@@ -116,7 +114,8 @@ def test_bounds_are_those_of_all_grades(name: str, tied: bool) -> None:  # noqa:
         rng = np.random.default_rng(seed)
         top = 1 + seed % 2 if name != "P(rel=2)@4" else 2
         runs, truth = _made(rng, tied=tied, top=top, **_SETTINGS)
-        found = _found(runs, truth, name, "expected", top)
+        top = int(max(truth.similarity.max(initial=1), 1))
+        found = _found(runs, truth, name, "expected")
         if tied and name.startswith(("RR", "Success")):
             assert (found.flips, found.n_unbounded) == ((), 1)
             continue

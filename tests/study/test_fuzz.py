@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 often = settings(
     deadline=None,
-    max_examples=60,
+    max_examples=40,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

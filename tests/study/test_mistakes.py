@@ -141,6 +141,7 @@ def test_a_mistake_in_the_study_file_has_place_and_remedy(
         ("", "study.yaml:1:1: a study file is a mapping"),
         ("a: &x [*x]\n", "study.yaml:1:8: a[1]: there is no finished value &x"),
         ("a: " + "[" * 5000, "study.yaml:1:53: lists or mappings are nested too deeply"),
+        ("a: [[x: y z: w " + "[" * 5000, "study.yaml:1:12: this is not YAML: "),
     ],
 )
 def test_text_that_is_no_study_is_refused(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
-from quem.dialogue.outcomes import efficiency, means_of_targets, pairs_of, precision
+from quem.dialogue.outcomes import efficiency, pairs_of, precision
 from quem.dialogue.settings import open_choices
 from quem.report.columns import (
     COUNT,
@@ -358,7 +358,7 @@ def _means_by_user(findings: DialogueFindings, _: DialogueFindings) -> pd.DataFr
 
     columns = {}
     for name, measure in (("efficiency", efficiency), ("precision", precision)):
-        values = means_of_targets(measure(findings.dialogues, findings.experiment.settings))
+        values = measure(findings.dialogues).mean(axis=-1)
         for place, user in enumerate(findings.users):
             columns[f"{name} {user}"] = values[:, :, place].ravel()
     return pd.DataFrame(columns)
@@ -473,7 +473,7 @@ DOCUMENT: Columns[DialogueFindings, DialogueFindings] = Columns(
     Column(_USED.name, _USED.type, _USED.meaning, of=_settings),
     Column(
         "questions",
-        choice("random", "fixed", "gain", "own"),
+        choice("random", "fixed"),
         "rule by which questions are chosen",
         of="experiment.questions.rule",
     ),

@@ -134,13 +134,11 @@ def _unselected(findings: DialogueFindings) -> TextTable:
         (name, *(percent_of(share) for share in findings.unselected[place]))
         for place, name in enumerate(findings.strategies)
     ]
-    meaning = {name: choice for name, _, choice in open_choices(findings.experiment.settings)}
-    used = findings.experiment.settings.no_selection
     return TextTable(
         "Dialogues in which no case was selected",
         ("strategy", *findings.users),
         rows,
-        f"Each counts: {meaning['no_selection'].explained[used]}.",
+        "Each counts: the top candidate at the end is taken: efficiency 0, precision its.",
     )
 
 
@@ -271,8 +269,8 @@ def _methods(findings: DialogueFindings) -> str:
     if levels:
         text += f"; distance thresholds {levels}"
     text += (
-        f". Rank quality compares k = {settings.k} candidates (λ = {settings.lam}, weights from "
-        f"{settings.highest:g} to {settings.lowest:g}). Intervals are {format_percent(used.level)} "
+        f". Rank quality compares k = {settings.k} candidates (λ = 2, weights from "
+        f"1 to 0). Intervals are {format_percent(used.level)} "
         f"percentile bootstrap intervals over targets ({used.bootstrap:,} draws); pairs of "
         f"strategies were tested by swapping them within targets ({used.permutations:,} random "
         f"swaps), with Holm's adjustment. The distance granularity is {findings.granularity:.4f}. "

@@ -36,12 +36,7 @@ def lead(findings: DialogueFindings) -> list[str]:
     experiment = findings.experiment
     cases, targets = experiment.cases, len(experiment.targets)
     per_target = experiment.dialogues
-    rule = {
-        "random": "in random order",
-        "fixed": "in a fixed order",
-        "gain": "by information gain",
-        "own": f"as {experiment.questions.name} says",
-    }[experiment.questions.rule]
+    rule = {"random": "in random order", "fixed": "in a fixed order"}[experiment.questions.rule]
     which = {
         "leave-one-out": "each case once the target",
         "leave-one-in": "each case once the target and kept in the case base (leave-one-in)",

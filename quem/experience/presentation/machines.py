@@ -159,13 +159,6 @@ def machines_section(findings: ExperienceFindings) -> Section | None:
     return Section("machines", "Machine judges", text, (), [table] if use.runs else [])
 
 
-def _cost(run: Run) -> str:
-    known = [call.cost for call in run.calls if call.cost is not None]
-    if not known:
-        return "unknown"
-    return f"{format_number(sum(known), 2)} {run.currency}".strip()
-
-
 _RUNS: Columns[Run, ExperienceFindings] = Columns(
     Column("judge", NAME, "id", heading="Machine judge"),
     Column(
@@ -179,7 +172,6 @@ _RUNS: Columns[Run, ExperienceFindings] = Columns(
     Column("calls", COUNT, "calls", of=lambda row, _: len(row.made), heading="Calls"),
     Column("invalid", COUNT, "", of=lambda row, _: row.count("invalid"), heading="Invalid"),
     Column("refused", COUNT, "", of=lambda row, _: row.count("refused"), heading="Refused"),
-    Column("cost", TEXT, "", of=lambda row, _: _cost(row), heading="Cost"),
     Column("date", TEXT, "", of=lambda row, _: f"{row.ended_at:%Y-%m-%d}", heading="Date"),
 )
 _JUDGES: Columns[Run, ExperienceFindings] = Columns(

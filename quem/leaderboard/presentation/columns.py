@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from quem.leaderboard.settings import LeaderboardSettings
-from quem.lists.score_table import content_digest
 from quem.report.columns import (
     COUNT,
     NAME,
@@ -27,7 +26,6 @@ from quem.report.columns import (
     null_or,
     settings,
 )
-from quem.report.delimited import csv_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,53 +154,8 @@ _SETTING: Columns[tuple[str, str], LeaderboardFindings] = Columns(
 )
 
 
-class _Changed(NamedTuple):
-    """What changed from a version to the next."""
-
-    first: int
-    second: int
-    query: int
-
-
-def changes_of(findings: LeaderboardFindings, step: tuple[int, int]) -> list[tuple[int, float]]:
-    """Give each query with the change by the headline, as a gain; the largest change first."""
-    first, second = (findings.table.values[at, :, findings.headline] for at in step)
-    is_higher_better = findings.table.measures[findings.headline].better == "higher"
-    gain = second - first if is_higher_better else first - second
-    known = np.flatnonzero(~np.isnan(gain))
-    order = known[np.argsort(-np.abs(gain[known]), kind="stable")]
-    return [(int(at), float(gain[at])) for at in order.tolist()]
-
-
-def _changed(findings: LeaderboardFindings) -> Iterator[_Changed]:
-    for step in findings.steps:
-        yield from (_Changed(*step, query) for query, _ in changes_of(findings, step))
-
-
-def _score(row: _Changed, findings: LeaderboardFindings, which: int) -> float:
-    return float(findings.table.values[row[which], row.query, findings.headline])
-
-
 def _by_name(findings: LeaderboardFindings) -> list[str]:
     return [measure.name for measure in findings.table.measures]
-
-
-_CHANGES: Columns[_Changed, LeaderboardFindings] = Columns(
-    Column("first", NAME, "name", of=lambda row, f: f.names[row.first]),
-    Column("second", NAME, "name", of=lambda row, f: f.names[row.second]),
-    Column("query", NAME, "id", of=lambda row, f: f.table.queries[row.query]),
-    Column("first_score", NUMBER, "by the headline", of=lambda row, f: _score(row, f, 0)),
-    Column("second_score", NUMBER, "by the headline", of=lambda row, f: _score(row, f, 1)),
-    Column(
-        "MEASURE",
-        NUMBER,
-        "change by each measure, second minus first",
-        of=lambda row, f: (
-            f.table.values[row.second, row.query] - f.table.values[row.first, row.query]
-        ).tolist(),
-        spread=_by_name,
-    ),
-)
 
 
 def _ids(names: list[str], *, times: int = 1, repeat: int = 1) -> Any:  # noqa: ANN401
@@ -237,15 +190,6 @@ _SCORES: Columns[LeaderboardFindings, LeaderboardFindings] = Columns(
     ),
     Column("MEASURE", NUMBER, "score by each measure", of=_scores),
 )
-_SCORES_TABLE: WholeTable[LeaderboardFindings, LeaderboardFindings] = WholeTable(
-    "scores", "one row per system and query", _SCORES, lambda findings: [findings], always=True
-)
-
-
-def _scores_digest(findings: LeaderboardFindings, _: LeaderboardFindings) -> str:
-    return content_digest([csv_bytes(_SCORES_TABLE.frame(findings))])
-
-
 DOCUMENT: Columns[LeaderboardFindings, LeaderboardFindings] = Columns(
     *head("leaderboard"),
     Column("kind_of_study", NAME, "`retrieval`, `options`, or `dialogue`", of="table.kind"),
@@ -253,20 +197,8 @@ DOCUMENT: Columns[LeaderboardFindings, LeaderboardFindings] = Columns(
     Column("studies", each(TEXT), "ids of the studies"),
     settings(LeaderboardSettings),
     WARNINGS,
-    Column(
-        "nouns",
-        Type({"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}),
-        "what a system and a query are called",
-        of=lambda f, _: list(f.table.nouns),
-    ),
     Column("n_queries", _POSITIVE, "number of queries", of=lambda f, _: len(f.table.queries)),
-    Column(
-        "additions",
-        COUNT,
-        "how often systems were added to an earlier leaderboard",
-    ),
     Column("truth_digest", NAME, "changes with the ground truth", of="table.truth"),
-    Column("scores_digest", NAME, "changes with scores.csv", of=_scores_digest),
     Column(
         "scored_with",
         each(_SETTING),
@@ -282,12 +214,6 @@ DOCUMENT: Columns[LeaderboardFindings, LeaderboardFindings] = Columns(
         of=lambda f, _: list(range(len(f.table.entries))),
     ),
     Column("differences", each(_DIFFERENCES), "one entry per pair and measure", of="contrasts"),
-    Column(
-        "steps",
-        each(each(NAME)),
-        "successive versions: the earlier and the later one",
-        of=lambda f, _: [[f.names[at] for at in step] for step in f.steps],
-    ),
 )
 
 TABLES: tuple[Table[Any, LeaderboardFindings], ...] = (
@@ -298,11 +224,11 @@ TABLES: tuple[Table[Any, LeaderboardFindings], ...] = (
         _DIFFERENCES,
         lambda f: f.contrasts,
     ),
-    Table(
-        "changes",
-        "one row per pair of versions and query, the largest change first",
-        _CHANGES,
-        _changed,
+    WholeTable(
+        "scores",
+        "one row per system and query",
+        _SCORES,
+        lambda findings: [findings],
+        always=True,
     ),
-    _SCORES_TABLE,
 )

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem import __version__
-from quem.leaderboard.presentation.columns import changes_of
 from quem.leaderboard.presentation.summary import (
     DIGITS,
     basis,
     best_text,
+    pair_text,
     span,
-    step_text,
     title_of,
 )
 from quem.report.files import Section, TextTable
@@ -34,12 +33,9 @@ CAPTIONS = {
     "leaderboard": "The mean of each system with its bootstrap interval, best first. A bar at the "
     "right joins systems that cannot be distinguished by the joint test. Intervals of two systems "
     "can overlap and their difference still be significant, because it is tested query by query.",
-    "changes": "The change on each query by the headline measure, from the largest gain (blue) to "
-    "the largest loss (red). Dashed: the mean change; shaded: its interval.",
 }
 
 _MOST_ROWS = 40
-_MOST_CHANGES = 10
 _PAIR = 2
 
 _CARTERETTE = (
@@ -66,7 +62,7 @@ def report_context(findings: LeaderboardFindings) -> dict[str, Any]:
         "answers": _answers(findings),
         "verdicts": list(_verdicts(findings)),
         "basis": f"{basis(findings)}.",
-        "first_figure": _first_figure(findings),
+        "first_figure": "leaderboard",
         "sections": list(_sections(findings)),
         "methods": " ".join(_methods(findings)),
         "references": _references(findings),
@@ -92,15 +88,9 @@ def _is_pair(findings: LeaderboardFindings) -> bool:
     return len(findings.names) == _PAIR
 
 
-def _first_figure(findings: LeaderboardFindings) -> str:
-    is_pair = _is_pair(findings) and changes_of(findings, findings.steps[0])
-    return "changes" if is_pair else "leaderboard"
-
-
 def _verdicts(findings: LeaderboardFindings) -> Iterator[str]:
     if _is_pair(findings):
-        text = step_text(findings, findings.steps[0])
-        yield f"{findings.names[1]} − {findings.names[0]}: {text}."
+        yield f"{findings.names[1]} − {findings.names[0]}: {pair_text(findings)}."
     else:
         yield f"{best_text(findings)}."
 
@@ -159,38 +149,23 @@ def _is_lower(findings: LeaderboardFindings, at: int) -> bool:
 
 
 def _sections(findings: LeaderboardFindings) -> Iterator[Section]:
-    if findings.steps:
-        yield _versions(findings)
-    if not _is_pair(findings):
+    if _is_pair(findings):
+        yield Section("difference", "The difference", [], (), [_pair_table(findings)])
+    else:
         yield _differences(findings)
     yield _entries(findings)
 
 
-def _versions(findings: LeaderboardFindings) -> Section:
-    text = []
-    tables = []
-    for step in findings.steps[:4]:
-        first, second = (findings.names[at] for at in step)
-        if not _is_pair(findings):
-            text.append(f"{second} − {first}: {step_text(findings, step)}.")
-        tables += [_step_table(findings, step), _changed_table(findings, step)]
-    if len(findings.steps) > 4:  # noqa: PLR2004  as above
-        text.append("The first 4 steps are shown; differences.csv and changes.csv have all.")
-    title = "The difference" if _is_pair(findings) else "Versions"
-    figures = ("leaderboard",) if _is_pair(findings) else ("changes",)
-    return Section("versions", title, text, figures, tables)
-
-
-def _step_table(findings: LeaderboardFindings, step: tuple[int, int]) -> TextTable:
-    first, second = (findings.names[at] for at in step)
+def _pair_table(findings: LeaderboardFindings) -> TextTable:
+    first, second = findings.names
     rows = []
     for measure in dict.fromkeys([findings.headline, *range(len(findings.table.measures))]):
-        one = findings.contrast(*step, measure)
+        one = findings.contrast(0, 1, measure)
         rows.append(
             (
                 findings.measure(measure)
                 + (" (lower is better)" if _is_lower(findings, measure) else ""),
-                *(measured(float(findings.mean[at, measure]), DIGITS) for at in step),
+                *(measured(float(findings.mean[at, measure]), DIGITS) for at in (0, 1)),
                 measured(one.difference, DIGITS, sign=True),
                 span(*one.interval),
                 f"{one.better:,}",
@@ -211,30 +186,9 @@ def _step_table(findings: LeaderboardFindings, step: tuple[int, int]) -> TextTab
         "Equal",
         "p",
     )
-    adjusted = "" if _is_pair(findings) else " p is adjusted for all pairs."
     query = plural(findings.table.nouns[1])
-    note = f"The difference is the second minus the first; counts are of {query}.{adjusted}"
+    note = f"The difference is the second minus the first; counts are of {query}."
     return TextTable(f"{second} − {first}, by each measure", columns, rows, note)
-
-
-def _changed_table(findings: LeaderboardFindings, step: tuple[int, int]) -> TextTable:
-    first, second = step
-    values = findings.table.values[:, :, findings.headline]
-    rows = [
-        (
-            findings.table.queries[query],
-            measured(float(values[first, query]), DIGITS),
-            measured(float(values[second, query]), DIGITS),
-            measured(float(values[second, query] - values[first, query]), DIGITS, sign=True),
-        )
-        for query, gain in changes_of(findings, step)[:_MOST_CHANGES]
-        if gain
-    ]
-    query = findings.table.nouns[1]
-    columns = (query.capitalize(), findings.names[first], findings.names[second], "Change")
-    name = findings.measure(findings.headline)
-    title = f"{plural(query).capitalize()} that changed most, by {name}"
-    return TextTable(title, columns, rows, "changes.csv has all of them, by all measures.")
 
 
 def _differences(findings: LeaderboardFindings) -> Section:
@@ -280,8 +234,6 @@ def _entries(findings: LeaderboardFindings) -> Section:
         f"improved after looking at results on these {plural(query)} is fitted to them, "
         "which no p value accounts for."
     )
-    if findings.additions:
-        text += f" Entries were added {format_count(findings.additions, 'time')}."
     rows = [
         (findings.names[at], entry.id, entry.study)
         for at, entry in enumerate(findings.table.entries)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.leaderboard.presentation.columns import changes_of
 from quem.wording import (
     align_columns,
     format_count,
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 DIGITS = 3
 _MOST_ROWS = 30
-_MOST_CHANGES = 5
 _MOST_NAMED = 4
 _PAIR = 2
 
@@ -34,15 +32,8 @@ def summary_text(findings: LeaderboardFindings) -> str:
     lines = [title_of(findings), ""]
     lines += _board(findings)
     lines += wrap(f"{best_text(findings)}")
-    for step in findings.steps[:_MOST_NAMED]:
-        lines += ["", f"{findings.names[step[1]]} − {findings.names[step[0]]}"]
-        lines += wrap(step_text(findings, step))
-        if changed := changed_texts(findings, step):
-            lines += wrap(f"changed most: {join_words(changed, _MOST_CHANGES)}")
-    if len(findings.steps) > _MOST_NAMED:
-        lines.append(
-            f"  and {len(findings.steps) - _MOST_NAMED} more versions: see differences.csv"
-        )
+    if len(findings.names) == _PAIR:
+        lines += ["", f"{findings.names[1]} − {findings.names[0]}", *wrap(pair_text(findings))]
     lines += ["", "Based on", *wrap(basis(findings))]
     return "\n".join(lines)
 
@@ -111,9 +102,9 @@ def best_text(findings: LeaderboardFindings) -> str:
     return f"{text} (at {level}{rest})"
 
 
-def step_text(findings: LeaderboardFindings, step: tuple[int, int]) -> str:
-    """Say how far a version is from the one before, by the headline."""
-    one = findings.contrast(*step, findings.headline)
+def pair_text(findings: LeaderboardFindings) -> str:
+    """Say how far the second of two systems is from the first, by the headline."""
+    one = findings.contrast(0, 1, findings.headline)
     if not one.n:
         return f"no {findings.table.nouns[1]} where both have a score"
     text = f"{measured(one.difference, DIGITS, sign=True)} by {findings.measure(findings.headline)}"
@@ -122,38 +113,16 @@ def step_text(findings: LeaderboardFindings, step: tuple[int, int]) -> str:
         text += f" ({level} interval {span(*one.interval)})"
     if one.is_tested:
         text += f", {format_p(one.p)}"
-        if len(findings.names) > _PAIR:
-            text += f", adjusted for all {findings.n_pairs} pairs {format_p(one.p_joint)}"
     text += (
         f"; better on {one.better:,}, worse on {one.worse:,}, equal on {one.equal:,} of "
         f"{format_count(one.n, findings.table.nouns[1])}"
     )
     if not one.is_tested:
         return f"{text}; too few for a test" if findings.settings.permutations else text
-    return f"{text}: {change_text(findings, step)}"
-
-
-def change_text(findings: LeaderboardFindings, step: tuple[int, int]) -> str:
-    """Say what a difference means, in a few words."""
-    one = findings.contrast(*step, findings.headline)
-    first, second = (findings.names[at] for at in step)
-    if one.verdict > 0:
-        return f"{second} is better than {first}"
-    if one.verdict < 0:
-        return f"{second} is worse than {first}"
-    if one.p <= 1 - findings.settings.level:
-        return "distinguished as a single pair, but not among all pairs"
-    return "no difference is shown"
-
-
-def changed_texts(findings: LeaderboardFindings, step: tuple[int, int]) -> list[str]:
-    """Name the queries that changed most: "q7 +0.4"."""
-    higher = findings.table.measures[findings.headline].better == "higher"
-    return [
-        f"{findings.table.queries[query]} {measured(gain if higher else -gain, DIGITS, sign=True)}"
-        for query, gain in changes_of(findings, step)[:_MOST_CHANGES]
-        if gain
-    ]
+    first, second = findings.names
+    if one.verdict:
+        return f"{text}: {second} is {'better' if one.verdict > 0 else 'worse'} than {first}"
+    return f"{text}: no difference is shown"
 
 
 def basis(findings: LeaderboardFindings) -> str:

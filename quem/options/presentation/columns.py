@@ -8,7 +8,6 @@ import numpy as np
 
 from quem.options.presentation import confidence_columns
 from quem.options.presentation.confidence_columns import (
-    BEST,
     CALIBRATION,
     SCORES,
     SWEEP,
@@ -160,12 +159,6 @@ _SYSTEM: Columns[SystemScores, OptionsFindings] = Columns(
         null_or(of(SWEEP)),
         "lists cut by confidence; this and what follows is null for a system without confidences",
         of=_one_of("sweeps"),
-    ),
-    Column(
-        "best_threshold",
-        null_or(of(BEST)),
-        "of the highest utility; null without a stated utility",
-        of=_one_of("best"),
     ),
     Column(
         "calibration",

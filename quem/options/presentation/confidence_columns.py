@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quem.report.columns import (
     COUNT,
-    FLAG,
     NAME,
     NUMBER,
     OPEN_INTERVAL,
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from quem.options.calibration import Bin, Calibration
     from quem.options.result import OptionsFindings
     from quem.options.thresholds import Sweep
-    from quem.options.utility import BestThreshold
 
 SCORES = each(null_or(NUMBER))
 
@@ -38,33 +36,15 @@ class _AtThreshold(NamedTuple):
     """A threshold of a system."""
 
     sweep: Sweep
-    best: BestThreshold | None
     at: int
 
     def of(self, name: str) -> Any:  # noqa: ANN401  a number, or some
         """Give a value there."""
         return getattr(self.sweep, name)[self.at].tolist()
 
-    @property
-    def utility(self) -> float | None:
-        """The mean utility there."""
-        return None if self.best is None else float(self.best.curve[self.at])
 
-    @property
-    def utility_interval(self) -> tuple[float, float] | None:
-        """Of that."""
-        best = self.best
-        return None if best is None else (float(best.low[self.at]), float(best.high[self.at]))
-
-    @property
-    def is_best(self) -> bool:
-        """Whether the utility is highest there."""
-        return self.best is not None and self.at == self.best.at
-
-
-def _curve(sweep: Sweep, findings: OptionsFindings) -> Iterator[_AtThreshold]:
-    best = next((one for one in findings.best if one.system == sweep.system), None)
-    yield from (_AtThreshold(sweep, best, at) for at in range(len(sweep.threshold)))
+def _curve(sweep: Sweep, _: OptionsFindings) -> Iterator[_AtThreshold]:
+    yield from (_AtThreshold(sweep, at) for at in range(len(sweep.threshold)))
 
 
 def _thresholds(findings: OptionsFindings) -> Iterator[_AtThreshold]:
@@ -117,25 +97,9 @@ _THRESHOLDS: Columns[_AtThreshold, OptionsFindings] = Columns(
         only="csv",
         spread=lambda findings: (f"{findings.headline}_low", f"{findings.headline}_high"),
     ),
-    Column("utility", null_or(NUMBER), "mean utility, where the study states it"),
-    Column("utility_interval", null_or(OPEN_INTERVAL), "of that"),
-    Column("is_best", FLAG, "whether the utility is the highest", only="csv"),
 )
 SWEEP: Columns[Sweep, OptionsFindings] = Columns(
     Column("curve", each(_THRESHOLDS, 1), "one entry per threshold", of=_curve),
-)
-BEST: Columns[BestThreshold, OptionsFindings] = Columns(
-    Column("threshold", NUMBER, "confidence from which an option is shown"),
-    Column("range", OPEN_INTERVAL, "of that, in resampled questions"),
-    Column("utility", NUMBER, "there, on the same questions", of=lambda r, _: r.curve[r.at]),
-    Column("interval", OPEN_INTERVAL, "of that", of=lambda r, _: (r.low[r.at], r.high[r.at])),
-    Column("corrected", null_or(NUMBER), "the same minus its optimism"),
-    Column("cross_validated", null_or(NUMBER), "by thresholds of other questions"),
-    Column(
-        "if_calibrated",
-        NUMBER,
-        "the best threshold if confidences were true probabilities, with one correct option",
-    ),
 )
 
 

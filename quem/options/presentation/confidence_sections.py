@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from quem.options.presentation.summary import (
     DIGITS,
-    a_correct,
     score,
     span,
 )
 from quem.report.files import Section, TextTable
-from quem.wording import format_number, format_percent, join_words, measured
+from quem.wording import format_percent, join_words, measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,17 +26,11 @@ _MOST_SYSTEMS = 8
 
 def confidence_sections(findings: OptionsFindings) -> list[Section]:
     """Make the sections about systems with confidences, if there are such systems."""
-    return [_thresholds(findings), _calibration(findings)] if findings.sweeps else []
+    return [_thresholds(), _calibration(findings)] if findings.sweeps else []
 
 
 def confidence_methods(findings: OptionsFindings) -> Iterator[str]:
     """Say in a methods paragraph how confidences were evaluated."""
-    settings = findings.settings
-    if findings.best:
-        yield (
-            f"{_utility(findings)} The threshold of confidence with the highest mean utility was "
-            f"evaluated by {settings.folds}-fold cross-validation."
-        )
     if findings.calibrations:
         yield (
             "Calibration was evaluated by Brier scores and expected calibration errors, corrected "
@@ -47,71 +38,14 @@ def confidence_methods(findings: OptionsFindings) -> Iterator[str]:
         )
 
 
-def _utility(findings: OptionsFindings) -> str:
-    """Say what the study states of hits and costs."""
-    utility = findings.settings.utility
-    if utility is None:
-        return ""
-    empty = "as much as a miss" if utility.abstain is None else f"{utility.abstain:g}"
-    return (
-        f"A list with {a_correct(findings)} is worth {utility.hit:g}; each option that is shown "
-        f"costs {utility.option:g}, a list without {a_correct(findings)} {utility.miss:g}, and "
-        f"an empty list {empty}."
+def _thresholds() -> Section:
+    text = (
+        "A threshold shows the options whose confidence reaches it, and always the best one. No "
+        "measure of lists recommends a threshold: where options are in the order of their true "
+        "probabilities, the expected LAR is highest with one option, and so is OLAR but for a "
+        "trifle, whatever the system."
     )
-
-
-def _thresholds(findings: OptionsFindings) -> Section:
-    settings = findings.settings
-    if not findings.best:
-        text = [
-            "A threshold shows the options whose confidence reaches it. The study does not state "
-            "what that is worth, so no threshold is recommended: state analysis.utility, the value "
-            "of a hit and the cost of each option that is shown. Measures of lists cannot replace "
-            "it. Where options are in the order of their true probabilities, the expected LAR is "
-            "highest with one option, and so is OLAR but for a trifle, whatever the system."
-        ]
-    else:
-        always = {0: "", 1: ", and always the best option"}.get(
-            settings.shown, f", and always the best {settings.shown} options"
-        )
-        text = [
-            f"{_utility(findings)} The best threshold shows the options whose confidence reaches "
-            f"it{always}, and has the highest mean utility.",
-            "With true probabilities as confidences and one correct option per question, an option "
-            f"would pay from {findings.best[0].if_calibrated:.3g} on: its cost over the "
-            "difference of a hit and a miss.",
-        ]
-    tables = [_best_table(findings)] if findings.best else []
-    return Section("thresholds", "Which options to show", text, ("thresholds",), tables)
-
-
-def _best_table(findings: OptionsFindings) -> TextTable:
-    level = format_percent(findings.settings.level)
-    columns = (
-        *("System", "Best threshold", f"Its range in {level} of resamples", "Options", "Utility"),
-        *("Corrected for optimism", "Cross-validated"),
-    )
-    rows = []
-    for best in findings.best[:_MOST_SYSTEMS]:
-        sweep = next(one for one in findings.sweeps if one.system == best.system)
-        low, high = best.range
-        rows.append(
-            (
-                findings.name_of(best.system),
-                f"{best.threshold:.4g}",
-                "–" if np.isnan(low) else f"{low:.4g} to {high:.4g}",
-                format_number(float(sweep.mean_length[best.at]), 2),
-                score(float(best.curve[best.at])),
-                score(best.corrected),
-                score(best.cross_validated),
-            )
-        )
-    note = (
-        "The utility at the best threshold is too high, since it was chosen on these questions. "
-        "Expect the cross-validated one. A wide range means that the choice hardly matters, or "
-        "that there are too few questions. thresholds.csv has every threshold."
-    )
-    return TextTable("The best threshold of each system", columns, rows, note)
+    return Section("thresholds", "Which options to show", [text], ("thresholds",), [])
 
 
 def _calibration(findings: OptionsFindings) -> Section:

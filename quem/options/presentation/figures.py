@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from quem.options.result import OptionsFindings
     from quem.options.thresholds import Sweep
-    from quem.options.utility import BestThreshold
 
 _MOST_SYSTEMS = 6
 _MOST_LENGTHS = 30
@@ -115,7 +114,7 @@ def _binned(
 
 
 def _thresholds(findings: OptionsFindings) -> Figure | None:
-    """A panel a system: utility or headline by threshold, and beside it how long the lists are."""
+    """A panel a system: the headline by threshold, and beside it how long the lists are."""
     shown = findings.sweeps[:_MOST_SYSTEMS]
     if not shown:
         return None
@@ -125,42 +124,23 @@ def _thresholds(findings: OptionsFindings) -> Figure | None:
     figure.subplots_adjust(
         left=0.08, right=0.99, top=1 - 0.3 / height, bottom=0.5 / height, hspace=0.45, wspace=0.22
     )
-    stated = {best.system: best for best in findings.best}
     for (scores, lengths), sweep, color in zip(panels, shown, colors(), strict=False):
-        best = stated.get(sweep.system)
-        _curve(findings, scores, sweep, best, color)
+        _curve(findings, scores, sweep, color)
         lengths.step(sweep.threshold, sweep.mean_length, where="pre", color=color)
         lengths.set_title("Mean length of the lists")
         lengths.set_ylim(bottom=0)
         tidy(lengths, y="options")
-        if best:
-            lengths.axvline(best.threshold, color=MUTED, linewidth=0.8)
-            # There is room above the curve of lengths, which falls.
-            handles, labels = scores.get_legend_handles_labels()
-            lengths.legend(handles, labels, loc="upper right", fontsize=7.5)
     for axes in panels[-1]:
         axes.set_xlabel("threshold of confidence")
     return figure
 
 
-def _curve(
-    findings: OptionsFindings, axes: Axes, sweep: Sweep, best: BestThreshold | None, color: str
-) -> None:
-    if best is None:
-        name, low, high = findings.headline, sweep.low, sweep.high
-        values = sweep.scores[:, findings.scorer.headline]
-    else:
-        name, low, high, values = "Utility", best.low, best.high, best.curve
-    axes.fill_between(sweep.threshold, low, high, color=BAND, linewidth=0)
+def _curve(findings: OptionsFindings, axes: Axes, sweep: Sweep, color: str) -> None:
+    axes.fill_between(sweep.threshold, sweep.low, sweep.high, color=BAND, linewidth=0)
+    values = sweep.scores[:, findings.scorer.headline]
     axes.plot(sweep.threshold, values, color=color, linewidth=1.6)
-    axes.set_title(f"{short(findings.name_of(sweep.system), 28)}: {name}")
-    tidy(axes, y=name.lower() if best else name)
-    if best is None:
-        return
-    axes.plot(best.threshold, values[best.at], "D", color=color, markersize=6, label="best")
-    if np.isfinite(best.cross_validated):
-        label = "cross-validated"
-        axes.axhline(best.cross_validated, color=color, linewidth=1, linestyle="--", label=label)
+    axes.set_title(f"{short(findings.name_of(sweep.system), 28)}: {findings.headline}")
+    tidy(axes, y=findings.headline)
 
 
 _ACROSS = 3

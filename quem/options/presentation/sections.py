@@ -27,7 +27,6 @@ from quem.options.presentation.summary import (
     share,
     span,
     system_text,
-    threshold_text,
 )
 from quem.report.files import Section, TextTable
 from quem.wording import format_bare_p, format_number, format_percent, join_words, measured
@@ -41,8 +40,8 @@ if TYPE_CHECKING:
 CAPTIONS = {
     "scores": "The mean of each measure over the questions, with its bootstrap interval.",
     "lengths": "How many lists have each length, and how many of them have a correct option.",
-    "thresholds": "The mean utility of the lists that each threshold leaves, or the headline "
-    "where the study states no utility, with its bootstrap interval.",
+    "thresholds": "The headline of the lists that each threshold leaves, with its bootstrap "
+    "interval, and how long they are.",
     "reliability": "The share of options that are correct, in bins of about the same number of "
     "options, with its bootstrap interval over questions. On the dashed line confidences are "
     "probabilities.",
@@ -76,10 +75,6 @@ def report_context(findings: OptionsFindings) -> dict[str, Any]:
         "answers": _answers(findings),
         "basis": f"{basis(findings)}.",
         "meaning": _meaning(findings),
-        "thresholds": [
-            f"{findings.name_of(best.system)}: {threshold_text(findings, best)}."
-            for best in findings.best[:_MOST_NAMED]
-        ],
         "first_figure": "scores",
         "sections": sections(findings),
         "methods": " ".join(_methods(findings)),
@@ -89,7 +84,6 @@ def report_context(findings: OptionsFindings) -> dict[str, Any]:
             for key, value in {
                 **findings.settings.model_dump(mode="json"),
                 "max_length": findings.scorer.max_length,
-                "least": findings.settings.shown,
             }.items()
         ],
         "captions": CAPTIONS,
@@ -97,8 +91,6 @@ def report_context(findings: OptionsFindings) -> dict[str, Any]:
 
 
 def _setting(value: object) -> str:
-    if isinstance(value, dict):
-        value = [f"{key} {number:g}" for key, number in value.items() if number is not None]
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
@@ -165,8 +157,6 @@ def _methods(findings: OptionsFindings) -> Iterator[str]:
             + "."
         )
     yield from confidence_methods(findings)
-    for best in findings.best[:_MOST_NAMED]:
-        yield f"{findings.name_of(best.system)}: {threshold_text(findings, best)}."
     yield f"Analyses were done with quem {__version__}."
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from quem.lists.inference import PairDifference
     from quem.options.result import OptionsFindings, SystemScores
-    from quem.options.utility import BestThreshold
 
 _MOST_PAIRS = 10
 _MOST_COLUMNS = 6
@@ -37,11 +36,8 @@ def summary_text(findings: OptionsFindings) -> str:
 def _system_scores(findings: OptionsFindings) -> Iterator[str]:
     names = [findings.name_of(entry.system) for entry in findings.system_scores]
     width = max(map(len, names))
-    advised = {best.system: best for best in findings.best}
     for name, entry in zip(names, findings.system_scores, strict=True):
         yield f"  {name:<{width}}  {system_text(findings, entry)}"
-        if entry.system in advised:
-            yield f"  {'':<{width}}  {threshold_text(findings, advised[entry.system])}"
 
 
 def headline_pairs(findings: OptionsFindings) -> list[tuple[str, str]]:
@@ -88,7 +84,7 @@ def _means(findings: OptionsFindings) -> Iterator[str]:
 
 def _confidences(findings: OptionsFindings) -> Iterator[str]:
     """What confidences are worth: one column per system that has them."""
-    if not findings.sweeps:
+    if not findings.calibrations:
         return
     yield from ("", "Confidences")
     rows = [
@@ -98,10 +94,7 @@ def _confidences(findings: OptionsFindings) -> Iterator[str]:
             for one in findings.calibrations[:_MOST_COLUMNS]
         ),
     ]
-    if findings.calibrations:
-        yield from (f"  {line}" for line in align_columns(list(zip(*rows, strict=True))))
-    if findings.settings.utility is None:
-        yield "  (no threshold is recommended; state analysis.utility for one)"
+    yield from (f"  {line}" for line in align_columns(list(zip(*rows, strict=True))))
 
 
 def basis(findings: OptionsFindings) -> str:
@@ -199,18 +192,6 @@ def a_correct(findings: OptionsFindings) -> str:
     """Say "the correct option", or "a correct option" where some questions have several."""
     several = bool((findings.data.offered.n_correct > 1).any())
     return f"{'a' if several else 'the'} correct option"
-
-
-def threshold_text(findings: OptionsFindings, best: BestThreshold) -> str:
-    """Say at which threshold the utility is highest, and what that is worth on other questions."""
-    sweep = next(one for one in findings.sweeps if one.system == best.system)
-    text = (
-        f"best threshold {best.threshold:.4g}: lists of "
-        f"{length_text(float(sweep.mean_length[best.at]))}, utility {score(best.curve[best.at])}"
-    )
-    if np.isnan(best.cross_validated):
-        return text
-    return f"{text}, cross-validated {score(best.cross_validated)}"
 
 
 def list_text(length: int, places: Sequence[int]) -> str:

@@ -77,20 +77,7 @@ _SETTINGS: Columns[PlanFindings, PlanFindings] = Columns(
         "difference between two systems, in the unit of experience; null without one",
         of="assumptions.difference",
     ),
-    Column(
-        "machine_correlation",
-        null_or(SHARE),
-        "of a machine judge with the experts; null without one",
-        of="settings.machine_correlation",
-    ),
-    Column(
-        "machine_problems",
-        null_or(COUNT),
-        "that it ranks; null without one",
-        of="settings.machine_problems",
-    ),
     Column("cost_solution", NOT_NEGATIVE, "of one problem by one subject", of="costs.solution"),
-    Column("cost_judgment", NOT_NEGATIVE, "of one solution by one judge", of="costs.judgment"),
     Column("minutes", NOT_NEGATIVE, "per solution and judge", of="costs.minutes"),
     Column(
         "minutes_measured",
@@ -183,18 +170,6 @@ _BY_FORMULA = (
     ("false_alarms", "false_alarms", null_or(SHARE), "type I error rate; null as `power`"),
     ("cost", "cost", NOT_NEGATIVE, "of the study"),
     ("hours_per_judge", "hours", NOT_NEGATIVE, "to rank all solutions once"),
-    (
-        "machine_half_width",
-        "machine_half_width",
-        null_or(NOT_NEGATIVE),
-        "with the machine judge, by the closed form; null without one",
-    ),
-    (
-        "effective_problems",
-        "effective_problems",
-        null_or(NOT_NEGATIVE),
-        "problems that those of the experts are worth with it; null without one",
-    ),
 )
 _DESIGN: Columns[int, PlanFindings] = Columns(
     *(

@@ -100,8 +100,6 @@ def columns(plan: PlanFindings) -> tuple[str, ...]:
         names += ["simulated", "coverage"]
     if with_power:
         names.append(f"power for {plan.assumptions.difference:g}")
-    if plan.settings.machine_problems is not None:
-        names += ["with machine", "worth problems"]
     if plan.settings.width is not None:
         names.append("meets target")
     return (*names, "hours per judge", "cost")
@@ -125,9 +123,6 @@ def rows(plan: PlanFindings) -> list[tuple[str, ...]]:
             power = trial.power if trial else power
         if plan.assumptions.difference is not None:
             row.append("–" if power != power else format_probability(power))  # noqa: PLR0124  NaN
-        if plan.settings.machine_problems is not None:
-            row.append(f"± {format_number(float(designs.machine_half_width.flat[index]), 2)}")
-            row.append(format_number(float(designs.effective_problems.flat[index])))
         if plan.settings.width is not None:
             row.append("yes" if plan.reaches(index) else "no")
         row += [format_number(float(designs.hours.flat[index])), f"{designs.cost.flat[index]:,.0f}"]
@@ -149,23 +144,10 @@ def basis(plan: PlanFindings) -> list[str]:
         f"subjects' experience drawn uniformly from {low} to {high} {unit}{like}; "
         f"{used.systems} system{'s' if used.systems != 1 else ''}",
         _cost_text(plan),
-        *_machine_text(plan),
     ]
     if plan.trials:
         lines.append(f"{simulated_text(plan)} (seed {plan.settings.seed})")
     return lines
-
-
-def _machine_text(plan: PlanFindings) -> list[str]:
-    settings = plan.settings
-    if settings.machine_problems is None or settings.machine_correlation is None:
-        return []
-    return [
-        f"a machine judge that ranks {settings.machine_problems:,} problems, correlated "
-        f"{format_number(settings.machine_correlation, 2)} with the experts within solvers (closed "
-        "form, about 8% too hopeful at 3 problems and 3% at 6); subjects solve all of its "
-        "problems, which is not in the cost"
-    ]
 
 
 def _source(plan: PlanFindings) -> str:
@@ -183,15 +165,10 @@ def _cost_text(plan: PlanFindings) -> str:
     costs, settings = plan.costs, plan.settings
     how = f"{costs.minutes:.3g} minutes"
     how += " as measured in the pilot's judging session" if plan.measured else ""
-    if settings.cost_solution is None and settings.cost_judgment is None:
-        return (
-            f"cost in minutes of work: {costs.solution:.3g} for a subject's solution "
-            f"({'as measured in the pilot' if plan.solution_measured else 'assumed'}), "
-            f"{how} to place a solution{'' if plan.measured or settings.minutes else ' (assumed)'}"
-        )
     return (
-        f"cost {costs.solution:g} for a subject's solution, {costs.judgment:.3g} for placing a "
-        f"solution; a judge takes {how} for that"
+        f"cost in minutes of work: {costs.solution:.3g} for a subject's solution "
+        f"({'as measured in the pilot' if plan.solution_measured else 'assumed'}), "
+        f"{how} to place a solution{'' if plan.measured or settings.minutes else ' (assumed)'}"
     )
 
 

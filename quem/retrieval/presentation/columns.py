@@ -381,7 +381,6 @@ _FILTERED_QUERIES: Columns[MacFacPair, RetrievalFindings] = Columns(
 _TRUTH: Columns[Truth, RetrievalFindings] = Columns(
     Column("kind", choice("similarities", "grades", "experts"), "what it is"),
     Column("source", NAME, "where it is from"),
-    Column("reused", FLAG, "whether it was kept from an earlier report"),
     Column(
         "n_queries",
         COUNT,

@@ -358,9 +358,7 @@ def basis(findings: RetrievalFindings) -> Iterable[str]:
         yield f"{queries}, each case in turn, left out of the {len(task.cases):,} cases"
     else:
         yield f"{queries}, {len(task.cases):,} cases"
-    yield f"Ground truth: {truth.source}" + (
-        ", read from similarities.csv of an earlier evaluation" if truth.reused else ""
-    )
+    yield f"Ground truth: {truth.source}"
     if any(one.run.lists.tied.any() for one in findings.scored):
         yield _TIES[findings.settings.ties]
     if text := judges_text(findings):

@@ -58,7 +58,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class Seal:
-    """The seal of a study, and what is not as it was sealed; it says nothing of rankings."""
+    """The seal of a study, and what is not as it was sealed; it does not attest rankings."""
 
     sealed_at: dt.datetime
     hash: str  # SHA-256 of the record

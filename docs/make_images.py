@@ -78,10 +78,10 @@ def first_screens(browser: Browser, folder: Path) -> None:
 
 
 def plan() -> None:
-    """Draw where the first example of docs/how-to/planning.md reaches its width."""
-    figure = quem.plan(width=2.4, subjects=range(6, 31), simulate=0).plot("reach")
+    """Draw what more of something gives to the first example of docs/how-to/planning.md."""
+    figure = quem.plan(width=2.4, subjects=range(6, 31), simulate=0).plot("growth")
     if figure is not None:
-        (IMAGES / "plan-reach.svg").write_text(svg_text(figure, "reach"), encoding="utf-8")
+        (IMAGES / "plan-growth.svg").write_text(svg_text(figure, "growth"), encoding="utf-8")
 
 
 def judging(browser: Browser, folder: Path) -> None:

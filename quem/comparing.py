@@ -46,7 +46,7 @@ def compare(
 
 @overload
 def compare(
-    *studies: Scores, systems: Sequence[str] = (), **settings: object
+    *studies: Scores, systems: Sequence[str] = (), same_system: bool = False, **settings: object
 ) -> LeaderboardResult: ...
 
 

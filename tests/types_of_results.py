@@ -34,7 +34,7 @@ def types_by_kind(some: str, one: Literal["experience", "options"]) -> None:
     assert_type(quem.compare(experience), ComparisonResult)
     retrieval = quem.load_study(some, kind="retrieval")
     assert_type(quem.compare(retrieval), LeaderboardResult)
-    assert_type(quem.compare("folder", quem.analyze(retrieval)), LeaderboardResult)
+    assert_type(quem.compare(quem.analyze(retrieval)), LeaderboardResult)
     assert_type(quem.plan(), PlanResult)
     assert_type(quem.load_study(some, kind="options"), OptionsStudy)
     assert_type(quem.load_study(some, kind="retrieval"), RetrievalStudy)

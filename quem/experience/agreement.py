@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 # Pairs of judges who ranked different solutions, over all problems; and the numbers that
 # comparing those of one problem takes at once.
 _MOST_PAIRS, _MOST_NUMBERS = 500_000, 10_000_000
-# Pairs of judges that fit a figure, problem by problem.
-_MOST_SHOWN = 15
 
 _STATISTICS = (
     "kendall_w",
@@ -64,18 +61,7 @@ class JudgeAgreement:
 
     problems: dict[str, Concordance]
     overall: Concordance
-    # Of shape (problems, judges): the mean Spearman correlation of each judge with the others; NaN
-    # where there is none.
-    of_judge: Floats
-    # Of shape (problems,): the Spearman correlation of each two judges; empty for more than 15
-    # pairs.
-    of_pair: dict[tuple[str, str], Floats]
     sampled: bool  # whether correlations on some problem are between some of the judges only
-
-    @property
-    def has_pairs(self) -> bool:
-        """Whether any two judges could be compared."""
-        return bool(np.isfinite(self.of_judge).any())
 
 
 class Orders(NamedTuple):
@@ -118,54 +104,31 @@ def judge_agreement(
     from sums over judges. Where they did not, the two of each pair are compared among the
     solutions that both ranked.
     """
-    n_problems, n_judges, n_solvers = orders.given.shape
+    n_solvers = orders.given.shape[2]
     rng = np.random.default_rng(seed)
     active = [np.flatnonzero(known.any(axis=1)) for known in np.isfinite(orders.given)]
     alike = [_is_alike(given[at]) for given, at in zip(orders.given, active, strict=True)]
     most = _most_judges(n_solvers, alike.count(False))
-    judging = np.unique(np.concatenate(active)).tolist()
-    few = len(judging) * (len(judging) - 1) // 2 <= _MOST_SHOWN
-    shown = list(combinations(judging, 2)) if few else []
     problems: dict[str, Concordance] = {}
-    of_judge = np.full((n_problems, n_judges), np.nan)
-    between = np.full((n_problems, n_judges, n_judges) if shown else (0, 0, 0), np.nan)
     tables = []
     sampled = False
     for index, (problem, judges) in enumerate(zip(cells.problems, active, strict=True)):
         ranks = orders.common[index, judges]
         ranks = ranks[:, np.isfinite(ranks).any(axis=0)]
         if alike[index]:
-            spearman, tau = _alike(ranks, pairs=bool(shown))
+            spearman, tau = _alike(ranks)
         else:
             if len(judges) > most:
                 judges = np.sort(rng.choice(judges, most, replace=False))  # noqa: PLW2901
                 sampled = True
             spearman, tau = _pairwise(orders.given[index, judges])
-        of_judge[index, judges] = spearman.of_judge
-        if shown:
-            between[index][np.ix_(judges, judges)] = spearman.between
-        problems[problem] = _concordance(ranks, spearman.mean, tau.mean)
+        problems[problem] = _concordance(ranks, spearman, tau)
         tables.append(ranks)
     tests, of_mean = w_tests(tables, permutations=permutations, seed=seed)
     for test, problem in zip(tests, problems, strict=True):
         problems[problem] = replace(problems[problem], w_test=test)
     overall = _overall(problems, orders.common, tables)
-    names = cells.judges
-    return JudgeAgreement(
-        problems,
-        replace(overall, w_test=of_mean),
-        of_judge,
-        {(names[a], names[b]): between[:, a, b] for a, b in shown},
-        sampled,
-    )
-
-
-class _Correlations(NamedTuple):
-    """Correlations of judges on a problem."""
-
-    mean: float  # over pairs of judges
-    of_judge: Floats  # of shape (judges,): of a judge with the others
-    between: Floats  # of shape (judges, judges): empty where it is not asked for
+    return JudgeAgreement(problems, replace(overall, w_test=of_mean), sampled)
 
 
 def _is_alike(given: Floats) -> bool:
@@ -181,34 +144,26 @@ def _most_judges(n_solvers: int, n_problems: int) -> int:
     return max(2, int(min(of_pairs, of_numbers)))
 
 
-def _alike(ranks: Floats, *, pairs: bool) -> tuple[_Correlations, _Correlations]:
-    """Spearman and tau-b from the sums over judges, shape (judges, solutions)."""
+def _alike(ranks: Floats) -> tuple[float, float]:
+    """Mean Spearman and tau-b from the sums over judges, shape (judges, solutions)."""
     n = ranks.shape[1]
     first, second = np.triu_indices(n, 1)
     signs = np.sign(ranks[:, first] - ranks[:, second])
     centered = ranks - (n + 1) / 2
-    return _of_units(centered, pairs=pairs), _of_units(signs, pairs=False)
+    return _of_units(centered), _of_units(signs)
 
 
-def _of_units(vectors: Floats, *, pairs: bool) -> _Correlations:
-    """Correlations as products of vectors of length 1; none of a judge who ties all."""
+def _of_units(vectors: Floats) -> float:
+    """The mean of products of vectors of length 1; none of a judge who ties all."""
     length = np.sqrt((vectors**2).sum(axis=1))
     defined = length > 0
     units = vectors[defined] / length[defined, np.newaxis]
     total, count = units.sum(axis=0), len(units)
-    of_judge = np.full(len(vectors), np.nan)
-    mean = np.nan
-    if count > 1:
-        of_judge[defined] = (np.einsum("ji,i->j", units, total) - 1) / (count - 1)
-        mean = float((total @ total - count) / (count * (count - 1)))
-    between = np.full((len(vectors),) * 2 if pairs else (0, 0), np.nan)
-    if pairs:
-        between[np.ix_(defined, defined)] = units @ units.T
-    return _Correlations(mean, of_judge, between)
+    return float((total @ total - count) / (count * (count - 1))) if count > 1 else np.nan
 
 
-def _pairwise(given: Floats) -> tuple[_Correlations, _Correlations]:
-    """Spearman and tau-b of each two judges, among what both ranked, shape (judges, solvers)."""
+def _pairwise(given: Floats) -> tuple[float, float]:
+    """Mean Spearman and tau-b of any two judges, among what both ranked: (judges, solvers)."""
     given = given[:, np.isfinite(given).any(axis=0)]
     known = np.isfinite(given).astype(np.float64)
     sign = np.nan_to_num(np.sign(given[:, :, np.newaxis] - given[:, np.newaxis, :]))
@@ -226,13 +181,11 @@ def _pairwise(given: Floats) -> tuple[_Correlations, _Correlations]:
     return _of_pairs(spearman), _of_pairs(tau)
 
 
-def _of_pairs(between: Floats) -> _Correlations:
+def _of_pairs(between: Floats) -> float:
     np.fill_diagonal(between, np.nan)
     defined = np.isfinite(between)
     total, count = np.where(defined, between, 0.0).sum(axis=1), defined.sum(axis=1)
-    of_judge = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    mean = float(total.sum() / count.sum()) if count.any() else np.nan
-    return _Correlations(mean, of_judge, between)
+    return float(total.sum() / count.sum()) if count.any() else np.nan
 
 
 def _concordance(ranks: Floats, spearman: float, tau: float) -> Concordance:

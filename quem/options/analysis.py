@@ -144,7 +144,7 @@ class _Confidences(NamedTuple):
     ) -> Self:
         """Evaluate a system whose options all have a confidence."""
         answers = answers.by_confidence()
-        lists = cut_lists(answers, counted, settings)
+        lists = cut_lists(answers, counted)
         return cls(
             sweep(system, lists, scorer, settings),
             calibration(system, answers, settings)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.options.result import OptionsFindings, SystemScores
-    from quem.options.thresholds import Sweep
 
 _FEW = 30
 _NEEDS_TO_BE_NOT_EMPTY = "the list is empty"
@@ -27,7 +26,6 @@ _QUESTIONS: WarningRules[OptionsFindings] = WarningRules()
 _LISTS: WarningRules[OptionsFindings, SystemScores] = WarningRules()
 _MEASURES: WarningRules[OptionsFindings] = WarningRules()
 _CONFIDENCES: WarningRules[OptionsFindings, int] = WarningRules()
-_SWEEPS: WarningRules[OptionsFindings, Sweep] = WarningRules()
 
 
 def find_warnings(findings: OptionsFindings) -> Iterator[StudyWarning]:
@@ -38,8 +36,6 @@ def find_warnings(findings: OptionsFindings) -> Iterator[StudyWarning]:
     yield from _MEASURES.find(findings)
     for system in range(len(findings.data.systems)):
         yield from _CONFIDENCES.find(findings, system)
-    for sweep in findings.sweeps:
-        yield from _SWEEPS.find(findings, sweep)
 
 
 @_QUESTIONS.add("few-questions", remedy=f"use {_FEW} or more")

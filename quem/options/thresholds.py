@@ -98,7 +98,7 @@ class CutLists:
         return np.asarray(has[self.ways.which])
 
 
-def cut_lists(answers: Answers, counted: NDArray[np.bool_], settings: OptionsSettings) -> CutLists:
+def cut_lists(answers: Answers, counted: NDArray[np.bool_]) -> CutLists:
     """Choose the thresholds, and make the list of each question at each.
 
     Shapes: `counted` (q,).

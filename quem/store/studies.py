@@ -140,10 +140,10 @@ def reveal(c: Connection, study_id: str, actor: str) -> None:
 
 
 def count_ranked(c: Connection, study_id: str) -> int:
-    """Count the ballots that somebody started to rank."""
+    """Count the ballots that somebody has started to rank."""
     judges = select(JudgeRow.key).where(JudgeRow.study_id == study_id)
-    ranked = select(func.count()).where(BallotRow.judge_key.in_(judges), BallotRow.head > 0)
-    return int(c.execute(ranked).scalar_one())
+    started = select(func.count()).where(BallotRow.judge_key.in_(judges), BallotRow.head > 0)
+    return int(c.execute(started).scalar_one())
 
 
 def discard_trial(c: Connection, study_id: str, actor: str) -> int:
@@ -159,14 +159,14 @@ def discard_trial(c: Connection, study_id: str, actor: str) -> int:
     mine = update(JudgeRow).where(JudgeRow.study_id == study_id)
     c.execute(mine.values(consented_at=None, closing={}))
     c.execute(ballots.order_by(BallotRow.key).with_for_update())
-    ranked = count_ranked(c, study_id)
+    started = count_ranked(c, study_id)
     for table in (RevisionRow, Layout):
         c.execute(delete(table).where(table.ballot_key.in_(ballots)))
     c.execute(delete(BallotRow).where(BallotRow.judge_key.in_(judges)))
     # Whatever was revealed is gone.
     c.execute(update(StudyRow).where(StudyRow.id == study_id).values(revealed_at=None))
-    record(c, study_id, actor, "trial-discarded", rankings=ranked)
-    return ranked
+    record(c, study_id, actor, "trial-discarded", rankings=started)
+    return started
 
 
 def secret_of(c: Connection, study_id: str) -> str:

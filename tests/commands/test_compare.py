@@ -44,7 +44,7 @@ def test_report_is_written_beside_the_study(quem_command: Command, studies: Path
     folder = studies / "study-compare"
     assert "judges-differ-on-pair" in err
     assert err.endswith(f"\nReport: {folder / 'report.html'}\n")
-    stems = ("estimates", "differences", "wins", "progression")
+    stems = ("estimates", "differences", "progression")
     figures = {f"{stem}.{ending}" for stem in stems for ending in ("svg", "png")}
     tables = {f"{stem}.csv" for stem in ("estimates", "differences", "rankings", "progression")}
     assert {file.name for file in folder.iterdir()} == {

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies" / "assembly-planners"
 DRAWN = {
-    "systems": {"estimates", "differences", "wins", "progression"},
+    "systems": {"estimates", "differences", "progression"},
     "studies": {"estimates", "differences"},
     "time": {"estimates", "progression"},
     "uplift": {"uplift"},

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("quem", "webjudge", "templates", "studies", "docs", "tests", "benchmarks")
 SUFFIXES = {".css", ".html", ".js", ".md", ".po", ".py", ".toml", ".txt", ".yaml", ".yml"}
 LEFT = {
-    "offline mode": r"serviceWorker|service worker|judging\.offline|IndexedDB|\boutbox\.js|\bsw\.js",
+    "offline mode": r"serviceWorker|service worker|judging\.offline|IndexedDB|\bsw\.js",
     "folders of studies": r"QUEM_STUDIES|FOLDER-OF-STUDIES",
     "the log of attempts": r"links-refused",
     "the witness": r"quem\.store\.acknowledged",
@@ -32,6 +32,10 @@ LEFT = {
     "kept dialogues": r"finished-targets",
     "entry points": r"group `?quem\.kinds",
     "exports": r"every-eval-ever|Every Eval Ever",
+    "leaderboards that grow": r"--board\b|repeated-looks|changes\.csv",
+    "utilities of lists": r"analysis\.utility|optimistic-threshold|threshold-at-the-edge",
+    "dialogues in Python": r"CustomUser|CustomQuestion|information_gain",
+    "figures": r"plot_(sensitivity|influence|wins|reach)\b|heat_map|agreement-efficiency",
 }
 # Old commands and their successors; what comes from elsewhere.
 EXEMPT = {"quem/cli.py", "tests/docs/test_left.py"}

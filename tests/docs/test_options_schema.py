@@ -32,7 +32,7 @@ def test_other_keys_are_refused(tmp_path: Path) -> None:
     """A key more or fewer, in any mapping of the document, does not fit."""
     key, lists = drawn(6, systems=2)
     text = lists + "Q0,s2,,\nQ1,s2,o1,0.5\n"
-    document = _output(study_in(tmp_path, text, key), thresholds=4, bins=3)
+    document = _output(study_in(tmp_path, text, key))
     assert mistakes(document) == []
     document = shortened(document)
     assert fits(document)

@@ -99,7 +99,7 @@ def test_pairs_compare_what_both_ranked(missing: float) -> None:
     agreement = measured(ranks, years)
     judges = ("J0", "J1", "J2")
     spearman: dict[tuple[str, str], list[float]] = {}
-    for index, (problem, concordance) in enumerate(agreement.problems.items()):
+    for problem, concordance in agreement.problems.items():
         taus = []
         for first, second in combinations(judges, 2):
             shared = [s for j, p, s in ranks if (j, p) == (first, problem)]
@@ -111,17 +111,8 @@ def test_pairs_compare_what_both_ranked(missing: float) -> None:
             tied = (problem, second) == ("P2", "J2")
             spearman[first, second] = [np.nan if tied else spearmanr(a, b).statistic]
             taus += [] if tied else [kendalltau(a, b).statistic]
-            assert agreement.of_pair[first, second][index] == pytest.approx(
-                spearman[first, second][0], nan_ok=True
-            )
         assert concordance.mean_tau_b == pytest.approx(np.mean(taus))
         assert concordance.mean_spearman == pytest.approx(np.nanmean(list(spearman.values())))
-        for at, judge in enumerate(judges):
-            own = [values for pair, values in spearman.items() if judge in pair]
-            alone = problem == "P2" and judge == "J2"
-            assert agreement.of_judge[index, at] == pytest.approx(
-                np.nan if alone else np.nanmean(own), nan_ok=True
-            )
 
 
 def test_overall_pools_the_units() -> None:
@@ -186,11 +177,9 @@ def test_many_judges_are_sampled() -> None:
     }
     every = measured(ranks, years)
     assert not every.sampled
-    assert every.of_pair == {}
     del ranks["J0", "P0", "K0"]
     some = measured(ranks, years)
     assert some.sampled
-    assert np.isfinite(some.of_judge).sum() == 1000
     assert some.overall.mean_spearman == pytest.approx(every.overall.mean_spearman, abs=0.01)
     table = table_of(ranks, "P0")
     assert some.overall.kendall_w == pytest.approx(kendall_w_by_hand(table))

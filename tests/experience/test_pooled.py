@@ -66,7 +66,6 @@ def test_blocks_are_scored_by_worths(blocked: Study) -> None:
     assert "average rank" not in html.casefold().replace("average ranks of", "")
     assert result.ranks is not None
     assert result.ranks["score"].isna().all()
-    assert result.plot("agreement") is None
     figure = result.plot("ranks")
     assert figure is not None
     assert "within blocks" in figure.axes[0].get_title(loc="left")

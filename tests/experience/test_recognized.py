@@ -126,7 +126,6 @@ def test_nothing_left_to_fit_is_said() -> None:
     assert "excluding them, no skill function could be fitted" in methods_paragraph(
         analysis.findings
     )
-    assert analysis.plot("sensitivity") is not None
 
 
 def test_every_text_tells_the_change() -> None:

@@ -62,7 +62,9 @@ def write_retrievers(
 
 def compared(*paths: Path, **settings: Any) -> LeaderboardResult:  # noqa: ANN401
     """Compare studies of retrievers."""
-    return quem.compare(*(quem.load_study(path, kind="retrieval") for path in paths), **settings)
+    studies = [quem.load_study(path, kind="retrieval") for path in paths]
+    result: LeaderboardResult = quem.compare(*studies, **settings)
+    return result
 
 
 def table_of(

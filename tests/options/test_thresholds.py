@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from quem import lists as measures
 from quem.options.lists import Scorer
 from quem.options.thresholds import Sweep, cut_lists, sweep
-from quem.study.options import OptionsSettings, Utility
+from quem.study.options import OptionsSettings
 from tests.options.made import Lists, analysed, answers_of, cut, some_lists, study_in
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def scorer_of(longest: int) -> Scorer:
 def swept(lists: Lists, used: OptionsSettings, lacking: int = 0) -> Sweep:
     """Sweep over all thresholds."""
     answers = answers_of(lists, lacking).by_confidence()
-    cuts = cut_lists(answers, np.ones(len(lists), dtype=bool), used)
+    cuts = cut_lists(answers, np.ones(len(lists), dtype=bool))
     return sweep(0, cuts, scorer_of(max(map(len, lists))), used)
 
 

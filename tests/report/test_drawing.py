@@ -12,7 +12,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from quem.experience.analysis import analyze_experience
-from quem.experience.presentation.figures import estimate, sensitivity, sensitivity_rows
+from quem.experience.presentation.figures import estimate
 from quem.report.drawing import inline_svg, png_bytes, svg_text
 from quem.report.files import notebook_html, report_html
 from tests.experience.made import random_ranks, study_of
@@ -47,9 +47,7 @@ def _texts(figure: Figure) -> list[str]:
     return [text.get_text() for axes in figure.axes for text in axes.texts]
 
 
-@pytest.mark.parametrize(
-    "stem", ["scale", "skill-function", "estimate", "sensitivity", "agreement", "ranks"]
-)
+@pytest.mark.parametrize("stem", ["scale", "skill-function", "estimate", "ranks"])
 def test_any_name_can_be_drawn(stem: str) -> None:
     """Dollars are no formula, and letters that no font here has are no warning."""
     figure = _hostile().figures()[stem]
@@ -74,17 +72,6 @@ def test_figure_alone_is_light_on_white_with_a_title() -> None:
     assert "prefers-color-scheme" not in svg
     assert "<title>" not in inline_svg(svg, "estimate", "label")
     assert svg == _estimate_svg()
-
-
-def test_sensitivity_says_what_it_leaves_out() -> None:
-    """Of many judges those that matter most are shown, and a note says how many there are."""
-    findings = _analysis(judges=24, subjects=5).findings
-    rows, notes = sensitivity_rows(findings)
-    assert notes == ["the 10 of 24 judges that matter most"]
-    assert sum(label.startswith("without J") for label, _ in rows) == 10
-    figure = sensitivity(findings)
-    assert figure is not None
-    assert [text.get_text() for text in figure.texts] == [f"Shown: {notes[0]}."]
 
 
 def _boxes(figure: Figure) -> dict[str, Bbox]:

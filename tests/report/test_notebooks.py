@@ -88,7 +88,7 @@ def test_cells_run_and_results_show_themselves(tmp_path: Path) -> None:
     assert "- p3: 7.2 years (95% prediction interval 3.6 to 10.9)" in text
     assert "| judge J1" in text
     assert "`judges-disagree`" in text
-    assert sum("image/png" in one["data"] for each in good for one in each) == 4
+    assert sum("image/png" in one["data"] for each in good for one in each) == 2
     text = _texts(shut)
     assert "do not allow a statement in years" in text
     assert not re.search(r"\d years", text)

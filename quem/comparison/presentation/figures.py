@@ -17,7 +17,6 @@ from quem.report.drawing import (
     MUTED,
     PAPER,
     colors,
-    heat_map,
     label_inches,
     one_axes,
     tidy,
@@ -248,24 +247,6 @@ def _p_column(axes: Axes, p_values: list[float]) -> None:
         axes.text(1.04, row, format_bare_p(p), transform=place, va="center")
 
 
-def wins(comparison: ComparisonFindings) -> Figure | None:
-    """Draw in which share of the rankings of each problem one system is above the other."""
-    pairs = _weightiest(comparison)
-    if not pairs:
-        return None
-    names = names_of(comparison)
-    labels = [f"{short(names[pair.b])} above {short(names[pair.a])}" for pair in pairs]
-    held = {problem for pair in pairs for problem in pair.paired.problems}
-    problems = [name for name in comparison.studies[0].study.declared.problems if name in held]
-    values = np.full((len(pairs), len(problems) + 1), np.nan)
-    for row, pair in enumerate(pairs):
-        at = [problems.index(problem) for problem in pair.paired.problems]
-        values[row, at] = pair.paired.share_won_by_problem
-        values[row, -1] = pair.paired.share_won
-    columns = [*(short(problem, 12) for problem in problems), "all"]
-    return heat_map(labels, columns, values, "Share of rankings won", ends=(0.0, 1.0))
-
-
 _MOST_PANELS = 4
 # In inches: what a version and its step take, a panel above its labels, margins, a line of a
 # label, and how far apart labels and steps have to be.
@@ -461,7 +442,6 @@ def _people(axes: Axes, people: list[PersonUplift], names: list[str], color: str
 FIGURES: Mapping[str, Callable[[ComparisonFindings], Figure | None]] = {
     "estimates": estimates,
     "differences": differences,
-    "wins": wins,
     "progression": progression,
     "uplift": uplift,
 }

@@ -54,8 +54,6 @@ CAPTIONS = {
     "subjects.",
     "differences": "The difference of each two systems, with its interval where there is one; blue "
     "where that leaves 0 out.",
-    "wins": "Share of rankings with one system above the other, ties one half; blue: above 50%, "
-    "red: below 50%.",
     "progression": "The versions of a system with their prediction intervals, and the steps "
     "between them with adjusted p values.",
     "uplift": "Each person's average rank without and with help, experience in brackets.",
@@ -281,7 +279,7 @@ def _wins(comparison: ComparisonFindings) -> Section:
         note = "Means over the judges; the test over problems is of these."
         title = "Difference in rank on each problem"
         tables.append(TextTable(title, ("Difference", *columns), rows, note))
-    return Section("wins", "Who beats whom", [_WINS], ("wins",), tables)
+    return Section("wins", "Who beats whom", [_WINS], (), tables)
 
 
 def _independent(comparison: ComparisonFindings) -> Section:

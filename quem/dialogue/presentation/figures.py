@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from quem.report.drawing import INK, LINE, MUTED, PAPER, SYSTEMS, heat_map, tidy, with_style
+from quem.report.drawing import INK, LINE, MUTED, PAPER, SYSTEMS, tidy, with_style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,9 +22,6 @@ CAPTIONS = {
     "band over targets. 1 is the list of a system that knows all; 0, a list in no order.",
     "outcomes": "Efficiency and precision of each strategy by user, with bootstrap intervals over "
     "targets.",
-    "agreement-efficiency": "How alike users order the strategies by efficiency: Kendall's tau-b, "
-    "1 for the same order, −1 for the opposite. Last column: against the order by rank quality.",
-    "agreement-precision": "The same for precision.",
 }
 # As in the paper's Figure 2, where each strategy has its sign.
 _SIGNS = {"RA": "o", "ND": "P", "DD": "s", "NF": "X", "FA": "^"}
@@ -122,23 +118,8 @@ def _dots(axes: Axes, findings: DialogueFindings, estimate: StrategyOutcomes) ->
         axes.axhline(line, color=MUTED, linewidth=0.3)
 
 
-def agreement(
-    findings: DialogueFindings, measure: Literal["efficiency", "precision"]
-) -> Figure | None:
-    """Draw how alike users order the strategies; None for one strategy."""
-    if len(findings.strategies) == 1:
-        return None
-    user_agreement = findings.by_efficiency if measure == "efficiency" else findings.by_precision
-    title = f"Order of the strategies by {measure}"
-    return heat_map(
-        findings.users, [*findings.users, "rank quality"], user_agreement.between[:-1], title
-    )
-
-
 # By file stem.
 FIGURES: Mapping[str, Callable[[DialogueFindings], Figure | None]] = {
     "rank-quality": rank_quality,
     "outcomes": outcomes,
-    "agreement-efficiency": partial(agreement, measure="efficiency"),
-    "agreement-precision": partial(agreement, measure="precision"),
 }

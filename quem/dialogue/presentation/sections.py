@@ -37,7 +37,7 @@ REFERENCES = (
 def report_context(findings: DialogueFindings) -> dict[str, Any]:
     """Give what the template ``report/dialogue.html`` shows."""
     spec = findings.study.spec
-    sections = [_outcomes(findings), _users(), _quality(findings)]
+    sections = [_outcomes(findings), _users(findings), _quality(findings)]
     sections.append(_open(findings))
     return {
         "title": spec.title,
@@ -142,14 +142,22 @@ def _unselected(findings: DialogueFindings) -> TextTable:
     )
 
 
-def _users() -> Section:
-    text = [
-        "Each cell compares the orders that two users give the strategies. Where users disagree, "
-        "the best strategy depends on the simulated user; rank quality does not depend on a "
-        "simulated user."
-    ]
-    figures = ("agreement-efficiency", "agreement-precision")
-    return Section("users", "Effect of the simulated user", text, figures)
+def _users(findings: DialogueFindings) -> Section:
+    text = (
+        "Kendall's tau-b between the orders that two users give the strategies: 1 for the same "
+        "order, −1 for the opposite. Where users disagree, the best strategy depends on the "
+        "simulated user; rank quality does not depend on a simulated user."
+    )
+    columns = ("user", *findings.users, "rank quality")
+    tables = []
+    for measure in ("efficiency", "precision"):
+        agreed = findings.by_efficiency if measure == "efficiency" else findings.by_precision
+        rows = [
+            (user, *(format_number(tau, 2) for tau in taus))
+            for user, taus in zip(findings.users, agreed.between[:-1].tolist(), strict=True)
+        ]
+        tables.append(TextTable(f"Order of the strategies by {measure}", columns, rows))
+    return Section("users", "Effect of the simulated user", [text], (), tables)
 
 
 def _quality(findings: DialogueFindings) -> Section:

@@ -24,7 +24,6 @@ from quem.report.drawing import (
     PAPER,
     SUNKEN,
     colors,
-    heat_map,
     label_inches,
     one_axes,
     tidy,
@@ -39,9 +38,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from quem.experience.agreement import JudgeAgreement
     from quem.experience.estimate import Estimate
-    from quem.experience.influence import LeaveOneOut
     from quem.experience.result import ExperienceFindings
 
 _MOST_GUIDES = 5  # systems with dashed lines to the axes; more would be a thicket
@@ -253,230 +250,6 @@ def _mark_system(axes: Axes, system: Estimate, color: str, *, guides: bool) -> N
     return np.array([[x, y]])
 
 
-_ACROSS = 3
-_MOST_PANELS = 6
-_ROW = 0.185  # inches
-Row = tuple[str, dict[str, tuple[float, float, float]]]
-
-
-def sensitivity(findings: ExperienceFindings) -> Figure | None:
-    """Draw the estimates without each judge, subject and problem, and by other settings.
-
-    None where there is no system, or where the data allow no years.
-    """
-    if not findings.gate.passed:
-        return None
-    n_panels = min(len(findings.estimates), _MOST_PANELS)
-    if not n_panels:
-        return None
-    across = min(n_panels, _ACROSS)
-    down = -(-n_panels // across)
-    rows, notes = sensitivity_rows(findings, MOST_ROWS if down == 1 else MOST_ROWS // 3)
-    if n_panels < len(findings.estimates):
-        notes.append(f"the first {n_panels} of {len(findings.estimates)} systems")
-    labels = [short(label, 30) for label, _ in rows]
-    with with_style():
-        left, below = label_inches(labels), 0.45 + 0.19 * len(notes)
-        width = left + max(3.0, 2.3 * across) + 0.12
-        height = down * (0.75 + _ROW * len(rows)) + 0.19 * len(notes)
-        figure = Figure(figsize=(width, height))
-        panels = figure.subplots(down, across, sharey=True, squeeze=False).ravel()
-        figure.subplots_adjust(
-            left=left / width,
-            right=1 - 0.12 / width,
-            top=1 - 0.3 / height,
-            bottom=below / height,
-            hspace=0.75 / (_ROW * len(rows)),
-        )
-        for axes in panels[n_panels:]:
-            axes.set_visible(False)
-        for index, (axes, color) in enumerate(zip(panels[:n_panels], colors(), strict=False)):
-            axes.set_yticks(range(len(rows)), labels)
-            axes.set_ylim(len(rows) - 0.4, -0.6)
-            tidy(axes, x=findings.study.spec.experience_unit, grid="x")
-            axes.tick_params(axis="y", length=0)
-            axes.spines["left"].set_visible(False)
-            _forest(axes, findings, rows, index, color)
-        for line, note in enumerate(reversed(notes)):
-            figure.text(0.08 / width, (0.06 + 0.19 * line) / height, f"Shown: {note}.", color=MUTED)
-    return figure
-
-
-def _forest(
-    axes: Axes, findings: ExperienceFindings, rows: list[Row], index: int, color: str
-) -> None:
-    """One system's column: a point and its interval in each row, the headline behind."""
-    system = findings.estimates[index].system
-    points = np.array([values.get(system, (np.nan,) * 3) for _, values in rows])
-    left, right = _limits(points)
-    axes.set_xlim(left, right)
-    axes.axvline(points[0, 0], color=color, linewidth=0.8, linestyle="--")
-    for at, (middle, *ends) in enumerate(points):
-        ink = color if at == 0 else INK
-        if not np.isfinite(middle):
-            axes.text((left + right) / 2, at, "no estimate", color=MUTED, ha="center", va="center")
-            continue
-        bounded = bool(np.isfinite(ends).all())
-        low, high = ends if bounded else (-np.inf, np.inf)
-        style = "-" if bounded else ":"
-        axes.plot(
-            np.clip([low, high], left, right),
-            [at, at],
-            style,
-            color=ink,
-            linewidth=2.2 if at == 0 else 1.1,
-        )
-        # An arrow where the interval goes on beyond the axis.
-        for beyond, end, arrow in ((low < left, left, "<"), (high > right, right, ">")):
-            if beyond:
-                axes.plot([end], [at], arrow, color=ink, markersize=5, clip_on=False)
-        axes.plot([middle], [at], "D" if at == 0 else "o", color=ink, markersize=5 - (at > 0))
-        off = middle < left or middle > right
-        if off or not bounded:
-            _remark(
-                axes, at, f"{format_number(middle)}" if off else "unbounded", low_side=middle > left
-            )
-    axes.set_title(short(system_name(findings, system)), color=color)
-
-
-def _limits(points: NDArray[np.float64]) -> tuple[float, float]:
-    """The ends of the axis: an unruly row must not squeeze all others into a line."""
-    known = points[np.isfinite(points)]
-    middle, low, high = points[0]
-    width = high - low if high - low > 0 else float(np.ptp(known)) or 1.0
-    left, right = max(known.min(), middle - 2.5 * width), min(known.max(), middle + 2.5 * width)
-    return float(left - 0.05 * width), float(right + 0.05 * width)
-
-
-def _remark(axes: Axes, at: int, text: str, *, low_side: bool) -> None:
-    """Write into a row, near an end of the axis."""
-    axes.text(
-        0.97 if low_side else 0.03,
-        at - 0.05,
-        text,
-        transform=axes.get_yaxis_transform(),
-        color=MUTED,
-        fontsize=7,
-        ha="right" if low_side else "left",
-        va="bottom",
-    )
-
-
-def sensitivity_rows(
-    findings: ExperienceFindings, most: int = MOST_ROWS
-) -> tuple[list[Row], list[str]]:
-    """Rows of the sensitivity figure, and notes on what was left out of them."""
-    rows: list[Row] = [
-        ("headline", {e.system: (e.experience, *e.prediction) for e in findings.estimates})
-    ]
-    notes = []
-    for what, left_out in (
-        ("judges", findings.judges),
-        ("subjects", findings.subjects),
-        ("problems", findings.problems),
-    ):
-        group = _group(left_out)
-        if len(group) > most // 2:
-            notes.append(f"the {most // 4} of {len(group):,} {what} that matter most")
-            group = _weightiest(group, left_out, most // 4)
-        rows += [(f"without {name}", row) for name, row in group.items()]
-    if findings.recognized:
-        group = _group(findings.recognized.estimates)
-        rows += [(f"without {name}", row) for name, row in group.items()]
-    settings: dict[str, dict[str, tuple[float, float, float]]] = {}
-    for v in findings.variants:
-        settings.setdefault(v.label, {})[v.system] = (v.estimate, v.low, v.high)
-    rows += settings.items()
-    if findings.bootstrap:
-        middle = {e.system: e.experience for e in findings.estimates}
-        ends = findings.bootstrap.intervals.items()
-        rows.append(("bootstrap", {system: (middle[system], *end) for system, end in ends}))
-    return rows, notes
-
-
-def _group(left_out: tuple[LeaveOneOut, ...]) -> dict[str, dict[str, tuple[float, float, float]]]:
-    group: dict[str, dict[str, tuple[float, float, float]]] = {}
-    for left in left_out:
-        group.setdefault(left.id, {})[left.system] = (left.estimate, left.low, left.high)
-    return group
-
-
-def _weightiest(
-    group: dict[str, dict[str, tuple[float, float, float]]],
-    left_out: tuple[LeaveOneOut, ...],
-    most: int,
-) -> dict[str, dict[str, tuple[float, float, float]]]:
-    """Those whose absence moves an estimate most, or leaves none."""
-    change = dict.fromkeys(group, 0.0)
-    for left in left_out:
-        moved = abs(left.change) if np.isfinite(left.change) else np.inf
-        change[left.id] = max(change[left.id], moved)
-    names = sorted(change, key=lambda name: -change[name])[:most]
-    return {name: row for name, row in group.items() if name in names}
-
-
-def influence(findings: ExperienceFindings) -> Figure:
-    """Draw the subjects' studentized residuals and Cook's distances."""
-    subjects = findings.diagnostics
-    shown = sorted(subjects, key=lambda s: -np.nan_to_num(s.cooks_distance))[:MOST_LABELS]
-    names = [short(subject.subject, 16) for subject in shown]
-    with with_style():
-        figure = Figure(figsize=(7.4, 3.1))
-        residual, cook = figure.subplots(1, 2)
-        figure.subplots_adjust(left=0.075, right=0.99, top=0.9, bottom=0.15)
-        figure.subplots_adjust(wspace=(0.35 + label_inches(names)) / 3.0)
-        residual.axhspan(-2, 2, color=BAND, linewidth=0)
-        residual.axhline(0, color=MUTED, linewidth=0.8)
-        student = [subject.studentized for subject in subjects]
-        residual.plot([s.fitted for s in subjects], student, "o", color=INK, markersize=5)
-        residual.set_title("Studentized residuals")
-        tidy(residual, x=f"fitted experience ({findings.study.spec.experience_unit})", grid="both")
-        for subject, name in zip(shown, names, strict=True):
-            if np.isfinite(subject.studentized):
-                at = (subject.fitted, subject.studentized)
-                residual.annotate(name, at, (5, 4), textcoords="offset points", color=MUTED)
-        cook.barh(range(len(shown)), [s.cooks_distance for s in shown], color=LINE, height=0.65)
-        cook.set_yticks(range(len(shown)), names)
-        cook.invert_yaxis()
-        cook.set_title("Cook's distance")
-        tidy(cook, grid="x")
-    return figure
-
-
-def agreement(findings: ExperienceFindings) -> Figure | None:
-    """Draw the judges' agreement as a heat map of Spearman correlations.
-
-    A row is a pair of judges; where there are more than 15 pairs, a judge against all others.
-    """
-    judged = findings.agreement
-    if judged is None or not judged.has_pairs:
-        return None
-    labels, values, title = _agreement_matrix(
-        judged, findings.cells.judges if findings.cells else ()
-    )
-    columns = [short(problem, 12) for problem in (*judged.problems, "mean")]
-    return heat_map(labels, columns, values, title)
-
-
-def _agreement_matrix(
-    judged: JudgeAgreement, judges: tuple[str, ...]
-) -> tuple[list[str], NDArray[np.float64], str]:
-    """Rows of correlations by problem and, last, their mean; and what the rows are."""
-    rows = [(f"{short(a, 16)} and {short(b, 16)}", row) for (a, b), row in judged.of_pair.items()]
-    title = "Spearman correlation between judges"
-    if not rows:
-        rows = list(zip(judges, judged.of_judge.T, strict=True))
-        title = "Spearman correlation of each judge with the others (mean)"
-    rows = [(label, row) for label, row in rows if np.isfinite(row).any()]
-    labels, values = [label for label, _ in rows], np.array([row for _, row in rows])
-    mean = np.nanmean(values, axis=1)
-    if len(labels) > MOST_ROWS:
-        title += f": the {MOST_ROWS} of {len(labels):,} that agree least"
-        lowest = np.sort(np.argsort(mean, kind="stable")[:MOST_ROWS])
-        labels, values, mean = [labels[i] for i in lowest], values[lowest], mean[lowest]
-    return [short(label, 37) for label in labels], np.column_stack([values, mean]), title
-
-
 def ranks(findings: ExperienceFindings) -> Figure | None:
     """Draw how often each solver got each rank; the larger the dot, the more often."""
     if findings.cells is None or not findings.cells.has_ranks:
@@ -535,8 +308,5 @@ FIGURES: Mapping[str, Callable[[ExperienceFindings], Figure | None]] = {
     "scale": scale,
     "estimate": estimate,
     "skill-function": skill_function,
-    "sensitivity": sensitivity,
-    "influence": influence,
-    "agreement": agreement,
     "ranks": ranks,
 }

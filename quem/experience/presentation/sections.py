@@ -177,10 +177,6 @@ CAPTIONS = {
     "one further person (light), both pointwise.",
     "skill-function": "Experience and average rank of each subject, with the fitted skill "
     "function.",
-    "sensitivity": "Estimate and prediction interval when one judge, subject, or problem is left "
-    "out or one setting is changed.",
-    "influence": "Studentized residual and Cook's distance of each subject.",
-    "agreement": "Spearman correlation between judges per problem (1 = same order, −1 = reversed).",
     "ranks": "All ranks of each solver; larger dots are more frequent ranks.",
 }
 
@@ -383,7 +379,7 @@ def _influence(findings: ExperienceFindings) -> Section:
     if findings.recognized and with_years:
         text.append(recognized_sentence(findings.recognized))
     title = "What could change it: single judges, subjects, and problems"
-    return Section("influence", title, text, ("sensitivity", "influence"), tables)
+    return Section("influence", title, text, (), tables)
 
 
 def _left_out_table(
@@ -463,8 +459,7 @@ def agreement_section(findings: ExperienceFindings) -> Section | None:
         tables.append(RETEST.text_table("Consistency of repeat rankings", repeats, findings))
     if not tables:
         return None
-    figures = ("agreement",) if agreement and agreement.has_pairs else ()
-    return Section("agreement", "Agreement between judges", text, figures, tables)
+    return Section("agreement", "Agreement between judges", text, (), tables)
 
 
 def _w_text(agreement: JudgeAgreement) -> Iterator[str]:

@@ -142,6 +142,7 @@ def lint(session: nox.Session) -> None:
     session.run("mypy")
     session.run("codespell")
     session.run("python", "-m", "tests.docs.words")
+    session.run("python", "benchmarks/size.py", "--check")
     session.run("python", "-m", "tests.languages.catalogs")
     workflows = sorted(str(path) for path in Path(".github/workflows").iterdir())
     session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows)

@@ -97,7 +97,7 @@ def init(
 
     The example can be analyzed as it is, and with --judging it can be served. --from takes folders
     of files (one for each solver or each problem), tables (CSV, JSON Lines, JSON, Parquet), and
-    logs of Inspect AI, lm-evaluation-harness and HELM.
+    logs of Inspect AI and lm-evaluation-harness.
 
     Existing files are never overwritten.
     """

@@ -165,7 +165,7 @@ def conversion_progress(done: int, total: int) -> None:
 
 
 # Those of quem.report, whose import would slow down `quem --help`.
-_TABLES = ("csv", "markdown", "latex", "parquet", "none")
+_TABLES = ("csv", "markdown", "latex", "none")
 _FIGURES = ("svg", "png", "pdf", "none")
 
 
@@ -183,10 +183,6 @@ def _formats(
         raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(known)}")
     if "none" in names and len(names) > 1:
         raise click.BadParameter("none leaves no other format; leave one of them out")
-    if "parquet" in names:
-        from quem.report.tables import refuse_formats
-
-        refuse_formats(["parquet"])
     return tuple(name for name in names if name != "none") if names else None
 
 

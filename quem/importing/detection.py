@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from quem.errors import FileError, QuemError
 from quem.importing.answer_tables import is_table, read_answers, read_table
-from quem.importing.harness import find_harness, find_helm, read_harness, read_helm
+from quem.importing.harness import find_harness, read_harness
 from quem.importing.inspect_logs import find_logs, read_logs
 from quem.importing.trees import Layout, read_tree
 from quem.solutions.files import is_ignored, natural
@@ -27,8 +27,8 @@ def collect(
 ) -> Collected:
     """Read a folder or a file of answers.
 
-    Logs of Inspect AI, samples of lm-evaluation-harness, and scenario states of HELM are
-    recognized by what they hold, tables by their endings, and all else is a folder of files.
+    Logs of Inspect AI and samples of lm-evaluation-harness are recognized by what they hold, tables
+    by their endings, and all else is a folder of files.
     """
     if not path.exists():
         raise FileError(path, "there is no such file or folder; check its name")
@@ -50,8 +50,6 @@ def _collected(
             return read_logs(logs, epoch=epoch)
         if samples := find_harness(path):
             return read_harness(samples)
-        if states := find_helm(path):
-            return read_helm(states)
     if path.is_file():
         if not is_table(path):
             raise FileError(

@@ -1,12 +1,12 @@
-"""Samples of lm-evaluation-harness, and scenario states of HELM."""
+"""Samples of lm-evaluation-harness."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from quem.errors import FileError, Mistake, QuemError
+from quem.errors import Mistake, QuemError
 from quem.importing.collected import Answer, Collected
 from quem.io.records import Record, read_records
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _KEYS = {"doc_id", "doc", "arguments", "resps", "filtered_resps"}
 # samples_TASK_2026-01-31T12-00-00.123456.jsonl; the time may be missing.
 _NAME = re.compile(r"samples_(.+?)(?:_\d{4}-\d{2}-\d{2}T[\d.:-]+)?\.jsonl")
-_HELM = "scenario_state.json"
 
 
 def find_harness(path: Path) -> list[Path]:
@@ -54,17 +53,15 @@ def read_harness(files: list[Path]) -> Collected:
             text = _first(_first(sample.get("resps")))
             if not isinstance(text, str):
                 raise QuemError(
-                    [
-                        Mistake(
-                            str(file),
-                            line,
-                            message=(
-                                "holds likelihoods, not answers: nothing was written in this "
-                                "task; take a "
-                                "task that generates text"
-                            ),
-                        )
-                    ]
+                    Mistake(
+                        str(file),
+                        line,
+                        message=(
+                            "holds likelihoods, not answers: nothing was written in this "
+                            "task; take a "
+                            "task that generates text"
+                        ),
+                    )
                 )
             answer = Answer(place, text.strip(), missing="" if text.strip() else "failed")
             problem = f"{task} {sample.get('doc_id')}"
@@ -90,36 +87,3 @@ def _prompt(arguments: object) -> str:
 
 def _first(values: object) -> object:
     return values[0] if isinstance(values, list) and values else None
-
-
-def find_helm(path: Path) -> list[Path]:
-    """List the scenario states that a file is or a folder holds, at any depth."""
-    files = [path] if path.is_file() else sorted(path.rglob(_HELM))
-    return [file for file in files if file.name == _HELM]
-
-
-def read_helm(files: list[Path]) -> Collected:
-    """Read scenario states: a system for each model, a problem for each instance."""
-    collected = Collected("scenario states of HELM: a system for each model", sources=files)
-    for file in files:
-        try:
-            content = json.loads(file.read_bytes())
-            model = str(content["adapter_spec"]["model"])
-            for state in content["request_states"]:
-                _add_state(collected, file, model, state)
-        except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-            raise FileError(
-                file,
-                (f"is not a scenario state of HELM that quem can read ({error}); write it again"),
-            ) from None
-    return collected
-
-
-def _add_state(collected: Collected, file: Path, model: str, state: dict[str, Any]) -> None:
-    if state.get("train_trial_index"):
-        collected.left_out["further trials of an instance"] += 1
-        return
-    instance = state["instance"]
-    text = str(state["result"]["completions"][0]["text"]).strip()
-    answer = Answer(f"{file}: {instance['id']}", text, missing="" if text else "failed")
-    collected.add(str(instance["id"]), model, answer, str(instance["input"]["text"]).strip())

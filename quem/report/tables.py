@@ -1,13 +1,11 @@
-"""The tables of a report as files: CSV and Parquet for programs, Markdown and LaTeX for papers.
+"""The tables of a report as files: CSV for programs, Markdown and LaTeX for papers.
 
-CSV and Parquet hold the declared tables with all digits. Markdown and LaTeX hold the tables of the
+CSV holds the declared tables with all digits. Markdown and LaTeX hold the tables of the
 report with its headings, decimals, and captions, all in one file.
 """
 
 from __future__ import annotations
 
-import io
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import QuemError
@@ -21,9 +19,8 @@ if TYPE_CHECKING:
 
     from quem.report.result import BaseResult
 
-FORMATS = ("csv", "markdown", "latex", "parquet")
+FORMATS = ("csv", "markdown", "latex")
 _PAPER = {"markdown": "tables.md", "latex": "tables.tex"}
-_PROGRAM = ("csv", "parquet")
 
 # In one step, so that nothing is escaped twice. Beyond ASCII, what pdfLaTeX has no letter for.
 _LATEX = str.maketrans(
@@ -70,31 +67,24 @@ _MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~$#&"})
 
 
 def refuse_formats(formats: Iterable[str]) -> None:
-    """Refuse formats that there are not, or for which a library is missing."""
+    """Refuse formats that there are not."""
     for name in formats:
         if name not in FORMATS:
-            raise QuemError([f"tables: there is no format {name!r}; use {', '.join(FORMATS)}"])
-    if "parquet" in formats and find_spec("pyarrow") is None:
-        raise QuemError(
-            ["tables: parquet needs pyarrow; install it by: pip install 'quem[parquet]'"]
-        )
+            raise QuemError(f"tables: there is no format {name!r}; use {', '.join(FORMATS)}")
 
 
 def table_names(stems: Iterable[str]) -> Iterator[str]:
     """Name every file that tables may be in."""
-    yield from (f"{stem}.{ending}" for stem in stems for ending in _PROGRAM)
+    yield from (f"{stem}.csv" for stem in stems)
     yield from _PAPER.values()
 
 
 def table_files(result: BaseResult[Any], formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """Write the tables of a result; gives names and contents of files."""
     refuse_formats(formats)
-    if set(formats) & set(_PROGRAM):
+    if "csv" in formats:
         for stem, frame in result.tables().items():
-            if "csv" in formats:
-                yield f"{stem}.csv", csv_bytes(frame)
-            if "parquet" in formats:
-                yield f"{stem}.parquet", _parquet_bytes(frame)
+            yield f"{stem}.csv", csv_bytes(frame)
     if set(formats) & set(_PAPER):
         context = result.context()
         shown = list(_tables_in(context.values()))
@@ -112,14 +102,6 @@ def _tables_in(values: Iterable[object]) -> Iterator[TextTable]:
             yield from value.tables
         elif isinstance(value, list | tuple):
             yield from _tables_in(value)
-
-
-def _parquet_bytes(frame: pd.DataFrame) -> bytes:
-    """Write a table as Parquet; ids are texts, as in a CSV file."""
-    buffer = io.BytesIO()
-    ids = frame.select_dtypes("category").columns
-    frame.astype(dict.fromkeys(ids, "str")).to_parquet(buffer, engine="pyarrow", index=False)
-    return buffer.getvalue()
 
 
 def markdown_text(tables: Iterable[TextTable]) -> str:

@@ -70,7 +70,7 @@ def test_figures_for_print(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--tables", "xlsx"], "'xlsx' is not one of csv, markdown, latex, parquet, none"),
+        (["--tables", "xlsx"], "'xlsx' is not one of csv, markdown, latex, none"),
         (["--tables", "none,csv"], "none leaves no other format"),
         (["--tables", "csv", "--json"], "--json writes nothing, so it takes no --tables"),
         (["--figures", "jpeg"], "'jpeg' is not one of svg, png, pdf, none"),

@@ -183,23 +183,6 @@ def test_samples_of_the_harness(tmp_path: Path) -> None:
     assert "holds likelihoods" in refusal(tmp_path / "none", source)
 
 
-def test_states_of_helm(tmp_path: Path) -> None:
-    """A scenario state names its model, and each state an instance with its answer."""
-    states = [
-        {
-            "instance": {"id": f"id{n}", "input": {"text": f"Question {n}?"}},
-            "train_trial_index": trial,
-            "result": {"completions": [{"text": f" Answer {n}"}]},
-        }
-        for trial in (0, 1)
-        for n in range(3)
-    ]
-    content = {"adapter_spec": {"model": "org/model"}, "request_states": states}
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run/scenario_state.json").write_text(json.dumps(content))
-    assert made(tmp_path / "study", tmp_path / "run") == (3, 1, 3)
-
-
 def _table(rows: list[dict[str, Any]]) -> str:
     return "\n".join(map(json.dumps, rows))
 

@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 import quem
 from quem.report import delimited
 from quem.report.delimited import csv_bytes
-from quem.report.files import TextTable, report_files, write_report
+from quem.report.files import TextTable, report_files
 from quem.report.tables import latex_text, markdown_text
 
 if TYPE_CHECKING:
@@ -134,16 +134,3 @@ def test_latex_compiles(tmp_path: Path) -> None:
         [*program, "paper.tex"], cwd=tmp_path, capture_output=True, check=False, text=True
     )
     assert done.returncode == 0, done.stdout[-2000:]
-
-
-def test_parquet_holds_what_csv_does(tmp_path: Path) -> None:
-    """Columns, types, and values are those of the DataFrame, ids as texts."""
-    pytest.importorskip("pyarrow", reason="pyarrow (extra parquet) is not installed")
-    write_report(analysed(), tmp_path, ["parquet"])
-    read = pd.read_parquet(tmp_path / "ranks.parquet")
-    ranks = analysed().ranks
-    assert ranks is not None
-    assert list(read) == list(ranks)
-    assert read["judge"].astype(str).tolist() == ranks["judge"].astype(str).tolist()
-    assert read["rank"].tolist() == ranks["rank"].tolist()
-    assert not (tmp_path / "ranks.csv").exists()

@@ -13,15 +13,11 @@ from quem.report.drawing import INK, LINE, MUTED, PAPER, SYSTEMS, tidy, with_sty
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from matplotlib.axes import Axes
-
-    from quem.dialogue.outcomes import DialogueFindings, StrategyOutcomes
+    from quem.dialogue.outcomes import DialogueFindings
 
 CAPTIONS = {
     "rank-quality": "Rank quality of the list of candidates after each answer, with a bootstrap "
     "band over targets. 1 is the list of a system that knows all; 0, a list in no order.",
-    "outcomes": "Efficiency and precision of each strategy by user, with bootstrap intervals over "
-    "targets.",
 }
 # As in the paper's Figure 2, where each strategy has its sign.
 _SIGNS = {"RA": "o", "ND": "P", "DD": "s", "NF": "X", "FA": "^"}
@@ -72,54 +68,7 @@ def rank_quality(findings: DialogueFindings) -> Figure:
     return figure
 
 
-def outcomes(findings: DialogueFindings) -> Figure:
-    """Draw efficiency and precision of each strategy by user."""
-    users = len(findings.users)
-    with with_style():
-        figure = Figure(figsize=(7.2, 0.85 + 0.52 * max(users, 3)))
-        axes = figure.subplots(1, 2, sharey=True)
-        height = figure.get_figheight()
-        figure.subplots_adjust(
-            left=0.115, right=0.985, bottom=0.42 / height, top=1 - 0.5 / height, wspace=0.07
-        )
-        for at, name, estimate in zip(
-            axes,
-            ("efficiency", "precision"),
-            (findings.efficiency, findings.precision),
-            strict=True,
-        ):
-            _dots(at, findings, estimate)
-            tidy(at, x=name, grid="x")
-        axes[0].set_yticks(range(users), findings.users)
-        axes[0].set_ylim(users - 0.4, -0.6)
-        handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="upper center", ncols=min(len(labels), 8))
-    return figure
-
-
-def _dots(axes: Axes, findings: DialogueFindings, estimate: StrategyOutcomes) -> None:
-    strategies, users = estimate.mean.shape
-    step = 0.72 / strategies
-    for place in range(strategies):
-        color, sign = _look(findings, place)
-        y = np.arange(users) + (place - (strategies - 1) / 2) * step
-        axes.hlines(y, estimate.low[place], estimate.high[place], color=color, linewidth=1.2)
-        axes.plot(
-            estimate.mean[place],
-            y,
-            sign,
-            color=color,
-            markersize=5,
-            markeredgecolor=PAPER,
-            markeredgewidth=0.6,
-            label=findings.strategies[place],
-        )
-    for line in np.arange(users - 1) + 0.5:
-        axes.axhline(line, color=MUTED, linewidth=0.3)
-
-
 # By file stem.
 FIGURES: Mapping[str, Callable[[DialogueFindings], Figure | None]] = {
     "rank-quality": rank_quality,
-    "outcomes": outcomes,
 }

@@ -126,7 +126,7 @@ def _outcomes(findings: DialogueFindings) -> Section:
         )
     ]
     tables.append(_unselected(findings))
-    return Section("outcomes", "Efficiency and precision", figures=("outcomes",), tables=tables)
+    return Section("outcomes", "Efficiency and precision", tables=tables)
 
 
 def _unselected(findings: DialogueFindings) -> TextTable:

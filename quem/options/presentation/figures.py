@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import repeat
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,16 +10,13 @@ from matplotlib.figure import Figure
 from quem.report.drawing import (
     BAND,
     GRID,
-    INK,
-    LINE,
-    MOST_ROWS,
     MUTED,
     colors,
     label_inches,
     one_axes,
     tidy,
 )
-from quem.wording import format_bare_p, format_percent, short
+from quem.wording import format_percent, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -184,37 +180,6 @@ def _reliability(findings: OptionsFindings) -> Figure | None:
     return figure
 
 
-def _differences(findings: OptionsFindings) -> Figure | None:
-    """The difference of each two systems by the headline, with its interval."""
-    pairs = [p for p in findings.pairs if p.measure == findings.scorer.headline and p.n]
-    pairs = sorted(pairs, key=lambda pair: np.nan_to_num(pair.p, nan=2.0))[:MOST_ROWS]
-    if not pairs:
-        return None
-    labels = [
-        f"{short(findings.name_of(p.first))} − {short(findings.name_of(p.second))}" for p in pairs
-    ]
-    left = label_inches(labels)
-    figure, axes = one_axes(left + 3.6 + 0.75, 0.95 + 0.27 * len(pairs), left=left, right=0.75)
-    axes.axvline(0, color=MUTED, linewidth=0.9)
-    place = axes.get_yaxis_transform()
-    several = len(findings.data.systems) > 2  # noqa: PLR2004  more than one pair
-    heading = "adjusted p" if several else "p"
-    axes.text(1.03, 1.02, heading, transform=axes.transAxes, va="bottom", color=MUTED)
-    for row, pair in enumerate(pairs):
-        clear = pair.interval[0] > 0 or pair.interval[1] < 0
-        color = LINE if clear else INK
-        axes.plot(pair.interval, list(repeat(row, 2)), color=color, linewidth=1.8)
-        axes.plot([pair.difference], [row], "D", color=color, markersize=5)
-        axes.text(1.03, row, format_bare_p(pair.p_holm), transform=place, va="center")
-    axes.set_yticks(range(len(pairs)), labels)
-    axes.set_ylim(len(pairs) - 0.4, -0.6)
-    axes.set_title(f"{findings.headline}, {format_percent(findings.settings.level)} intervals")
-    tidy(axes, x="difference", grid="x")
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-    return figure
-
-
 def _stacked(count: int, each: float) -> tuple[Figure, list[Axes]]:
     """Panels one below the other, with one x axis."""
     height = 0.75 + each * count
@@ -232,5 +197,4 @@ FIGURES: Mapping[str, Callable[[OptionsFindings], Figure | None]] = {
     "lengths": _lengths,
     "thresholds": _thresholds,
     "reliability": _reliability,
-    "differences": _differences,
 }

@@ -45,8 +45,6 @@ CAPTIONS = {
     "reliability": "The share of options that are correct, in bins of about the same number of "
     "options, with its bootstrap interval over questions. On the dashed line confidences are "
     "probabilities.",
-    "differences": "Difference between each pair of systems by the headline measure, with "
-    "bootstrap intervals.",
 }
 
 _REFERENCES = (
@@ -225,7 +223,7 @@ def _differences(findings: OptionsFindings) -> Section:
     ]
     note = "All pairs by all measures are in differences.csv."
     table = TextTable("Differences between systems", columns, rows, note, frozenset({1}))
-    return Section("differences", "Differences", text, ("differences",), [table])
+    return Section("differences", "Differences", text, (), [table])
 
 
 def _lengths(findings: OptionsFindings) -> Section:

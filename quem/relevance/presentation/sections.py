@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     from quem.relevance.result import RelevanceFindings
 
-CAPTIONS = {
-    "grades": "How often each judge gave each grade, and the grades of the consensus.",
-}
 _REFERENCES = (
     "Krippendorff, K. (2013). Content analysis: an introduction to its methodology (3rd ed.). "
     "Sage.",
@@ -43,14 +40,14 @@ def report_context(findings: RelevanceFindings) -> dict[str, Any]:
         "answers": _table("Judges", [*judge_rows(findings)]),
         "meaning": f"{_sentence(consensus_text(findings))} {_sentence(agreement_text(findings))}",
         "basis": f"{basis(findings)}.",
-        "first_figure": "grades" if findings.grades else "",
+        "first_figure": "",
         "sections": [section for section in _sections(findings) if section],
         "methods": " ".join(_methods(findings)),
         "references": _REFERENCES,
         "settings": [
             (key, str(value)) for key, value in findings.settings.model_dump(mode="json").items()
         ],
-        "captions": CAPTIONS,
+        "captions": {},
     }
 
 

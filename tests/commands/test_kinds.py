@@ -32,7 +32,7 @@ def test_a_study_of_each_kind_can_be_started(
 
 
 _FOR = dict.fromkeys(
-    ("serve", "judges", "export", "import"), "the kinds experience and relevance"
+    ("serve", "links judges", "export", "import"), "the kinds experience and relevance"
 ) | {"plan": "the kind experience"}
 
 

@@ -52,11 +52,13 @@ class QuemError(Exception):
 
     Parameters
     ----------
-    mistakes : iterable of Mistake or str
+    mistakes : Mistake or str, or iterable of these
         At least one. A bare sentence is a mistake without a place.
     """
 
-    def __init__(self, mistakes: Iterable[Mistake | str]) -> None:
+    def __init__(self, mistakes: Mistake | str | Iterable[Mistake | str]) -> None:
+        if isinstance(mistakes, Mistake | str):
+            mistakes = (mistakes,)
         self.mistakes = tuple(
             Mistake(path="", message=mistake) if isinstance(mistake, str) else mistake
             for mistake in mistakes

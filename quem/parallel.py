@@ -59,7 +59,7 @@ def _connected(cluster: str | None) -> Iterator[None]:
         from distributed import Client
     except ImportError:
         raise QuemError(
-            [Mistake("", message="a cluster needs the extra dask: pip install 'quem[dask]'")]
+            Mistake("", message="a cluster needs the extra dask: pip install 'quem[dask]'")
         ) from None
     from joblib import parallel_config
 
@@ -68,12 +68,10 @@ def _connected(cluster: str | None) -> Iterator[None]:
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise QuemError(
-            [
-                Mistake(
-                    cluster,
-                    message=f"there is no cluster ({reason}); start one with: dask scheduler",
-                )
-            ]
+            Mistake(
+                cluster,
+                message=f"there is no cluster ({reason}); start one with: dask scheduler",
+            )
         ) from None
     with client, parallel_config(backend="dask"):
         yield

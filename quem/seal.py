@@ -189,7 +189,7 @@ def _contents(draft: StudyFile) -> dict[str, dict[str, Any]]:
         }
     except OSError as error:
         name = str(error.filename or draft.name)
-        raise QuemError([f"{name}: cannot be read: {error.strerror or error}"]) from None
+        raise QuemError(f"{name}: cannot be read: {error.strerror or error}") from None
 
 
 def _digests(sheet: Any) -> list[list[str]]:  # noqa: ANN401  of solutions or statements

@@ -227,7 +227,7 @@ def _reasons(
 
 
 def _mistake(study: Study, key: str, message: str) -> QuemError:
-    return QuemError([Mistake(study.name, key=key, message=message)])
+    return QuemError(Mistake(study.name, key=key, message=message))
 
 
 def _chosen(study: Study, key: str, option: str, names: Sequence[str], chosen: str | None) -> str:

@@ -123,12 +123,12 @@ def open_study() -> AnyResponse:
     with site().store.write() as c:
         before = studies.status_of(c, site().id).state
         if site().spec.solving and solving_state(c, site().id) != "closed":
-            raise QuemError([_STILL_SOLVING])
+            raise QuemError(_STILL_SOLVING)
         if before in ("closed", "paused"):
             require_sure(_question("open"))
         is_decided = request.form.get("trial") == "keep"
         if before == "trial" and not is_decided and started_rankings(c, site()):
-            raise QuemError([_UNDECIDED])
+            raise QuemError(_UNDECIDED)
         studies.set_state(c, site().id, "open", acting())
     return back({"closed": "reopened", "paused": "resumed"}.get(before, "opened"))
 
@@ -150,7 +150,7 @@ def pause_study() -> AnyResponse:
     require_sure(_question("pause"))
     until = request.form.get("until", "").strip()
     if len(until) > _LONGEST_NOTICE or not until.isprintable():
-        raise QuemError([_NO_NOTICE])
+        raise QuemError(_NO_NOTICE)
     with site().store.write() as c:
         _require(c, "open", "paused")
         studies.set_state(c, site().id, "paused", acting(), until)
@@ -204,4 +204,4 @@ def _require(c: Connection, *states: str) -> None:
     """Refuse what a page offered that was loaded before the study went on."""
     state = studies.status_of(c, site().id).state
     if state not in states:
-        raise QuemError([_NOT_NOW.format(state="in test mode" if state == "trial" else state)])
+        raise QuemError(_NOT_NOW.format(state="in test mode" if state == "trial" else state))

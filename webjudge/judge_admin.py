@@ -183,7 +183,7 @@ def _judge(c: Connection, key: int) -> StoredJudge:
     if judge is None:
         abort(404)
     if judge.forgotten_at:
-        raise QuemError([f"{judge.id}'s personal data has been erased; no link can be created"])
+        raise QuemError(f"{judge.id}'s personal data has been erased; no link can be created")
     return judge
 
 

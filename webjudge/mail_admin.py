@@ -115,11 +115,11 @@ def send(role: Role, letters: str) -> Response:
     """Send what is due, to everybody of a role whose address is known, or to one of them."""
     served, post = site(), _post()
     if post.settings is None:
-        raise QuemError([_NO_SERVER])
+        raise QuemError(_NO_SERVER)
     if letters == "invitations":
         base = post.base or f"{request.host_url.rstrip('/')}{request.script_root}"
         if not current_app.config["QUEM_URL"] and urlsplit(base).hostname in _LOCAL:
-            raise QuemError([_NO_URL])
+            raise QuemError(_NO_URL)
         post.base = base
     known = {person for of, person in addresses_of(served.spec, served.path) if of == role}
     key = request.form.get("key", type=int)

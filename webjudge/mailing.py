@@ -175,7 +175,7 @@ class PersonWriter:
             return None
         to = self._addresses.get((self._role, person.id))
         if to is None:
-            raise QuemError([f"there is no email address of {person.id}"])
+            raise QuemError(f"there is no email address of {person.id}")
         to = to._replace(name=to.name or person.name)
         reply_to = site.spec.organizer.email
         if stored.kind == "invite":

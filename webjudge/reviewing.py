@@ -42,7 +42,6 @@ _ANSWERED = {
 _OTHER = "The solution has changed again. Look at it once more."
 _CLOSED = "The study is closed, so what judges saw stays as it is. Reopen it to redact words."
 _NO_WORDS = "Type the words to redact: one line with a letter or a digit."
-_NOT_THERE = "These words are nowhere in what judges see of this solution: {words}."
 _one = Lock()
 
 
@@ -128,7 +127,7 @@ def decide() -> AnyResponse:
     if what not in _SAID:
         abort(400)
     if len(words) > _LONGEST or not words.isprintable() or not any(map(str.isalnum, words)):
-        raise QuemError([_NO_WORDS])
+        raise QuemError(_NO_WORDS)
     current = site().solution(problem, solver)
     if what == "redact" and current is None:
         abort(404)
@@ -162,7 +161,7 @@ def answer() -> AnyResponse:
         abort(400)
     digest = _solution(problem, solver).digest
     if request.form.get("digest") != digest:
-        raise QuemError([_OTHER])
+        raise QuemError(_OTHER)
     save_answer(problem, solver, digest, is_same=what == "same")
     return redirect(_return_address(what, ""), code=303)
 
@@ -172,7 +171,7 @@ def _entry(problem: str, solver: str, words: str, what: str) -> Reviewed:
     try:
         return Reviewed.model_validate(entry)
     except ValidationError:
-        raise QuemError([_NO_WORDS]) from None
+        raise QuemError(_NO_WORDS) from None
 
 
 def _is_same(one: Reviewed, words: str, places: Sequence[tuple[str, str]]) -> bool:
@@ -195,7 +194,7 @@ def _require_redactable(places: Sequence[tuple[str, str]]) -> None:
         state = status_of(c, site().id).state
         seen = shown_digests(c, site().id)
     if state == "closed":
-        raise QuemError([_CLOSED])
+        raise QuemError(_CLOSED)
     shown = [place for place in places if place in seen]
     if state == "trial" or not shown:
         return

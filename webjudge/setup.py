@@ -211,7 +211,7 @@ def _new_judges(entered: str) -> list[Change]:
     names = [" ".join(line.split()) for line in entered.splitlines() if line.strip()]
     if long := [name for name in names if len(name) > _LONGEST_NAME or not name.isprintable()]:
         message = f"“{long[0][:40]}…” is longer than {_LONGEST_NAME} characters. One name a line."
-        raise QuemError([message])
+        raise QuemError(message)
     if not names:
         return []
     with site().store.read() as c:

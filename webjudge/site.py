@@ -236,12 +236,10 @@ def reopened(site: Site) -> Site:
     spec, solutions, warnings = _read(site.path, sandboxed=site.sandboxed)
     if spec.id != site.id:
         raise QuemError(
-            [
-                Mistake(
-                    str(site.path),
-                    message=f"is now the study {spec.id!r}; start the server again to serve it",
-                )
-            ]
+            Mistake(
+                str(site.path),
+                message=f"is now the study {spec.id!r}; start the server again to serve it",
+            )
         )
     new = with_study(site, spec, solutions, warnings)
     _prepare(new)

@@ -115,7 +115,7 @@ def _html(solution: Solution, n: int, names: dict[int, str]) -> str:
     alone = Solution(solution.problem, solution.solver, (file, *others))
     html = str(render_solution(alone, address, gone=_GONE).parts[0].html)
     if _GONE in html:
-        raise QuemError([Mistake(file.name, message="cannot be shown; `quem check` says why")])
+        raise QuemError(Mistake(file.name, message="cannot be shown; `quem check` says why"))
     return html
 
 

@@ -171,16 +171,14 @@ def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:
     elif not status.is_shown:
         now = "on trial: it has not opened" if status.state == "trial" else status.state
         raise QuemError(
-            [
-                Mistake(
-                    draft.name,
-                    message=(
-                        f"the judging session is still {now}; close it in the dashboard (quem "
-                        "serve), or "
-                        "give --reveal, which is logged"
-                    ),
-                )
-            ]
+            Mistake(
+                draft.name,
+                message=(
+                    f"the judging session is still {now}; close it in the dashboard (quem "
+                    "serve), or "
+                    "give --reveal, which is logged"
+                ),
+            )
         )
 
 

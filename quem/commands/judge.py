@@ -100,7 +100,7 @@ def _problems(judged: Judged, named: tuple[str, ...]) -> tuple[str, ...] | None:
     known = judged.declared.problems
     if wrong := next((one for one in named if one not in known), None):
         message = f"there is no problem {wrong!r}{nearest(wrong, known)}"
-        raise QuemError([Mistake(judged.name, key="--problem", message=message)])
+        raise QuemError(Mistake(judged.name, key="--problem", message=message))
     return named or None
 
 
@@ -209,13 +209,9 @@ def _refuse_replay(limits: Limits) -> None:
 
     names = "".join(f"\n  {key}" for key in limits.missing)
     raise QuemError(
-        [
-            (
-                f"{format_count(len(limits.missing), 'call')} without an answer from an earlier "
-                "run; run "
-                f"it without --replay:{names}"
-            )
-        ]
+        f"{format_count(len(limits.missing), 'call')} without an answer from an earlier "
+        "run; run "
+        f"it without --replay:{names}"
     )
 
 

@@ -176,7 +176,7 @@ def _add(
             return
         if role == "people":
             if one in spec.taken_ids:
-                raise QuemError([f"{one} is a judge or another solver; choose another ID"])
+                raise QuemError(f"{one} is a judge or another solver; choose another ID")
             add_subject(c, spec.id, one, name, "shell")
             return
         Judge(id=one, name=name, experience=years)
@@ -184,7 +184,7 @@ def _add(
         raise mistaken_options(error) from None
     names = {subject.name.casefold().strip() for subject in spec.subjects} - {""}
     if one in {subject.id for subject in spec.subjects} or name.casefold().strip() in names:
-        raise QuemError([f"{one} is also a subject; judges must not judge their own solutions"])
+        raise QuemError(f"{one} is also a subject; judges must not judge their own solutions")
     add_judge(c, spec.id, one, name, years, "shell")
 
 
@@ -238,7 +238,7 @@ def _invite(
 
     settings = None if dry_run else mail_settings()
     if not (dry_run or settings):
-        raise QuemError([_NO_SERVER])
+        raise QuemError(_NO_SERVER)
     with clear_refusals(locate_database(study, database)):
         site = open_site(study, database)
         try:
@@ -247,7 +247,7 @@ def _invite(
             if settings is None:
                 _show(site, planned, url)
             elif url is None:
-                raise QuemError([_NO_URL])
+                raise QuemError(_NO_URL)
             else:
                 _send(site, role, planned, url, settings)
         finally:
@@ -266,9 +266,9 @@ def _planned(site: Site, role: Role, again: Collection[str]) -> list[Planned]:
         for one in again:
             (judge_named if role == "judge" else subject_named)(c, site.id, one)
         if turn(c, site) != role:
-            raise QuemError([_NOT_NOW["solving" if role == "judge" else "solved"]])
+            raise QuemError(_NOT_NOW["solving" if role == "judge" else "solved"])
         if role == "judge" and status_of(c, site.id).state == "closed":
-            raise QuemError([_NOT_NOW["closed"]])
+            raise QuemError(_NOT_NOW["closed"])
         due = invitations_due(c, site, role, again)
     if again:
         due = [each for each in due if each.one.judge.id in again]

@@ -83,22 +83,17 @@ def make(
     loaded = kinds.load_study(study, kind="experience", database=database, reveal=reveal)
     if isinstance(loaded.data, Decisions):
         raise QuemError(
-            [
-                loaded.mistake(
-                    ("rankings",),
-                    "judges decided between pairs, and a panel needs rankings of whole groups",
-                )
-            ]
+            loaded.mistake(
+                ("rankings",),
+                "judges decided between pairs, and a panel needs rankings of whole groups",
+            )
         )
     if loaded.panel:
         raise QuemError(
-            [
-                loaded.mistake(
-                    ("panel",),
-                    "this study is placed on a panel; make panels of studies whose people were "
-                    "ranked",
-                )
-            ]
+            loaded.mistake(
+                ("panel",),
+                "this study is placed on a panel; make panels of studies whose people were ranked",
+            )
         )
     given = judges_panel(loaded)
     if changed := [one for one in loaded.data.warnings if one.code == "solutions-changed"]:

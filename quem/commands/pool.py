@@ -142,18 +142,14 @@ def pool(
     print_warnings(made.warnings)
     taken = made.pooled
     if only is not None and not taken.n_taken:
-        raise QuemError([f"{only}: all {taken.n_found:,} pairs of query and case are judged"])
+        raise QuemError(f"{only}: all {taken.n_found:,} pairs of query and case are judged")
     if not taken.n_taken:
         raise QuemError(
-            [
-                (
-                    f"{study}: all {taken.n_found:,} pairs of query and case down to rank {depth} "
-                    "are "
-                    "judged; give a larger --depth"
-                    if taken.n_found
-                    else f"{study}: no retriever found anything"
-                )
-            ]
+            f"{study}: all {taken.n_found:,} pairs of query and case down to rank {depth} "
+            "are "
+            "judged; give a larger --depth"
+            if taken.n_found
+            else f"{study}: no retriever found anything"
         )
     queries = tuple(_queries(loaded, taken, text, documents))
     folder = out if out is not None else study.with_name(_POOL)
@@ -211,9 +207,7 @@ def _queries(
     for name in columns:
         if name not in task.queries.columns and name not in task.cases.columns:
             known = ", ".join(dict.fromkeys([*task.queries.attributes, *task.cases.attributes]))
-            raise QuemError(
-                [f"--text: there is no attribute {name!r}; there are: {known or 'none'}"]
-            )
+            raise QuemError(f"--text: there is no attribute {name!r}; there are: {known or 'none'}")
     files = _files(documents) if documents is not None else {}
     texts: dict[str, str | Path] = {}
     silent: dict[str, list[str]] = {"query": [], "case": []}

@@ -151,7 +151,7 @@ def _listen(app: Flask, host: str, port: int, largest: int) -> Server:
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise QuemError(
-            [f"cannot listen on {host}:{port}: {reason}; name another --port or --host"]
+            f"cannot listen on {host}:{port}: {reason}; name another --port or --host"
         ) from None
     gc.collect()
     gc.freeze()

@@ -112,7 +112,7 @@ def _form(
         name = choose_form(compare_forms(x, y, x[:0]))  # type: ignore[assignment]
     if message := refusal(FORMS[name], x, x[:0]):
         place = ("analysis", "form")
-        raise QuemError([study.mistake(place, f"{message} (of those who worked without help)")])
+        raise QuemError(study.mistake(place, f"{message} (of those who worked without help)"))
     return FORMS[name]
 
 

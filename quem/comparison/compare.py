@@ -73,13 +73,11 @@ def _level(studies: Sequence[Study], level: float | None) -> float:
     if len(levels) > 1:
         each = " and ".join(f"{level:g} ({name})" for level, name in levels.items())
         raise QuemError(
-            [
-                Mistake(
-                    "",
-                    key="level",
-                    message=f"the studies ask for different levels: {each}; give one by --level",
-                )
-            ]
+            Mistake(
+                "",
+                key="level",
+                message=f"the studies ask for different levels: {each}; give one by --level",
+            )
         )
     return next(iter(levels))
 
@@ -88,29 +86,25 @@ def _in_one_study(start: ComparisonFindings, study: Study) -> ComparisonFindings
     findings = start.studies[0]
     if study.panel:
         raise QuemError(
-            [
-                study.mistake(
-                    ("panel",),
-                    (
-                        "comparing systems of one study needs ranks of whole groups, and this "
-                        "study is placed "
-                        "on a panel; compare the intervals, or two placed studies"
-                    ),
-                )
-            ]
+            study.mistake(
+                ("panel",),
+                (
+                    "comparing systems of one study needs ranks of whole groups, and this "
+                    "study is placed "
+                    "on a panel; compare the intervals, or two placed studies"
+                ),
+            )
         )
     if isinstance(study.data, PrintedAverages):
         raise QuemError(
-            [
-                study.mistake(
-                    ("rankings",),
-                    (
-                        "comparing systems of one study needs the ranks, and this study has only "
-                        "their "
-                        "averages; give the ranks, or name a second study"
-                    ),
-                )
-            ]
+            study.mistake(
+                ("rankings",),
+                (
+                    "comparing systems of one study needs the ranks, and this study has only "
+                    "their "
+                    "averages; give the ranks, or name a second study"
+                ),
+            )
         )
     _refuse_blocks(findings)
     # Naming systems asks for these and for nothing else.
@@ -149,16 +143,14 @@ def _refuse_blocks(findings: ExperienceFindings) -> None:
     """Ranks of different blocks do not compare."""
     if findings.cells is not None and findings.cells.is_blocked:
         raise QuemError(
-            [
-                findings.study.mistake(
-                    ("rankings",),
-                    (
-                        "this study was judged in blocks, and ranks of different blocks do not "
-                        "compare; "
-                        "`quem analyze` estimates each system by worths pooled over the blocks"
-                    ),
-                )
-            ]
+            findings.study.mistake(
+                ("rankings",),
+                (
+                    "this study was judged in blocks, and ranks of different blocks do not "
+                    "compare; "
+                    "`quem analyze` estimates each system by worths pooled over the blocks"
+                ),
+            )
         )
 
 
@@ -192,16 +184,14 @@ def _unrelated(start: ComparisonFindings, studies: Sequence[Study]) -> Compariso
 def _over_time(start: ComparisonFindings, studies: Sequence[Study]) -> ComparisonFindings:
     if len(studies) == 1:
         raise QuemError(
-            [
-                Mistake(
-                    studies[0].name,
-                    message=(
-                        "same_system needs two studies; versions in one study (`of`) are shown as "
-                        "a "
-                        "progression without it"
-                    ),
-                )
-            ]
+            Mistake(
+                studies[0].name,
+                message=(
+                    "same_system needs two studies; versions in one study (`of`) are shown as "
+                    "a "
+                    "progression without it"
+                ),
+            )
         )
     of, versions = one_system(start.system_estimates, studies, named=bool(start.chosen))
 
@@ -209,16 +199,14 @@ def _over_time(start: ComparisonFindings, studies: Sequence[Study]) -> Compariso
         findings: ExperienceFindings = start.studies[before.study]
         if findings.cells is None:
             raise QuemError(
-                [
-                    findings.study.mistake(
-                        ("rankings",),
-                        (
-                            f"{before.name} and {after.name} are versions in one study that has no "
-                            "ranks of whole groups, which comparing them needs; leave one out by "
-                            "--systems"
-                        ),
-                    )
-                ]
+                findings.study.mistake(
+                    ("rankings",),
+                    (
+                        f"{before.name} and {after.name} are versions in one study that has no "
+                        "ranks of whole groups, which comparing them needs; leave one out by "
+                        "--systems"
+                    ),
+                )
             )
         _refuse_blocks(findings)
         (pair,) = compare_pairs(findings, [before.system, after.system], start.test)

@@ -104,13 +104,11 @@ def one_system(
         study.name for study, systems in zip(studies, by_study, strict=True) if not systems
     ]:
         raise QuemError(
-            [
-                Mistake(
-                    "",
-                    key="systems",
-                    message=f"{empty[0]} has none of these systems; name one that each study has",
-                )
-            ]
+            Mistake(
+                "",
+                key="systems",
+                message=f"{empty[0]} has none of these systems; name one that each study has",
+            )
         )
     shared = [
         of
@@ -123,17 +121,15 @@ def one_system(
         return system_estimates[0].of, list(system_estimates)
     which = f"share {len(shared)} systems ({', '.join(shared)})" if shared else "share none"
     raise QuemError(
-        [
-            Mistake(
-                "",
-                key="systems",
-                message=(
-                    f"these studies {which}, so that it is not clear whose versions to draw; name "
-                    "them by "
-                    "--systems, or give all versions of one system the same `of`"
-                ),
-            )
-        ]
+        Mistake(
+            "",
+            key="systems",
+            message=(
+                f"these studies {which}, so that it is not clear whose versions to draw; name "
+                "them by "
+                "--systems, or give all versions of one system the same `of`"
+            ),
+        )
     )
 
 

@@ -48,7 +48,7 @@ class CustomFunction:
         try:
             entry = load_entry(self.entry, Path(self.folder))
         except BrokenEntry as error:
-            raise QuemError([str(error)]) from error
+            raise QuemError(str(error)) from error
         digest = hashlib.sha256(self.entry.encode())
         for path in entry.sources:
             digest.update(path.read_bytes())
@@ -62,14 +62,14 @@ class CustomFunction:
             self.load()
             if self.fingerprint != key[-1]:
                 raise QuemError(
-                    [f"{self.what} ({self.entry}) has changed meanwhile; run it once more"]
+                    f"{self.what} ({self.entry}) has changed meanwhile; run it once more"
                 )
         try:
             return _LOADED[key](*arguments)
         except QuemError:
             raise
         except Exception as error:
-            raise QuemError([f"{self.what} ({self.entry}) {raised(error)}"]) from error
+            raise QuemError(f"{self.what} ({self.entry}) {raised(error)}") from error
 
 
 def find_own(what: str, entry: str, folder: Path, *, code: bool = True) -> CustomFunction:

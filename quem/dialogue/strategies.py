@@ -188,23 +188,17 @@ def own_distances(strategy: CustomStrategy, name: str, known: Revealed) -> NDArr
         distances = np.asarray(output, dtype=float)
     except (TypeError, ValueError):
         raise QuemError(
-            [f"the strategy {name} gave {type(output).__name__}, not an array of numbers"]
+            f"the strategy {name} gave {type(output).__name__}, not an array of numbers"
         ) from None
     if distances.shape != shape:
         raise QuemError(
-            [
-                (
-                    f"the strategy {name} gave distances of shape {distances.shape}; it should be "
-                    f"{shape}: "
-                    "one row per problem, one column per case"
-                )
-            ]
+            f"the strategy {name} gave distances of shape {distances.shape}; it should be "
+            f"{shape}: "
+            "one row per problem, one column per case"
         )
     if not ((distances >= 0) & (distances <= 1)).all():
         odd = distances[~((distances >= 0) & (distances <= 1))][0]
-        raise QuemError(
-            [f"the strategy {name} gave the distance {odd:g}; distances go from 0 to 1"]
-        )
+        raise QuemError(f"the strategy {name} gave the distance {odd:g}; distances go from 0 to 1")
     apart = steps(distances)
     if left_out is not None:
         apart = np.insert(apart, left_out, FAR, axis=1)

@@ -122,7 +122,7 @@ def _findings(
     forms = compare_forms(x, y, x_systems)
     name = choose_form(forms) if settings.form == "auto" else settings.form
     if message := refusal(FORMS[name], x, x_systems):
-        raise QuemError([_wrong_setting(study, settings, "form", message)])
+        raise QuemError(_wrong_setting(study, settings, "form", message))
     function = forms[name].function if name in forms else fit(FORMS[name], x, y)
     level, seed = settings.level, settings.seed
     whole = tabulate(cells) if cells and not cells.is_large and not cells.is_blocked else None
@@ -131,7 +131,7 @@ def _findings(
     profile_of: dict[str, Profile] = {}
     undefined = _undefined(settings, name, len(x), cells)
     if undefined and settings.interval == "hierarchical":
-        raise QuemError([_wrong_setting(study, settings, "interval", undefined)])
+        raise QuemError(_wrong_setting(study, settings, "interval", undefined))
     if cells and whole and worths:
         profile_of = profiles(cells, whole, worths.information[0])
         if not undefined:
@@ -305,14 +305,12 @@ def _suited_to_blocks(
     for key in ("score", "normalize"):
         if getattr(settings, key) not in ("rank", "none"):
             raise QuemError(
-                [
-                    _wrong_setting(
-                        study,
-                        settings,
-                        key,
-                        "needs ranks of whole groups, and some were judged in blocks; leave it out",
-                    )
-                ]
+                _wrong_setting(
+                    study,
+                    settings,
+                    key,
+                    "needs ranks of whole groups, and some were judged in blocks; leave it out",
+                )
             )
     return settings.model_copy(update={"score": "pl"})
 
@@ -327,18 +325,16 @@ def _pool(study: Study, cells: RankCells) -> ExpectedRanks:
         for part in pooled.connection.parts
     )
     raise QuemError(
-        [
-            study.mistake(
-                ("rankings",),
-                (
-                    "the solvers fall into parts that were never compared with each other: "
-                    f"{parts}; let a "
-                    "judge rank solutions of different parts together, or analyze each part as a "
-                    "separate "
-                    "study"
-                ),
-            )
-        ]
+        study.mistake(
+            ("rankings",),
+            (
+                "the solvers fall into parts that were never compared with each other: "
+                f"{parts}; let a "
+                "judge rank solutions of different parts together, or analyze each part as a "
+                "separate "
+                "study"
+            ),
+        )
     )
 
 
@@ -358,13 +354,10 @@ def _on_panel(study: Study, panel: ReferencePanel, settings: ExperienceSettings)
     placement = place_on_panel(panel, data, study.declared, source.anchors)
     if not placement.problems:
         raise QuemError(
-            [
-                study.mistake(
-                    ("rankings",),
-                    "no judge has ranked a system with its anchors yet, on a problem with all "
-                    "systems",
-                )
-            ]
+            study.mistake(
+                ("rankings",),
+                "no judge has ranked a system with its anchors yet, on a problem with all systems",
+            )
         )
     return placement
 
@@ -409,13 +402,11 @@ def _refuse_flat(study: Study, x: NDArray[np.float64], y: NDArray[np.float64]) -
         same = "experience"
     if same:
         raise QuemError(
-            [
-                study.mistake(
-                    ("rankings",),
-                    (
-                        f"all subjects have the same {same}, so no line can be fitted; "
-                        "check the ranks, or add judges and problems"
-                    ),
-                )
-            ]
+            study.mistake(
+                ("rankings",),
+                (
+                    f"all subjects have the same {same}, so no line can be fitted; "
+                    "check the ranks, or add judges and problems"
+                ),
+            )
         )

@@ -258,29 +258,24 @@ def judges_panel(study: Study) -> Panel:
     """Give the adjusted ranks of a study, judge by judge (step 4)."""
     if isinstance(study.data, PrintedAverages):
         raise QuemError(
-            [
-                study.mistake(
-                    ("rankings",),
-                    "the study has average ranks only; the order on each problem needs the "
-                    "rankings",
-                )
-            ]
+            study.mistake(
+                ("rankings",),
+                "the study has average ranks only; the order on each problem needs the rankings",
+            )
         )
     settings = study.spec.analysis
     cells = judged_cells(study.data, study.declared)
     cells = score_cells(cells, score=settings.score, normalize=settings.normalize)
     if cells.block.max(initial=1) > 1:
         raise QuemError(
-            [
-                study.mistake(
-                    ("rankings",),
-                    (
-                        "judges ranked the solutions in blocks, and ranks of different blocks "
-                        "make no order of "
-                        "all; take a study with whole rankings"
-                    ),
-                )
-            ]
+            study.mistake(
+                ("rankings",),
+                (
+                    "judges ranked the solutions in blocks, and ranks of different blocks "
+                    "make no order of "
+                    "all; take a study with whole rankings"
+                ),
+            )
         )
     shape = len(cells.judges), len(cells.problems), len(cells.solvers)
     ranks = np.full(shape, np.nan)

@@ -90,7 +90,7 @@ def fit_plackett_luce(
     """
     counted = orders if weights is None else with_weight(orders, weights)
     if not ridge and _is_open(counted, n_solvers):
-        raise QuemError([_NO_MAXIMUM])
+        raise QuemError(_NO_MAXIMUM)
     model = Likelihood([Choices(order, weights) for order in orders], n_solvers, ridge)
     at = model.parameters(start) if start else model.first_guess()
     step, best = np.zeros(0), -np.inf
@@ -105,9 +105,9 @@ def fit_plackett_luce(
         if np.abs(step).max(initial=0.0) < _CLOSE:
             break
     else:
-        raise QuemError([_NO_MAXIMUM])
+        raise QuemError(_NO_MAXIMUM)
     if np.abs(at[n_solvers:]).max(initial=0.0) > _LARGEST_LOG_DELTA:
-        raise QuemError([_NO_MAXIMUM])
+        raise QuemError(_NO_MAXIMUM)
     return model.fitted(at, best)
 
 
@@ -180,7 +180,7 @@ class Likelihood:
             try:
                 return np.asarray(cho_solve(cho_factor(self._information(expected)), gradient))
             except np.linalg.LinAlgError:
-                raise QuemError([_NO_MAXIMUM]) from None
+                raise QuemError(_NO_MAXIMUM) from None
         return self._conjugate(at, gradient, expected)
 
     def fitted(self, at: Floats, value: float) -> PlackettLuce:

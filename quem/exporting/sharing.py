@@ -33,7 +33,7 @@ def shared_copy(study: Study, archive: str) -> tuple[str, str]:
     """Study file and archive with pseudonyms, as ``quem import`` and ``quem analyze`` take them."""
     if study.spec.machines:
         raise QuemError(
-            [study.mistake(("machines",), "transcripts quote solutions; share it with names")]
+            study.mistake(("machines",), "transcripts quote solutions; share it with names")
         )
     # Names could be tried with a draw that can be repeated.
     drawn = pseudonyms_of([study], secrets.token_bytes(32))

@@ -53,17 +53,15 @@ def read_harness(files: list[Path]) -> Collected:
             text = _first(_first(sample.get("resps")))
             if not isinstance(text, str):
                 raise QuemError(
-                    [
-                        Mistake(
-                            str(file),
-                            line,
-                            message=(
-                                "holds likelihoods, not answers: nothing was written in this "
-                                "task; take a "
-                                "task that generates text"
-                            ),
-                        )
-                    ]
+                    Mistake(
+                        str(file),
+                        line,
+                        message=(
+                            "holds likelihoods, not answers: nothing was written in this "
+                            "task; take a "
+                            "task that generates text"
+                        ),
+                    )
                 )
             answer = Answer(place, text.strip(), missing="" if text.strip() else "failed")
             problem = f"{task} {sample.get('doc_id')}"

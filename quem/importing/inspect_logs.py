@@ -59,7 +59,7 @@ def read_logs(logs: list[Path], *, epoch: int = 1) -> Collected:
         for sample in samples:
             _add(collected, log, f"{task}{sample.get('id')}", str(about["model"]), sample, epoch)
     if not collected.answers and collected.left_out:
-        raise QuemError([f"no sample has epoch {epoch}; name another --epoch"])
+        raise QuemError(f"no sample has epoch {epoch}; name another --epoch")
     return collected
 
 

@@ -78,11 +78,7 @@ def _listed(folder: Path, root: Path) -> tuple[list[Path], list[Path]]:
     for path in entries:
         if path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
             raise QuemError(
-                [
-                    Mistake(
-                        str(path), message="is a link out of the folder; put the file itself here"
-                    )
-                ]
+                Mistake(str(path), message="is a link out of the folder; put the file itself here")
             )
     return [p for p in entries if p.is_dir()], [p for p in entries if not p.is_dir()]
 

@@ -64,39 +64,27 @@ def find_entry(name: str, folder: Path, *, code: bool = True) -> Path:
     words = [*module.split("."), *path.split(".")]
     if not colon or not all(word.isidentifier() for word in words):
         raise QuemError(
-            [
-                (
-                    f"{shown(name)} does not name a Python function; write the module and the "
-                    "function in "
-                    "it, such as my_module:my_function"
-                )
-            ]
+            f"{shown(name)} does not name a Python function; write the module and the "
+            "function in "
+            "it, such as my_module:my_function"
         )
     if not code:
         raise QuemError(
-            [
-                (
-                    f"{shown(name)} is Python code, which --no-code (code=False) refuses to run; "
-                    "remove "
-                    "it, or allow code if you trust the study"
-                )
-            ]
+            f"{shown(name)} is Python code, which --no-code (code=False) refuses to run; "
+            "remove "
+            "it, or allow code if you trust the study"
         )
     try:
         file = module_file(folder.resolve(), module.split("."))
     except ImportError as error:
-        raise QuemError([str(error)]) from None
+        raise QuemError(str(error)) from None
     if file is None:
         raise QuemError(
-            [
-                (
-                    f"there is no file {'/'.join(module.split('.'))}.py in the study's folder, "
-                    "and Python "
-                    "is loaded from nowhere else; put your function into a file there, which may "
-                    "import "
-                    "installed libraries"
-                )
-            ]
+            f"there is no file {'/'.join(module.split('.'))}.py in the study's folder, "
+            "and Python "
+            "is loaded from nowhere else; put your function into a file there, which may "
+            "import "
+            "installed libraries"
         )
     return file
 
@@ -115,11 +103,11 @@ def load_entry(name: str, folder: Path, *, called: bool = True) -> Entry:
         if not hasattr(target, word):
             hint = nearest(word, known)
             there = f"; it has {', '.join(known[:10])}" if known and not hint else ""
-            raise QuemError([f"{file} has no {shown(word)}{hint}{there}"])
+            raise QuemError(f"{file} has no {shown(word)}{hint}{there}")
         target = getattr(target, word)
         _refuse_foreign(word, target, code, file)
     if called and not callable(target):
-        raise QuemError([f"{shown(path)} in {file} is not a function or class that can be called"])
+        raise QuemError(f"{shown(path)} in {file} is not a function or class that can be called")
     return Entry(name, target, tuple(code.files()), file.name)
 
 
@@ -133,13 +121,9 @@ def _refuse_foreign(word: str, target: object, code: StudyCode, file: Path) -> N
         return
     if not code.owns(home):
         raise QuemError(
-            [
-                (
-                    f"{shown(word)} in {file} comes from {home}, outside the study's folder; name "
-                    "a "
-                    "function that is written in the file, and call it there"
-                )
-            ]
+            f"{shown(word)} in {file} comes from {home}, outside the study's folder; name "
+            "a "
+            "function that is written in the file, and call it there"
         )
 
 

@@ -67,7 +67,7 @@ def read_delimited(
     text = read_text(path, name, what=what, legacy=True)
     start, delimiter = beginning(text)
     if start == len(text):
-        raise QuemError([Mistake(name, message=f"is empty; it must hold the {what}")])
+        raise QuemError(Mistake(name, message=f"is empty; it must hold the {what}"))
     above = text.count("\n", 0, start)
     reader = csv.reader(_lines(text, start), delimiter=delimiter)
     header: list[list[str]] = []
@@ -91,13 +91,11 @@ def read_delimited(
     except csv.Error as error:
         line = above + reader.line_num
         raise QuemError(
-            [
-                Mistake(
-                    name,
-                    line,
-                    message=f"is not a CSV file: {error}; save it from the spreadsheet again",
-                )
-            ]
+            Mistake(
+                name,
+                line,
+                message=f"is not a CSV file: {error}; save it from the spreadsheet again",
+            )
         ) from None
     header = [[*row, *[""] * width][:width] for row in header]
     return Delimited(
@@ -143,17 +141,15 @@ def _refuse_title(rows: Iterable[list[str]], name: str, line: int) -> None:
     first, second = ([*islice(filled, 2), [], []])[:2]
     if not any(cell.strip() for cell in first[1:]) and any(cell.strip() for cell in second[1:]):
         raise QuemError(
-            [
-                Mistake(
-                    name,
-                    line,
-                    message=(
-                        "the first line has fewer cells than those below; is it a title? remove "
-                        "the "
-                        "lines above the header"
-                    ),
-                )
-            ]
+            Mistake(
+                name,
+                line,
+                message=(
+                    "the first line has fewer cells than those below; is it a title? remove "
+                    "the "
+                    "lines above the header"
+                ),
+            )
         )
 
 
@@ -193,13 +189,11 @@ def parse_columns(
         if unclosed := _UNCLOSED.search(str(error)):
             line = list(islice(_starts(body, delimiter, first_line), int(unclosed[1])))[-1]
             raise QuemError(
-                [
-                    Mistake(
-                        name,
-                        line,
-                        message='a cell begins with a " that never ends; close it or leave it out',
-                    )
-                ]
+                Mistake(
+                    name,
+                    line,
+                    message='a cell begins with a " that never ends; close it or leave it out',
+                )
             ) from None
         return _columns_of_rows(body, delimiter, name, width, first_line)
     columns = [_stripped(cells) for _, cells in frame.items()]
@@ -247,17 +241,15 @@ def _columns_of_rows(
         line = first_line + reader.line_num
     if len(mistakes) == n_filled > 1:
         raise QuemError(
-            [
-                Mistake(
-                    name,
-                    first_line - 1,
-                    message=(
-                        f"the header has fewer cells ({width}) than every line below it; is it a "
-                        "title? "
-                        "or else quote the cells that hold the separator, also as a decimal comma"
-                    ),
-                )
-            ]
+            Mistake(
+                name,
+                first_line - 1,
+                message=(
+                    f"the header has fewer cells ({width}) than every line below it; is it a "
+                    "title? "
+                    "or else quote the cells that hold the separator, also as a decimal comma"
+                ),
+            )
         )
     if mistakes:
         raise QuemError(mistakes)

@@ -37,7 +37,7 @@ def id_text(value: object) -> str:
     if isinstance(value, str):
         return value.strip()
     if isinstance(value, bool) or (isinstance(value, Collection) and not isinstance(value, str)):
-        raise QuemError([f"an id should be a text or a number, and not {value!r}"])
+        raise QuemError(f"an id should be a text or a number, and not {value!r}")
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
@@ -57,23 +57,21 @@ def columns_of_frame(
     for at, title in enumerate(frame.columns):
         own = meaning.get(str(title).casefold().replace(" ", "_").replace("-", "_"))
         if own in found:
-            raise QuemError([Mistake(name, key=str(title), message=f"is a second column {own}")])
+            raise QuemError(Mistake(name, key=str(title), message=f"is a second column {own}"))
         if own is not None:
             found[own] = frame.iloc[:, at].astype(object).tolist()
     if missing := [own for own in required if own not in found]:
         titles = [str(title) for title in frame.columns]
         hint = nearest(missing[0], titles).replace("did you mean", "is it")
         raise QuemError(
-            [
-                Mistake(
-                    name,
-                    message=(
-                        f"column{'s' if missing[1:] else ''} {', '.join(map(repr, missing))} not "
-                        "found; a "
-                        f"DataFrame has the columns {', '.join(required)}{hint}"
-                    ),
-                )
-            ]
+            Mistake(
+                name,
+                message=(
+                    f"column{'s' if missing[1:] else ''} {', '.join(map(repr, missing))} not "
+                    "found; a "
+                    f"DataFrame has the columns {', '.join(required)}{hint}"
+                ),
+            )
         )
     return found
 

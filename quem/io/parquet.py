@@ -34,15 +34,13 @@ def read_parquet(path: Path, name: str, *, what: str) -> Delimited:
         from pyarrow import parquet
     except ImportError:
         raise QuemError(
-            [
-                Mistake(
-                    name,
-                    message=(
-                        'is Parquet, which needs pyarrow; run pip install "quem[parquet]", '
-                        f"or save the {what} as CSV"
-                    ),
-                )
-            ]
+            Mistake(
+                name,
+                message=(
+                    'is Parquet, which needs pyarrow; run pip install "quem[parquet]", '
+                    f"or save the {what} as CSV"
+                ),
+            )
         ) from None
     try:
         with parquet.ParquetFile(path) as opened:
@@ -55,19 +53,15 @@ def read_parquet(path: Path, name: str, *, what: str) -> Delimited:
             n_rows = file.metadata.num_rows
     except FileNotFoundError:
         raise QuemError(
-            [Mistake(name, message=f"file not found; check the name of the {what}")]
+            Mistake(name, message=f"file not found; check the name of the {what}")
         ) from None
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0]
         raise QuemError(
-            [
-                Mistake(
-                    name,
-                    message=(
-                        f"cannot be read as Parquet: {reason}; save the {what} again, or as CSV"
-                    ),
-                )
-            ]
+            Mistake(
+                name,
+                message=(f"cannot be read as Parquet: {reason}; save the {what} again, or as CSV"),
+            )
         ) from None
     from quem.io.delimited import Delimited
 

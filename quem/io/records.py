@@ -63,7 +63,7 @@ def read_records(
     """
     text = read_text(path, name, what=what).removeprefix("\ufeff")
     if not text.strip():
-        raise QuemError([Mistake(name, message=f"is empty; it must hold the {what}")])
+        raise QuemError(Mistake(name, message=f"is empty; it must hold the {what}"))
     if is_json_lines(path):
         numbered = [(at, line) for at, line in enumerate(text.split("\n"), 1) if line.strip()]
         entries = [_parsed(line, name, at) for at, line in numbered]
@@ -76,11 +76,11 @@ def read_records(
     if len(records.entries) < len(entries):
         at = next(at for at, entry in enumerate(entries) if not isinstance(entry, dict))
         raise QuemError(
-            [Mistake(name, records.lines()[at], message=f"must be a record such as {example}")]
+            Mistake(name, records.lines()[at], message=f"must be a record such as {example}")
         )
     if not entries:
         raise QuemError(
-            [Mistake(name, message=f"must hold the {what} as a list of records such as {example}")]
+            Mistake(name, message=f"must hold the {what} as a list of records such as {example}")
         )
     return records
 
@@ -100,10 +100,10 @@ def _parsed(text: str, name: str, line: int) -> object:
     except json.JSONDecodeError as error:
         message = f"is not valid JSON: {error.msg.lower()}{remedy}"
         at = Mistake(name, line or error.lineno, error.colno, message=message)
-        raise QuemError([at]) from None
+        raise QuemError(at) from None
     except (ValueError, RecursionError) as error:
         raise QuemError(
-            [Mistake(name, line, message=f"is not valid JSON: {error}{remedy}")]
+            Mistake(name, line, message=f"is not valid JSON: {error}{remedy}")
         ) from None
 
 

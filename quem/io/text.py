@@ -48,19 +48,17 @@ def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
         if not text:
             line = raw.count(b"\n", 0, error.start) + 1
             raise QuemError(
-                [
-                    Mistake(
-                        name,
-                        line,
-                        message=f"is not {encoding.upper()} text; save the {what} as UTF-8",
-                    )
-                ]
+                Mistake(
+                    name,
+                    line,
+                    message=f"is not {encoding.upper()} text; save the {what} as UTF-8",
+                )
             ) from None
     text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise QuemError(
-            [Mistake(name, line, message=f"holds binary data; the {what} must be a text file")]
+            Mistake(name, line, message=f"holds binary data; the {what} must be a text file")
         )
     return text
 
@@ -129,4 +127,4 @@ def _legacy_text(raw: bytes) -> str:
 
 
 def _refusal(name: str, message: str) -> QuemError:
-    return QuemError([Mistake(name, message=message)])
+    return QuemError(Mistake(name, message=message))

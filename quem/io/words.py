@@ -33,7 +33,7 @@ def read_words(
     lines = text.split("\n")
     first = next((line for line in lines if line.strip()), "")
     if not first:
-        raise QuemError([Mistake(name, message=f"is empty; it must hold the {what}")])
+        raise QuemError(Mistake(name, message=f"is empty; it must hold the {what}"))
     words = first.split()
     if any(mark in first for mark in ",;|") or len(words) < len(fields) - 1:
         return None

@@ -86,13 +86,11 @@ def _inference(tables: Sequence[ScoreTable], level: object) -> dict[str, Any]:
     if level is None and len(levels) > 1:
         each = " and ".join(f"{level:g} ({name})" for level, name in levels.items())
         raise QuemError(
-            [
-                Mistake(
-                    "",
-                    key="level",
-                    message=f"the studies ask for different levels: {each}; give one by --level",
-                )
-            ]
+            Mistake(
+                "",
+                key="level",
+                message=f"the studies ask for different levels: {each}; give one by --level",
+            )
         )
     return tables[0].inference._asdict()
 

@@ -170,7 +170,7 @@ def chosen(
     ids = [entry.id for entry in table.entries]
     rows = [at for at, name in enumerate(ids) if not systems or name in systems]
     if len(rows) < 2:  # noqa: PLR2004  a comparison is of two
-        raise QuemError([_too_few(table, rows)])
+        raise QuemError(_too_few(table, rows))
     wanted = dict.fromkeys([*(measures or names), *([headline] if headline else [])])
     return table.of(entries=rows, measures=_places(names, wanted), headline=headline)
 

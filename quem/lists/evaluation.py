@@ -232,18 +232,14 @@ def _computed(wanted: Measure, lists: Lists) -> Outcome:
     except QuemError:
         raise
     except Exception as error:
-        raise QuemError([f"{wanted.name}: its definition {raised(error)}"]) from error
+        raise QuemError(f"{wanted.name}: its definition {raised(error)}") from error
     shapes = {values.shape, *(at.shape for at, _ in where)}
     if shapes != {(len(lists),)}:
         raise QuemError(
-            [
-                (
-                    f"{wanted.name}: its definition gives arrays of shape "
-                    f"{', '.join(map(str, sorted(shapes)))} for {len(lists)} lists; it should "
-                    "give a "
-                    "score of each"
-                )
-            ]
+            f"{wanted.name}: its definition gives arrays of shape "
+            f"{', '.join(map(str, sorted(shapes)))} for {len(lists)} lists; it should "
+            "give a "
+            "score of each"
         )
     # Scores that are not numbers are undefined, also where no reason is given.
     return values, (*where, (np.isnan(values), "the definition gives no value"))
@@ -266,7 +262,7 @@ def _measures(measures: Iterable[Chosen]) -> tuple[Measure, ...]:
     if mistakes:
         raise QuemError(mistakes)
     if not chosen:
-        raise QuemError(["no measure is named; name one such as AP"])
+        raise QuemError("no measure is named; name one such as AP")
     return tuple(chosen.values())
 
 
@@ -274,17 +270,15 @@ def _check(run: object, truth: object, ties: str) -> None:
     for value, what in ((run, "run"), (truth, "ground truth")):
         if not isinstance(value, Mapping):
             raise QuemError(
-                [(f"the {what} should be a dict of query to list, and not {type(value).__name__}")]
+                f"the {what} should be a dict of query to list, and not {type(value).__name__}"
             )
     run, truth = cast("Mapping[Any, Any]", run), cast("Mapping[Any, Any]", truth)
     if ties not in {"given", "id", "expected"}:
-        raise QuemError([f"ties: should be given, id, or expected, and not {ties!r}"])
+        raise QuemError(f"ties: should be given, id, or expected, and not {ties!r}")
     if not truth:
-        raise QuemError(["the ground truth has no query"])
+        raise QuemError("the ground truth has no query")
     if run and not any(query in truth for query in run):
-        raise QuemError(
-            ["run and ground truth have no query in common; check how queries are named"]
-        )
+        raise QuemError("run and ground truth have no query in common; check how queries are named")
 
 
 def _parts(

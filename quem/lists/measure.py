@@ -69,7 +69,7 @@ class Parameter:
             or (high is not None and isinstance(value, int | float) and value > high)
         )
         if wrong:
-            raise QuemError([f"{self.name}: should be {self.allowed}, and not {argument!r}"])
+            raise QuemError(f"{self.name}: should be {self.allowed}, and not {argument!r}")
         return value
 
     def _converted(self, argument: object) -> Value:

@@ -74,12 +74,8 @@ def define(
     name = name or getattr(function, "__name__", "")
     if not name or name == "<lambda>":
         raise QuemError(
-            [
-                (
-                    f"{function!r} has no name; give the measure one, as in "
-                    'quem.lists.define(function, name="novelty")'
-                )
-            ]
+            f"{function!r} has no name; give the measure one, as in "
+            'quem.lists.define(function, name="novelty")'
         )
     takes, parameters = _parameters(function, name)
     lines = (inspect.getdoc(function) or "").strip().splitlines()
@@ -110,7 +106,7 @@ def _parameters(
         return frozenset(), (TOP,)
     by_place = [p for p in signature if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if len(by_place) < 2 and not any(p.kind is p.VAR_POSITIONAL for p in signature):  # noqa: PLR2004
-        raise QuemError([f"{name}: the function should take a list and its ground truth: {CALL}"])
+        raise QuemError(f"{name}: the function should take a list and its ground truth: {CALL}")
     takes: set[str] = set()
     parameters = [TOP]
     mistakes = []
@@ -169,7 +165,7 @@ class _ListByList:
         except (Exception, SystemExit) as error:
             why = str(error) if isinstance(error, _NotANumber) else raised(error)
             raise QuemError(
-                [f"{self.name}: query {lists.queries[query]!r}: the function {why}"]
+                f"{self.name}: query {lists.queries[query]!r}: the function {why}"
             ) from error
         return total / count
 

@@ -117,12 +117,12 @@ def properties(by: Chosen, max_length: int = 5) -> Properties:
     """
     if isinstance(max_length, bool) or not isinstance(max_length, int) or max_length < 1:
         raise QuemError(
-            [f"max_length: should be a whole number of at least 1, and not {max_length!r}"]
+            f"max_length: should be a whole number of at least 1, and not {max_length!r}"
         )
     chosen = measure(by)
     if chosen.definition.better == "lower":
         raise QuemError(
-            [f"{chosen}: lower is better, and the properties are of measures where higher is"]
+            f"{chosen}: lower is better, and the properties are of measures where higher is"
         )
     lists = option_lists(max_length)
     gain = _scores(chosen, lists)
@@ -173,5 +173,5 @@ def _scores(chosen: Measure, lists: list[str]) -> NDArray[np.float64]:
     }
     scores = evaluate(run, {kind: ["c"] for kind in lists}, [chosen])
     for query, name, reason in scores.undefined():
-        raise QuemError([f"{name}: has no score for the list {query}: {reason}"])
+        raise QuemError(f"{name}: has no score for the list {query}: {reason}")
     return scores.values[:, 0]

@@ -64,12 +64,7 @@ def definition(name: str, own: Mapping[str, Definition] | None = None) -> Defini
     if name.casefold() not in known:
         names = [entry.name for entry in known.values()]
         raise QuemError(
-            [
-                (
-                    f"there is no measure {name!r}{nearest(name, names) or ';'} `quem measures` "
-                    "lists them"
-                )
-            ]
+            f"there is no measure {name!r}{nearest(name, names) or ';'} `quem measures` lists them"
         )
     return known[name.casefold()]
 
@@ -81,7 +76,7 @@ def is_own(one: Definition) -> bool:
 
 def _checked(one: Definition) -> Definition:
     if one.name.casefold() in _FOLDED and is_own(one):
-        raise QuemError([f"{one.name} is the name of a measure of quem; give yours another name"])
+        raise QuemError(f"{one.name} is the name of a measure of quem; give yours another name")
     return one
 
 
@@ -96,7 +91,7 @@ def own_definition(
 ) -> Definition:
     """Make a measure of what a study names: a function, or a definition."""
     if isinstance(target, type) or not (callable(target) or isinstance(target, Definition)):
-        raise QuemError([f"is not a measure; name a {CALL} or a quem.lists.Definition"])
+        raise QuemError(f"is not a measure; name a {CALL} or a quem.lists.Definition")
     found = target if isinstance(target, Definition) else define(target, name=name)
     changed = {"better": better, "low": low, "high": high, "citation": citation or None}
     given: dict[str, Any] = {key: value for key, value in changed.items() if value is not None}
@@ -139,12 +134,7 @@ def measure(
     split = split_spelling(spelling) if isinstance(spelling, str) else None
     if split is None:
         raise QuemError(
-            [
-                (
-                    f"{spelling!r} is not a measure; write it like AP, AP@10, RBP(p=0.8) or "
-                    "AP(rel=2)@10"
-                )
-            ]
+            f"{spelling!r} is not a measure; write it like AP, AP@10, RBP(p=0.8) or AP(rel=2)@10"
         )
     name, spelled = split
     return definition(name, own).with_values({**spelled, **values})
@@ -195,7 +185,7 @@ def read_items(entries: Items, *, best_first: bool) -> tuple[dict[Hashable, floa
         # A Series of pandas is like a mapping, and yields its values, not its keys.
         return _unique(list(entries.keys()), list(entries.items())), True
     if isinstance(entries, str | bytes) or not isinstance(entries, Iterable):
-        raise QuemError([f"should be a dict or a list of items, and not {entries!r}"])
+        raise QuemError(f"should be a dict or a list of items, and not {entries!r}")
     items = list(entries)
     pairs = bool(items) and all(isinstance(i, tuple | list) and len(i) == _PAIR for i in items)
     names = [item[0] for item in items] if pairs else items
@@ -210,9 +200,9 @@ def _unique(names: list[Any], pairs: Iterable[Any]) -> dict[Hashable, Any]:
         read: dict[Hashable, Any] = dict(pairs)
     except TypeError:
         raise QuemError(
-            ["an item should be a name such as a text, or a pair of name and score"]
+            "an item should be a name such as a text, or a pair of name and score"
         ) from None
     if len(read) < len(names):
         twice = sorted({str(name) for name in names if names.count(name) > 1})
-        raise QuemError([f"{', '.join(twice)}: is more than once in the list"])
+        raise QuemError(f"{', '.join(twice)}: is more than once in the list")
     return read

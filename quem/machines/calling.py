@@ -197,7 +197,7 @@ class Endpoint:
         try:
             import httpx
         except ImportError:
-            raise QuemError([ADVICE]) from None
+            raise QuemError(ADVICE) from None
         self._machine = machine
         self._key = "" if replay else _key(machine)
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
@@ -336,7 +336,7 @@ def _key(machine: Machine) -> str:
         return key
     message = f"{machine.id} needs its key in the environment variable {machine.key_env}"
     message += ", and what is there is no key: keys are in ASCII, without blanks" if key else ""
-    raise QuemError([Mistake("", key="machines.key_env", message=message)])
+    raise QuemError(Mistake("", key="machines.key_env", message=message))
 
 
 def _number(value: object) -> int | None:

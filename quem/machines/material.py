@@ -66,12 +66,10 @@ def solution_pieces(solution: Solution, *, images: bool) -> list[Piece]:
         if gone in part.html:
             name = f"{solution.solver} on {solution.problem}"
             raise QuemError(
-                [
-                    Mistake(
-                        solution.files[0].name,
-                        message=f"{name} cannot be shown; `quem check` says why",
-                    )
-                ]
+                Mistake(
+                    solution.files[0].name,
+                    message=f"{name} cannot be shown; `quem check` says why",
+                )
             )
         if len(shown) > 1:
             pieces.append(Piece(part.name))
@@ -122,7 +120,7 @@ def _markdown() -> Callable[[str], str]:
     try:
         from markdownify import markdownify
     except ImportError:
-        raise QuemError([ADVICE]) from None
+        raise QuemError(ADVICE) from None
 
     def convert(html: str) -> str:
         text = markdownify(

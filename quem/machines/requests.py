@@ -53,15 +53,11 @@ def read_prompt(path: Path, name: str) -> str:
     text = read_text(path, name, what="prompt")
     if missing := [needed for needed in _NEEDED if needed not in text]:
         raise QuemError(
-            [
-                Mistake(
-                    name,
-                    key="machine.prompt",
-                    message=(
-                        f"the prompt lacks {' and '.join(missing)}, which quem fills in; add it"
-                    ),
-                )
-            ]
+            Mistake(
+                name,
+                key="machine.prompt",
+                message=(f"the prompt lacks {' and '.join(missing)}, which quem fills in; add it"),
+            )
         )
     return text
 

@@ -58,13 +58,11 @@ class Judged:
                 return machine
         known = ", ".join(machine.id for machine in self.spec.machines) or "none"
         raise QuemError(
-            [
-                Mistake(
-                    self.name,
-                    key="machines",
-                    message=f"there is no machine judge {judge!r}; the study file has {known}",
-                )
-            ]
+            Mistake(
+                self.name,
+                key="machines",
+                message=f"there is no machine judge {judge!r}; the study file has {known}",
+            )
         )
 
 
@@ -159,16 +157,14 @@ def judged_study(path: Path, *, sandboxed: bool = True) -> Judged:
         raise QuemError(mistakes)
     if not draft.spec.machines:
         raise QuemError(
-            [
-                Mistake(
-                    draft.name,
-                    key="machines",
-                    message=(
-                        "declares no machine judge; add one, such as {id: M1, command: [python, "
-                        "judge.py]}"
-                    ),
-                )
-            ]
+            Mistake(
+                draft.name,
+                key="machines",
+                message=(
+                    "declares no machine judge; add one, such as {id: M1, command: [python, "
+                    "judge.py]}"
+                ),
+            )
         )
     prompt = default_prompt()
     if draft.spec.machine and draft.spec.machine.prompt:
@@ -396,7 +392,7 @@ class _Maker:
         if nobody or error.final:
             # Before the next call begins in this thread.
             self._limits.stopped.set()
-            raise QuemError([f"{self._planned.machine.id}: {error}"])
+            raise QuemError(f"{self._planned.machine.id}: {error}")
         return Call(
             problem=task.problem,
             block=task.block,

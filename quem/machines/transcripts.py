@@ -39,12 +39,10 @@ class Transcripts:
             known = None
         if not isinstance(known, dict) or not {"status", "answer", "ranked"} <= known.keys():
             raise QuemError(
-                [
-                    Mistake(
-                        str(path),
-                        message="is damaged; move it elsewhere, so that the call is made again",
-                    )
-                ]
+                Mistake(
+                    str(path),
+                    message="is damaged; move it elsewhere, so that the call is made again",
+                )
             )
         return known
 

@@ -45,7 +45,7 @@ def receiver_of(to: Addressee) -> Address:
     try:
         return Address(to.name, addr_spec=to.email)
     except (ValueError, IndexError, MessageError):
-        raise QuemError(["the name or the email address can be in no letter; correct it"]) from None
+        raise QuemError("the name or the email address can be in no letter; correct it") from None
 
 
 def message_of(stored: StoredLetter, letter: Letter, sender: Address) -> EmailMessage:
@@ -59,7 +59,7 @@ def message_of(stored: StoredLetter, letter: Letter, sender: Address) -> EmailMe
             message["Reply-To"] = Address(addr_spec=letter.reply_to)
     except (ValueError, IndexError, MessageError):
         raise QuemError(
-            ["the subject or the organizer's address can be in no letter; correct it"]
+            "the subject or the organizer's address can be in no letter; correct it"
         ) from None
     message["Date"] = format_datetime(now())
     message["Message-ID"] = f"<{stored.message_id}@{sender.domain}>"

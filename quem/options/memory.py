@@ -91,7 +91,7 @@ def evaluate(
         raise QuemError(mistakes)
     table = _table(lists)
     if not len(table):
-        raise QuemError([Mistake(_LISTS, message="holds no list")])
+        raise QuemError(Mistake(_LISTS, message="holds no list"))
     assembled, mistakes = assemble([(table, "")], key, [])
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
@@ -125,14 +125,12 @@ def _questions(correct: object) -> list[dict[str, Any]]:
         rows = [(question, option, "") for question, option in correct.items()]
     else:
         raise QuemError(
-            [
-                Mistake(
-                    "correct",
-                    message=(
-                        f"should be a dict of question to option, and not {type(correct).__name__}"
-                    ),
-                )
-            ]
+            Mistake(
+                "correct",
+                message=(
+                    f"should be a dict of question to option, and not {type(correct).__name__}"
+                ),
+            )
         )
     questions, mistakes = [], []
     for question, option, title in rows:
@@ -156,7 +154,7 @@ def _correct(option: object) -> list[str]:
     several = isinstance(option, list | tuple | set | frozenset)
     options = [id_text(one) for one in (option if several else [option])]  # type: ignore[attr-defined]
     if not options:
-        raise QuemError(["has no correct option; add it"])
+        raise QuemError("has no correct option; add it")
     # A set has no order.
     return sorted(options) if isinstance(option, set | frozenset) else options
 
@@ -168,15 +166,13 @@ def _table(lists: object) -> SourceTable[Any]:
         columns = _columns_of_lists(lists)
     else:
         raise QuemError(
-            [
-                Mistake(
-                    _LISTS,
-                    message=(
-                        "should be a DataFrame, or a dict of system to lists, not "
-                        f"{type(lists).__name__}"
-                    ),
-                )
-            ]
+            Mistake(
+                _LISTS,
+                message=(
+                    "should be a DataFrame, or a dict of system to lists, not "
+                    f"{type(lists).__name__}"
+                ),
+            )
         )
     return rows_table(_LISTS, columns, _IDS, _row_name)
 
@@ -198,7 +194,7 @@ def _columns_of_lists(lists: Mapping[Any, Any]) -> dict[str, list[Any]]:
             try:
                 pair = id_text(system), id_text(question)
                 if pair in seen:
-                    raise QuemError(["is there twice"])  # noqa: TRY301  told with the others
+                    raise QuemError("is there twice")  # noqa: TRY301  told with the others
                 seen.add(pair)
                 items, scored = read_items(entries, best_first=True)
             except QuemError as error:

@@ -191,13 +191,10 @@ def _refuse_few(
         if len(kept) < fewest:
             left = f" (left out: {why})" if why and section != "problems" else ""
             raise QuemError(
-                [
-                    draft.document.mistake(
-                        (section,),
-                        f"a panel needs {fewest} {noun} at least, and {len(kept)} can be "
-                        f"used{left}",
-                    )
-                ]
+                draft.document.mistake(
+                    (section,),
+                    f"a panel needs {fewest} {noun} at least, and {len(kept)} can be used{left}",
+                )
             )
 
 
@@ -244,7 +241,7 @@ def _sheet(sheet: Sheet, folder: str, files: dict[str, bytes]) -> str:
             files[f"{folder}/{file.inner}"] = file.path.read_bytes()
         except OSError as error:
             raise QuemError(
-                [Mistake(file.name, message=f"cannot be read: {error.strerror or error}")]
+                Mistake(file.name, message=f"cannot be read: {error.strerror or error}")
             ) from None
     return f"{folder}/{sheet.files[0].inner}"
 

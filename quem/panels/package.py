@@ -169,16 +169,13 @@ def read_panel(path: Path) -> ReferencePanel:
     name = f"{path}/{_SPEC}"
     document = parse_document(_text(files, _SPEC, path), name)
     if not isinstance(document.content, dict):
-        raise QuemError([Mistake(name, 1, 1, message=f"is not a mapping; {_AGAIN}")])
+        raise QuemError(Mistake(name, 1, 1, message=f"is not a mapping; {_AGAIN}"))
     if (version := document.content.get("format")) != "1":
         raise QuemError(
-            [
-                document.mistake(
-                    ("format",),
-                    f"is of format {version}, which this version of quem does not read; update "
-                    "quem",
-                )
-            ]
+            document.mistake(
+                ("format",),
+                f"is of format {version}, which this version of quem does not read; update quem",
+            )
         )
     spec, mistakes = validate(PanelSpec, document)
     if spec is None:
@@ -237,7 +234,7 @@ def _read_ranks(text: str, name: str, spec: PanelSpec) -> dict[tuple[str, str], 
     try:
         rows = list(csv.reader(io.StringIO(text)))
     except csv.Error as error:
-        raise QuemError([Mistake(name, message=f"is damaged: {error}; {_AGAIN}")]) from None
+        raise QuemError(Mistake(name, message=f"is damaged: {error}; {_AGAIN}")) from None
     people = {person.id for person in spec.people}
     ranks: dict[tuple[str, str], dict[str, float]] = {
         (judge, problem.id): {} for judge in spec.judges for problem in spec.problems
@@ -252,13 +249,11 @@ def _read_ranks(text: str, name: str, spec: PanelSpec) -> dict[tuple[str, str], 
             is_known = False
         if not is_known:
             raise QuemError(
-                [
-                    Mistake(
-                        name,
-                        line,
-                        message=f"does not rank one of the people by one of the judges; {_AGAIN}",
-                    )
-                ]
+                Mistake(
+                    name,
+                    line,
+                    message=f"does not rank one of the people by one of the judges; {_AGAIN}",
+                )
             )
     for (judge, problem), of in ranks.items():
         values = sorted(of.values())
@@ -268,14 +263,12 @@ def _read_ranks(text: str, name: str, spec: PanelSpec) -> dict[tuple[str, str], 
         )
         if of.keys() != people or not is_order:
             raise QuemError(
-                [
-                    Mistake(
-                        name,
-                        message=(
-                            f"{judge} on {problem}: these ranks do not order all people; {_AGAIN}"
-                        ),
-                    )
-                ]
+                Mistake(
+                    name,
+                    message=(
+                        f"{judge} on {problem}: these ranks do not order all people; {_AGAIN}"
+                    ),
+                )
             )
     return ranks
 

@@ -31,7 +31,7 @@ def drawn_anchors(
 ) -> dict[str, tuple[str, ...]]:
     """Draw the anchors of each problem for systems that are judged together."""
     if count < FEWEST_ANCHORS:
-        raise QuemError([f"--anchors {count} is too few; use {FEWEST_ANCHORS} or more"])
+        raise QuemError(f"--anchors {count} is too few; use {FEWEST_ANCHORS} or more")
     anchors = {}
     for problem in panel.problems:
         levels = panel.consensus(problem)
@@ -39,12 +39,8 @@ def drawn_anchors(
         # Each of the people is placed among others, so that one more is needed.
         if count >= len(able):
             raise QuemError(
-                [
-                    (
-                        f"{len(able)} people have a solution of {problem}, so that there can be "
-                        f"{len(able) - 1} anchors at most, not {count}"
-                    )
-                ]
+                f"{len(able)} people have a solution of {problem}, so that there can be "
+                f"{len(able) - 1} anchors at most, not {count}"
             )
         anchors[problem] = draw_anchors(able, count, seed_of(panel.digest, problem, systems))
     return anchors

@@ -147,7 +147,7 @@ def make_plan(
     requested = plan_settings(settings)
     components = _components(pilot) if pilot else None
     if components and requested.noise:
-        raise QuemError(["noise: a pilot gives the SDs; leave noise out"])
+        raise QuemError("noise: a pilot gives the SDs; leave noise out")
     noise, source, replaced = _noise(requested, components)
     systems = requested.systems or max(
         2 if requested.power_for else 1, len(pilot.spec.systems) if pilot else 0
@@ -259,43 +259,37 @@ def _components(pilot: Study) -> PilotNoise:
     """Estimate the noise of a pilot from the ranks of its subjects."""
     if pilot.panel:
         raise QuemError(
-            [
-                pilot.mistake(
-                    ("panel",),
-                    (
-                        "the pilot is placed on a panel, and only some of its people were ranked; "
-                        "take the "
-                        f"study that the panel was made of, {_BY_HAND}"
-                    ),
-                )
-            ]
+            pilot.mistake(
+                ("panel",),
+                (
+                    "the pilot is placed on a panel, and only some of its people were ranked; "
+                    "take the "
+                    f"study that the panel was made of, {_BY_HAND}"
+                ),
+            )
         )
     if isinstance(pilot.data, PrintedAverages):
         raise QuemError(
-            [
-                pilot.mistake(
-                    ("rankings",),
-                    (
-                        "the pilot has only average ranks, which do not separate the SDs of "
-                        "judges and people; "
-                        f"give the single ranks, {_BY_HAND}"
-                    ),
-                )
-            ]
+            pilot.mistake(
+                ("rankings",),
+                (
+                    "the pilot has only average ranks, which do not separate the SDs of "
+                    "judges and people; "
+                    f"give the single ranks, {_BY_HAND}"
+                ),
+            )
         )
     cells = judged_cells(pilot.data, pilot.declared)
     if cells.block.max(initial=1) > 1:
         raise QuemError(
-            [
-                pilot.mistake(
-                    ("rankings",),
-                    (
-                        "the pilot was judged in blocks, and ranks of different blocks do not "
-                        "compare; plan "
-                        f"from one judged in whole groups, {_BY_HAND}"
-                    ),
-                )
-            ]
+            pilot.mistake(
+                ("rankings",),
+                (
+                    "the pilot was judged in blocks, and ranks of different blocks do not "
+                    "compare; plan "
+                    f"from one judged in whole groups, {_BY_HAND}"
+                ),
+            )
         )
     # In smaller groups ranks are smaller; that is no noise.
     cells = score_cells(cells, score="rank", normalize="expected")
@@ -311,15 +305,13 @@ def _components(pilot: Study) -> PilotNoise:
         return estimate_components(ranks, experience[there])
     except ComponentsError as error:
         raise QuemError(
-            [
-                pilot.mistake(
-                    ("rankings",),
-                    (
-                        f"the SDs cannot be estimated from the pilot: {error}; use another pilot, "
-                        f"{_BY_HAND}"
-                    ),
-                )
-            ]
+            pilot.mistake(
+                ("rankings",),
+                (
+                    f"the SDs cannot be estimated from the pilot: {error}; use another pilot, "
+                    f"{_BY_HAND}"
+                ),
+            )
         ) from None
 
 

@@ -49,16 +49,14 @@ def read_wide(path: Path, name: str, declared: Declared) -> SourceTable[str]:
     heads, warnings = _one_row_heads(table) if one_row else _two_row_heads(table, declared)
     if not heads:
         raise QuemError(
-            [
-                Mistake(
-                    name,
-                    table.header_lines[0],
-                    message=(
-                        "no column names a judge and a problem; see the layouts in "
-                        "docs/reference/study-file.md"
-                    ),
-                )
-            ]
+            Mistake(
+                name,
+                table.header_lines[0],
+                message=(
+                    "no column names a judge and a problem; see the layouts in "
+                    "docs/reference/study-file.md"
+                ),
+            )
         )
 
     lines = table.lines()
@@ -104,7 +102,7 @@ def _refuse_other_header(table: Delimited, declared: Declared) -> None:
             "row, as in J1:P1"
         )
     if message:
-        raise QuemError([Mistake(table.name, table.header_lines[-1], message=message)])
+        raise QuemError(Mistake(table.name, table.header_lines[-1], message=message))
 
 
 def _first_rows(table: Delimited, lines: list[int]) -> tuple[list[int], list[Mistake]]:

@@ -80,14 +80,10 @@ def read_preflib(
     """
     if path.suffix.lower() not in _ENDINGS:
         raise QuemError(
-            [
-                Mistake(
-                    name,
-                    message=(
-                        f"is not a PrefLib file of strict or tied orders ({', '.join(_ENDINGS)})"
-                    ),
-                )
-            ]
+            Mistake(
+                name,
+                message=(f"is not a PrefLib file of strict or tied orders ({', '.join(_ENDINGS)})"),
+            )
         )
     names: dict[str, str] = {}
     orders: list[Order] = []

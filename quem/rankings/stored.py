@@ -85,16 +85,14 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
     if not status.is_shown and not reveal:
         now = "on trial: it has not opened" if status.state == "trial" else status.state
         raise QuemError(
-            [
-                Mistake(
-                    file.name,
-                    message=(
-                        f"the judging session is still {now}; close it in the dashboard (quem "
-                        "serve), or "
-                        "give --reveal, which is logged"
-                    ),
-                )
-            ]
+            Mistake(
+                file.name,
+                message=(
+                    f"the judging session is still {now}; close it in the dashboard (quem "
+                    "serve), or "
+                    "give --reveal, which is logged"
+                ),
+            )
         )
     if reveal and status.state != "closed":
         with store.write() as c:
@@ -107,15 +105,13 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
         noted = noteworthy(c, study_id)
     if not any(one.state.ranks() for one in rankings):
         raise QuemError(
-            [
-                Mistake(
-                    file.name,
-                    message=(
-                        f"no ranking is submitted yet in {store.place.name}; judges have to "
-                        "submit first"
-                    ),
-                )
-            ]
+            Mistake(
+                file.name,
+                message=(
+                    f"no ranking is submitted yet in {store.place.name}; judges have to "
+                    "submit first"
+                ),
+            )
         )
     warnings = [*_changed(file, shown, answered), *removed, *_event_warnings(noted)]
     if status.state != "closed":

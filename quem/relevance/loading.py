@@ -85,18 +85,16 @@ def load_relevance(
     names = names_of(draft.spec)
     if twice := _twice(names):
         raise QuemError(
-            [
-                draft.document.mistake(
-                    ("candidates",),
-                    f"{' and '.join(twice)} are the same case of the same query; keep one",
-                )
-            ]
+            draft.document.mistake(
+                ("candidates",),
+                f"{' and '.join(twice)} are the same case of the same query; keep one",
+            )
         )
     judged = _judged(draft, draft.spec, qrels)
     warnings: list[StudyWarning] = []
     if draft.spec.judgments:
         if wrong := draft.not_there(("judgments",), draft.spec.judgments):
-            raise QuemError([wrong])
+            raise QuemError(wrong)
         table = draft.beside(draft.spec.judgments)
         judgments = read_judgments(*table, len(draft.spec.grades), names.values())
     else:
@@ -133,17 +131,15 @@ def _of_session(
     store = session_of_study(session, spec.id)
     if store is None:
         raise QuemError(
-            [
-                Mistake(
-                    draft.name,
-                    message=(
-                        f"there is no judging session of this study in {session.place.name}; "
-                        "`quem serve` "
-                        "starts one, --database names another place, and `judgments` a table "
-                        "instead"
-                    ),
-                )
-            ]
+            Mistake(
+                draft.name,
+                message=(
+                    f"there is no judging session of this study in {session.place.name}; "
+                    "`quem serve` "
+                    "starts one, --database names another place, and `judgments` a table "
+                    "instead"
+                ),
+            )
         )
     from quem.store.engine import clear_refusals
 
@@ -160,12 +156,10 @@ def _of_session(
     )
     if np.isnan(judgments.first).all():
         raise QuemError(
-            [
-                Mistake(
-                    draft.name,
-                    message="judges could not judge any candidate, so there is nothing to analyze",
-                )
-            ]
+            Mistake(
+                draft.name,
+                message="judges could not judge any candidate, so there is nothing to analyze",
+            )
         )
     return judgments, read.warnings
 
@@ -175,7 +169,7 @@ def _judged(draft: RelevanceFile, spec: RelevanceSpec, qrels: QrelsReader) -> di
     if not spec.judged:
         return {}
     if wrong := draft.not_there(("judged",), spec.judged):
-        raise QuemError([wrong])
+        raise QuemError(wrong)
     rows = list(qrels(*draft.beside(spec.judged)))
     if mistakes := list(_unfit(draft, rows)):
         raise QuemError(mistakes)

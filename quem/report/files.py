@@ -148,7 +148,7 @@ def report_files(
     from quem.report.tables import table_files
 
     if unknown := [name for name in figures if name not in FORMATS]:
-        raise QuemError([f"figures: there is no format {unknown[0]!r}; use {', '.join(FORMATS)}"])
+        raise QuemError(f"figures: there is no format {unknown[0]!r}; use {', '.join(FORMATS)}")
     files: dict[str, bytes] = {}
     svgs = {}
     for stem, figure in result.figures().items():
@@ -195,12 +195,10 @@ def write_files(folder: Path, files: Mapping[str, Content], keep: Iterable[Path]
             parts[name].replace(folder / name)
     except OSError as error:
         raise QuemError(
-            [
-                Mistake(
-                    str(folder),
-                    message=f"cannot be written: {error.strerror or error}; name another folder",
-                )
-            ]
+            Mistake(
+                str(folder),
+                message=f"cannot be written: {error.strerror or error}; name another folder",
+            )
         ) from None
     finally:
         if folder.is_dir():
@@ -232,4 +230,4 @@ def _is_one_of(path: Path, others: Iterable[Path]) -> bool:
 
 def _refuse_file(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
-        raise QuemError([Mistake(str(folder), message="is a file; name a folder to write to")])
+        raise QuemError(Mistake(str(folder), message="is a file; name a folder to write to"))

@@ -70,7 +70,7 @@ def refuse_formats(formats: Iterable[str]) -> None:
     """Refuse formats that there are not."""
     for name in formats:
         if name not in FORMATS:
-            raise QuemError([f"tables: there is no format {name!r}; use {', '.join(FORMATS)}"])
+            raise QuemError(f"tables: there is no format {name!r}; use {', '.join(FORMATS)}")
 
 
 def table_names(stems: Iterable[str]) -> Iterator[str]:

@@ -167,18 +167,16 @@ def _read_base(
     own = _id_column(table.columns, id_name)
     if not own:
         raise QuemError(
-            [
-                Mistake(
-                    name,
-                    1,
-                    message=(
-                        f"column {shown(id_name)} with the ids of the {what} not found"
-                        f"{nearest(id_name, table.columns)}; name it, as in {{file: ..., id: "
-                        f"NAME}}; the "
-                        f"columns are {', '.join(list(table.columns)[:MOST_NAMED])}"
-                    ),
-                )
-            ]
+            Mistake(
+                name,
+                1,
+                message=(
+                    f"column {shown(id_name)} with the ids of the {what} not found"
+                    f"{nearest(id_name, table.columns)}; name it, as in {{file: ..., id: "
+                    f"NAME}}; the "
+                    f"columns are {', '.join(list(table.columns)[:MOST_NAMED])}"
+                ),
+            )
         )
     ids = table.columns[own]
     mistakes: list[Mistake] = []
@@ -222,7 +220,7 @@ def _from_columns(path: Path, name: str, what: str, _id_name: str) -> SourceTabl
     read = read_parquet if is_parquet(path) else read_delimited
     table = all_columns(read(path, name, what=what), unnamed=True)
     if not len(table):
-        raise QuemError([Mistake(name, message=f"holds no line below the header; add the {what}")])
+        raise QuemError(Mistake(name, message=f"holds no line below the header; add the {what}"))
     return table
 
 

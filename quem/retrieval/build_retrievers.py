@@ -135,12 +135,8 @@ def _function_of(entry: Entry, cases: dict[str, Case]) -> tuple[Callable[..., An
         function = getattr(instance, "retrieve", None)
         if not callable(function):
             raise QuemError(
-                [
-                    (
-                        f"{entry.name} ({entry.file}) is a class without a method "
-                        "`retrieve(query, k)`; add it, or name a function"
-                    )
-                ]
+                f"{entry.name} ({entry.file}) is a class without a method "
+                "`retrieve(query, k)`; add it, or name a function"
             )
     try:
         parameters = inspect.signature(function).parameters

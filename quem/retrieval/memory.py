@@ -115,14 +115,14 @@ def evaluate(
         With what is wrong in runs, ground truth, cases, or settings.
     """
     if not isinstance(runs, Mapping):
-        raise QuemError([f"runs: should be a dict of name to run, and not {type(runs).__name__}"])
+        raise QuemError(f"runs: should be a dict of name to run, and not {type(runs).__name__}")
     given = _Given(cases, queries, {}, {})
     truth_spec: dict[str, str] | None = None
     if isinstance(truth, str):
         truth_spec = {"retriever": truth}
         if truth not in map(str, runs):
             raise QuemError(
-                [f"truth: there is no run {shown(truth)}{nearest(truth, list(map(str, runs)))}"]
+                f"truth: there is no run {shown(truth)}{nearest(truth, list(map(str, runs)))}"
             )
     retrievers = [given.retriever(id_text(name), run) for name, run in runs.items()]
     if truth_spec is None and callable(truth) and not isinstance(truth, Linear):
@@ -158,7 +158,7 @@ def evaluate(
 def _queries_key(queries: object) -> object:
     if isinstance(queries, str):
         if queries != LEAVE_ONE_OUT:
-            raise QuemError([f"queries: should be data or {LEAVE_ONE_OUT!r}, and not {queries!r}"])
+            raise QuemError(f"queries: should be data or {LEAVE_ONE_OUT!r}, and not {queries!r}")
         return LEAVE_ONE_OUT
     return {"file": "queries" if queries is not None else ""}
 
@@ -227,7 +227,7 @@ class _Given:
             if base is None or isinstance(base, str):
                 continue
             if not len(base):
-                raise QuemError([Mistake(name, message="is empty")])
+                raise QuemError(Mistake(name, message="is empty"))
             if _ids_alone(base):
                 found[name] = replace(named_only(map(id_text, base)), name=name)
             else:
@@ -273,7 +273,7 @@ def _truth(truth: object, kind: str | None) -> tuple[Stored, str]:
             # As in files, a score is a grade.
             kind = "similarities" if titles & {"similarity", "sim"} else "grades"
     if kind not in (None, "grades", "similarities"):
-        raise QuemError([f"truth_kind: should be grades or similarities, and not {kind!r}"])
+        raise QuemError(f"truth_kind: should be grades or similarities, and not {kind!r}")
     kind = kind or "grades"
     fields = {"query": FIELDS["query"], "case": FIELDS["case"]}
     every = (*FIELDS["grade"], *FIELDS["similarity"])
@@ -291,20 +291,16 @@ def _stored(
         columns = columns_of_frame(run, name, fields, required)
         if not is_truth and not {"similarity", "rank"} & columns.keys():
             raise QuemError(
-                [
-                    Mistake(
-                        name, message="should have a column score or rank, besides query and case"
-                    )
-                ]
+                Mistake(name, message="should have a column score or rank, besides query and case")
             )
     elif isinstance(run, Mapping):
         columns = _columns_of_lists(run, name, value, best_first=not is_truth)
     else:
         what = "a dict of query to list, a DataFrame, or a function"
-        raise QuemError([Mistake(name, message=f"should be {what}, and not {type(run).__name__}")])
+        raise QuemError(Mistake(name, message=f"should be {what}, and not {type(run).__name__}"))
     table = rows_table(name, columns, ("query", "case"), _row_name)
     if not len(table):
-        raise QuemError([Mistake(name, message="holds no item; check how it was made")])
+        raise QuemError(Mistake(name, message="holds no item; check how it was made"))
     return stored_of(table, value)
 
 
@@ -323,11 +319,11 @@ def _columns_of_lists(
         try:
             if isinstance(entries, pd.DataFrame):
                 message = "should be a dict or a list of items, and not a DataFrame"
-                raise QuemError([message])  # noqa: TRY301  told with the others
+                raise QuemError(message)  # noqa: TRY301  told with the others
             text = id_text(query)
             if text in seen:
                 message = f"is there twice, as {seen[text]!r} and {query!r}"
-                raise QuemError([message])  # noqa: TRY301
+                raise QuemError(message)  # noqa: TRY301
             seen[text] = query
             items, scored = read_items(entries, best_first=best_first)
         except QuemError as error:
@@ -374,21 +370,17 @@ def _base(base: object, name: str) -> tuple[tuple[str, ...], SourceTable[object]
         wrong = next((key for key, one in base.items() if not isinstance(one, Mapping)), None)
         if wrong is not None:
             raise QuemError(
-                [
-                    Mistake(
-                        name,
-                        message=(
-                            f"{wrong!r}: should be a dict of attributes, and not {base[wrong]!r}"
-                        ),
-                    )
-                ]
+                Mistake(
+                    name,
+                    message=(f"{wrong!r}: should be a dict of attributes, and not {base[wrong]!r}"),
+                )
             )
         records = [{**attributes, _ID: key} for key, attributes in base.items()]
     elif isinstance(base, Sequence) and all(isinstance(one, Mapping) for one in base):
         records = [{_ID: getattr(one, "id", None), **one} for one in base]
     else:
         wanted = "a dict of id to attributes, or a DataFrame"
-        raise QuemError([Mistake(name, message=f"should be {wanted}, and not {base!r}"[:200])])
+        raise QuemError(Mistake(name, message=f"should be {wanted}, and not {base!r}"[:200]))
     titles = dict.fromkeys(str(title) for record in records for title in record)
     plain_records = [{str(title): cell for title, cell in one.items()} for one in records]
     columns = {title: [one.get(title) for one in plain_records] for title in titles}

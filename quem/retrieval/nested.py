@@ -57,7 +57,7 @@ def read_nested(
     names = [key for key in fields if any(key in row for _, row in rows)]
     columns = {key: column_of(_cell(row.get(key)) for _, row in rows) for key in names}
     if not rows:
-        raise QuemError([Mistake(name, message="holds no case of any query")])
+        raise QuemError(Mistake(name, message="holds no case of any query"))
     return SourceTable(
         name, columns, lambda row, key: Mistake(name, records.lines()[rows[row][0]], key=key)
     )
@@ -84,30 +84,28 @@ def _rows(
     query = next((held for key, held in entry.items() if field_name(key) in names), None)
     if text_of(query) is None:
         example = '{"query": "q1", "cases": ["d7", "d2"]}'
-        raise QuemError([Mistake("", message=f"has no query; write it as in {example}")])
+        raise QuemError(Mistake("", message=f"has no query; write it as in {example}"))
     key = _held(entry)
     held = entry.get(key)
     if isinstance(held, dict):
         held = list(held.items())
     if not isinstance(held, list):
         raise QuemError(
-            [Mistake("", message=f"has no list of cases; name them {_CASES[0]}, or {_CASES[1]}")]
+            Mistake("", message=f"has no list of cases; name them {_CASES[0]}, or {_CASES[1]}")
         )
     for number, one in enumerate(held, 1):
         row = _row(one, fields, value)
         if row is None:
             raise QuemError(
-                [
-                    Mistake(
-                        "",
-                        key=key,
-                        message=(
-                            f"entry {number} is {shown(str(one))}; use an id, a pair of id and "
-                            "number, or a "
-                            f"record with case and {value}"
-                        ),
-                    )
-                ]
+                Mistake(
+                    "",
+                    key=key,
+                    message=(
+                        f"entry {number} is {shown(str(one))}; use an id, a pair of id and "
+                        "number, or a "
+                        f"record with case and {value}"
+                    ),
+                )
             )
         yield {"query": query, **row}
 

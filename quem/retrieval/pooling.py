@@ -91,7 +91,7 @@ def picked(
     known = study.data.task.queries.index
     if unknown := [query for query, _ in wanted if query not in known]:
         hint = nearest(unknown[0], known) or "; check the file of the queries"
-        raise QuemError([f"{study.name} has no query {shown(unknown[0])}{hint}"])
+        raise QuemError(f"{study.name} has no query {shown(unknown[0])}{hint}")
     new = [pair for pair in wanted if pair not in judged]
     candidates: dict[str, list[str]] = {}
     for query, case in new[:budget]:

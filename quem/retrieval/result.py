@@ -294,7 +294,7 @@ class RetrievalResult(BaseResult["RetrievalFindings"]):
         findings, spec = self.findings, self.study.spec
         scores = [one.scores.values for one in findings.scored if one.scores is not None]
         if not scores:
-            raise QuemError([f"{self.study.name}: no retriever has scores that could be compared"])
+            raise QuemError(f"{self.study.name}: no retriever has scores that could be compared")
         known = np.flatnonzero(findings.truth.lists.sizes > 0)
         used = findings.settings
         return ScoreTable(

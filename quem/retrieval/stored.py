@@ -150,7 +150,7 @@ def stored_of(table: SourceTable[str], value_name: str) -> Stored:
     """Read rows of query, case, and a number: `value_name` or rank, or both."""
     table = table.without_blank_rows()
     if not len(table):
-        raise QuemError([Mistake(table.name, message="holds no line below the header")])
+        raise QuemError(Mistake(table.name, message="holds no line below the header"))
     mistakes: list[Mistake] = []
     table.lacking([one for one in ("query", "case", "judge") if one in table.columns], mistakes)
     value = table.numbers(value_name, mistakes, such="0.8", required=True)
@@ -165,17 +165,15 @@ def _square(csv: Delimited) -> Stored:
     name, cases = csv.name, csv.header[-1][1:]
     if not cases:
         raise QuemError(
-            [
-                Mistake(
-                    name,
-                    csv.header_lines[-1],
-                    message=(
-                        "must have the columns query, case, and similarity, or a line for each "
-                        "query and a "
-                        "column for each case"
-                    ),
-                )
-            ]
+            Mistake(
+                name,
+                csv.header_lines[-1],
+                message=(
+                    "must have the columns query, case, and similarity, or a line for each "
+                    "query and a "
+                    "column for each case"
+                ),
+            )
         )
     mistakes = [
         Mistake(name, csv.header_lines[-1], at + 2, case, "duplicate column; keep one")
@@ -196,7 +194,7 @@ def _square(csv: Delimited) -> Stored:
     columns = dict(zip(("query", *cases), csv.columns, strict=True))
     table = SourceTable(name, columns, place).without_blank_rows()
     if not len(table):
-        raise QuemError([Mistake(name, message="holds no line below the header")])
+        raise QuemError(Mistake(name, message="holds no line below the header"))
     table.lacking(["query"], mistakes)
     values = np.empty((len(table), len(cases)))
     for at, case in enumerate(cases):

@@ -216,12 +216,10 @@ def find_truth(
     if len(lists.failed) == len(data.task.queries):
         why = next(iter(lists.failed.values()))
         raise QuemError(
-            [
-                study.mistake(
-                    ("ground_truth",),
-                    f"the retriever {shown(name)} gives no ground truth for any query: it {why}",
-                )
-            ]
+            study.mistake(
+                ("ground_truth",),
+                f"the retriever {shown(name)} gives no ground truth for any query: it {why}",
+            )
         )
     return Truth(lists, kind, source, computed=True)
 
@@ -233,12 +231,10 @@ def require_truth(study: RetrievalStudy, retrievers: dict[str, Runs]) -> None:
         entry = study.entries.get(name)
         why = entry if isinstance(entry, str) else "it cannot be made"
         raise QuemError(
-            [
-                study.mistake(
-                    ("ground_truth",),
-                    f"there is no ground truth without the retriever {shown(name)}: {why}",
-                )
-            ]
+            study.mistake(
+                ("ground_truth",),
+                f"there is no ground truth without the retriever {shown(name)}: {why}",
+            )
         )
 
 

@@ -237,7 +237,7 @@ def _too_large(name: str, most: int) -> QuemError:
 
 
 def _refusal(name: str, message: str) -> QuemError:
-    return QuemError([Mistake(name, message=message)])
+    return QuemError(Mistake(name, message=message))
 
 
 def _start(path: Path) -> bytes:

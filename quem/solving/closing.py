@@ -109,12 +109,10 @@ def session_table(study: Path) -> Path:
     named = content.get("subjects") if isinstance(content, dict) else None
     if not isinstance(named, str) or Path(named).name != named:
         raise QuemError(
-            [
-                Mistake(
-                    str(study),
-                    message="subjects: name a file beside the study file, such as subjects.csv",
-                )
-            ]
+            Mistake(
+                str(study),
+                message="subjects: name a file beside the study file, such as subjects.csv",
+            )
         )
     return study.parent / named
 

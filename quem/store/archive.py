@@ -124,7 +124,7 @@ def _header(line: str, name: str, study_id: str) -> dict[str, Any]:
     elif study != study_id:
         message = f"is an archive of the study {shown(study)}, and this is {shown(study_id)}"
     if message:
-        raise QuemError([Mistake(name, 1, message=message)])
+        raise QuemError(Mistake(name, 1, message=message))
     return dict(counts or {})
 
 
@@ -403,24 +403,18 @@ def restore_archive(
     """Put what an archive holds into a store that does not hold the study yet."""
     if c.execute(select(StudyRow.id).where(StudyRow.id == study_id)).first():
         raise QuemError(
-            [
-                (
-                    f"the store holds the study {study_id!r} already; an archive goes into an "
-                    "empty "
-                    "store: name one with --database"
-                )
-            ]
+            f"the store holds the study {study_id!r} already; an archive goes into an "
+            "empty "
+            "store: name one with --database"
         )
     try:
         _insert(c, study_id, rows)
     except IntegrityError:
         raise QuemError(
-            [
-                Mistake(
-                    name,
-                    message="a link or ballot of it is in this store already, of another study",
-                )
-            ]
+            Mistake(
+                name,
+                message="a link or ballot of it is in this store already, of another study",
+            )
         ) from None
     return {table: len(rows[table]) for table in TABLES}
 

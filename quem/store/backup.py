@@ -108,16 +108,14 @@ def refuse_server(place: DatabaseLocation) -> None:
     """Refuse a database of PostgreSQL, which pg_dump backs up."""
     if place.file is None:
         raise QuemError(
-            [
-                Mistake(
-                    place.name,
-                    message=(
-                        "is a PostgreSQL database: back it up with pg_dump, and restore it with "
-                        "pg_restore, as "
-                        "docs/how-to/backups.md says"
-                    ),
-                )
-            ]
+            Mistake(
+                place.name,
+                message=(
+                    "is a PostgreSQL database: back it up with pg_dump, and restore it with "
+                    "pg_restore, as "
+                    "docs/how-to/backups.md says"
+                ),
+            )
         )
 
 

@@ -207,7 +207,6 @@ class Saved:
     submitted: bool
     at: dt.datetime
     receipt: str = ""  # what a judge keeps; empty where nothing was submitted
-    is_retry: bool = field(default=False, compare=False)  # whether it was saved before
 
 
 class NotAssignedError(Exception):
@@ -334,7 +333,7 @@ def save(
     *columns, number, kind, at, state = row
     if number:
         receipt = receipt_code(public_id, number, state) if kind == "submit" else ""
-        return Saved(number, kind == "submit", at, receipt, is_retry=True)
+        return Saved(number, kind == "submit", at, receipt)
     ballot = _dealt(c, columns)
     if life == "closed":
         raise ClosedError

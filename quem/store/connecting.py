@@ -133,4 +133,4 @@ def _begin_on_server(connection: Connection) -> None:
 
 def refusal(place: DatabaseLocation, message: str) -> QuemError:
     """Make the error of a database that cannot be used."""
-    return QuemError([Mistake(place.name, message=message)])
+    return QuemError(Mistake(place.name, message=message))

@@ -65,7 +65,7 @@ def holdings_of_file(file: Path, name: str, *, thorough: bool = False) -> Holdin
                 return holdings_of(c) if has_tables(c, name) else Holdings()
     except DatabaseError as error:
         verdict = str(error.orig)
-    raise QuemError([Mistake(name, message=f"is damaged ({verdict}); take another copy")])
+    raise QuemError(Mistake(name, message=f"is damaged ({verdict}); take another copy"))
 
 
 PARTIAL = ".partial"

@@ -194,7 +194,7 @@ def clear_refusals(place: DatabaseLocation) -> Iterator[None]:
     try:
         yield
     except LostError as error:
-        raise QuemError([error.reason]) from None
+        raise QuemError(error.reason) from None
     except BusyError:
         raise refusal(place, _reason(sqlite3.OperationalError("database is locked"))) from None
     except DatabaseError as error:

@@ -138,9 +138,9 @@ def add_judge(
 ) -> StoredJudge:
     """Add a judge midway."""
     if not judge_id.strip() or not judge_id.isprintable() or len(judge_id) > 100:  # noqa: PLR2004
-        raise QuemError(["a judge's id is one line of 1 to 100 printable characters"])
+        raise QuemError("a judge's id is one line of 1 to 100 printable characters")
     if any(judge.id == judge_id for judge in judges_of(c, study_id)):
-        raise QuemError([f"judge {judge_id} already exists; choose another ID"])
+        raise QuemError(f"judge {judge_id} already exists; choose another ID")
     values = {"study_id": study_id, "id": judge_id, "name": name, "experience": experience}
     c.execute(insert(JudgeRow).values(added=True, **values))
     judge = judge_named(c, study_id, judge_id)
@@ -296,7 +296,7 @@ def record_visit(c: Connection, judge: StoredJudge) -> None:
 
 def _refuse_forgotten(judge: StoredJudge) -> None:
     if judge.forgotten_at:
-        raise QuemError([f"{judge.id}'s personal data has been erased; no link can be created"])
+        raise QuemError(f"{judge.id}'s personal data has been erased; no link can be created")
 
 
 def _hash(study_id: str, judge_id: str) -> str:

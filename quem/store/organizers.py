@@ -92,7 +92,7 @@ def add_organizer(
 ) -> StoredOrganizer:
     """Add an organizer whom the study file does not name."""
     if any(one.id == declared.id for one in organizers_of(c, study_id)):
-        raise QuemError([f"there is an organizer {declared.id!r} already; give another id"])
+        raise QuemError(f"there is an organizer {declared.id!r} already; give another id")
     values = {"id": declared.id, "name": declared.name}
     c.execute(insert(Organizer).values(study_id=study_id, added=True, **values))
     record(c, study_id, actor, "organizer-added", whom=declared.id)

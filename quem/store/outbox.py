@@ -214,7 +214,7 @@ def decide(c: Connection, study_id: str, key: int, choice: str, actor: str) -> N
     letter = StoredLetter(*row) if row else None
     open_ = {"sent": ("unknown",), "again": ("unknown", "failed")}.get(choice, ())
     if letter is None or letter.state not in open_:
-        raise QuemError(["there is nothing to decide about this letter any more; reload the page"])
+        raise QuemError("there is nothing to decide about this letter any more; reload the page")
     if choice == "sent":
         values = {"state": "sent", "error": "", "sent_at": letter.due_at - LEASE}
     else:

@@ -49,4 +49,4 @@ def has_tables(c: Connection, name: str) -> bool:
         )
     else:
         message = "holds tables of another program; use a separate database for quem"
-    raise QuemError([Mistake(name, message=message)])
+    raise QuemError(Mistake(name, message=message))

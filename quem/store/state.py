@@ -196,7 +196,7 @@ class State:
         try:
             return cls(**{field.name: field.read(data) for field in FIELDS})
         except InvalidStateError as error:
-            raise QuemError([f"a ranking in the database cannot be read: {error}"]) from None
+            raise QuemError(f"a ranking in the database cannot be read: {error}") from None
 
     def _check(self, block: set[str]) -> None:
         if not all(self.ranked):

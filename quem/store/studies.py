@@ -87,7 +87,7 @@ def person_named(people: Iterable[Person], person_id: str, noun: str) -> Person:
     by_id = {person.id: person for person in people}
     if person_id not in by_id:
         known = ", ".join(by_id) or "none"
-        raise QuemError([f"there is no {noun} {person_id!r}; the study's {noun}s are: {known}"])
+        raise QuemError(f"there is no {noun} {person_id!r}; the study's {noun}s are: {known}")
     return by_id[person_id]
 
 

@@ -113,9 +113,9 @@ def add_subject(
 ) -> StoredSubject:
     """Add a subject midway."""
     if trouble := id_trouble(subject_id):
-        raise QuemError([trouble])
+        raise QuemError(trouble)
     if any(subject.id == subject_id for subject in subjects_of(c, study_id)):
-        raise QuemError([f"subject {subject_id} already exists; choose another ID"])
+        raise QuemError(f"subject {subject_id} already exists; choose another ID")
     c.execute(insert(SubjectRow).values(study_id=study_id, id=subject_id, name=name, added=True))
     subject = subject_named(c, study_id, subject_id)
     record(c, study_id, actor, "subject-added", subject=subject.key)
@@ -125,7 +125,7 @@ def add_subject(
 def issue_subject_link(c: Connection, subject: StoredSubject, actor: str) -> str:
     """Make a link in place of the one before; gives its token, which is stored hashed only."""
     if subject.forgotten_at:
-        raise QuemError([f"{subject.id}'s personal data has been erased; no link can be created"])
+        raise QuemError(f"{subject.id}'s personal data has been erased; no link can be created")
     token, values = new_link()
     c.execute(update(SubjectRow).where(SubjectRow.key == subject.key).values(values))
     what = "subject-link-replaced" if subject.linked_at else "subject-link-made"

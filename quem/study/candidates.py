@@ -64,7 +64,7 @@ def _rows(text: str, name: str) -> tuple[list[tuple[int, dict[str, str]]], list[
     try:
         lines = [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
     except csv.Error as error:
-        raise QuemError([Mistake(name, reader.line_num, message=f"is no CSV: {error}")]) from None
+        raise QuemError(Mistake(name, reader.line_num, message=f"is no CSV: {error}")) from None
     header = [cell.strip() for cell in lines[0][1]] if lines else []
     mistakes = [
         Mistake(name, 1, message=f"has no column {column}; add it")

@@ -114,22 +114,20 @@ def _events(text: str, name: str) -> Iterator[yaml.Event]:
             return
         line, column, message = explain(error, text)
         raise QuemError(
-            [Mistake(name, line, column, message=f"this is not YAML: {message}")]
+            Mistake(name, line, column, message=f"this is not YAML: {message}")
         ) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         column = error.position - text.rfind("\n", 0, error.position)
         raise QuemError(
-            [
-                Mistake(
-                    name,
-                    line,
-                    column,
-                    message=(
-                        f"the character {chr(error.character)!r} is not allowed in YAML; remove it"
-                    ),
-                )
-            ]
+            Mistake(
+                name,
+                line,
+                column,
+                message=(
+                    f"the character {chr(error.character)!r} is not allowed in YAML; remove it"
+                ),
+            )
         ) from None
 
 

@@ -76,13 +76,11 @@ def edited(text: str, changes: Sequence[Change], name: str = "study.yaml") -> st
             outcome = None
         if outcome != wanted:
             raise QuemError(
-                [
-                    Mistake(
-                        name,
-                        key=dotted(change.loc),
-                        message="cannot be changed from here; edit the file itself",
-                    )
-                ]
+                Mistake(
+                    name,
+                    key=dotted(change.loc),
+                    message="cannot be changed from here; edit the file itself",
+                )
             )
     return mark + text
 

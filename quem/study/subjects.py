@@ -154,9 +154,7 @@ class _Table:
         try:
             rows = [(reader.line_num, row) for row in reader if any(map(str.strip, row))]
         except csv.Error as error:
-            raise QuemError(
-                [Mistake(name, reader.line_num, message=f"is no CSV: {error}")]
-            ) from None
+            raise QuemError(Mistake(name, reader.line_num, message=f"is no CSV: {error}")) from None
         self.header = [cell.strip() for cell in rows[0][1]] if rows else []
         for column in ("id", "experience"):
             if column not in self.header:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
-from distributed import LocalCluster
 
 from tests.docs.pages import ROOT
 
@@ -93,17 +92,6 @@ def stopped(alone: tuple[Path, str], tmp_path: Path) -> tuple[Path, str]:
     return path, finished
 
 
-def test_a_dask_cluster_gives_the_same_numbers(
-    alone: tuple[Path, str], stopped: tuple[Path, str]
-) -> None:
-    """Two workers of a real cluster find what one process finds."""
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        ran = _run(stopped[0], "--cluster", cluster.scheduler_address)
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout == alone[1]
-    assert _parts(stopped[0]) == _parts(alone[0])
-
-
 def test_a_stopped_study_goes_on(alone: tuple[Path, str], stopped: tuple[Path, str]) -> None:
     """What was finished is kept, half a part is done again; two processes give the same numbers."""
     path, finished = stopped
@@ -113,15 +101,6 @@ def test_a_stopped_study_goes_on(alone: tuple[Path, str], stopped: tuple[Path, s
     again = path.read_bytes()
     assert _run(path, "--jobs", "1").stdout == alone[1]
     assert path.read_bytes() == again
-
-
-def test_results_of_another_seed_are_refused(alone: tuple[Path, str]) -> None:
-    """Nothing is mixed, and the file stays as it is."""
-    before = alone[0].read_bytes()
-    ran = _run(alone[0], "--seed", "1")
-    assert ran.returncode == 1
-    assert "holds results of another seed or format; name another file" in ran.stderr
-    assert alone[0].read_bytes() == before
 
 
 def test_a_cluster_that_is_not_there(tmp_path: Path) -> None:

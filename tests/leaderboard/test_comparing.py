@@ -47,6 +47,7 @@ def test_one_study_gives_the_numbers_of_its_analysis(tmp_path: Path) -> None:
         assert (other.better, other.equal, other.worse) == (pair.lower, pair.equal, pair.higher)
     assert board.leaderboard["system"][:2].tolist() == ["b", "a"]
     assert board.leaderboard["place"][:2].tolist() == [1, 2]
+    assert "few-common-queries" in {doubt.code for doubt in board.warnings}
 
 
 CHANGES: dict[str, tuple[dict[str, Any], str]] = {

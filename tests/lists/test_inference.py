@@ -82,7 +82,7 @@ def test_all_patterns_are_those_of_scipy(n: int) -> None:
         assert test.p == pytest.approx(min(1.0, float(expected.pvalue)), abs=1e-9)
 
 
-@settings(max_examples=6)  # statsmodels collects garbage each time
+@settings(max_examples=3)  # statsmodels collects garbage each time
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_holm_is_that_of_statsmodels(p_values: list[float]) -> None:
     """Adjusted p values are statsmodels'; an unknown one counts as 1 and stays unknown."""

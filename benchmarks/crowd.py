@@ -27,7 +27,6 @@ from web_servers import PROBLEMS, Quem, order
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from quem.store.chains import new_salt, words_digest  # noqa: E402
 from quem.store.judges import issue_links, judge_named, judges_of, sync_judges  # noqa: E402
 from quem.store.layouts import Item, as_stored, layout_id  # noqa: E402
 from quem.store.models import BallotRow, JudgeRow, Layout, RevisionRow, now  # noqa: E402
@@ -61,10 +60,9 @@ FLOOR = """
 WITH head AS (
   UPDATE ballot SET head = head + 1, seconds = seconds + 1
   WHERE key = %(ballot)s RETURNING key, head, layout)
-INSERT INTO revision (ballot_key, number, base, kind, layout, state, words_digest, client, change,
-  made_at, link)
-SELECT key, head, head - 1, 'save', layout, %(state)s, %(digest)s, 'bench-floor', head, now(),
-  %(digest)s FROM head RETURNING number
+INSERT INTO revision (ballot_key, number, base, kind, layout, state, client, change, made_at)
+SELECT key, head, head - 1, 'save', layout, %(state)s, 'bench-floor', head, now()
+FROM head RETURNING number
 """
 Row = tuple[str, str, str, bool]
 
@@ -176,7 +174,7 @@ def _fill(c: Connection, site: Site, judges: list[int]) -> None:
         layout = layout_id(site.secret, public, items)
         layouts.append({"ballot_key": key, "id": layout, "items": as_stored(items)})
         shown.append({"held": key, "now": layout})
-        state, salt = State(ranked=tuple((one.solver,) for one in items)).to_json(), new_salt()
+        state = State(ranked=tuple((one.solver,) for one in items)).to_json()
         revisions += [
             {
                 "ballot_key": key,
@@ -185,11 +183,8 @@ def _fill(c: Connection, site: Site, judges: list[int]) -> None:
                 "kind": "submit" if number == 2 else "save",  # noqa: PLR2004
                 "layout": layout,
                 "state": state,
-                "words_salt": salt,
-                "words_digest": words_digest(salt, state),
                 "client": f"tab-{key:08}",
                 "change": number,
-                "link": "0" * 64,
             }
             for number in range(1, head + 1)
         ]

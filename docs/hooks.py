@@ -103,8 +103,7 @@ def _commands() -> Iterator[str]:
 
 
 def _help(command: click.Command, context: click.Context) -> str:
-    is_short = isinstance(command, Command)
-    text = command.full_help(context) if is_short else command.get_help(context)
+    text = command.full_help(context) if isinstance(command, Command) else command.get_help(context)
     return f"```text\n{text}\n```\n"
 
 

@@ -29,14 +29,10 @@ from quem.commands.pool import pool
 from quem.commands.seal import seal
 from quem.commands.serve import serve
 from quem.commands.track import track
-from quem.commands.verify import verify
 from quem.errors import QuemError
 
 _MAIN = (init, check, serve, analyze, compare, plan)
-_MORE = (
-    *(links, judge, track, panel, seal, measures, pool, backup, export, import_),
-    *(verify,),
-)
+_MORE = (links, judge, track, panel, seal, measures, pool, backup, export, import_)
 # Commands of before, and what does their work now.
 FORMER = {
     "judges": "links judges",

@@ -103,7 +103,7 @@ class _Experience(Kind["Study", "ExperienceResult"]):
     """People and systems, ranked by judges."""
 
     name = "experience"
-    sources = ("database", "reveal", "pseudonyms", "without_machines", "seal")
+    sources = ("database", "reveal", "pseudonyms", "without_machines")
 
     def load(
         self, path: str | os.PathLike[str], *, pseudonyms: bool = False, **sources: Any
@@ -323,7 +323,6 @@ def load_study(
     reveal: bool = False,
     pseudonyms: bool = False,
     without_machines: bool = False,
-    seal: str = "",
 ) -> Study: ...
 
 

@@ -9,7 +9,7 @@ from flask import abort, make_response
 from quem import __version__
 from quem.blinding.pages import PAGED, image_of
 from quem.errors import QuemError
-from quem.store.chains import keyed
+from quem.store.digests import keyed
 from webjudge.languages import gettext
 from webjudge.security import policy
 

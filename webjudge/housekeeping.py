@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from time import monotonic, time
 from typing import TYPE_CHECKING, Self
 
-from quem.store.acknowledged import Acknowledged
-from quem.store.events import seal
 from quem.store.uploads import UploadFolder
 from webjudge.documents import Documents
 
@@ -19,9 +17,7 @@ if TYPE_CHECKING:
     from webjudge.site import Site
 
 _log = logging.getLogger("webjudge")
-_SEAL_SECONDS = 60
 _CHECKPOINT_SECONDS = 60
-_ACKNOWLEDGED_SECONDS = 1
 _DOCUMENT_SECONDS = 20
 # An upload that nothing was added to for so long has failed.
 _UPLOAD_SECONDS = 3600
@@ -45,13 +41,8 @@ class Housekeeping:
         self._site = site
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="housekeeping", daemon=True)
-        self._acknowledged = Acknowledged(site.store, site.id, site.path)
-        self._note_missing()
-        self._why = "start"
         self.jobs = [
-            Job("seal", _SEAL_SECONDS, self._seal),
             Job("checkpoint", _CHECKPOINT_SECONDS, site.store.checkpoint),
-            Job("acknowledged", _ACKNOWLEDGED_SECONDS, self._write_down),
             Job("documents", _DOCUMENT_SECONDS, Documents(site).look),
             Job("uploads", _UPLOAD_SECONDS, self._clear_uploads),
         ]
@@ -72,28 +63,11 @@ class Housekeeping:
         if self._thread.is_alive():
             _log.error("housekeeping did not end within %d s", _STOP_SECONDS)
             return
-        self._why = "stop"
         for job in self.jobs:
             self._do(job)
 
-    def _seal(self) -> None:
-        """Bind what was saved since into the chain of events; a start and a stop are noted."""
-        with self._site.store.write() as c:
-            seal(c, self._site.id, self._why)
-        self._why = "minute"
-
-    def _write_down(self) -> None:
-        self._acknowledged.write()
-        self._note_missing()
-
     def _clear_uploads(self) -> None:
         UploadFolder(self._site.path).clear_partial(time() - _UPLOAD_SECONDS)
-
-    def _note_missing(self) -> None:
-        if self._acknowledged.missing:
-            self._site.troubles["missing"] = self._acknowledged.missing
-        else:
-            self._site.troubles.pop("missing", None)
 
     def _run(self) -> None:
         due = dict.fromkeys(self.jobs, monotonic())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from contextlib import suppress
-from time import monotonic
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from flask import (
@@ -37,7 +36,7 @@ from quem.store.ballots import (
     save,
 )
 from quem.store.connecting import UnavailableError
-from quem.store.events import note_once, seal
+from quem.store.events import note_once
 from quem.store.exporting import receipts_of
 from quem.store.judges import (
     answer_closing,
@@ -91,8 +90,6 @@ _CLIENT = re.compile(r"[A-Za-z0-9_-]{8,40}")
 _MOST = 2**31 - 1
 _TIMES = {"seconds", "views"}
 _MOST_TRIES = 3
-# A seal that takes longer is let rest for nine times as long.
-_LONG_SECONDS, _REST = 0.5, 9
 _STALE = marked("This ranking was changed in another tab or on another device.")
 _CLOSED = marked("The study is closed. Rankings can no longer be changed.")
 _PAUSED = marked("The study is paused. Rankings can be changed again when it continues.")
@@ -390,21 +387,8 @@ def _acknowledged(saved: Saved, person: StoredJudge, gid: str) -> Response:
         "saved_at": saved.at.isoformat().replace("+00:00", "Z"),
     }
     if saved.submitted:
-        _seal()
         answer |= {"receipt": saved.receipt, "next": _next(person, gid)}
     return jsonify(answer)
-
-
-def _seal() -> None:
-    """Seal what is submitted. Where that takes long, most is left to the seal of each minute."""
-    start = monotonic()
-    if start < site().rests.get("seal", 0.0):
-        return
-    with site().store.write() as c:
-        seal(c, site().id, "submit")
-    end = monotonic()
-    if end - start > _LONG_SECONDS:
-        site().rests["seal"] = end + _REST * (end - start)
 
 
 def _up_to_date(

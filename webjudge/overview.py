@@ -76,6 +76,7 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
         }
         unfinished = judges_standing(c, site.id, plan, _MOST_NAMED, status=WAITED_FOR)
         affected = [effect_warning(effect).message for effect in site.effects(c)]
+        unanswered = site.unanswered(c)
         backup = backup_state(c, site.id)
         recent = audit_events(c, site.id, _RECENT)
         undecided = undecided_letters(c, site.id)
@@ -108,6 +109,7 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
         # What could not be logged either, as where the disk is full.
         "backup_failure": backup.failure or site.troubles.get("backup", ""),
         "affected": affected,
+        "unanswered": unanswered,
         "lacking": lacking(site),
         "warnings": site.warnings,
         "unreadable": site.unreadable(),

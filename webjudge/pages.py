@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from quem.blinding.rendering import Part, Phrases, Rendered, render_page_text, render_solution
 from quem.solutions.losses import losses_of
-from quem.store.chains import keyed
+from quem.store.digests import keyed
 from quem.store.progress import task_status
 from quem.store.state import State
 from webjudge.files import file_token

@@ -18,7 +18,7 @@ from webjudge.confirmations import Confirmation
 from webjudge.dashboard_pages import dashboard_page, problem_titles, require_sure
 from webjudge.files import file_token, send_one
 from webjudge.solution_review import Review, ReviewedSolution, lost, marked, removed
-from webjudge.study_edits import save_decisions
+from webjudge.study_edits import save_answer, save_decisions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,11 @@ _MOST_LISTED = 100
 _GID = "review"
 _LONGEST = 200
 _SAID = {"redact": "Redacted", "accept": "Accepted", "undo": "Taken back:"}
+_ANSWERED = {
+    "same": "It is the same solution: it keeps its letter and its place.",
+    "new": "It is a new solution: judges are asked to place it.",
+}
+_OTHER = "The solution has changed again. Look at it once more."
 _CLOSED = "The study is closed, so what judges saw stays as it is. Reopen it to redact words."
 _NO_WORDS = "Type the words to redact: one line with a letter or a digit."
 _NOT_THERE = "These words are nowhere in what judges see of this solution: {words}."
@@ -59,6 +64,7 @@ def solutions() -> str:
         n_all=len(found.solutions),
         n_found=sum(bool(one.open) for one in found.solutions),
         only_found=only_found,
+        changed=_unanswered(),
         first=first or next(iter(found.solutions), None),
         texts=found.texts,
         seen={"versions": [found.version(one) for one in found.solutions], "mine": ""},
@@ -101,6 +107,7 @@ def solution(problem: str, solver: str) -> str:
         },
         said=_said(),
         is_shown=_is_shown(problem, solver),
+        changed=_unanswered().get((problem, solver)),
     )
 
 
@@ -146,6 +153,20 @@ def decide() -> AnyResponse:
     return redirect(_return_address(what, words), code=303)
 
 
+@review.post("/same")
+def answer() -> AnyResponse:
+    """Say whether a solution that changed after it was judged is the same."""
+    problem, solver = request.form.get("problem", ""), request.form.get("solver", "")
+    what = request.form.get("answer", "")
+    if what not in _ANSWERED:
+        abort(400)
+    digest = _solution(problem, solver).digest
+    if request.form.get("digest") != digest:
+        raise QuemError([_OTHER])
+    save_answer(problem, solver, digest, is_same=what == "same")
+    return redirect(_return_address(what, ""), code=303)
+
+
 def _entry(problem: str, solver: str, words: str, what: str) -> Reviewed:
     entry = {"problem": problem, "solver": solver, "words": words, "decision": what}
     try:
@@ -186,8 +207,7 @@ def _require_redactable(places: Sequence[tuple[str, str]]) -> None:
         (
             f"Judges have been shown the solution of {solver} on {problem}{more}. What you decide "
             "changes it, so it counts as a new solution: they are asked to place it again.",
-            "Declare a correction in the study file if they should keep their ranking; the "
-            "overview page then has the lines to copy.",
+            "If it is the same solution to them, say so on its page: they keep their ranking.",
         ),
         url_for("dashboard.review.decide"),
         "Change the solution",
@@ -203,6 +223,11 @@ def _is_shown(problem: str, solver: str) -> bool:
         if status_of(c, site().id).state == "trial":
             return False
         return (problem, solver) in shown_digests(c, site().id)
+
+
+def _unanswered() -> dict[tuple[str, str], str]:
+    with site().store.read() as c:
+        return site().unanswered(c)
 
 
 def _solution(problem: str, solver: str) -> Solution:
@@ -230,6 +255,8 @@ def _return_address(what: str, words: str) -> str:
 def _said() -> dict[str, str] | None:
     """What was done last, as the address says it."""
     what, words = request.args.get("said", ""), request.args.get("words", "")[:_LONGEST]
+    if what in _ANSWERED:
+        return {"what": what, "text": _ANSWERED[what], "words": ""}
     return (
         {"what": what, "text": f"{_SAID[what]} “{words}”.", "words": words}
         if what in _SAID

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Response
 
     from quem.study.editing import Change
+    from quem.study.models import Subject, System
 
 setup = Blueprint("setup", __name__, url_prefix="/setup")
 
@@ -151,13 +152,16 @@ def _years_mistake(solver: _Solver) -> str:
 def _solver_changes(solvers: list[_Solver]) -> list[Change]:
     spec = site().spec
     by_id = {solver.id: solver for solver in solvers}
-    changes: list[Change] = []
-    for section, known in (("subjects", spec.subjects), ("systems", spec.systems)):
-        changes += [
-            ValueChange((section, at, "name"), by_id[one.id].name)
-            for at, one in enumerate(known)
-            if by_id[one.id].name != one.name
-        ]
+    named: dict[str, tuple[Subject | System, ...]] = {
+        "subjects": spec.subjects,
+        "systems": spec.systems,
+    }
+    changes: list[Change] = [
+        ValueChange((section, at, "name"), by_id[one.id].name)
+        for section, known in named.items()
+        for at, one in enumerate(known)
+        if by_id[one.id].name != one.name
+    ]
     for at, subject in enumerate(spec.subjects):
         one = by_id[subject.id]
         if one.is_person and _number(one) != subject.experience:

@@ -20,8 +20,8 @@ from quem.store.judges import sync_judges
 from quem.store.living import Changes, contents_of, new_solvers, note_effects, plan_of
 from quem.store.location import locate_database
 from quem.store.organizers import sync_organizers
-from quem.store.reviewing import note_decisions
-from quem.store.studies import register_study, secret_of
+from quem.store.reviewing import answered_changes, note_decisions
+from quem.store.studies import register_study, secret_of, status_of
 from quem.store.subjects import sync_subjects
 from quem.study.reading import draft_study
 from webjudge.languages import ENGLISH
@@ -62,12 +62,13 @@ class Site:
     plan: JudgingPlan
     secret: str = field(repr=False)  # the key of the hashes that judges see
     warnings: tuple[StudyWarning, ...] = ()  # about the solutions
+    # Whether a solution that changed after it was judged is the same, as organizers said, by
+    # problem, solver, and digest.
+    answered: dict[tuple[str, str, str], bool] = field(default_factory=dict)
     # Whether LibreOffice, which converts documents, has to run without network.
     sandboxed: bool = True
     # What is wrong with the running server now, for the dashboard: a sentence for each key.
     troubles: dict[str, str] = field(default_factory=dict, compare=False)
-    # Until when something that takes long in a large study is left to later.
-    rests: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
     # What the dashboard counted of a plan, and when.
     counted: dict[JudgingPlan, tuple[float, Any]] = field(
         default_factory=dict, repr=False, compare=False
@@ -143,7 +144,7 @@ class Site:
 
     def contents(self, group: Group) -> dict[str, Content | None]:
         """Give what the solutions of a group hold now; None for one that cannot be read."""
-        return contents_of(self.spec, self.solutions, group)
+        return contents_of(self.solutions, group, self.answered)
 
     def to_place(self, ballot: AssignedBallot) -> int:
         """Count the solutions that are new in a submitted ranking of a judge."""
@@ -169,6 +170,18 @@ class Site:
     def effects(self, c: Connection) -> list[Effect]:
         """Say whom it affects that the study is no longer what judges were shown."""
         return self._changes.effects(c, self.id, self.plan, self.contents)
+
+    def unanswered(self, c: Connection) -> dict[tuple[str, str], str]:
+        """Give problem, solver, and digest of solutions that changed after they were judged."""
+        if status_of(c, self.id).state == "trial":
+            return {}
+        return {
+            (problem, effect.solver): digest
+            for effect in self.effects(c)
+            if effect.what == "changed"
+            for problem, digest in effect.digests.items()
+            if (problem, effect.solver, digest) not in self.answered
+        }
 
 
 def _count_words(solutions: Iterable[Solution]) -> int:
@@ -199,7 +212,18 @@ def open_site(
             register_study(c, spec.id)
             secret = secret_of(c, spec.id)
             plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
-        site = Site(Path(path), spec, solutions, store, plan, secret, warnings, sandboxed=sandboxed)
+            answered = answered_changes(c, spec.id)
+        site = Site(
+            Path(path),
+            spec,
+            solutions,
+            store,
+            plan,
+            secret,
+            warnings,
+            answered,
+            sandboxed=sandboxed,
+        )
         _prepare(site)
     except BaseException:
         store.close()
@@ -230,8 +254,16 @@ def with_study(
     """Give a site whose study file and solutions have become others."""
     with site.store.read() as c:
         plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
+        answered = answered_changes(c, spec.id)
     return replace(
-        site, spec=spec, solutions=solutions, plan=plan, warnings=warnings, counted={}, _known={}
+        site,
+        spec=spec,
+        solutions=solutions,
+        plan=plan,
+        warnings=warnings,
+        answered=answered,
+        counted={},
+        _known={},
     )
 
 

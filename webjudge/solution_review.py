@@ -17,7 +17,7 @@ from quem.solutions.files import metadata_of
 from quem.solutions.identity import NameSearch
 from quem.solutions.losses import losses_of
 from quem.solutions.patterns import plain, word_pattern
-from quem.store.chains import keyed
+from quem.store.digests import keyed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

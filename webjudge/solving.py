@@ -82,6 +82,8 @@ if TYPE_CHECKING:
 solve = Blueprint("solve", __name__, url_prefix="/solve")
 
 LARGEST_UPLOAD = 50_000_000
+# In a solution.
+_MOST_FILES = 10
 _LONGEST_TEXT = 1_000_000
 _MOST_YEARS = 80.0
 _MOST = 2**31 - 1
@@ -296,7 +298,7 @@ def task(gid: str) -> AnyResponse | str:
             "state": {"text": answer.text, "files": list(answer.files)},
             "files": {upload.public_id: _described(gid, upload) for upload in held},
             "clock": _clock(mine, spent),
-            "mostFiles": _solving().max_files,
+            "mostFiles": _MOST_FILES,
             "urls": {
                 what: url_for(f"solve.{name}", gid=gid)
                 for what, name in (
@@ -361,8 +363,6 @@ def save(gid: str) -> Response:
 @solve.post("/t/<gid>/skip")
 def skip(gid: str) -> AnyResponse:
     """Skip a problem; how much longer it would have taken is kept."""
-    if not _solving().may_skip:
-        abort(404)
     minutes = request.form.get("minutes", "").strip()
     with site().store.write() as c:
         person = current_subject(c)
@@ -470,8 +470,8 @@ def upload(gid: str) -> Response:
         person = current_subject(c)
         mine = task_of_subject(c, person.key, gid)
         answer = last_answer(c, mine)
-    if len(answer.files) >= (most := _solving().max_files):
-        raise _RefusedUploadError(gettext("There can be %(most)s files at most.", most=most))
+    if len(answer.files) >= _MOST_FILES:
+        raise _RefusedUploadError(gettext("There can be %(most)s files at most.", most=_MOST_FILES))
     made = _received(person, gid, name)
     if made is None:
         raise _RefusedUploadError(gettext(_TOO_MUCH))
@@ -549,7 +549,7 @@ def _page(person: StoredSubject, state: str) -> dict[str, Any]:
         "contact": contact,
         "initials": "".join(word[0] for word in contact.name.split()[-2:]),
         "home_url": url_for("solve.home"),
-        "limits": sorted(filter(None, {_limit(problem) for problem in _problems()})),
+        "limit": _limit(),
     }
 
 
@@ -563,10 +563,9 @@ def _problems() -> list[str]:
     return [p.id for p in site().spec.problems if p.id != _solving().practice]
 
 
-def _limit(problem: str) -> float | None:
+def _limit() -> float | None:
     """Give the seconds that there are for a problem."""
-    declared = site().problem(problem)
-    minutes = (declared.time_limit if declared else None) or _solving().time_limit
+    minutes = _solving().time_limit
     return 60.0 * minutes if minutes else None
 
 
@@ -645,7 +644,7 @@ def _listed(tasks: list[SolvingTask]) -> list[dict[str, Any]]:
                 "opened": one.opened_at is not None,
                 "ended": one.ended,
                 "receipt": receipts[one.key],
-                "limit": None if one.practice else _limit(one.problem),
+                "limit": None if one.practice else _limit(),
                 "seconds": spent[one.key].work,
             }
         )
@@ -757,9 +756,7 @@ def _require_state(state: dict[str, Any]) -> None:
         abort(422)
     if len(text.encode(errors="replace")) > _LONGEST_TEXT:
         abort(413)
-    if len(files) > _solving().max_files or len(set(files)) < len(files):
-        abort(422)
-    if text and not _solving().editor:
+    if len(files) > _MOST_FILES or len(set(files)) < len(files):
         abort(422)
 
 

@@ -19,7 +19,7 @@ from quem.solutions.model import signature
 from quem.solving.closing import session_table
 from quem.store.audit_log import last_key
 from quem.store.events import record
-from quem.store.reviewing import note_decisions
+from quem.store.reviewing import answer_change, note_decisions
 from quem.study.document import parse_document
 from quem.study.editing import ListChange, edited, flow_text, plain_value, read_bytes, replace_study
 from quem.study.reading import read_study
@@ -105,6 +105,8 @@ def _follow() -> None:
                 decided = read_study(site().path).judging.reviewed
                 if decided != site().spec.judging.reviewed:
                     _take_over("server", decided)
+                else:
+                    _serve_answers()
                 if _is_fresh(site().path):
                     return
         followed.seen, followed.event = now, newest
@@ -164,6 +166,22 @@ def save_decisions(decided: Sequence[Reviewed]) -> None:
         except QuemError as error:
             raise _by_hand(path.name, error, entries) from None
         _take_over(acting(), decided)
+
+
+def save_answer(problem: str, solver: str, digest: str, *, is_same: bool) -> None:
+    """Log whether a solution that changed is the same, and let judges see it as such."""
+    with _editing():
+        with site().store.write() as c:
+            answer_change(c, site().id, acting(), (problem, solver, digest), is_same=is_same)
+        _serve_answers()
+        # So that other processes look.
+        with suppress(OSError):
+            site().path.touch()
+
+
+def _serve_answers() -> None:
+    """Serve what organizers said of solutions that changed."""
+    _serve(with_study(site(), site().spec, site().solutions, site().warnings))
 
 
 def _by_hand(name: str, why: QuemError, entries: Sequence[dict[str, str]]) -> QuemError:

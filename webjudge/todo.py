@@ -90,7 +90,9 @@ def _finished(page: dict[str, Any]) -> Iterator[Todo]:
 def _changed(page: dict[str, Any]) -> Iterator[Todo]:
     if texts := page["affected"]:
         text = "The study has changed since judges saw it"
-        yield Todo("warn", text, _first(texts), "Show", _CHECKS)
+        is_asked = bool(page["unanswered"])
+        url = url_for("dashboard.review.solutions") if is_asked else _CHECKS
+        yield Todo("warn", text, _first(texts), "Review" if is_asked else "Show", url)
 
 
 def _warnings(page: dict[str, Any]) -> Iterator[Todo]:

@@ -65,7 +65,6 @@ _FIRST = "form interval level at_least out as_json tables figures data database 
 @reveal_option
 @pseudonyms_option
 @click.option("--without-machines", is_flag=True, help="Leave out what machine judges ranked.")
-@click.option("--seal", metavar="HASH", help="What `quem seal` printed, which the seal must have.")
 @code_option
 @click.option(
     "--schema",
@@ -81,7 +80,6 @@ def analyze(
     database: str | None,
     formats: dict[str, Any],
     data: Path | None,
-    seal: str | None,
     *,
     as_json: bool,
     reveal: bool,
@@ -107,12 +105,9 @@ def analyze(
         "data": data,
         "pseudonyms": pseudonyms,
         "without_machines": without_machines,
-        "seal": seal,
     }
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     loaded = kinds.load_study(study, code=code, **sources)
-    if getattr(loaded, "seal", None) and _is_noted(study):
-        loaded = kinds.load_study(study, code=code, **sources)
     refuse_foreign(kind, settings, kinds.settings_of(loaded))
     # 0 is a value, though it equals False.
     arguments = {
@@ -125,19 +120,6 @@ def analyze(
         arguments["keep"] = folder / file_name
     result = kinds.analyze(loaded, **arguments)
     show_result(result, folder, formats, as_json=as_json)
-
-
-def _is_noted(study: Path) -> bool:
-    """Note in the log of a seal that a study was analyzed; a folder to read from has to do."""
-    from quem.errors import FileError
-    from quem.sealing.seal import note_analysis
-    from quem.study.reading import draft_study
-
-    try:
-        return note_analysis(draft_study(study))
-    except FileError as error:
-        click.echo(f"warning: this analysis is not noted; {error}", err=True)
-        return False
 
 
 def show_progress() -> Progress:

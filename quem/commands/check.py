@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,16 +17,12 @@ from quem.commands.options import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
-
-    from sqlalchemy import Connection
 
     from quem.errors import Mistake, StudyWarning
     from quem.kinds import AnyStudy
     from quem.solutions import Solutions
-    from quem.store.exporting import Sight
-    from quem.store.verification import Verified
     from quem.study.reading import StudyFile
 
 
@@ -37,14 +31,6 @@ if TYPE_CHECKING:
 @data_option
 @database_option
 @code_option
-@click.option(
-    "--store",
-    "in_store",
-    is_flag=True,
-    help="Verify the hash chains of the judging session instead.",
-)
-@click.option("--head", help="With --store: a head printed earlier, which must still be there.")
-@click.option("--receipt", help="With --store: a judge's receipt, whose ranking is looked for.")
 @unsandboxed_option
 def check(
     study: Path,
@@ -52,36 +38,22 @@ def check(
     database: str | None,
     *,
     code: bool,
-    in_store: bool,
-    head: str | None,
-    receipt: str | None,
     unsandboxed: bool,
 ) -> None:
     """Check STUDY and its data without writing anything.
 
     Lists every error with its location and fix (exit code 1), and all warnings. An experience
     study whose solutions are not yet judged needs no rankings.
-
-    With --store, recomputes every hash of the judging session, lists solutions that differ from
-    what judges were shown, and prints the head of the chain, to be stored elsewhere. It shows no
-    rankings.
     """
     from quem.study.reading import JUDGED, kind_of
 
     kind = kind_of(study)
     from quem import kinds
 
-    if not in_store and (head or receipt):
-        raise click.UsageError("--head and --receipt need --store")
     sources: dict[str, Any] = {"database": database, "data": data}
     if kind not in JUDGED:
         refuse_foreign(kind, {"office_unsandboxed": unsandboxed}, ())
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
-    if in_store:
-        refuse_foreign(kind, {"store": kind not in JUDGED}, ())
-
-        check_store(study, database, head=head, receipt=receipt)
-        return
     if kind in JUDGED:
         _check_judged(study, database, sandboxed=not unsandboxed)
         return
@@ -172,11 +144,15 @@ def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> li
         return []
     from quem.store.drawing import recorded_draw
     from quem.store.living import contents_of, effect_warning, effects, plan_of
+    from quem.store.reviewing import answered_changes
 
     try:
         with store.read() as c:
             plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
-            changes = effects(c, spec.id, plan, lambda group: contents_of(spec, solutions, group))
+            answered = answered_changes(c, spec.id)
+            changes = effects(
+                c, spec.id, plan, lambda group: contents_of(solutions, group, answered)
+            )
     finally:
         store.close()
     return [effect_warning(effect) for effect in changes]
@@ -256,129 +232,3 @@ def _ranked(study: AnyStudy) -> dict[str, int]:
     if isinstance(study.data, Rankings):
         return {"judge": len(study.data.judges), "rank": int((study.data.rank >= 0).sum())}
     return {"average rank": int((study.data.average >= 0).sum())}
-
-
-_DIGITS = re.compile(r"[0-9a-f]{10,64}")
-
-
-def check_store(path: Path, database: str | None, *, head: str | None, receipt: str | None) -> None:
-    """Verify the store of a study, and print what it holds and the head of its chain."""
-    from quem.errors import Mistake, QuemError
-    from quem.store.engine import held_store
-    from quem.store.location import locate_database
-    from quem.study.reading import draft_study
-
-    head, receipt = _digits(head, "--head"), _digits(receipt, "--receipt")
-    draft = draft_study(path)
-    if draft.mistakes or draft.spec is None:
-        raise QuemError(draft.mistakes)
-    place = locate_database(path, database)
-    with held_store(place, path, draft.spec.id) as store, store.read() as c:
-        verification = _verified(c, draft.spec.id, place.name)
-        lines, wrong = _compared(c, draft.spec.id, verification, head, receipt)
-        changed = list(_changed(c, draft))
-    for line in [*_counts(verification), *lines, *changed]:
-        click.echo(line)
-    messages = [*(b.message for b in verification.breaks), *wrong]
-    if messages:
-        remedy = "compare the store with a backup or an archive made before, and restore one"
-        mistakes = [Mistake(place.name, message=message) for message in messages]
-        raise QuemError([*mistakes, Mistake(place.name, message=f"cannot be trusted; {remedy}")])
-
-
-def _digits(value: str | None, option: str) -> str | None:
-    if value is None:
-        return None
-    digits = value.strip().lower()
-    if not _DIGITS.fullmatch(digits):
-        raise click.UsageError(
-            f"{option} {value}: is not 10 to 64 hexadecimal digits; copy it as it was printed"
-        )
-    return digits
-
-
-def _verified(c: Connection, study_id: str, name: str) -> Verified:
-    from quem.errors import Mistake, QuemError
-    from quem.store.verification import held_in, verify
-
-    try:
-        return verify(held_in(c, study_id))
-    except (ValueError, RecursionError) as error:
-        raise QuemError(
-            [
-                Mistake(
-                    name,
-                    message=(
-                        f"holds a time or a state that cannot be read ({error}); restore a backup"
-                    ),
-                )
-            ]
-        ) from None
-
-
-def _counts(verification: Verified) -> Iterator[str]:
-    counts = {
-        "task": verification.tasks,
-        "revision": verification.revisions,
-        "event": len(verification.heads),
-        "seal": verification.seals,
-    }
-    listing = ", ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for noun, n in counts.items())
-    yield f"{listing}; {verification.unsealed:,} of the revisions are not sealed yet"
-    yield (
-        f"head: {verification.heads[-1]}"
-        if verification.heads
-        else "head: none yet, since nothing happened"
-    )
-
-
-def _compared(
-    c: Connection, study_id: str, verification: Verified, head: str | None, receipt: str | None
-) -> tuple[list[str], list[str]]:
-    """Look for an earlier head and a receipt; gives what to say and what is wrong."""
-    from quem.store.verification import find_receipt
-
-    lines, wrong = [], []
-    if head:
-        place = next(
-            (n for n, h in enumerate(reversed(verification.heads)) if h.startswith(head)), None
-        )
-        if place is None:
-            wrong.append(f"no event has the head {head}: events were removed or rewritten")
-        else:
-            ago = "the newest" if place == 0 else f"{place:,} event{'s' * (place > 1)} ago"
-            lines.append(f"head {head}: is in the chain, {ago}")
-    if receipt:
-        sentences = find_receipt(c, study_id, receipt)
-        lines += [f"receipt {receipt}: {sentence}" for sentence in sentences]
-        if not sentences:
-            wrong.append(f"no revision has the receipt {receipt}")
-    return lines, wrong
-
-
-def _changed(c: Connection, draft: StudyFile) -> Iterator[str]:
-    """Say which solutions are no longer what judges were shown."""
-    from quem.solutions import find_solutions, is_unchanged
-    from quem.store.exporting import sights
-    from quem.store.studies import status_of
-
-    solutions, _, _ = find_solutions(draft, complete=False)
-    corrections = draft.spec.corrections if draft.spec else ()
-    declared = {(one.problem, one.solver, one.sha256) for one in corrections}
-    study_id = draft.spec.id if draft.spec else ""
-    is_shown = status_of(c, study_id).is_shown
-    for (problem, solver, digest), seen in groupby(sights(c, study_id), key=lambda s: s[:3]):
-        solution = solutions.by_problem.get(problem, {}).get(solver)
-        if is_unchanged(solution, digest):
-            continue
-        try:
-            now = solution.digest if solution else "gone"
-        except OSError:
-            now = "cannot be read"
-        what = "corrected" if (problem, solver, now) in declared else "changed"
-        letters = f"; {_letters(list(seen))}" if is_shown else ""
-        yield f"{what}: problem {problem}, solver {solver}: shown {digest}, now {now}{letters}"
-
-
-def _letters(seen: Sequence[Sight]) -> str:
-    return ", ".join(f"{sight.letter} for {sight.judge}" for sight in seen)

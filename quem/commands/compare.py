@@ -39,20 +39,18 @@ if TYPE_CHECKING:
 def _settings() -> dict[type[BaseModel], Iterable[str]]:
     from quem.comparison.settings import ComparisonSettings
     from quem.study.models import ExperienceSettings
-    from quem.study.options import OptionsSettings
     from quem.study.retrieval import RetrievalSettings
 
     return {
         ComparisonSettings: ComparisonSettings.model_fields,
         ExperienceSettings: (*_SHARED, *_OF_EXPERIENCE),
         RetrievalSettings: _OF_SCORES,
-        OptionsSettings: ("max_length",),
     }
 
 
 _SHARED = ("level", "permutations", "seed")
-_OF_EXPERIENCE = ("form", "score", "normalize", "reference")
-_OF_SCORES = ("measures", "headline", "k", "ties")
+_OF_EXPERIENCE = ("form",)
+_OF_SCORES = ("measures", "headline", "ties")
 
 
 _FIRST = (
@@ -127,7 +125,7 @@ def compare(
 
 
 # What experience studies do not have.
-_FOREIGN = (*_OF_SCORES, "max_length", "jobs", "cluster")
+_FOREIGN = (*_OF_SCORES, "jobs", "cluster")
 
 
 def _kind(paths: list[Path]) -> str:

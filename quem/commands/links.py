@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from quem.errors import Mistake
     from quem.mail.server import MailSettings, Outcome
-    from quem.store.outbox import Role, StoredLetter
+    from quem.store.outbox import Kind, Role, StoredLetter
     from quem.store.people import RoleName
     from quem.study.relevance import JudgedSpec
     from webjudge import Site
@@ -342,9 +342,8 @@ def _send(
             click.echo(text)
 
     writer = PersonWriter(site, role, base, "shell", settings.sender.display_name)
-    sender = Sender(
-        site.store, site.id, settings, {role: writer}, "shell", kinds=("invite",), tell=tell
-    )
+    kinds: tuple[Kind, ...] = ("invite",)
+    sender = Sender(site.store, site.id, settings, {role: writer}, "shell", kinds=kinds, tell=tell)
     with site.store.write() as c:
         queue_planned(c, site, planned)
     counts = sender.run()

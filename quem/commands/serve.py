@@ -178,7 +178,9 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
     with link_file(site.path, out) as file, site.store.write() as c:
         status = status_of(c, site.id)
         invited = _invited_by_mail(site)
-        roles: list[RoleName] = ["organizers", "judges", *(["people"] if site.spec.solving else [])]
+        roles: list[RoleName] = ["organizers", "judges"]
+        if site.spec.solving:
+            roles.append("people")
         tables = {role: link_table(c, role, site.id, base, by_mail=invited[role]) for role in roles}
         rows = [(role, *row) for role in roles for row in tables[role]]
         if out or (any(link for *_, link, _ in rows) and not may_show_links()):

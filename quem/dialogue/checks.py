@@ -86,5 +86,3 @@ def _contracted(findings: DialogueFindings) -> Iterator[str]:
             "were contracted to nothing because of ties and got rank quality 0 "
             f"(granularity {findings.granularity:.3f}); a larger k makes this rarer"
         )
-
-

@@ -46,7 +46,6 @@ class SimulationSettings:
     neighbors: int = 10
     region_size: int = 10
     missing: Literal["zero", "worst", "skip"] = "zero"
-    lam: int = 2  # of the weights of rank quality
     orders: int = 10  # question orders of each target, if they are random
     seed: int = 0  # of question orders, ties and the choice of A users
 

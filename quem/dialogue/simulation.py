@@ -171,7 +171,6 @@ class Experiment:
             true[candidates.cases[:, :compared]],
             k,
             ideal=np.broadcast_to(nearest_true, (len(partial), k)),
-            lam=settings.lam,
         )
         contracted = boundary(partial, k) == 0
         return _Lists(candidates.cases, candidates.apart, quality, contracted)

@@ -69,10 +69,7 @@ _PARTS: tuple[What, ...] = ("judge", "problem")
 def analyze_experience(study: Study, **settings: object) -> ExperienceResult:
     """Analyze a study of kind ``experience`` (see `quem.analyze`)."""
     used = changed_settings(study.spec.analysis, settings)
-    seal = study.seal and study.seal.with_asked(
-        used.model_dump(mode="json"),
-        without_machines=bool(study.spec.machines) and study.machines is None,
-    )
+    seal = study.seal and study.seal.with_asked(used.model_dump(mode="json"))
     experience = _experience(study)
     cells, pooled, on_panel = None, None, None
     if study.panel:

@@ -16,7 +16,7 @@ from quem.experience.cells import judged_cells, score_cells
 from quem.panels.package import read_panel
 from quem.rankings import Decisions, PrintedAverages, Rankings, Session, read_rankings
 from quem.rankings.stored import session_of_study
-from quem.sealing.seal import compare_with_seal
+from quem.seal import seal_of
 from quem.store.location import locate_database
 from quem.study.document import Document
 from quem.study.reading import draft_experience
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from quem.errors import Mistake
     from quem.panels.package import ReferencePanel
-    from quem.sealing.deviations import Seal
+    from quem.seal import Seal
     from quem.store.drawing import ProblemDraw
     from quem.study import Declared, ExperienceSpec
     from quem.study.document import Loc
@@ -129,7 +129,6 @@ def load_study(
     database: str | None = None,
     reveal: bool = False,
     without_machines: bool = False,
-    seal: str = "",
 ) -> Study:
     """Read a study file and its rankings."""
     draft = draft_experience(path)
@@ -145,9 +144,7 @@ def load_study(
     if mistakes or draft.spec is None or data is None:
         raise QuemError(dict.fromkeys(mistakes))
     study = Study(Path(path), draft.name, draft.spec, draft.declared, data, draft.document)
-    study = replace(
-        study, panel=panel, seal=compare_with_seal(draft, database, _ranked(data), seal or "")
-    )
+    study = replace(study, panel=panel, seal=seal_of(draft))
     if not draft.spec.machines or without_machines:
         return study
     session = Session(locate_database(study.path, database))
@@ -156,21 +153,6 @@ def load_study(
         for machine in draft.spec.machines
     }
     return replace(study, machines=runs, draw=_draw(session, draft.spec.id))
-
-
-def _ranked(data: Rankings | PrintedAverages | Decisions) -> dict[str, set[str]]:
-    """Say who ranked and who was ranked, for the comparison with a seal."""
-    if isinstance(data, PrintedAverages):
-        places = np.flatnonzero(np.isfinite(data.average))
-        return {"solvers": {data.solvers[i] for i in places}}
-    if isinstance(data, Decisions):
-        there = np.unique(np.concatenate([data.winner, data.loser]))
-    else:
-        there = np.unique(data.solver[~np.isnan(data.rank) | data.failed])
-    return {
-        "judges": {data.judges[i] for i in np.unique(data.judge)},
-        "solvers": {data.solvers[i] for i in there},
-    }
 
 
 def _draw(session: Session, study_id: str) -> ProblemDraw | None:

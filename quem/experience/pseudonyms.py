@@ -72,7 +72,7 @@ def _any_of(words: Iterable[str], flags: int = 0) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{each})(?!\w)" if each else r"(?!)", flags)
 
 
-def pseudonymize(studies: Sequence[Study]) -> list[Study]:
+def pseudonymize(studies: Sequence[Study], drawn: Pseudonyms | None = None) -> list[Study]:
     """Give studies in which judges and subjects have pseudonyms.
 
     Notes
@@ -82,13 +82,13 @@ def pseudonymize(studies: Sequence[Study]) -> list[Study]:
     seed: it can be repeated from the study file, and not from the report.
     """
     named = [study.named or study for study in studies]
-    pseudonyms = pseudonyms_of(named)
+    pseudonyms = drawn or pseudonyms_of(named)
     return [_renamed(study, pseudonyms) for study in named]
 
 
-def pseudonyms_of(studies: Sequence[Study]) -> Pseudonyms:
+def pseudonyms_of(studies: Sequence[Study], salt: bytes = b"") -> Pseudonyms:
     """Draw the pseudonyms of studies that are reported together."""
-    seed = hashlib.sha256()
+    seed = hashlib.sha256(salt)
     for study in studies:
         seed.update(study.spec.model_dump_json(exclude={"analysis"}).encode())
     kept = {one for study in studies for one in _kept(study)}
@@ -196,18 +196,12 @@ def _spec(spec: ExperienceSpec, new: Pseudonyms) -> ExperienceSpec:
             "subjects": people("subjects"),
             "assisted": people("assisted", refers=["person"]),
             "withheld": tuple(map(new.id, withheld)),
-            "missing": tuple(_of_solver(entry, new) for entry in spec.missing),
-            "corrections": tuple(
-                _of_solver(entry, new).model_copy(update={"reason": new.prose(entry.reason)})
-                for entry in spec.corrections
+            "missing": tuple(
+                entry.model_copy(update={"solver": new.id(entry.solver)}) for entry in spec.missing
             ),
             "judging": judging,
         }
     )
-
-
-def _of_solver(entry: Any, new: Pseudonyms) -> Any:  # noqa: ANN401  a part of a study file
-    return entry.model_copy(update={"solver": new.id(entry.solver)})
 
 
 def _question(question: Question, new: Pseudonyms) -> Question:

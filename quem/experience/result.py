@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from quem.experience.standard_errors import WorthErrors
     from quem.experience.times import SolvingTimes
     from quem.experience.virtual_placement import PanelPlacement
-    from quem.sealing.deviations import Seal
+    from quem.seal import Seal
     from quem.study import ExperienceSettings
 
 

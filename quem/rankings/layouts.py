@@ -22,7 +22,10 @@ Heads = dict[int, tuple[str, str]]
 
 _REQUIRED = ("judge", "problem", "solver", "rank")
 # How ranks came about; `quem export` writes it beside them.
-_EXPORTED = {name: (name,) for name in (*(f.name for f in QUESTIONS if f.has_cells), "views")}
+_EXPORTED = {
+    name: (name,)
+    for name in (*(field.name for field in QUESTIONS if field.has_cells), "views", "receipt")
+}
 
 
 def read_long(path: Path, name: str) -> SourceTable[str]:

@@ -10,7 +10,6 @@ from quem.io.columns import column_of
 from quem.io.tables import SourceTable
 from quem.rankings.entries import FIELDS, assemble
 from quem.rankings.table import Placement
-from quem.study.kept_digests import kept_digests
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,6 +77,7 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
     from quem.store.audit_log import noteworthy
     from quem.store.exporting import shown_digests, submitted_rankings
     from quem.store.judges import judges_of
+    from quem.store.reviewing import answered_changes
 
     study_id = file.spec.id if file.spec else ""
     with store.read() as c:
@@ -103,6 +103,7 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
         people = judges_of(c, study_id)
         rankings, removed = _still_there(submitted_rankings(c, study_id), file.declared)
         shown = shown_digests(c, study_id)
+        answered = answered_changes(c, study_id)
         noted = noteworthy(c, study_id)
     if not any(one.state.ranks() for one in rankings):
         raise QuemError(
@@ -116,7 +117,7 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
                 )
             ]
         )
-    warnings = [*_changed(file, shown), *removed, *_event_warnings(noted)]
+    warnings = [*_changed(file, shown, answered), *removed, *_event_warnings(noted)]
     if status.state != "closed":
         message = "the judging session is not closed; its rankings are not final"
         warnings.append(StudyWarning("session-open", message))
@@ -230,28 +231,27 @@ def _when(event: AuditEvent) -> str:
     return f"on {event.at:%Y-%m-%d at %H:%M} UTC by {by}"
 
 
-def _changed(file: StudyFile, shown: dict[tuple[str, str], set[str]]) -> list[StudyWarning]:
+def _changed(
+    file: StudyFile,
+    shown: dict[tuple[str, str], set[str]],
+    answered: dict[tuple[str, str, str], bool],
+) -> list[StudyWarning]:
     """Say which solutions are no longer what the judges saw."""
     from quem.solutions import find_solutions, is_unchanged
 
-    kept = kept_digests(file.path)
     solutions, _, _ = find_solutions(file, complete=False)
 
     def is_same(problem: str, solver: str, digest: str) -> bool:
-        if kept is not None:
-            return bool(kept["solutions"].get(f"{solver} on {problem}") == digest)
         return is_unchanged(solutions.by_problem.get(problem, {}).get(solver), digest)
 
-    corrections = file.spec.corrections if file.spec else ()
-    corrected = {(c.problem, c.solver, c.sha256) for c in corrections}
     other = [
         f"{solver} on {problem}"
         for (problem, solver), digests in sorted(shown.items())
         if not all(is_same(problem, solver, digest) for digest in digests)
         and not any(
             is_same(problem, solver, digest)
-            for *cell, digest in corrected
-            if cell == [problem, solver]
+            for (*cell, digest), is_corrected in answered.items()
+            if is_corrected and cell == [problem, solver]
         )
     ]
     if not other:

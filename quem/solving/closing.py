@@ -93,7 +93,7 @@ def write_solutions(c: Connection, spec: JudgedSpec, study: Path) -> list[Path]:
         questions = [question.id for question in solving.asked_once]
         for problem in problems:
             questions += [reply_after(question.id, problem) for question in solving.asked_after]
-            questions += [minutes_left(problem)] if solving.may_skip else []
+            questions.append(minutes_left(problem))
         records = [_record(c, subject) for subject in subjects_of(c, spec.id)]
         text = subjects_text(records, questions, problems)
         _write(target, text.encode())

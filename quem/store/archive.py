@@ -16,6 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from quem import __version__
 from quem.errors import Mistake, QuemError
 from quem.io.text import shown
+from quem.store.layouts import Item
 from quem.store.models import (
     BallotRow,
     Base,
@@ -29,11 +30,10 @@ from quem.store.models import (
     Utc,
     now,
 )
-from quem.store.state import seconds_of
-from quem.store.verification import Held, verify
+from quem.store.state import InvalidStateError, State, seconds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from sqlalchemy import Column, Connection, Select, Table
 
@@ -55,7 +55,7 @@ TABLES: dict[str, type[Base]] = {
 }
 # Columns that an archive does not hold: the header says the study, and nothing refers to
 # the keys of revisions and events.
-UNKEPT = {
+_UNKEPT = {
     name: {"study_id"} if name in ("study", "judge", "forgotten", "ballot") else {"study_id", "key"}
     for name in TABLES
 }
@@ -89,31 +89,16 @@ def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
     mistakes = []
     for number, line in enumerate(lines[1:], 2):
         try:
-            reader.read(line, number)
+            reader.read(line)
         except _WrongError as error:
             mistakes.append(Mistake(name, number, message=str(error)))
         if len(mistakes) >= _MOST_MISTAKES:
             break
     if not mistakes:
         mistakes = [Mistake(name, len(lines), message=m) for m in reader.lacks(expected)]
-    if not mistakes:
-        breaks = verify(_chained(reader.rows)).breaks
-        findings = sorted((reader.lines.get(id(b.row), len(lines)), b.message) for b in breaks)
-        mistakes = [Mistake(name, line, message=m) for line, m in findings[:_MOST_MISTAKES]]
     if mistakes:
         raise QuemError(mistakes)
     return reader.rows
-
-
-def _chained(rows: dict[str, list[Row]]) -> Held:
-    return Held(
-        study=rows["study"][0],
-        judges=rows["judge"],
-        ballots=rows["ballot"],
-        layouts=rows["layout"],
-        revisions=rows["revision"],
-        events=rows["event"],
-    )
 
 
 def _header(line: str, name: str, study_id: str) -> dict[str, Any]:
@@ -149,12 +134,12 @@ class _Reader:
     def __init__(self, study_id: str) -> None:
         self._study_id = study_id
         self.rows: dict[str, list[Row]] = {name: [] for name in TABLES}
-        self.lines: dict[int, int] = {}
         self._seen: dict[tuple[str, ...], set[tuple[object, ...]]] = {}
         self._judges: set[int] = set()
         self._ballots: set[int] = set()
+        self._shown: dict[tuple[int, str], list[str]] = {}  # solvers of each layout
 
-    def read(self, line: str, number: int) -> None:
+    def read(self, line: str) -> None:
         """Check a line and keep its row."""
         row = _parsed(line)
         name = row.pop("table", None)
@@ -167,8 +152,11 @@ class _Reader:
             self._judges.add(row["key"])
         if name == "ballot":
             self._ballots.add(row["key"])
+        if name == "layout":
+            self._shown[row["ballot_key"], row["id"]] = [solver for _, solver, *_ in row["items"]]
+        if name == "revision":
+            self._check_ranking(row)
         self.rows[name].append(row)
-        self.lines[id(row)] = number
 
     def lacks(self, expected: dict[str, Any]) -> list[str]:
         """Say what should have come and did not."""
@@ -188,6 +176,14 @@ class _Reader:
             if value in seen and value != (None,):
                 raise _WrongError(f"there is another {table} of that {' and '.join(columns)}")
             seen.add(value)
+
+    def _check_ranking(self, row: Row) -> None:
+        try:
+            State.parse(row["state"], self._shown[row["ballot_key"], row["layout"]])
+        except KeyError:
+            raise _WrongError("no line before has the layout that it was made on") from None
+        except InvalidStateError as error:
+            raise _WrongError(f"is not a ranking of what was shown ({error})") from None
 
     def _check_references(self, table: str, row: Row) -> None:
         for other, known in (("judge", self._judges), ("ballot", self._ballots)):
@@ -217,7 +213,7 @@ def _parsed(line: str) -> Row:
 def _typed(table: Table, row: Row) -> Row:
     """Give a row with the types of its columns."""
     of = table.name
-    columns = {column.name: column for column in table.c if column.name not in UNKEPT[of]}
+    columns = {column.name: column for column in table.c if column.name not in _UNKEPT[of]}
     if set(row) != set(columns):
         wrong = ", ".join(sorted(set(row) ^ set(columns))[:5])
         raise _WrongError(f"a row of {of} has other columns: {shown(wrong)}")
@@ -252,8 +248,7 @@ def _json(name: str, value: object) -> object:
     if name == "solvers":
         return value if _is_list_of_texts(value) else None
     if name == "items":
-        is_valid = isinstance(value, list) and all(map(_is_list_of_texts, value))
-        return value if is_valid else None
+        return value if isinstance(value, list) and all(map(_is_item, value)) else None
     if name == "views" and not _is_times(value):
         return None
     if name == "closing" and not _is_closing(value):
@@ -263,6 +258,10 @@ def _json(name: str, value: object) -> object:
         if isinstance(value, dict) and _string(json.dumps(value, ensure_ascii=False))
         else None
     )
+
+
+def _is_item(value: object) -> bool:
+    return isinstance(value, list) and len(value) == len(Item._fields) and _is_list_of_texts(value)
 
 
 def _is_times(value: object) -> bool:
@@ -318,25 +317,34 @@ _READERS: tuple[tuple[type, Callable[[object], object]], ...] = (
 )
 
 
-def archive_text(c: Connection, study_id: str) -> str:
+def archive_text(c: Connection, study_id: str, seal: dict[str, Any] | None = None) -> str:
     """Write everything that the store holds of a study.
 
-    The first line is a header; each other line is a row of a table, in an order that depends
-    on neither database nor place. Judges and ballots are numbered from 1, since their keys
-    mean something in one database only.
+    The first line is a header, with what `quem.seal` says of a sealed study; each other line is a
+    row of a table, in an order that depends on neither database nor place. Judges and ballots are
+    numbered from 1, since their keys mean something in one database only.
     """
-    rows = list(_rows(c, study_id))
-    names = [name for name, _ in rows]
-    header = {
-        "format": FORMAT,
-        "quem": __version__,
-        "study": study_id,
-        "exported_at": now().isoformat(),
-        "rows": {name: names.count(name) for name in TABLES},
-    }
-    lines = [header, *({"table": name, **row} for name, row in rows)]
-    texts = [json.dumps(line, ensure_ascii=False, allow_nan=False) for line in lines]
-    return "\n".join(texts) + "\n"
+    rows: dict[str, list[Row]] = {name: [] for name in TABLES}
+    for name, row in _rows(c, study_id):
+        rows[name].append(row)
+    header = {"format": FORMAT, "quem": __version__, "study": study_id}
+    header |= {"exported_at": now().isoformat()} | ({"seal": seal} if seal else {})
+    return _written(header, rows)
+
+
+def write_archive(of: str, rows: Mapping[str, list[Row]]) -> str:
+    """Write other rows of an archive; tables that are not there are empty."""
+    return _written(json.loads(of.partition("\n")[0]), rows)
+
+
+def _written(header: dict[str, Any], rows: Mapping[str, list[Row]]) -> str:
+    counts = {name: len(rows.get(name, ())) for name in TABLES}
+    lines: list[Row] = [{**header, "rows": counts}]
+    for name in TABLES:
+        for row in rows.get(name, ()):
+            kept = {key: _plain(value) for key, value in row.items() if key not in _UNKEPT[name]}
+            lines.append({"table": name, **kept})
+    return "".join(f"{json.dumps(line, ensure_ascii=False, allow_nan=False)}\n" for line in lines)
 
 
 def _rows(c: Connection, study_id: str) -> Iterator[tuple[str, Row]]:
@@ -354,7 +362,7 @@ def _rows(c: Connection, study_id: str) -> Iterator[tuple[str, Row]]:
             for other, known in numbers.items():
                 if row.get(f"{other}_key") is not None:
                     row[f"{other}_key"] = known[row[f"{other}_key"]]
-            yield name, {key: plain(v) for key, v in row.items() if key not in UNKEPT[name]}
+            yield name, row
 
 
 def _queries(study_id: str) -> dict[str, Select[Any]]:
@@ -384,7 +392,7 @@ def _queries(study_id: str) -> dict[str, Select[Any]]:
     return queries
 
 
-def plain(value: Any) -> Any:  # noqa: ANN401  what a column holds
+def _plain(value: Any) -> Any:  # noqa: ANN401  what a column holds
     """Give what a column holds as JSON has it."""
     return value.isoformat() if isinstance(value, dt.datetime) else value
 

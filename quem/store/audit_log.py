@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-# For a machine to read (`quem.store.events.seal`), or of no interest but for the newest.
-_ROUTINE = ("sealed", "backup")
-
 
 @dataclass(frozen=True)
 class AuditEvent:
@@ -68,7 +65,7 @@ def audit_events(c: Connection, study_id: str, most: int) -> list[AuditEvent]:
     events = c.execute(
         select(EventRow.made_at, EventRow.actor, EventRow.what, EventRow.detail, JudgeRow.id)
         .join(JudgeRow, JudgeRow.key == EventRow.judge_key, isouter=True)
-        .where(mine, or_(EventRow.what.not_in(_ROUTINE), EventRow.key == backup))
+        .where(mine, or_(EventRow.what != "backup", EventRow.key == backup))
         .order_by(EventRow.key.desc())
         .limit(most)
     )

@@ -23,7 +23,7 @@ from quem.store.copying import (
     save_copy,
     stamp,
 )
-from quem.store.events import record, seal
+from quem.store.events import record
 from quem.store.models import EventRow, now
 
 if TYPE_CHECKING:
@@ -81,9 +81,6 @@ def back_up(
     try:
         make_folder(folder)
         refuse_server(store.place)
-        # So the copy proves its own revisions. A database that is locked can still be copied.
-        with suppress(DatabaseError, UnavailableError), store.write() as c:
-            seal(c, study_id, "backup")
         copy = save_copy(store, folder, f"{stem}-{stamp()}")
         # A file is on the disk before the database names it.
         with clear_failures(folder):

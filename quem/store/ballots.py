@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, bindparam, insert, select, update
 from sqlalchemy.orm import aliased
 
-from quem.store.chains import new_salt, receipt_code, revision_link, words_digest
+from quem.store.digests import receipt_code
 from quem.store.layouts import Layout
 from quem.store.models import BallotRow, JudgeRow, RevisionRow, StudyRow, now
 from quem.store.models import Layout as LayoutRow
@@ -164,7 +164,7 @@ _LOCK_STUDY = (
 )
 # Notes of visits, which change nothing that is a key, need not wait.
 _LOCK_JUDGE = (
-    select(JudgeRow.forgotten_at, JudgeRow.id_digest)
+    select(JudgeRow.forgotten_at)
     .where(JudgeRow.key == bindparam("judge"))
     .with_for_update(read=True, key_share=True)
 )
@@ -174,10 +174,8 @@ _TIMES = (
     .with_for_update()
 )
 _DONE = aliased(RevisionRow)
-# The ballot, with the link of its last revision, and what the same change saved before.
-_SAVING = _ONE.add_columns(
-    RevisionRow.link, _DONE.number, _DONE.kind, _DONE.made_at, _DONE.link
-).join(
+# The ballot, and what the same change saved before.
+_SAVING = _ONE.add_columns(_DONE.number, _DONE.kind, _DONE.made_at, _DONE.state).join(
     _DONE,
     and_(
         _DONE.ballot_key == BallotRow.key,
@@ -208,13 +206,8 @@ class Saved:
     revision: int
     submitted: bool
     at: dt.datetime
-    link: str = ""  # its link in the ballot's chain; empty where nothing was saved
+    receipt: str = ""  # what a judge keeps; empty where nothing was submitted
     is_retry: bool = field(default=False, compare=False)  # whether it was saved before
-
-    @property
-    def receipt(self) -> str:
-        """What a judge is given to hold on to."""
-        return receipt_code(self.link)
 
 
 class NotAssignedError(Exception):
@@ -332,15 +325,16 @@ def save(
     views: Mapping[str, float] | None = None,
 ) -> Saved:
     """Append a revision, and add the working time that led to it."""
-    life, digest = _lock_session(c, judge_key)
+    life = _lock_session(c, judge_key)
     values = {"gid": public_id, "judge": judge_key}
     c.execute(_LOCK, values)
     row = c.execute(_SAVING, values | {"client": change.client, "change": change.number}).first()
     if row is None:
         raise NotAssignedError(public_id)
-    *columns, before, number, kind, at, link = row
+    *columns, number, kind, at, state = row
     if number:
-        return Saved(number, kind == "submit", at, link, is_retry=True)
+        receipt = receipt_code(public_id, number, state) if kind == "submit" else ""
+        return Saved(number, kind == "submit", at, receipt, is_retry=True)
     ballot = _dealt(c, columns)
     if life == "closed":
         raise ClosedError
@@ -357,48 +351,42 @@ def save(
         change = replace(change, state=current_state(c, ballot))
     elif ballot.is_complete:
         raise SubmittedError
-    revision = _revision_row(ballot, change, digest, before or "")
+    revision = _revision_row(ballot, change)
     c.execute(_APPEND, revision)
     number, is_submit = revision["number"], change.kind == "submit"
     new = {"head": number} | ({"submitted": number} if is_submit else {})
     new |= _total_times(ballot.seconds, ballot.views, ballot.opened_at, seconds, views or {})
     c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(new))
-    return Saved(number, is_submit, revision["made_at"], revision["link"])
+    receipt = receipt_code(public_id, number, revision["state"]) if is_submit else ""
+    return Saved(number, is_submit, revision["made_at"], receipt)
 
 
-def _revision_row(
-    ballot: AssignedBallot, change: Change, judge: str, before: str
-) -> dict[str, Any]:
+def _revision_row(ballot: AssignedBallot, change: Change) -> dict[str, Any]:
     """Give the row of a ballot's next revision."""
-    salt, state = new_salt(), change.state.to_json()
-    row = {
+    return {
         "ballot_key": ballot.key,
         "number": ballot.head + 1,
         "base": change.base,
         "kind": change.kind,
         "layout": change.layout,
-        "state": state,
-        "words_salt": salt,
-        "words_digest": words_digest(salt, state),
+        "state": change.state.to_json(),
         "client": change.client,
         "change": change.number,
         "made_at": now(),
     }
-    return row | {"link": revision_link(before, row, vars(ballot), judge)}
 
 
-def _lock_session(c: Connection, judge_key: int) -> tuple[str, str]:
-    """Give the study's state and the judge's digest.
+def _lock_session(c: Connection, judge_key: int) -> str:
+    """Give the study's state.
 
     Closing the study and erasing the judge wait for this transaction. Everybody locks in the
     order study, judge, ballot, so that nobody waits in a circle.
     """
     life: str = c.execute(_LOCK_STUDY, {"judge": judge_key}).scalar_one()
-    forgotten, digest = c.execute(_LOCK_JUDGE, {"judge": judge_key}).one()
-    if forgotten:
+    if c.execute(_LOCK_JUDGE, {"judge": judge_key}).scalar_one():
         # What is saved now would bring back the words of a judge who was just erased.
         raise NotAssignedError
-    return life, digest
+    return life
 
 
 def add_seconds(

@@ -23,7 +23,6 @@ from quem.store.connecting import (
     engine_of,
     refusal,
 )
-from quem.store.events import append_events, forget_events
 from quem.store.models import StudyRow
 from quem.store.schema import has_tables, make_tables
 
@@ -86,9 +85,7 @@ class Store:
             with self.engine.connect() as connection:
                 writer = connection.execution_options(quem_writes=True, quem_patience=left)
                 with writer.begin():
-                    forget_events(writer)
                     yield writer
-                    append_events(writer)
                     self._refuse_lost()
                 self._refuse_lost()
                 self.writes += 1

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
-import re
 from dataclasses import dataclass, field, replace
 from io import StringIO
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
-from quem.store.chains import receipt_code
+from quem.store.digests import receipt_code
 from quem.store.models import BallotRow, JudgeRow, Layout, RevisionRow
 from quem.store.state import QUESTIONS, State
 
@@ -25,10 +24,8 @@ _ANSWERS = tuple(field for field in QUESTIONS if field.has_cells)
 _HEADER = (
     *("judge", "problem", "block", "occasion", "solver", "rank", "reason"),
     *(field.name for field in _ANSWERS),
-    "views",
+    *("views", "receipt"),
 )
-
-_LONGEST_STEM = 100
 
 
 def long_table(rankings: Iterable[SubmittedRanking]) -> str:
@@ -43,78 +40,10 @@ def long_table(rankings: Iterable[SubmittedRanking]) -> str:
             answers = [field.cell(ranking.state, cell.solver) for field in _ANSWERS]
             spent = ranking.views.get(cell.solver)
             view = "" if spent is None else f"{spent:.1f}"
-            writer.writerow([*place, cell.solver, cell.rank, reason, *answers, view])
+            writer.writerow(
+                [*place, cell.solver, cell.rank, reason, *answers, view, ranking.receipt]
+            )
     return text.getvalue()
-
-
-def preflib_files(
-    rankings: Iterable[SubmittedRanking], solvers: tuple[str, ...], title: str
-) -> dict[str, str]:
-    """Write one PrefLib file per problem: one order per judge, best first, solvers as alternatives.
-
-    What a judge could not judge is left out of the order, and an order without any solution
-    left out of the file; orders of repeated groups and of other blocks than the first are
-    not written.
-    """
-    by_problem: dict[str, list[SubmittedRanking]] = {}
-    for ranking in rankings:
-        if (ranking.block, ranking.occasion) == (1, 1) and ranking.state.ranked:
-            by_problem.setdefault(ranking.problem, []).append(ranking)
-    names = _file_names(by_problem)
-    return {
-        names[problem]: _preflib(names[problem], f"{title}: {problem}", group, solvers)
-        for problem, group in by_problem.items()
-    }
-
-
-def _preflib(
-    name: str, title: str, rankings: list[SubmittedRanking], solvers: tuple[str, ...]
-) -> str:
-    shown = {solver for ranking in rankings for solver in ranking.state.ranks()}
-    alternatives = [solver for solver in solvers if solver in shown]
-    alternatives += sorted(shown.difference(alternatives))
-    number = {solver: str(place) for place, solver in enumerate(alternatives, 1)}
-    orders = [_order(ranking, number) for ranking in rankings]
-    # PrefLib calls it "toi" where an order is not complete; the file's ending stays the same.
-    incomplete = (
-        any(ranking.state.cannot for ranking in rankings)
-        or len({frozenset(ranking.state.ranks()) for ranking in rankings}) > 1
-    )
-    header = {
-        "FILE NAME": name,
-        "TITLE": title,
-        "DESCRIPTION": f"orders of {', '.join(ranking.judge for ranking in rankings)}",
-        "DATA TYPE": "toi" if incomplete else "toc",
-        "MODIFICATION TYPE": "original",
-        "NUMBER ALTERNATIVES": len(alternatives),
-        "NUMBER VOTERS": len(orders),
-        "NUMBER UNIQUE ORDERS": len(set(orders)),
-        **{f"ALTERNATIVE NAME {place}": solver for solver, place in number.items()},
-    }
-    lines = [f"# {key}: {value}" for key, value in header.items()]
-    return "\n".join([*lines, *(f"1: {order}" for order in orders)]) + "\n"
-
-
-def _order(ranking: SubmittedRanking, number: Mapping[str, str]) -> str:
-    """Write a weak order, best first: ``3,{1,2}``."""
-    groups = [sorted((number[solver] for solver in g), key=int) for g in ranking.state.ranked]
-    return ",".join(g[0] if len(g) == 1 else f"{{{','.join(g)}}}" for g in groups)
-
-
-def _file_names(problems: Iterable[str]) -> dict[str, str]:
-    """Name a file for each problem, on any system, also where case does not count."""
-    names: dict[str, str] = {}
-    taken: set[str] = set()
-    for problem in problems:
-        stem = re.sub(r"[^\w.-]+", "-", problem, flags=re.ASCII).strip(".-")[:_LONGEST_STEM]
-        stem = stem or "problem"
-        number, name = 1, stem
-        while name.casefold() in taken:
-            number += 1
-            name = f"{stem}-{number}"
-        taken.add(name.casefold())
-        names[problem] = f"{name}.toc"
-    return names
 
 
 _SUBMITTED = and_(
@@ -125,7 +54,7 @@ _MADE_ON = and_(Layout.ballot_key == BallotRow.key, Layout.id == RevisionRow.lay
 
 # Each page asks this: a statement that is made once takes half the time.
 _RECEIPTS = (
-    select(BallotRow.public_id, RevisionRow.link, RevisionRow.made_at)
+    select(BallotRow.public_id, RevisionRow.number, RevisionRow.state, RevisionRow.made_at)
     .join(RevisionRow, _SUBMITTED)
     .where(BallotRow.judge_key == bindparam("judge"))
 )
@@ -153,6 +82,7 @@ class SubmittedRanking:
     views: Mapping[str, float] = field(default_factory=dict)
     # The solvers in the order of their letters, in which the judge was given them.
     queue: tuple[str, ...] = ()
+    receipt: str = ""  # see `quem.store.digests.receipt_code`
 
     def without(self, gone: set[str]) -> SubmittedRanking:
         """Leave solvers out, as if they had not been ranked."""
@@ -170,14 +100,17 @@ class SubmittedRanking:
 class Receipt:
     """What shows that a ranking was submitted."""
 
-    code: str  # the first ten digits of its link, which archives hold too
+    code: str  # see `quem.store.digests.receipt_code`
     at: dt.datetime
 
 
 def receipts_of(c: Connection, judge_key: int) -> dict[str, Receipt]:
     """Give a judge's receipts, of the last submitted revisions, by the public ids of ballots."""
     rows = c.execute(_RECEIPTS, {"judge": judge_key})
-    return {ballot: Receipt(receipt_code(link), at) for ballot, link, at in rows}
+    return {
+        ballot: Receipt(receipt_code(ballot, number, state), at)
+        for ballot, number, state, at in rows
+    }
 
 
 def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
@@ -186,6 +119,7 @@ def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
         select(
             *(JudgeRow.id, BallotRow.problem, BallotRow.block, BallotRow.occasion),
             *(RevisionRow.state, BallotRow.views, Layout.items),
+            *(BallotRow.public_id, RevisionRow.number),
         )
         .join(BallotRow, BallotRow.judge_key == JudgeRow.key)
         .join(RevisionRow, _SUBMITTED)
@@ -197,47 +131,29 @@ def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
         SubmittedRanking(
             *(judge, problem, block, occasion, State.stored(state), views),
             queue=tuple(solver for _, solver, *_ in items or ()),
+            receipt=receipt_code(ballot, number, state),
         )
-        for judge, problem, block, occasion, state, views, items in rows
+        for judge, problem, block, occasion, state, views, items, ballot, number in rows
     ]
 
 
-class Sight(NamedTuple):
-    """What one judge was shown of one solution."""
+def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str]]:
+    """Give the digests of what judges are shown now or last submitted, by problem and solver.
 
-    problem: str
-    solver: str
-    digest: str
-    judge: str
-    letter: str
-
-
-def sights(c: Connection, study_id: str) -> list[Sight]:
-    """Give what judges are shown now, and what they last submitted a ranking of."""
+    Several where judges saw different contents.
+    """
     rows = c.execute(
-        select(JudgeRow.id, BallotRow.problem, Layout.items)
-        .join(BallotRow, BallotRow.judge_key == JudgeRow.key)
+        select(BallotRow.problem, Layout.items)
+        .join(JudgeRow, BallotRow.judge_key == JudgeRow.key)
         .join(RevisionRow, _SUBMITTED, isouter=True)
         .join(Layout, Layout.ballot_key == BallotRow.key)
         .where(or_(Layout.id == BallotRow.layout, Layout.id == RevisionRow.layout))
         .where(JudgeRow.study_id == study_id, BallotRow.practice.is_(False))
     )
-    unique = {
-        Sight(problem, solver, digest, judge, letter)
-        for judge, problem, items in rows
-        for letter, solver, digest, _ in items
-    }
-    return sorted(unique)
-
-
-def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str]]:
-    """Give the digests of what judges were shown, by problem and solver.
-
-    Several where judges saw different contents; see `sights`.
-    """
     shown: dict[tuple[str, str], set[str]] = {}
-    for sight in sights(c, study_id):
-        shown.setdefault((sight.problem, sight.solver), set()).add(sight.digest)
+    for problem, items in rows:
+        for _, solver, digest, _ in items:
+            shown.setdefault((problem, solver), set()).add(digest)
     return shown
 
 

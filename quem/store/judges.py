@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, func, insert, select, update
 
 from quem.errors import QuemError
-from quem.store.chains import judge_digest, new_salt
 from quem.store.engine import SCRUB
 from quem.store.events import record
 from quem.store.models import (
@@ -124,7 +123,7 @@ def sync_judges(c: Connection, study_id: str, declared: Iterable[DeclaredJudge])
         fields = {"name": judge.name, "experience": judge.experience}
         if judge.id not in known:
             if _hash(study_id, judge.id) not in gone:
-                new.append({**_named(study_id, judge.id), "added": False, **fields})
+                new.append({"study_id": study_id, "id": judge.id, "added": False, **fields})
         elif (known[judge.id].name, known[judge.id].experience) != (judge.name, judge.experience):
             changed.append({"held": known[judge.id].key, **fields})
     if new:
@@ -142,7 +141,7 @@ def add_judge(
         raise QuemError(["a judge's id is one line of 1 to 100 printable characters"])
     if any(judge.id == judge_id for judge in judges_of(c, study_id)):
         raise QuemError([f"judge {judge_id} already exists; choose another ID"])
-    values = {**_named(study_id, judge_id), "name": name, "experience": experience}
+    values = {"study_id": study_id, "id": judge_id, "name": name, "experience": experience}
     c.execute(insert(JudgeRow).values(added=True, **values))
     judge = judge_named(c, study_id, judge_id)
     record(c, study_id, actor, "judge-added", judge.key)
@@ -206,7 +205,6 @@ def erase_judge(c: Connection, judge: StoredJudge, actor: str) -> str:
     pseudonym = f"forgotten-{number}"
     values = {
         "id": pseudonym,
-        "id_salt": None,
         "name": "",
         "experience": None,
         "session_hash": None,
@@ -219,16 +217,15 @@ def erase_judge(c: Connection, judge: StoredJudge, actor: str) -> str:
     c.execute(insert_new(c, ErasedJudgeRow).values(study_id=judge.study_id, id_hash=id_hash))
     ballots = select(BallotRow.key).where(BallotRow.judge_key == judge.key)
     saved = c.execute(
-        select(RevisionRow.key, RevisionRow.state, RevisionRow.link)
+        select(RevisionRow.key, RevisionRow.state)
         .where(RevisionRow.ballot_key.in_(ballots))
         .order_by(RevisionRow.key)
     ).all()
-    for key, data, _ in saved:
+    for key, data in saved:
         erased = update(RevisionRow).where(RevisionRow.key == key)
-        c.execute(erased.values(state=without_words(data), words_salt=None))
+        c.execute(erased.values(state=without_words(data)))
     forget_letters(c, judge.study_id, "judge", judge.key)
-    links = [link for _, _, link in saved]
-    record(c, judge.study_id, actor, "judge-forgotten", judge.key, links=links)
+    record(c, judge.study_id, actor, "judge-forgotten", judge.key)
     c.info[SCRUB] = True
     return pseudonym
 
@@ -300,17 +297,6 @@ def record_visit(c: Connection, judge: StoredJudge) -> None:
 def _refuse_forgotten(judge: StoredJudge) -> None:
     if judge.forgotten_at:
         raise QuemError([f"{judge.id}'s personal data has been erased; no link can be created"])
-
-
-def _named(study_id: str, judge_id: str) -> dict[str, str]:
-    """The columns that say who a judge is, with what stands for them in chains."""
-    salt = new_salt()
-    return {
-        "study_id": study_id,
-        "id": judge_id,
-        "id_salt": salt,
-        "id_digest": judge_digest(salt, judge_id),
-    }
 
 
 def _hash(study_id: str, judge_id: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from quem.store.chains import keyed
+from quem.store.digests import keyed
 from quem.store.state import labels
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Content:
     """What a solution holds now."""
 
     digest: str
-    # Whether the organizer declared that it corrects what was there before.
+    # Whether an organizer said that it is the same solution as before, corrected.
     is_correction: bool = False
 
     def is_in(self, item: Item) -> bool:

@@ -58,20 +58,21 @@ def plan_of(spec: JudgedSpec, solutions: Solutions, kept: ProblemDraw | None = N
     return replace(plan, repeat=min(spec.judging.repeat, len(plan.parts)))
 
 
-def contents_of(spec: JudgedSpec, solutions: Solutions, group: Group) -> Contents:
+def contents_of(
+    solutions: Solutions, group: Group, answered: Mapping[tuple[str, str, str], bool]
+) -> Contents:
     """Say what the solutions of a group hold now; None for one that cannot be read."""
-    corrections = {(c.problem, c.solver, c.sha256) for c in spec.corrections}
     by_solver = solutions.group(group.problem)
     return {
-        solver: _content(by_solver[solver], corrections) if solver in by_solver else None
+        solver: _content(by_solver[solver], answered) if solver in by_solver else None
         for solver in group.solvers
     }
 
 
-def _content(solution: Solution, corrections: set[tuple[str, str, str]]) -> Content | None:
+def _content(solution: Solution, answered: Mapping[tuple[str, str, str], bool]) -> Content | None:
     try:
         digest = solution.digest
-        is_correction = (solution.problem, solution.solver, digest) in corrections
+        is_correction = answered.get((solution.problem, solution.solver, digest), False)
         return Content(digest, is_correction)
     except OSError:
         return None
@@ -248,11 +249,9 @@ def effect_warning(effect: Effect) -> StudyWarning:
             f"{_counted(len(effect.judges), 'judge')}"
         )
         return StudyWarning("solution-corrected", message)
-    problem, digest = min(effect.digests.items())
     message = (
         f"the changed solution of {effect.solver} on {where} counts as a new one and asks "
-        f"{asks}{of_these}; if it only corrects the old one, declare it: corrections: "
-        f"[{{problem: {problem}, solver: {effect.solver}, sha256: {digest}, reason: ...}}]"
+        f"{asks}{of_these}; if it is the same solution, say so in the dashboard, under Solutions"
     )
     return StudyWarning("solution-changed", message)
 

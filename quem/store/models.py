@@ -116,8 +116,6 @@ class JudgeRow(Base):
     key: Mapped[int] = mapped_column(primary_key=True)
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
     id: Mapped[str]
-    id_salt: Mapped[str | None]  # gone when the judge is erased
-    id_digest: Mapped[str]  # of the salt and the first id; stays
     name: Mapped[str] = mapped_column(default="")
     experience: Mapped[float | None]
     added: Mapped[bool] = mapped_column(default=False)
@@ -157,7 +155,6 @@ class BallotRow(Base):
     layout: Mapped[str | None]  # the id of the one that holds now; None until shown
     head: Mapped[int] = mapped_column(default=0)  # number of the last revision
     submitted: Mapped[int | None]  # number of the last submitted revision
-    sealed: Mapped[int] = mapped_column(default=0)  # number of the last revision that is sealed
     seconds: Mapped[float] = mapped_column(default=0.0)
     views: Mapped[dict[str, Any]] = mapped_column(default=dict)  # seconds in view by solver
     opened_at: Mapped[dt.datetime | None]
@@ -183,7 +180,7 @@ class Layout(Base):
 class RevisionRow(Base):
     """A saved state of a ballot: who (its judge), when, from which revision, on which layout.
 
-    Rows are only ever added; `link` chains each to the one before (see `quem.store.chains`).
+    Rows are only ever added.
     """
 
     __tablename__ = "revision"
@@ -199,19 +196,13 @@ class RevisionRow(Base):
     kind: Mapped[str]  # save | submit | reopen
     layout: Mapped[str]
     state: Mapped[dict[str, Any]]
-    words_salt: Mapped[str | None]  # gone when the words are erased
-    words_digest: Mapped[str]  # of the salt and all that the judge wrote; stays
     client: Mapped[str]
     change: Mapped[int]
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
-    link: Mapped[str]
 
 
 class EventRow(Base):
-    """What happened besides revisions: opened, paused, closed, revealed, links, judges. Only added.
-
-    `link` chains each event of a study to the one before (see `quem.store.chains`).
-    """
+    """What happened besides revisions: opened, closed, revealed, links, judges. Only added."""
 
     __tablename__ = "event"
 
@@ -222,7 +213,6 @@ class EventRow(Base):
     actor: Mapped[str]  # judge | organizer | shell | server
     what: Mapped[str]
     detail: Mapped[dict[str, Any]] = mapped_column(default=dict)
-    link: Mapped[str]
 
 
 class MailRow(Base):

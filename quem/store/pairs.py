@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import csv
-import json
 from dataclasses import dataclass, fields
 from io import StringIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,30 +28,6 @@ class Pair:
     side: str
     seconds: float
 
-    @property
-    def preference(self) -> dict[str, Any]:
-        """The pair as reward models are trained with it: what was chosen, and what was not.
-
-        Of a tie, the new solution is named as chosen.
-        """
-        chosen, rejected = self.new, self.other
-        if self.verdict == "worse":
-            chosen, rejected = rejected, chosen
-        left = self.new if self.side == "left" else self.other
-        return {
-            "problem": self.problem,
-            "judge": self.judge,
-            "chosen": chosen,
-            "rejected": rejected,
-            "tie": self.verdict == "equal",
-            "seconds": self.seconds,
-            "left": left,
-            "new": self.new,
-            "block": self.block,
-            "occasion": self.occasion,
-            "number": self.number,
-        }
-
 
 def pairs_of(rankings: Iterable[SubmittedRanking]) -> Iterator[Pair]:
     """Give all answers, ranking by ranking."""
@@ -70,8 +45,3 @@ def pairs_table(pairs: Iterable[Pair]) -> str:
     writer.writeheader()
     writer.writerows(map(vars, pairs))
     return text.getvalue()
-
-
-def pairs_lines(pairs: Iterable[Pair]) -> str:
-    """Write pairs as JSON Lines, one object per answer, as `Pair.preference` has it."""
-    return "".join(f"{json.dumps(pair.preference, ensure_ascii=False)}\n" for pair in pairs)

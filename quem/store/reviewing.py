@@ -1,4 +1,4 @@
-"""What organizers decided about words in solutions, in the activity log and so in archives."""
+"""What organizers decided about solutions, in the activity log and so in archives."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _EVENTS = {"redact": "words-redacted", "accept": "words-accepted", "": "decision-undone"}
 _DECISIONS = {what: decision for decision, what in _EVENTS.items()}
 _Place = tuple[str, str, str]
+# An answer to the question whether a solution that changed after it was judged is the same.
+_SAME, _NEW = "solution-same", "solution-new"
 
 
 def note_decisions(c: Connection, study_id: str, actor: str, decided: Iterable[Reviewed]) -> None:
@@ -34,6 +36,25 @@ def note_decisions(c: Connection, study_id: str, actor: str, decided: Iterable[R
     for place, (_, words) in logged.items():
         if place not in now:
             _record(c, study_id, actor, _EVENTS[""], (place[0], place[1], words))
+
+
+def answer_change(
+    c: Connection, study_id: str, actor: str, place: _Place, *, is_same: bool
+) -> None:
+    """Log whether a changed solution is the same: problem, solver, and digest of what it is now."""
+    problem, solver, digest = place
+    what = _SAME if is_same else _NEW
+    record(c, study_id, actor, what, where=problem, solver=solver, sha256=digest)
+
+
+def answered_changes(c: Connection, study_id: str) -> dict[_Place, bool]:
+    """Give the answers to `answer_change` that hold, by problem, solver, and digest."""
+    rows = c.execute(
+        select(EventRow.what, EventRow.detail)
+        .where(EventRow.study_id == study_id, EventRow.what.in_((_SAME, _NEW)))
+        .order_by(EventRow.key)
+    )
+    return {(d["where"], d["solver"], d["sha256"]): what == _SAME for what, d in rows}
 
 
 def _record(c: Connection, study_id: str, actor: str, what: str, place: _Place) -> None:

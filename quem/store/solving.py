@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from sqlalchemy import delete, func, insert, select, update
 
 from quem.store.ballots import ClosedError, NotAssignedError, SubmittedError
-from quem.store.chains import keyed
+from quem.store.digests import keyed
 from quem.store.events import record
 from quem.store.models import (
     DraftRow,

@@ -1,7 +1,7 @@
 """A state of a ranking: where each solution is, and what else a judge says of the task.
 
-The fields of `State` are the one place that names them: pages, store, archive, chains, exports,
-and the dashboard follow from it. "A new question on the ranking page" in CONTRIBUTING.md says what
+The fields of `State` are the one place that names them: pages, store, archive, exports, and the
+dashboard follow from it. "A new question on the ranking page" in CONTRIBUTING.md says what
 to do for another field.
 """
 

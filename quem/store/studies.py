@@ -139,6 +139,13 @@ def reveal(c: Connection, study_id: str, actor: str) -> None:
     record(c, study_id, actor, "revealed", state=status_of(c, study_id).state)
 
 
+def count_ranked(c: Connection, study_id: str) -> int:
+    """Count the ballots that somebody has begun to rank."""
+    judges = select(JudgeRow.key).where(JudgeRow.study_id == study_id)
+    begun = select(func.count()).where(BallotRow.judge_key.in_(judges), BallotRow.head > 0)
+    return int(c.execute(begun).scalar_one())
+
+
 def discard_trial(c: Connection, study_id: str, actor: str) -> int:
     """Throw away what was ranked on trial; gives the number of rankings."""
     state = c.execute(
@@ -152,20 +159,13 @@ def discard_trial(c: Connection, study_id: str, actor: str) -> int:
     mine = update(JudgeRow).where(JudgeRow.study_id == study_id)
     c.execute(mine.values(consented_at=None, closing={}))
     c.execute(ballots.order_by(BallotRow.key).with_for_update())
-    begun = c.execute(
-        select(func.count())
-        .select_from(BallotRow)
-        .where(BallotRow.judge_key.in_(judges), BallotRow.head > 0)
-    ).scalar_one()
-    last = (RevisionRow.ballot_key == BallotRow.key) & (RevisionRow.number == BallotRow.head)
-    newest = select(BallotRow.public_id, BallotRow.head, RevisionRow.link).join(RevisionRow, last)
-    gone = {row[0]: [*row[1:]] for row in c.execute(newest.where(BallotRow.key.in_(ballots)))}
+    begun = count_ranked(c, study_id)
     for table in (RevisionRow, Layout):
         c.execute(delete(table).where(table.ballot_key.in_(ballots)))
     c.execute(delete(BallotRow).where(BallotRow.judge_key.in_(judges)))
     # Whatever was revealed is gone.
     c.execute(update(StudyRow).where(StudyRow.id == study_id).values(revealed_at=None))
-    record(c, study_id, actor, "trial-discarded", rankings=begun, ballots=gone)
+    record(c, study_id, actor, "trial-discarded", rankings=begun)
     return begun
 
 

@@ -204,8 +204,6 @@ def _dangling(
     checks = [
         ("missing", "problem", problems, "problem"),
         ("missing", "solver", list(solvers), "solver"),
-        ("corrections", "problem", problems, "problem"),
-        ("corrections", "solver", list(solvers), "solver"),
         ("assisted", "by", systems, "system"),
         ("assisted", "person", people, "subject"),
     ]

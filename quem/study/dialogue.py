@@ -232,9 +232,6 @@ class DialogueSettings(StudyPart):
         description="What a missing value counts in a distance: no difference, the greatest "
         "difference, or the attribute is left out.",
     )
-    lam: Annotated[int, Field(ge=1, le=50), Numeral] = Field(
-        2, description="λ, how fast the weights of rank quality fall."
-    )
     orders: Annotated[int, Field(ge=1, le=10_000), Numeral] = Field(
         10, description="Random question orders of each target."
     )

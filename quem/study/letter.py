@@ -50,7 +50,7 @@ def find_letter(file: StudyFile) -> list[Mistake]:
     """Say what is wrong with the invitation of a study, or nothing."""
     content: Any = file.document.content
     has_deadline = content.get("deadline") is not None
-    mistakes = []
+    mistakes: list[Mistake] = []
     part = content.get("invitation")
     named = part.get("text") if isinstance(part, dict) else None
     if not isinstance(named, str) or not named:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
-from pydantic import AfterValidator, Discriminator, Field, PlainSerializer, Tag, model_validator
+from pydantic import AfterValidator, Discriminator, Field, PlainSerializer, Tag
 
 from quem.errors import Mistake, QuemError
 from quem.io.custom_functions import BrokenEntry, find_entry, load_entry
@@ -30,15 +29,6 @@ def _spellable(name: str) -> str:
     return name
 
 
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
-        raise ValueError("should be a finite number; leave it out where there is no bound")
-    return value
-
-
-_Bound = Annotated[float, Numeral, AfterValidator(_finite)]
-
-
 class OwnMeasure(StudyPart):
     """A measure of the study's own."""
 
@@ -60,18 +50,6 @@ class OwnMeasure(StudyPart):
         None,
         description="Which scores are better; by default higher ones, or as the definition has it.",
     )
-    low: Annotated[_Bound | None, allowed("number")] = Field(
-        None, description="The least score; by default there is no bound."
-    )
-    high: Annotated[_Bound | None, allowed("number")] = Field(
-        None, description="The greatest score; by default there is no bound."
-    )
-
-    @model_validator(mode="after")
-    def _bounds_ascend(self) -> OwnMeasure:
-        if self.low is not None and self.high is not None and not self.low < self.high:
-            raise ValueError(f"low ({self.low:g}) should be less than high ({self.high:g})")
-        return self
 
     @property
     def short_name(self) -> str:
@@ -153,7 +131,7 @@ def load_own_measures(
     files: dict[Path, None] = {}
     mistakes: list[Mistake] = []
     for loc, one in _own(named):
-        given: dict[str, Any] = one.model_dump(include={"better", "low", "high"})
+        given: dict[str, Any] = one.model_dump(include={"better"})
         try:
             entry = load_entry(one.python, folder, called=False)
             files |= dict.fromkeys(entry.sources)

@@ -99,9 +99,6 @@ class Problem(StudyPart):
     id: Id = Field(description="As in the rankings.")
     title: Line = Field("", description="For people.")
     statement: FileName = Field("", description="File with the text of the problem.")
-    time_limit: Minutes | None = Field(
-        None, description="Minutes that subjects have for it; otherwise `solving.time_limit`."
-    )
 
 
 class Judge(StudyPart):
@@ -211,17 +208,6 @@ class MissingSolution(StudyPart):
     problem: ProblemId = Field(description="The problem.")
     solver: SolverId = Field(description="The solver.")
     reason: Literal["absent", "failed"] = Field("absent", description="Why there is no solution.")
-
-
-class Correction(StudyPart):
-    """A changed solution that takes the letter and the place of what it corrects."""
-
-    problem: ProblemId = Field(description="The problem.")
-    solver: SolverId = Field(description="The solver.")
-    sha256: Annotated[str, BeforeValidator(_sha256), allowed("64 hexadecimal digits")] = Field(
-        description="SHA-256 of the new solution, as `quem check` prints it."
-    )
-    reason: Line = Field(description="What was corrected, for the record.")
 
 
 class PreflibFile(StudyPart):
@@ -445,20 +431,13 @@ class Solving(StudyPart):
     )
     time_limit: Minutes | None = Field(None, description="Minutes for a problem; none if left out.")
     pause: bool = Field(default=True, description="Whether subjects can pause the clock.")
-    editor: bool = Field(default=True, description="Whether there is a field for a text.")
     uploads: Annotated[tuple[Line, ...], OneOrMore, AfterValidator(_endings)] = Field(
         _UPLOADS, description="Endings of files that can be uploaded; `[]` for none."
     )
-    max_files: Annotated[int, Field(ge=1, le=50), Numeral] = Field(
-        10, description="Most files in a solution."
-    )
-    may_skip: bool = Field(default=True, description="Whether a problem can be skipped.")
     tools: Line = Field("", description="Which tools are allowed; shown beside each problem.")
 
     @model_validator(mode="after")
     def _can_be_answered(self) -> Solving:
-        if not (self.editor or self.uploads):
-            raise ValueError("editor is false and uploads is empty; allow one of the two")
         if wrong := next((q for q in self.questions if q.about not in ("study", "task")), None):
             raise ValueError(
                 f"question {wrong.id!r} needs about: study, or about: task for each problem"
@@ -559,11 +538,6 @@ class SessionSpec(StudySpec):
         "the length of the solutions.",
     )
     judges: Annotated[tuple[Judge, ...], Section] = Field((), description="Who ranked.")
-    corrections: Annotated[tuple[Correction, ...], Section] = Field(
-        (),
-        description="Changed solutions that keep their letter and place; see [Correct a "
-        "solution](../how-to/midway.md#correct-a-solution).",
-    )
     solutions: FolderName = Field(
         "solutions", description="Folder of the solutions, for the judging app."
     )

@@ -107,11 +107,6 @@ class OptionsSettings(StudyPart):
     utility: Utility | None = Field(
         None, description="What showing a list is worth; without it no threshold is recommended."
     )
-    least: Annotated[int, Field(ge=0, le=1_000_000), Numeral] | None = Field(
-        None,
-        description="Number of options shown whatever the threshold; by default 1, or 0 where "
-        "`utility.abstain` is stated.",
-    )
     level: Level = Field(0.95, description="Level of the intervals.")
     bootstrap: Count = Field(
         2000, description="Bootstrap samples of the questions; 0 for no intervals."
@@ -124,8 +119,6 @@ class OptionsSettings(StudyPart):
     @property
     def shown(self) -> int:
         """How many options are shown whatever the threshold."""
-        if self.least is not None:
-            return self.least
         return 1 if self.utility is None or self.utility.abstain is None else 0
 
 

@@ -75,9 +75,9 @@ class Saver(threading.Thread):
 def exported(quem: Callable[..., Outcome], study: Path, database: str, name: str) -> Path:
     """Export a session that is not closed; gives the folder."""
     folder = study.parent / name
-    words = ("export", study, "--reveal", "--database", database, "--out", folder)
-    code, _, err = quem(*words)
-    assert code == 0, err
+    for words in (("--out", folder), ("--archive", folder / "archive.jsonl")):
+        code, _, err = quem("export", study, "--reveal", "--database", database, *words)
+        assert code == 0, err
     return folder
 
 

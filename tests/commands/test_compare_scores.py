@@ -38,14 +38,11 @@ def test_a_report_is_written_beside_the_study(quem_command: Command, tmp_path: P
     assert out == (folder / "analysis.json").read_text("utf-8")
 
 
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--form", "log"), "--form is not for a study of kind retrieval"),
         (("--test", "twoway"), "--test is not for a study of kind retrieval"),
-        (("--max-length", "3"), "--max-length is not for a study of kind retrieval"),
         (("--jobs", "2"), "--jobs is not for a study of kind retrieval"),
         (("--data", "x"), "--data is not for a study of kind retrieval"),
         (("--reveal",), "--reveal is not for a study of kind retrieval"),

@@ -12,19 +12,19 @@ import pytest
 from sqlalchemy import select
 
 import quem
-from quem.rankings.reading import read_preflib
 from quem.store.engine import open_store
-from quem.store.exporting import SubmittedRanking, long_table, preflib_files
+from quem.store.exporting import SubmittedRanking, long_table, receipts_of
+from quem.store.judges import judges_of
 from quem.store.location import locate_database
 from quem.store.models import EventRow
 from quem.store.progress import answers_of
-from quem.store.state import State
-from quem.study.reading import draft_study
 from tests.commands.sessions import STATES, close, hold_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from quem.store.state import State
 
 Outcome = tuple[int, str, str]
 
@@ -51,11 +51,11 @@ def _revealed(study: Path) -> int:
 
 
 def test_a_closed_session_is_exported(study: Path, quem_command: Callable[..., Outcome]) -> None:
-    """All formats are written beside the study; what was written is told on stderr."""
+    """Tables are written beside the study; what was written is told on stderr."""
     close(study)
     code, out, err = quem_command("export", study)
     folder = study.with_name("study-export")
-    names = ["P0.toc", "P1.toc", "archive.jsonl", "pairs.csv", "pairs.jsonl", "rankings.csv"]
+    names = ["pairs.csv", "rankings.csv"]
     assert (code, out) == (0, "")
     assert sorted(path.name for path in folder.iterdir()) == names
     note, *written = sorted(err.splitlines())
@@ -77,9 +77,9 @@ def test_hidden_rankings_are_not_exported(
     assert "--reveal" in err
     assert not study.with_name("study-export").exists()
     assert _revealed(study) == 0
-    assert quem_command("export", study, "--reveal")[0] == 0
+    archive = study.with_name("archive.jsonl")
+    assert quem_command("export", study, "--reveal", "--archive", archive)[0] == 0
     assert _revealed(study) == 1
-    archive = study.with_name("study-export") / "archive.jsonl"
     events = [json.loads(line).get("what") for line in archive.read_text().splitlines()]
     assert events.count("revealed") == 1
 
@@ -91,7 +91,7 @@ def test_the_long_table_says_all_ranks(study: Path, quem_command: Callable[..., 
     rows = _rows(study.with_name("study-export"))
     assert list(rows[0]) == [
         *("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognized"),
-        *("placed_by", "sure", "views"),
+        *("placed_by", "sure", "views", "receipt"),
     ]
     assert len(rows) == 3 * (2 + 1) * 5
     assert {row["problem"] for row in rows} == {"P0", "P1"}
@@ -117,6 +117,18 @@ def test_the_long_table_says_all_ranks(study: Path, quem_command: Callable[..., 
         ("sys", "compare", "unsure"),
     }
     assert {row["views"] for row in rows} == {""}
+    tasks = {(row["judge"], row["problem"], row["occasion"]): row["receipt"] for row in rows}
+    assert len(set(tasks.values())) == len(tasks)
+    store = open_store(locate_database(study))
+    with store.read() as c:
+        judges = {judge.key: judge.id for judge in judges_of(c, "made-up")}
+        shown = {
+            (judge, one.code)
+            for key, judge in judges.items()
+            for one in receipts_of(c, key).values()
+        }
+    store.close()
+    assert {(row["judge"], row["receipt"]) for row in rows} <= shown
 
 
 def test_times_in_view_stand_beside_the_ranks() -> None:
@@ -127,14 +139,11 @@ def test_times_in_view_stand_beside_the_ranks() -> None:
 
 
 def test_pairs_are_what_was_answered(study: Path, quem_command: Callable[..., Outcome]) -> None:
-    """Each answer is a row and an object, in the order in which it was given."""
+    """Each answer is a row, in the order in which it was given."""
     close(study)
-    code, _, err = quem_command("export", study, "--format", "pairs")
+    code, _, err = quem_command("export", study)
     folder = study.with_name("study-export")
-    assert (code, sorted(path.name for path in folder.iterdir())) == (
-        0,
-        ["pairs.csv", "pairs.jsonl"],
-    )
+    assert code == 0
     assert "intransitive" in err
     with (folder / "pairs.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -147,32 +156,6 @@ def test_pairs_are_what_was_answered(study: Path, quem_command: Callable[..., Ou
         "J0,P1,1,1,3,S1,S0,better,right,4.0",
         "J0,P1,1,1,4,sys,S2,equal,left,61.2",
     ]
-    text = (folder / "pairs.jsonl").read_text(encoding="utf-8")
-    objects = [json.loads(line) for line in text.splitlines()]
-    assert len(objects) == len(rows)
-    for row, one in zip(rows, objects, strict=True):
-        pair = {row["new"], row["other"]}
-        assert {one["chosen"], one["rejected"]} == pair
-        assert one["tie"] == (row["verdict"] == "equal")
-        assert one["tie"] or (one["chosen"] == row["new"]) == (row["verdict"] == "better")
-        assert (one["left"] == row["new"]) == (row["side"] == "left")
-        assert one["left"] in pair
-        same = ("judge", "problem", "block", "occasion", "number", "new", "seconds")
-        assert [str(one[name]) for name in same] == [row[name] for name in same]
-
-
-def test_pairs_are_written_when_they_are_asked_for(
-    judging_study: Path, quem_command: Callable[..., Outcome]
-) -> None:
-    """Where judges answered nothing there are no files of pairs, unless they are named."""
-    quem_command("links", "judges", judging_study)
-    close(judging_study)
-    assert quem_command("export", judging_study)[0] == 0
-    folder = judging_study.with_name("study-export")
-    assert list(folder.glob("pairs.*")) == []
-    assert quem_command("export", judging_study, "--format", "pairs")[0] == 0
-    assert (folder / "pairs.csv").read_text().count("\n") == 1
-    assert (folder / "pairs.jsonl").read_bytes() == b""
 
 
 def test_equal_answers_are_counted_by_judge(study: Path) -> None:
@@ -216,71 +199,8 @@ def test_the_long_table_is_read_as_the_session_is(
     assert one[[*key, "rank"]].astype(str).equals(two[[*key, "rank"]].astype(str))
 
 
-def test_preflib_files_are_read_back(study: Path, quem_command: Callable[..., Outcome]) -> None:
-    """The reader of PrefLib files in quem finds the same ranks, incomplete orders included."""
-    close(study)
-    quem_command("export", study, "--format", "toc")
-    folder = study.with_name("study-export")
-    assert sorted(path.name for path in folder.iterdir()) == ["P0.toc", "P1.toc"]
-    declared = draft_study(study).declared
-    entries, count = read_preflib(folder / "P1.toc", "P1.toc", "P1", declared.judges, declared)
-    assert count == 3
-    ranks: dict[str, dict[str, int]] = {}
-    for row in range(len(entries.columns["rank"].codes)):
-        cell = {name: column.cell(row) for name, column in entries.columns.items()}
-        ranks.setdefault(cell["judge"], {})[cell["solver"]] = int(cell["rank"])
-    expected = [
-        {solver: rank for solver, rank in state.ranks().items() if rank is not None}
-        for state in STATES
-    ]
-    assert list(ranks.values()) == expected
-
-
-def test_preflib_headers_say_what_is_in_the_file(
-    study: Path, quem_command: Callable[..., Outcome]
-) -> None:
-    """Alternatives have names, and orders are counted and typed as PrefLib does."""
-    close(study)
-    quem_command("export", study, "--format", "toc")
-    text = (study.with_name("study-export") / "P0.toc").read_text()
-    header = dict(
-        line.removeprefix("# ").split(": ", 1) for line in text.splitlines() if line.startswith("#")
-    )
-    assert header["FILE NAME"] == "P0.toc"
-    assert header["DATA TYPE"] == "toi"
-    assert (header["NUMBER ALTERNATIVES"], header["NUMBER VOTERS"]) == ("5", "3")
-    assert header["ALTERNATIVE NAME 5"] == "sys"
-    assert text.splitlines()[-3:] == ["1: 4,{3,5},2,1", "1: 4,3", "1: 5,4,{1,2,3}"]
-
-
 def _ranking(problem: str, state: State, judge: str = "J1", occasion: int = 1) -> SubmittedRanking:
     return SubmittedRanking(judge, problem, 1, occasion, state)
-
-
-def test_preflib_files_have_names_of_their_own() -> None:
-    """Names that no file can have, or that differ in case only, do not meet."""
-    problems = ["a/b", "a b", "A-B", "../x", "..", "ü", "x" * 300]
-    files = preflib_files([_ranking(p, STATES[0]) for p in problems], (), "T")
-    assert len(files) == len(problems)
-    assert len({name.casefold() for name in files}) == len(problems)
-    assert all(set(name).isdisjoint("/\\ ") and not name.startswith(".") for name in files)
-    assert max(map(len, files)) < 120
-
-
-def test_complete_orders_are_typed_so_and_empty_ones_left_out() -> None:
-    """A judge who could judge nothing has no order; repeated groups have none either."""
-    nothing = State(cannot=dict.fromkeys(("S0", "S1"), "illegible"))
-    rankings = [
-        _ranking("P1", STATES[0]),
-        _ranking("P1", nothing, "J2"),
-        _ranking("P1", STATES[0], occasion=2),
-        _ranking("P2", nothing, "J2"),
-    ]
-    files = preflib_files(rankings, ("sys", "S3"), "T")
-    assert list(files) == ["P1.toc"]
-    assert "# DATA TYPE: toc\n" in files["P1.toc"]
-    assert "# NUMBER VOTERS: 1\n" in files["P1.toc"]
-    assert files["P1.toc"].endswith("# ALTERNATIVE NAME 5: S2\n1: 2,{1,5},4,3\n")
 
 
 def test_a_study_without_a_session_is_told(
@@ -296,15 +216,14 @@ def test_a_study_without_a_session_is_told(
 def test_a_session_without_rankings_warns(
     judging_study: Path, quem_command: Callable[..., Outcome]
 ) -> None:
-    """When nothing is submitted, the table has a header only, and the archive is written."""
+    """When nothing is submitted, the table has a header only."""
     quem_command("links", "judges", judging_study)
     close(judging_study)
     code, _, err = quem_command("export", judging_study, "--out", judging_study.parent / "new")
     assert code == 0
     assert "no ranking is submitted" in err
     assert _rows(judging_study.parent / "new") == []
-    assert (judging_study.parent / "new" / "archive.jsonl").is_file()
-    assert list((judging_study.parent / "new").glob("*.toc")) == []
+    assert [path.name for path in (judging_study.parent / "new").iterdir()] == ["rankings.csv"]
 
 
 def test_files_of_the_study_are_not_replaced(
@@ -327,11 +246,11 @@ def test_an_export_is_written_whole_or_not_at_all(
     folder = study.with_name("study-export")
     folder.mkdir()
     (folder / "mine.txt").write_text("mine")
-    (folder / "archive.jsonl").mkdir()
+    (folder / "pairs.csv").mkdir()
     code, _, err = quem_command("export", study)
     assert code == 1
-    assert "archive.jsonl" in err
-    assert sorted(path.name for path in folder.iterdir()) == ["archive.jsonl", "mine.txt"]
+    assert "pairs.csv" in err
+    assert sorted(path.name for path in folder.iterdir()) == ["mine.txt", "pairs.csv"]
 
 
 def test_the_csv_is_utf8_with_plain_line_ends(

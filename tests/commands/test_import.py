@@ -25,8 +25,9 @@ def archive(judging_study: Path, quem_command: Callable[..., Outcome]) -> Path:
     """The archive of a session."""
     hold_session(judging_study).close()
     close(judging_study)
-    assert quem_command("export", judging_study, "--format", "archive")[0] == 0
-    return judging_study.with_name("study-export") / "archive.jsonl"
+    file = judging_study.with_name("archive.jsonl")
+    assert quem_command("export", judging_study, "--archive", file)[0] == 0
+    return file
 
 
 def _but_for_time(file: Path) -> list[dict[str, object]]:
@@ -47,9 +48,9 @@ def test_a_session_is_restored(
     code, out, err = quem_command("import", judging_study, archive, "--database", other)
     assert (code, out) == (0, "")
     assert "restored 3 judges, 12 ballots, 24 revisions into" in err
-    again = judging_study.with_name("again")
-    assert quem_command("export", judging_study, "--out", again, "--database", other)[0] == 0
-    assert _but_for_time(again / "archive.jsonl") == _but_for_time(archive)
+    again = judging_study.with_name("again.jsonl")
+    assert quem_command("export", judging_study, "--archive", again, "--database", other)[0] == 0
+    assert _but_for_time(again) == _but_for_time(archive)
     one = quem_command("analyze", judging_study, "--json")
     assert one[0] == 0
     assert quem_command("analyze", judging_study, "--json", "--database", other) == one
@@ -63,8 +64,8 @@ def test_links_work_again(
     quem_command("links", "judges", judging_study, "--out", out)
     token = out.read_text().splitlines()[1].split(",")[2].rpartition("/")[2]
     close(judging_study)
-    quem_command("export", judging_study)
-    archive = judging_study.with_name("study-export") / "archive.jsonl"
+    archive = judging_study.with_name("archive.jsonl")
+    quem_command("export", judging_study, "--archive", archive)
     assert token not in archive.read_text()
     other = tmp_path / "other.sqlite3"
     assert quem_command("import", judging_study, archive, "--database", other)[0] == 0

@@ -348,7 +348,6 @@ def test_no_link_or_address_is_kept(
         ("", 'id,email,name\nJ0,a@b,"A\nBcc: c@d"\n', {}, (), ["J0: must be one line"]),
         ("", 'id,email\nJ0,"a@b\nBcc: c@d"\n', {}, (), ["J0: must be one line"]),
         ("", "id;email\nJ0;a..b@c.org\nJ1;b@c\nJ2;b@d\n", {}, (), ["J0: the name or the email"]),
-        ("reminders: [{after_days: 2}]", "", {}, (), ["unknown key"]),
         ("invitation: {text: none.md}", "", {}, (), ["there is no file 'none.md'"]),
         (
             "invitation: {text: invite.md}",

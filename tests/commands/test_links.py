@@ -167,7 +167,7 @@ def test_mistakes_change_nothing(
         ["organizers", "--mail"],
         ["organizers", "--erase", "organizer"],
         ["organizers", "--add", "amy", "--experience", "3"],
-        ["observers"],
+        ["strangers"],
     ],
 )
 def test_wrong_usage(

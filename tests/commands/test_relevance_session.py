@@ -95,7 +95,6 @@ def test_a_closed_session_is_analyzed(study: Path, quem_command: Callable[..., O
     code, out, _ = quem_command("check", study)
     assert code == 0
     assert "3 judges, 2 queries, 6 candidates" in out
-    assert quem_command("check", study, "--store")[0] == 0
 
 
 def test_a_candidate_that_is_removed_is_left_out(

@@ -169,7 +169,7 @@ class Plain:
         def w(i: int) -> float:
             if k == 1:
                 return 1.0
-            return float(((i - (k - 1)) / (k - 1)) ** (2 * s.lam))
+            return float(((i - (k - 1)) / (k - 1)) ** (2 * 2))
 
         listed = sorted(partial, key=lambda c: billionths(partial[c]))
         tied = [billionths(partial[c]) for c in listed]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zipfile
 from collections import Counter
@@ -17,7 +16,6 @@ from hypothesis import strategies as st
 
 import quem
 from quem.cli import main
-from quem.exporting.evaluations import evaluations
 from quem.exporting.inspect_logs import years_metrics
 from quem.exporting.preferences import average_ranks, preference_lines
 from quem.solutions.model import Solution, SolutionFile, Solutions
@@ -168,7 +166,7 @@ def test_open_sessions_are_not_exported(study: Path, tmp_path: Path, logs: Path)
     """None of the formats shows what judges think so far."""
     close(study, state="open")
     try:
-        for words in (["preferences"], ["every-eval-ever"], ["inspect", "--logs", logs]):
+        for words in (["preferences"], ["inspect", "--logs", logs]):
             result = run("export", study, "--out", tmp_path / "x", "--format", *words)
             assert result.exit_code == 1
             assert "still open" in str(result.exception)
@@ -177,45 +175,11 @@ def test_open_sessions_are_not_exported(study: Path, tmp_path: Path, logs: Path)
         close(study)
 
 
-REQUIRED = ["schema_version", "evaluation_id", "retrieved_timestamp", "source_metadata"]
-REQUIRED += ["model_info", "eval_library", "evaluation_results"]
-
-
-def records_of(folder: Path) -> list[dict[str, Any]]:
-    """The records of Every Eval Ever in a folder."""
-    return [json.loads(path.read_bytes()) for path in sorted(folder.glob("every-eval-ever-*"))]
-
-
-def test_records_of_results(study: Path, tmp_path: Path) -> None:
-    """Each system has one, with its years as analysis.json has them, and their interval."""
-    exported(study, tmp_path, "--format", "every-eval-ever")
-    [record] = records_of(tmp_path)
-    assert sorted(record) == sorted(REQUIRED)
-    years, rank = record["evaluation_results"]
-    [estimate] = quem.analyze(quem.load_study(study)).to_dict()["estimates"]
-    score = years["score_details"]["score"]
-    assert years["metric_config"]["min_score"] == 1
-    assert years["metric_config"]["max_score"] == 13
-    # The system is better than all people.
-    assert score == 13 < estimate["experience"]
-    assert years["score_details"]["details"]["lower_bound"] == f"{estimate['lower_bound']:g} years"
-    assert "uncertainty" not in years["score_details"]
-    assert rank["score_details"]["score"] == estimate["average_rank"] == len(MODELS)
-
-
-def test_a_record_with_an_interval() -> None:
-    """The estimate of the paper, with its prediction interval."""
+def test_scores_have_no_years_where_the_report_states_none() -> None:
+    """The estimate of the paper is a metric; what the headline does not state is not."""
     document = quem.analyze(quem.load_study(SHIPPED)).to_dict()
-    [record] = evaluations(document, "Somebody").values()
-    score = record["evaluation_results"][0]["score_details"]
-    interval = score["uncertainty"]["confidence_interval"]
-    assert score["score"] == pytest.approx(7.228, abs=1e-3)
-    assert (interval["lower"], interval["upper"]) == pytest.approx((3.568, 10.889), abs=1e-3)
-    assert interval["confidence_level"] == 0.95
-    assert "details" not in score
-    shut = evaluations({**document, "headline": "position"})
-    [result] = next(iter(shut.values()))["evaluation_results"]
-    assert result["metric_config"]["metric_unit"] == "rank"
+    [metrics] = years_metrics(document).values()
+    assert metrics["experience"] == pytest.approx(7.228, abs=1e-3)
     assert years_metrics({**document, "headline": "position"}) == {}
 
 
@@ -224,16 +188,6 @@ def wheels(pytestconfig: pytest.Config, tmp_path: Path) -> Path:
     """Where packages of other programs are kept from one run to the next."""
     cache = getattr(pytestconfig, "cache", None)
     return Path(cache.mkdir("wheels")) if cache else tmp_path
-
-
-def test_records_fit_the_schema(study: Path, tmp_path: Path, wheels: Path) -> None:
-    """As the schema in the package of Every Eval Ever has them."""
-    member = "every_eval_ever/schemas/eval.schema.json"
-    schema = schema_of("every-eval-ever", "==0.3.0", member, wheels)
-    exported(study, tmp_path / "out", "--format", "every-eval-ever")
-    document = quem.analyze(quem.load_study(SHIPPED)).to_dict()
-    for record in (*records_of(tmp_path / "out"), *evaluations(document).values()):
-        jsonschema.validate(record, schema)
 
 
 def read_log(path: Path) -> dict[str, Any]:
@@ -286,25 +240,6 @@ def test_logs_fit_the_schema(study: Path, logs: Path, tmp_path: Path, wheels: Pa
     exported(study, tmp_path / "out", "--format", "inspect", "--logs", logs)
     for path in (tmp_path / "out").iterdir():
         jsonschema.Draft202012Validator(schema).validate(read_log(path))
-
-
-def test_a_crate_describes_what_is_beside_it(study: Path, tmp_path: Path) -> None:
-    """Every file is a part, by its name and digest; alone it comes with the usual files."""
-    exported(study, tmp_path, "--format", "ro-crate")
-    content = json.loads((tmp_path / "ro-crate-metadata.json").read_bytes())
-    assert content["@context"][0] == "https://w3id.org/ro/crate/1.1/context"
-    assert "sha256" in content["@context"][1]
-    parts = {one["@id"]: one for one in content["@graph"]}
-    assert len(parts) == len(content["@graph"])
-    about = parts["ro-crate-metadata.json"]
-    assert about["conformsTo"] == {"@id": "https://w3id.org/ro/crate/1.1"}
-    root = parts[about["about"]["@id"]]
-    assert root.keys() >= {"name", "description", "datePublished"}
-    names = {path.name for path in tmp_path.iterdir()} - {"ro-crate-metadata.json"}
-    assert {part["@id"] for part in root["hasPart"]} == names > {"rankings.csv", "archive.jsonl"}
-    for name in names:
-        digest = hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
-        assert parts[name]["sha256"] == digest
 
 
 @pytest.mark.parametrize(

@@ -86,8 +86,6 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, what: str) -> None:
         assert [one.name for one in common.table.measures] == ["AP"]
 
 
-
-
 def test_settings_that_are_none_are_refused(tmp_path: Path) -> None:
     """Systems, measures, and settings that there are not are named with what there is."""
     study = quem.load_study(write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9}))

@@ -264,7 +264,6 @@ BAD_STUDIES = [
     ({"lists": ["lists.csv", "lists.csv"]}, "is also in"),
     ({"analysis": {"measures": ["OLRA"]}}, "analysis.measures: there is no measure 'OLRA'"),
     ({"analysis": {"headline": "MAE"}}, "analysis.headline: of MAE less is better"),
-    ({"analysis": {"least": -1}}, "analysis.least: must be 0 or more"),
     ({"analysis": {"utility": {}}}, "analysis.utility.option: is missing; add it"),
     ({"analysis": {"utility": {"option": -1}}}, "utility.option: -1 is not a finite number, 0"),
     ({"analysis": {"utility": {"options": 1}}}, "options: unknown key; did you mean option?"),

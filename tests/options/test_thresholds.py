@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from quem import lists as measures
 from quem.options.lists import Scorer
 from quem.options.thresholds import Sweep, cut_lists, sweep
-from quem.study.options import OptionsSettings
+from quem.study.options import OptionsSettings, Utility
 from tests.options.made import Lists, analysed, answers_of, cut, some_lists, study_in
 
 if TYPE_CHECKING:
@@ -36,10 +36,11 @@ def swept(lists: Lists, used: OptionsSettings, lacking: int = 0) -> Sweep:
 
 
 @settings(max_examples=60)
-@given(some_lists(most_correct=3), st.integers(0, 3), st.integers(0, 2))
+@given(some_lists(most_correct=3), st.integers(0, 1), st.integers(0, 2))
 def test_scores_are_those_of_lists_cut_by_hand(lists: Lists, least: int, lacking: int) -> None:
     """Every threshold, length, share and score; ties of confidence keep their order."""
-    result = swept(lists, OptionsSettings(bootstrap=0, least=least), lacking)
+    utility = None if least else Utility(option=0.1, abstain=0)
+    result = swept(lists, OptionsSettings(bootstrap=0, utility=utility), lacking)
     assert result.threshold.tolist() == sorted({c for listed in lists for c, _ in listed})
     longest = max(map(len, lists))
     held = [max(sum(right for _, right in listed) + lacking, 1) for listed in lists]

@@ -16,6 +16,7 @@ from quem.store import ballots, judges, studies
 from quem.store.engine import Store, open_store
 from quem.store.location import locate_database
 from quem.store.models import EventRow
+from quem.store.reviewing import answer_change
 from quem.store.state import State
 from quem.study.reading import read_study
 from tests.examples import study_with, write_study
@@ -245,15 +246,15 @@ def test_changed_solutions_are_warned_of(study: Path, store: Store) -> None:
     file = study.parent / "solutions" / "P0" / "S0.md"
     file.write_text("Something else.\n")
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    fix = f"[{{problem: P0, solver: S0, sha256: {digest}, reason: a typo}}]"
-    for corrections, named in (("[]", True), (fix, False)):
-        text = study.read_text().partition("corrections:")[0]
-        study.write_text(f"{text}corrections: {corrections}\n")
+    for is_same in (None, True):
+        if is_same:
+            with store.write() as c:
+                answer_change(c, read_study(study).id, "shell", ("P0", "S0", digest), is_same=True)
         result = quem.analyze(
             quem.load_study(study, kind="experience"), bootstrap=0, permutations=0
         )
         messages = [d.message for d in result.warnings if d.code == "solutions-changed"]
-        assert ["S0 on P0" in message for message in messages] == [True] * named
+        assert ["S0 on P0" in message for message in messages] == [True] * (not is_same)
 
 
 def test_what_was_removed_after_ranking_is_left_out(study: Path, store: Store) -> None:

@@ -23,7 +23,6 @@ from quem.store.state import (
     State,
     Verdict,
 )
-from quem.store.verification import held_in, verify
 from quem.study.models import Judge as DeclaredJudge
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
     from quem.store.engine import Store
     from quem.store.judges import StoredJudge
-    from quem.store.verification import Verified
 
 STUDY = "made-up"
 SOLVERS = ("S1", "S2", "S3", "sys")
@@ -135,12 +133,6 @@ def contents(store: Store) -> str:
             row for table in Base.metadata.sorted_tables for row in c.execute(select(table)).all()
         ]
     return "\n".join(map(repr, rows))
-
-
-def verified(store: Store, study: str = STUDY) -> Verified:
-    """Recompute what is chained."""
-    with store.read() as c:
-        return verify(held_in(c, study))
 
 
 def at_once(count: int, work: Callable[[int], object]) -> list[object]:

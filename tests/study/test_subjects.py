@@ -116,7 +116,6 @@ def test_before_the_session_is_closed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ("solving: {editor: false, uploads: []}", "allow one of the two"),
         ("solving: {uploads: [../x]}", "is not an ending"),
         ("solving: {people: [{id: S1}, {id: S1}]}", "the id 'S1' is there twice"),
         ("solving: {people: [{id: J1}]}", "'J1' is also a judge"),

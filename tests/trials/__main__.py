@@ -19,7 +19,6 @@ from tests.trials import (  # noqa: F401  register their trials
     panels,
     pooling,
     retrieval_judges,
-    seals,
     solving_kills,
     trouble,
     verdicts,

@@ -234,8 +234,7 @@ class TroubleTrials(KillTrials):
     def _restore(self, before: list[Acknowledged]) -> dict[str, Any]:
         """Lose the database, restore the newest backup, and go on with what is in it."""
         for path in self.folder.glob(f"{self.file.name}*"):
-            if path.suffix != ".acknowledged":
-                path.unlink()
+            path.unlink()
         copy = self._whole_copies()[-1]
         _quem("backup", self.study, "--restore", copy, "--database", self.database)
         saved = self._saved()

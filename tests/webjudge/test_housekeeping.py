@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import threading
 from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store.studies import discard_trial
 from quem.store.uploads import UploadFolder
 from tests.webjudge.sites import make_site, rank_all
-from webjudge import open_site
 from webjudge.housekeeping import Housekeeping
 
 if TYPE_CHECKING:
@@ -97,54 +94,6 @@ def revisions_of_a_copy(file: Path, copy: Path) -> int:
     finally:
         connection.close()
     return count
-
-
-def test_revisions_that_are_missing_at_a_start_are_told(tmp_path: Path) -> None:
-    """A database that lost what was acknowledged says so at each start until it is decided."""
-    site = make_site(tmp_path)
-    file = site.store.place.file
-    assert file is not None
-    copy = tmp_path / "copy.sqlite3"
-    record = file.with_name(f"{file.name}.acknowledged")
-    rank_all(site, "J1")
-    keep_house(site)
-    shutil.copy(file, copy)
-
-    def restart() -> dict[str, str]:
-        return keep_house(open_site(site.path))
-
-    assert restart() == {}
-    later = open_site(site.path)
-    rank_all(later, "J2")
-    keep_house(later)
-    shutil.copy(file, tmp_path / "newest.sqlite3")
-    shutil.copy(copy, file)  # an older copy
-    assert "2 fewer" in restart()["missing"]
-    assert str(record) in restart()["missing"]
-    shutil.copy(tmp_path / "newest.sqlite3", file)
-    assert restart() == {}
-    shutil.copy(copy, file)
-    assert "missing" in restart()
-    record.unlink()
-    assert restart() == {}
-    # What is discarded on purpose is not missed.
-    trial = open_site(site.path)
-    with trial.store.write() as c:
-        discard_trial(c, trial.id, "shell")
-    trial.store.close()
-    assert restart() == {}
-    record.write_text("{")
-    assert restart() == {}
-
-
-def keep_house(site: Site) -> dict[str, str]:
-    """Keep house for a moment, and close the store; gives what was wrong at the start."""
-    housekeeping = Housekeeping(site)
-    troubles = dict(site.troubles)
-    housekeeping.start()
-    housekeeping.stop()
-    site.store.close()
-    return troubles
 
 
 def test_uploads_that_a_kill_cut_off_are_deleted_when_they_are_old(site: Site) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from quem.store.ballots import ballots_of
 from quem.store.exporting import submitted_rankings
 from quem.store.judges import judge_named
 from tests.served import all_ranked, write_judging_study
+from tests.webjudge.sites import enter_dashboard, set_life
 from tests.webjudge.test_judging import data_of, enter, gids, opened_an_hour_ago, put
 from webjudge import create_app, open_site
 
@@ -166,7 +168,7 @@ def test_a_solution_that_goes_stays_in_submitted_rankings(study: Path) -> None:
 
 
 def test_a_changed_solution_is_new_and_a_correction_is_not(study: Path) -> None:
-    """A declared correction takes letter and place; both digests are kept."""
+    """What an organizer says is the same keeps letter and place; both digests are kept."""
     with visited(study) as (site, client):
         (gid,) = gids(client)
         before, page = texts(client, gid), data_of(client, gid)
@@ -175,9 +177,8 @@ def test_a_changed_solution_is_new_and_a_correction_is_not(study: Path) -> None:
     with visited(study) as (site, client):
         (doubt,) = [d for d in _effects(site) if d.code == "solution-changed"]
         assert "1 judge for 1 placement, 1 of them in submitted rankings" in doubt.message
-        digest = doubt.message.partition("sha256: ")[2][:64]
-    fix = f"corrections: [{{problem: P0, solver: S2, sha256: {digest}, reason: a typo}}]"
-    edit(study, "judges:", f"{fix}\njudges:")
+        set_life(site, "open")
+        digest = say(site, "same")
     with visited(study) as (site, client):
         assert [d.code for d in _effects(site)] == ["solution-corrected"]
         now = data_of(client, gid)
@@ -188,10 +189,40 @@ def test_a_changed_solution_is_new_and_a_correction_is_not(study: Path) -> None:
         (old, new) = _digests_of(site, "S2")
         assert new == digest
         assert old != digest
-    edit(study, fix, "corrections: []")
+    solution(study, "S2").write_text("Do something else.\n")
+    with visited(study) as (site, client):
+        assert say(site, "new") != digest
+        assert [d.code for d in _effects(site)] == ["solution-changed"]
+        assert len(set(data_of(client, gid)["labels"]) - set(before)) == 1
+    solution(study, "S2").write_text("Do thing number two.\n")
     with visited(study) as (_, client):
         # Once shown as a correction, it keeps its letter: letters never change.
         assert set(data_of(client, gid)["labels"]) == set(before)
+
+
+def say(site: Site, answer: str) -> str:
+    """Answer what the page of S2 asks, as an organizer; gives the digest of what it is now."""
+    dashboard = enter_dashboard(create_app(site), site)
+    page = "/dashboard/solutions/P0/S2"
+    assert "changed: the same solution?" in dashboard.get("/dashboard/solutions").text
+    asked = dashboard.get(page).text
+    (digest,) = re.findall(r'name="digest" value="(\w+)"', asked)
+    form = {"problem": "P0", "solver": "S2", "answer": answer}
+    assert (
+        dashboard.post("/dashboard/solutions/same", data={**form, "digest": "0"}).status_code == 422
+    )
+    other = open_site(site.path)
+    watching = create_app(other).test_client()
+    cookie = dashboard.get_cookie(f"quem-dashboard-{site.key}")
+    assert cookie is not None
+    watching.set_cookie(cookie.key, cookie.value)
+    assert watching.get(page).text == asked
+    done = dashboard.post("/dashboard/solutions/same", data={**form, "digest": digest})
+    assert done.location.startswith(page)
+    for browser in (dashboard, watching):
+        assert "Is this the same solution?" not in browser.get(page).text
+    other.store.close()
+    return str(digest)
 
 
 def test_a_missing_file_is_a_plain_page_and_an_alert(study: Path) -> None:

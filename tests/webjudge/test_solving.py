@@ -36,7 +36,7 @@ MARKDOWN = "# Plan\n\nStop the pump.\n"
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     """A study whose solving session is open."""
-    site = open_site(write_solving_study(tmp_path, solving="order: fixed\nmax_files: 3"))
+    site = open_site(write_solving_study(tmp_path, solving="order: fixed"))
     with site.store.write() as c:
         set_solving(c, site.id, "open", "shell")
     yield site
@@ -184,6 +184,7 @@ def test_a_bomb_and_too_many_files(app: Flask, site: Site, monkeypatch: pytest.M
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("word/document.xml", b" " * 300_000_000)
     assert one.upload(gid, "a.docx", bomb.getvalue()).status_code == 422
+    monkeypatch.setattr(solving, "_MOST_FILES", 3)
     ids = [one.upload(gid, "a.png", png(c)).json["id"] for c in ("red", "blue", "lime")]  # type: ignore[index]
     one.save(gid, 0, "", *ids)
     assert "3 files at most" in one.upload(gid, "b.png", png("black")).text

@@ -269,7 +269,7 @@ def _methods(findings: DialogueFindings) -> str:
     if levels:
         text += f"; distance thresholds {levels}"
     text += (
-        f". Rank quality compares k = {settings.k} candidates (λ = {settings.lam}, weights from "
+        f". Rank quality compares k = {settings.k} candidates (λ = 2, weights from "
         f"1 to 0). Intervals are {format_percent(used.level)} "
         f"percentile bootstrap intervals over targets ({used.bootstrap:,} draws); pairs of "
         f"strategies were tested by swapping them within targets ({used.permutations:,} random "

@@ -19,7 +19,6 @@ from quem.experience.presentation.estimate_columns import (
 from quem.experience.presentation.judge_columns import JUDGES, W_INTERVAL, W_TEST
 from quem.experience.presentation.machines import MACHINES
 from quem.experience.presentation.panel import PANEL
-from quem.experience.presentation.seal_columns import SEAL
 from quem.experience.presentation.session_columns import ANSWERING, PLACING, TIMES, name_column
 from quem.experience.presentation.worths import PLACKETT_LUCE, WORTH_TABLES
 from quem.experience.skill import FORMS as SKILL_FORMS
@@ -571,8 +570,15 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
     WARNINGS,
     Column(
         "seal",
-        of(SEAL),
-        "what differs from what was sealed; only for a sealed study",
+        of(
+            Columns(
+                Column("headline", TEXT, "what the report opens with"),
+                Column("sealed_at", TEXT, "time of the seal", of=lambda s, _: str(s.sealed_at)),
+                Column("hash", TEXT, "SHA-256 of the record"),
+                Column("differences", each(TEXT), "all that differs from it", of="texts"),
+            )
+        ),
+        "whether study and settings are as they were sealed; only for a sealed study",
         optional=True,
     ),
     Column(

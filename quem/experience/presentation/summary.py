@@ -49,7 +49,7 @@ def _seal(findings: ExperienceFindings) -> Iterator[str]:
         yield f"{seal.headline}{':' if seal.texts else ''}"
         for text in seal.texts:
             yield from textwrap.wrap(text, WIDTH, initial_indent="  - ", subsequent_indent="    ")
-        yield from [seal.note] if seal.note else []
+        yield f"  Seal {seal.hash}; it does not attest rankings."
         yield ""
 
 

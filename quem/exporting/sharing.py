@@ -1,0 +1,118 @@
+"""A copy of a judging session for sharing: pseudonyms for people, and nothing that they wrote."""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict
+from itertools import count
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+from quem.errors import QuemError
+from quem.experience.pseudonyms import pseudonymize, pseudonyms_of
+from quem.store.archive import read_archive, write_archive
+from quem.store.state import State, without_words
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from quem.experience.loading import Study
+    from quem.store.archive import Row
+
+# What the result depends on; the rest says who asks whom and how, or is of files.
+_KEPT = (
+    *("id", "title", "experience_unit", "verb", "problems", "judges", "subjects", "systems"),
+    *("assisted", "withheld", "missing", "panel", "analysis"),
+)
+_OF_PEOPLE = {"id", "experience", "by", "person"}
+
+
+def shared_copy(study: Study, archive: str) -> tuple[str, str]:
+    """Study file and archive with pseudonyms, as ``quem import`` and ``quem analyze`` take them."""
+    if study.spec.machines:
+        raise QuemError(
+            [study.mistake(("machines",), "transcripts quote solutions; share it with names")]
+        )
+    # Names could be tried with a draw that can be repeated.
+    drawn = pseudonyms_of([study], secrets.token_bytes(32))
+    (renamed,) = pseudonymize([study], drawn)
+    spec = renamed.spec.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    content = {key: spec[key] for key in _KEPT if key in spec}
+    for section in ("judges", "subjects", "assisted"):
+        content[section] = [
+            {key: value for key, value in one.items() if key in _OF_PEOPLE}
+            for one in content.get(section, ())
+        ]
+    for problem in content["problems"]:
+        problem.pop("statement", None)
+    if questions := spec.get("judging", {}).get("questions"):
+        content["judging"] = {"questions": questions}
+    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=inf)
+    rows = read_archive(archive, study.name, study.spec.id)
+    names = _names(study, drawn.of, rows)
+    return f"# A copy with pseudonyms.\n{text}", write_archive(archive, _renamed(rows, names))
+
+
+def _names(study: Study, drawn: dict[str, str], rows: Mapping[str, list[Row]]) -> dict[str, str]:
+    """New names, also of judges who ranked nothing and of solvers who were taken out."""
+    names = {one: one for one in study.declared.solvers} | drawn
+    solvers = {solver for row in rows["layout"] for _, solver, *_ in row["items"]}
+    solvers |= {solver for row in rows["ballot"] for solver in row["solvers"] or ()}
+    for letter, ids in (("J", {row["id"] for row in rows["judge"]}), ("X", solvers)):
+        taken = {*names.values()}
+        free = (name for n in count(1) if (name := f"{letter}{n}") not in taken)
+        names |= dict(zip(sorted(ids - names.keys()), free, strict=False))
+    return names
+
+
+def _renamed(rows: Mapping[str, list[Row]], of: Mapping[str, str]) -> dict[str, list[Row]]:
+    """The rows with other names; practice, the log, links, and what judges wrote stay behind."""
+    ballots = [row for row in rows["ballot"] if not row["practice"]]
+    kept = {row["key"] for row in ballots}
+    layouts = [row for row in rows["layout"] if row["ballot_key"] in kept]
+    # Their ids are hashes with the secret of the study.
+    new_ids = {(row["ballot_key"], row["id"]): secrets.token_urlsafe(16) for row in layouts}
+    # A solution can say whose it is, and so can its digest.
+    tokens: defaultdict[str, str] = defaultdict(lambda: secrets.token_hex(32))
+    return {
+        "study": [{**rows["study"][0], "secret": secrets.token_hex(32)}],
+        "judge": [_judge(row, of) for row in rows["judge"]],
+        "ballot": [_ballot(row, of, new_ids) for row in ballots],
+        "layout": [
+            {
+                **row,
+                "id": new_ids[row["ballot_key"], row["id"]],
+                "items": [
+                    [letter, of[solver], tokens[digest], tokens[origin]]
+                    for letter, solver, digest, origin in row["items"]
+                ],
+            }
+            for row in layouts
+        ],
+        "revision": [
+            {
+                **row,
+                "layout": new_ids[row["ballot_key"], row["layout"]],
+                "state": State.stored(without_words(row["state"])).renamed(of).to_json(),
+                "client": "shared",
+            }
+            for row in rows["revision"]
+            if row["ballot_key"] in kept
+        ],
+    }
+
+
+def _judge(row: Row, of: Mapping[str, str]) -> Row:
+    unsaid: dict[str, Any] = {"name": "", "session_hash": None, "closing": {}}
+    return {**row, **unsaid, "id": of[row["id"]]}
+
+
+def _ballot(row: Row, of: Mapping[str, str], layouts: Mapping[tuple[int, str], str]) -> Row:
+    return {
+        **row,
+        "solvers": row["solvers"] and [of[solver] for solver in row["solvers"]],
+        "views": {of[solver]: seconds for solver, seconds in row["views"].items()},
+        "layout": layouts.get((row["key"], row["layout"])),
+    }

@@ -1,0 +1,129 @@
+"""``quem export --archive --pseudonyms``: the result is the same, and nobody is named."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+import quem
+from quem.store.judges import add_judge, erase_judge, judge_named
+from quem.store.state import State
+from tests.commands.sessions import close, hold_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+Outcome = tuple[int, str, str]
+SOLVERS = ("Zuse", "hopper", "Turing", "Noether", "sys")
+SAID = ("Ada", "pascal", "Émilie", "Countess", "Blaise", "Grace", "example.org", "Northgate")
+STUDY = """
+id: named
+title: What hopper and Ada-Lovelace did
+description: Amazing Grace took part.
+organizer: {name: Secretly Somebody, email: grace@example.org}
+problems: [{id: P0, title: First, statement: p0.md}, {id: P1, title: Second}]
+judges:
+  - {id: Ada-Lovelace, name: Countess, address: Countess A., experience: 9}
+  - {id: b.pascal, name: Blaise, email: grace@example.org}
+  - {id: Émilie}
+subjects:
+  - {id: Zuse, experience: 1}
+  - {id: hopper, name: Amazing Grace, experience: 2}
+  - {id: Turing, experience: 4}
+  - {id: Noether, experience: 6}
+systems: [{id: sys, name: Zeta, version: "1"}]
+judging:
+  identity_words: [Northgate]
+  questions: [{id: fit, about: solution, text: Would it pass?, kind: flag}]
+analysis: {bootstrap: 0, permutations: 0}
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path, quem_command: Callable[..., Outcome]) -> Path:
+    """A sealed and closed study that names people wherever it can."""
+    (tmp_path / "p0.md").write_text("As Secretly asked.\n")
+    for problem in ("P0", "P1"):
+        for solver in SOLVERS:
+            path = tmp_path / "solutions" / problem / f"{solver}.md"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"By Northgate, {solver}.\n")
+    path = tmp_path / "study.yaml"
+    path.write_text(STUDY, encoding="utf-8")
+    assert quem_command("seal", path)[0] == 0
+    first = State(ranked=tuple((solver,) for solver in reversed(SOLVERS)))
+    second = State(
+        ranked=(("sys",), ("Noether", "Turing"), ("hopper",)),
+        cannot={"Zuse": "written by Zuse, says Countess"},
+        comments={"sys": "Secretly bad"},
+        recognized=("hopper",),
+        comment="ask Blaise",
+        answers={"fit": {"sys": "yes", "hopper": "yes"}},
+    )
+    store = hold_session(path, solvers=SOLVERS, states=(first, second, first))
+    with store.write() as c:
+        add_judge(c, "named", "Gracefully-late", "Countess", None, "organizer:Secretly")
+        erase_judge(c, judge_named(c, "named", "Émilie"), "shell")
+    store.close()
+    close(path)
+    return path
+
+
+def test_nobody_is_named_and_the_result_is_the_same(
+    study: Path, tmp_path: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """The two files make a study and a session again, with the numbers of the first."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    archive = folder / "copy.jsonl"
+    code, _, err = quem_command("export", study, "--archive", archive, "--pseudonyms")
+    assert code == 0, err
+    copy = folder / "copy.yaml"
+    assert sorted(folder.iterdir()) == [archive, copy]
+    text = archive.read_text("utf-8") + copy.read_text("utf-8")
+    people = (*SOLVERS[:-1], "Lovelace", "Secretly", *SAID)
+    assert [word for word in people if word.casefold() in text.casefold()] == []
+    rows = [json.loads(line) for line in archive.read_text("utf-8").splitlines()]
+    assert {row["table"] for row in rows[1:]} == {"study", "judge", "ballot", "layout", "revision"}
+    assert rows[0]["seal"]["differences"] == []
+    kept = json.dumps([row["items"] for row in rows[1:] if row["table"] == "layout"])
+    assert not any(one in kept for one in digests(study))
+    assert quem_command("import", copy, archive)[0] == 0
+    one, two = (
+        quem.analyze(quem.load_study(path, kind="experience")).to_dict() for path in (study, copy)
+    )
+    for value in ("experience", "average_rank", "prediction_interval"):
+        assert two["estimates"][0][value] == pytest.approx(one["estimates"][0][value], rel=1e-12)
+    ranks = [[row["average_rank"] for row in made["averages"]] for made in (one, two)]
+    assert sorted(ranks[0]) == sorted(ranks[1])
+    assert one["answering"]["replies"] == two["answering"]["replies"]
+
+
+def digests(study: Path) -> set[str]:
+    """Of what judges were shown."""
+    record = json.loads(study.with_suffix(".seal.json").read_bytes())
+    found = set(record["contents"]["solution"].values())
+    assert len(found) == len(SOLVERS)
+    return found
+
+
+def test_two_copies_are_drawn_apart(
+    study: Path, tmp_path: Path, quem_command: Callable[..., Outcome]
+) -> None:
+    """So nobody who tries names can repeat a draw."""
+    texts = set()
+    for number in range(12):
+        archive = tmp_path / f"{number}.jsonl"
+        assert quem_command("export", study, "--archive", archive, "--pseudonyms")[0] == 0
+        texts.add(archive.with_suffix(".yaml").read_text("utf-8"))
+    assert len(texts) > 1
+
+
+def test_pseudonyms_are_for_archives(study: Path, quem_command: Callable[..., Outcome]) -> None:
+    """Tables are written with names."""
+    code, _, err = quem_command("export", study, "--pseudonyms")
+    assert code == 2
+    assert "--archive" in err

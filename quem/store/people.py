@@ -1,4 +1,4 @@
-"""Judges, people who solve, and organizers alike: who has a link, and new ones."""
+"""Judges, people who solve, and organizers alike: links, and their states."""
 
 from __future__ import annotations
 

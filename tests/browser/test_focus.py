@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +13,9 @@ from tests.browser.judging import (
     choose,
     drag,
     is_ready,
+    is_saved,
     press,
+    rank_by_keys,
     row,
     shown_ranking,
     title,
@@ -137,6 +141,27 @@ def test_after_saying_that_a_solution_cannot_be_judged(visit: Callable[..., Visi
     is_somewhere(page)
 
 
+def test_after_what_only_shows(visit: Callable[..., Visit]) -> None:
+    """Help and contents give the focus back to what opened them."""
+    page = visit(viewport=TABLET).enter()
+    page.locator("#tray .chip", has_text="Long").locator(".open-it").click()
+    for name, close in product(("How to rank, and keys", "Contents"), ("Escape", "Close")):
+        enter_on(page, name)
+        expect(page.get_by_role("dialog")).to_have_count(1)
+        if close == "Escape":
+            page.keyboard.press("Escape")
+        else:
+            page.get_by_role("dialog").get_by_role("button", name="Close").first.press("Enter")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(button(page, name)).to_be_focused()
+    rank_by_keys(page, "AB")
+    page.keyboard.press("c")
+    enter_on(page, "Problem")
+    expect(page.get_by_role("dialog")).to_contain_text("What is to be done")
+    page.keyboard.press("Escape")
+    expect(button(page, "Problem").first).to_be_focused()
+
+
 def test_single_keys_can_be_switched_off(visit: Callable[..., Visit]) -> None:
     """Those who dictate may say one by chance (WCAG 2.1.4); it is remembered in this browser."""
     page = visit().enter(ranked="AB")
@@ -156,4 +181,76 @@ def test_single_keys_can_be_switched_off(visit: Callable[..., Visit]) -> None:
         page.keyboard.press(key)
     expect(title(page)).to_contain_text("Which is better")
     page.keyboard.press("Escape")
+    expect(title(page)).to_have_text("Solution C")
+
+
+def test_single_keys_do_nothing_in_fields_and_dialogs(visit: Callable[..., Visit]) -> None:
+    """A letter in a comment is a letter."""
+    come = visit()
+    page = come.enter(ranked="ABCDE")
+    page.get_by_label("Comment on this task").press_sequentially("cjkn.p?=")
+    assert come.equals_store()["state"]["comment"] == "cjkn.p?="
+    expect(title(page)).to_have_text("All ranked. Is this your order?")
+
+
+def test_after_a_conflict(visit: Callable[..., Visit]) -> None:
+    """Whatever is chosen, the row that was moved last still has the focus."""
+    come = visit()
+    page = come.enter(ranked="ABCDE")
+    other = come.new_page()
+    for choice in ("Load the newer version", "Decide later"):
+        other.goto(page.url)
+        is_ready(other)
+        press(other, "D", "Alt+ArrowUp")
+        is_saved(other)
+        page.bring_to_front()
+        press(page, "A", "Alt+ArrowDown")
+        press(page, "A", "Alt+ArrowDown")
+        expect(page.get_by_role("dialog")).to_have_count(1)
+        enter_on(page, choice)
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        expect(row(page, "A")).to_be_focused()
+    enter_on(page, "Resolve conflict")
+    page.keyboard.press("Escape")
+    is_somewhere(page)
+    enter_on(page, "Resolve conflict")
+    enter_on(page, "Keep this version")
+    is_somewhere(page)
+
+
+def test_after_a_question_that_comes_with_the_page(visit: Callable[..., Visit]) -> None:
+    """Nothing had the focus when an order that was left was asked about: something has it now."""
+    come = visit()
+    page = come.enter()
+    rank_by_keys(page, "AB")
+    come.equals_store()
+    other = come.new_page()
+    other.goto(page.url)
+    is_ready(other)
+    # This page is left as it is, as after a crash: one that is closed would try once more.
+    page.route("**/state", lambda route: route.abort())
+    rank_by_keys(page, "C")
+    expect(page.locator("#save-status")).to_contain_text("Offline")
+    rank_by_keys(other, "D")
+    is_saved(other)
+    come.page = other
+    other.reload()
+    expect(other.get_by_role("dialog")).to_have_count(1)
+    enter_on(other, "Load the newer version")
+    is_somewhere(other)
+
+
+def test_after_the_study_was_closed(visit: Callable[..., Visit]) -> None:
+    """What could be changed is gone then; reading goes on."""
+    come = visit()
+    page = come.enter()
+    answer = json.dumps({"error": "closed", "message": "The study is closed."})
+    page.route("**/state", lambda route: route.fulfill(status=403, body=answer))
+    rank_by_keys(page, "B")
+    expect(page.get_by_role("dialog")).to_contain_text("The study is closed")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    is_somewhere(page)
+    expect(page.locator("#ladder [data-more], .grip, #main [data-do=place]")).to_have_count(0)
+    row(page, "C").click()
     expect(title(page)).to_have_text("Solution C")

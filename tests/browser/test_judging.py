@@ -6,6 +6,7 @@ import json
 import re
 from functools import partial
 from itertools import pairwise
+from string import ascii_uppercase
 from typing import TYPE_CHECKING
 
 import pytest
@@ -35,7 +36,7 @@ from tests.served import Served, write_judging_study
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Request
 
 CODE = "def f(x):\n    return x\n\n\nprint(f(1))"
 
@@ -73,6 +74,27 @@ def test_a_session_by_mouse(visit: Callable[..., Visit]) -> None:
     choose(page, "B", "Add at top")
     submit(page)
     come.has_submitted()
+
+
+def test_dragging_onto_a_row_ties_however_it_is_dragged(visit: Callable[..., Visit]) -> None:
+    """What is below the pointer at the release counts, after one leap and many small moves."""
+    come = visit()
+    page = come.enter(ranked="AB")
+    drag(page, "C", page.locator("#ranked .rung").nth(1), steps=60)
+    assert shown_ranking(page) == [["A"], ["B", "C"]]
+    drag(page, "A", page.locator("#ranked .rung").nth(1), 0.4, steps=1)
+    assert shown_ranking(page) == [["B", "C", "A"]]
+    # Escape lets go of it where it was; so does the world outside of the list.
+    for away in (True, False):
+        page.mouse.move(*center(row(page, "D")))
+        page.mouse.down()
+        page.mouse.move(*(900, 400) if away else center(page.locator("#ranked .rung")), steps=5)
+        expect(page.locator(".ghost")).to_contain_text("Let go" if away else "Tie with")
+        if not away:
+            page.keyboard.press("Escape")
+        page.mouse.up()
+        assert labels_in(page, "tray") == ["D", "E"]
+    come.equals_store()
 
 
 def test_a_session_by_touch(visit: Callable[..., Visit]) -> None:
@@ -285,6 +307,29 @@ def test_submitted_rankings_can_be_reopened(visit: Callable[..., Visit]) -> None
     assert not stored["submitted"]
 
 
+def test_working_time_pauses_when_nobody_works(visit: Callable[..., Visit]) -> None:
+    """Ten minutes without a touch of the page count as one: the minute before the pause."""
+    come = visit()
+    sent: list[float] = []
+
+    def note(request: Request) -> None:
+        if request.url.endswith(("/state", "/time")) and request.post_data:
+            sent.append(json.loads(request.post_data).get("seconds", 0))
+
+    come.page.on("request", note)
+    come.page.clock.install()
+    page = come.enter()
+    rank_by_keys(page, "A")
+    page.clock.run_for(20_000)
+    rank_by_keys(page, "C")
+    come.equals_store()
+    assert 15 <= sum(sent) <= 30
+    page.clock.run_for(600_000)
+    rank_by_keys(page, "D")
+    come.equals_store()
+    assert 70 <= sum(sent) <= 95
+
+
 @pytest.fixture(scope="module")
 def kinds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A session whose tasks have a picture and a PDF, code, long texts, and many solutions."""
@@ -341,6 +386,18 @@ def test_images_and_pages_of_pdfs_are_enlarged(come: Visit) -> None:
     expect(image).to_be_visible()
 
 
+def test_code_has_numbers_that_are_not_copied(come: Visit) -> None:
+    """Lines are numbered and wrap; what is copied is the code alone."""
+    page = come.enter("Problem 1")
+    page.locator("#tray .chip", has_text="5 lines").locator(".open-it").click()
+    expect(page.get_by_role("region", name="Code, 5 lines")).to_be_visible()
+    copied = page.evaluate("""() => {
+        getSelection().selectAllChildren(document.querySelector("#reader pre"));
+        return getSelection().toString();
+    }""")
+    assert copied.rstrip("\n") == CODE
+
+
 def test_long_texts_come_one_by_one(come: Visit) -> None:
     """What makes the page too large comes when it is read; a failure can be tried again."""
     page = come.enter("Problem 2")
@@ -356,3 +413,19 @@ def test_long_texts_come_one_by_one(come: Visit) -> None:
     rank_by_keys(page, "A")
     page.keyboard.press("c")
     expect(page.locator(".pane .prose")).to_have_count(2)
+
+
+def test_many_solutions(come: Visit) -> None:
+    """A group of many can be ranked, dragged and submitted, with labels beyond Z."""
+    labels = [*ascii_uppercase, "AA"]
+    page = come.enter("Problem 3", ranked=labels)
+    assert labels_in(page, "tray") == ["AB"]
+    press(page, "AB", "Alt+ArrowUp")
+    come.equals_store("P3")
+    page.locator("#ranked .rung").first.scroll_into_view_if_needed()
+    drag(page, "C", page.locator("#ranked .rung").first, 0.04)
+    assert labels_in(page, "ranked")[:3] == ["C", "A", "B"]
+    come.equals_store("P3")
+    submit(page)
+    expect(page.locator("#receipt")).to_be_visible()
+    assert come.served.stored("J0", "P3")["submitted"]

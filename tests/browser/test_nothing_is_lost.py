@@ -12,6 +12,7 @@ from tests.browser.judging import (
     accessible,
     is_ready,
     is_saved,
+    press,
     rank_by_keys,
     shown_ranking,
     submit,
@@ -19,6 +20,7 @@ from tests.browser.judging import (
 )
 from tests.browser.saving import (
     ABC,
+    MINE,
     Held,
     is_taken_back,
     stored,
@@ -62,6 +64,22 @@ def test_a_save_that_arrives_late_is_no_conflict(
     expect(again.locator("#ranked .chip")).to_have_count(3)
     assert come.equals_store()["state"]["ranked"] == ABC
     expect(again.get_by_role("dialog")).to_have_count(0)
+
+
+def test_the_same_order_in_two_tabs_is_no_conflict(visit: Callable[..., Visit]) -> None:
+    """Two tabs that come to the same order agree, and go on from it."""
+    come = visit()
+    page = come.enter(ranked="AB")
+    other = come.new_page()
+    other.goto(page.url)
+    is_ready(other)
+    rank_by_keys(other, "C")
+    is_saved(other)
+    rank_by_keys(page, "C")
+    assert come.equals_store()["state"]["ranked"] == ABC
+    rank_by_keys(page, "D")
+    assert come.equals_store()["state"]["ranked"] == [*ABC, ["D"]]
+    expect(page.get_by_role("dialog")).to_have_count(0)
 
 
 def in_conflict(visit: Callable[..., Visit]) -> tuple[Visit, Page, Page]:
@@ -108,6 +126,30 @@ def test_a_conflict_stays_open_until_it_is_decided(visit: Callable[..., Visit]) 
     expect(page.get_by_role("button", name="Resolve conflict")).to_have_count(0)
 
 
+def test_showing_the_newer_order_can_be_undone(visit: Callable[..., Visit]) -> None:
+    """One's own order is not gone where the other one was shown."""
+    come, page, _ = in_conflict(visit)
+    page.get_by_role("dialog").get_by_role("button", name="Load the newer version").click()
+    assert come.equals_store()["state"]["ranked"] == ABC
+    page.get_by_role("button", name="Undo").first.click()
+    assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["D"]]
+
+
+def test_submitting_asks_for_the_order_first(visit: Callable[..., Visit]) -> None:
+    """Nobody submits an order past an undecided conflict."""
+    come, page, _ = in_conflict(visit)
+    page.keyboard.press("Escape")
+    rank_by_keys(page, "CE")
+    submit(page)
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("changed in another tab")
+    assert not stored(come)["submitted"]
+    dialog.get_by_role("button", name="Keep this version").click()
+    assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["D"], ["C"], ["E"]]
+    submit(page)
+    come.has_submitted()
+
+
 def test_another_tab_does_not_remove_what_this_one_keeps(visit: Callable[..., Visit]) -> None:
     """An undecided order outlives saving in another tab, and a reload, and is offered again."""
     come, page, other = in_conflict(visit)
@@ -142,6 +184,37 @@ def test_a_submission_that_meets_another_order_is_said_to_be_none(
     is_taken_back(come, [["A"], ["B"], ["C"], ["D"], ["E"]])
     submit(page)
     come.has_submitted()
+
+
+def test_keeping_an_order_opens_what_was_submitted_elsewhere(visit: Callable[..., Visit]) -> None:
+    """An order that is kept against a submitted one reopens the ranking, and can be changed."""
+    come = visit()
+    page = come.enter(ranked="ABCDE")
+    other = come.new_page()
+    other.goto(page.url)
+    submit(other)
+    expect(other.locator("#receipt")).to_be_visible()
+    to_top(page, "E")
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("submitted")
+    dialog.get_by_role("button", name="Keep this version").click()
+    is_taken_back(come, MINE)
+    press(page, "E", "Alt+ArrowDown")
+    is_taken_back(come, [["A"], ["E"], ["B"], ["C"], ["D"]])
+
+
+def test_the_newer_comment_is_shown_where_one_is_being_typed(visit: Callable[..., Visit]) -> None:
+    """Who chooses the newer order sees its comment too, and typing on does not overwrite it."""
+    come = visit()
+    page = come.enter(ranked="ABCDE")
+    other = come.new_page()
+    other.goto(page.url)
+    other.get_by_label("Comment on this task").fill("From the other tab")
+    is_saved(other)
+    comment = page.get_by_label("Comment on this task")
+    comment.press_sequentially("Mine")
+    page.get_by_role("dialog").get_by_role("button", name="Load the newer version").click()
+    expect(comment).to_have_value("From the other tab")
 
 
 def test_words_typed_just_before_leaving_are_stored(visit: Callable[..., Visit]) -> None:

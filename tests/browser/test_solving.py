@@ -12,8 +12,10 @@ from click.testing import CliRunner
 from playwright.sync_api import FilePayload, expect
 
 from quem.cli import main
+from quem.store.engine import store_of
+from quem.store.location import locate_database
 from quem.store.solving import last_answer, set_solving, spent_on, tasks_of
-from quem.store.subjects import issue_subject_link, subject_named
+from quem.store.subjects import issue_subject_link, replies_of, subject_named
 from quem.study.reading import read_study
 from tests.browser.judging import Visit, accessible, is_ready, is_saved, rank_by_keys, submit
 from tests.browser.test_dashboard import at_dashboard
@@ -229,6 +231,32 @@ def test_all_pages_are_accessible(browser: Browser, site: Site, window: dict[str
         accessible(page, "withdrawing")
 
 
+def test_questions_after_a_problem(browser: Browser, tmp_path: Path) -> None:
+    """They are asked on a page that is accessible on a phone, before the next problem."""
+    questions = (
+        "questions: [{id: familiar, about: task, kind: scale, text: How familiar?, "
+        "ends: [not at all, very]}, {id: tools, about: task, kind: text, text: Which tools?}]"
+    )
+    site = open_site(write_solving_study(tmp_path, solving=f"order: fixed\n{questions}"))
+    with at_dashboard(browser, site, viewport=NARROW) as dashboard:
+        page = dashboard.page
+        page.goto(f"{dashboard.base}/p/{link_of(site)}")
+        enter(page, "7")
+        start(page)
+        page.locator("#text").fill("an answer")
+        hand_in(page)
+        accessible(page, "after")
+        page.get_by_label("4").check()
+        page.get_by_label("Which tools?").fill("a ruler")
+        page.get_by_role("button", name="Save and continue").click()
+        expect(page.get_by_role("link", name="Go to problem 2")).to_be_visible()
+        with site.store.read() as c:
+            key = subject_named(c, site.id, "S1").key
+            replies = replies_of(c, [key])[key]
+        assert replies == {"experience": "7", "familiar P1": "4", "tools P1": "a ruler"}
+    site.store.close()
+
+
 def test_files_in_the_browser(browser: Browser, site: Site) -> None:
     """Files are added, refused with a reason, removed, and stay over a reload."""
     with at_dashboard(browser, site) as dashboard:
@@ -279,6 +307,20 @@ def test_an_answer_waits_for_its_files(browser: Browser, site: Site) -> None:
         with site.store.read() as c:
             [mine] = [one for one in tasks_of(c, subject_named(c, site.id, "S1").key) if one.ended]
             assert len(last_answer(c, mine).files) == 1
+
+
+def test_the_bar_fits_a_phone(browser: Browser, site: Site) -> None:
+    """Whether the answer is saved is said in one line."""
+    with at_dashboard(browser, site, viewport={"width": 390, "height": 844}) as dashboard:
+        page = begin(dashboard.page, dashboard.base, site)
+        page.locator("#text").fill("an answer")
+        is_saved(page)
+        box = page.locator("#save-status").bounding_box()
+        assert box
+        assert box["height"] < 40
+        bar = page.locator(".bar").bounding_box()
+        assert bar
+        assert bar["height"] < 120
 
 
 def begin(page: Page, base: str, site: Site) -> Page:
@@ -365,6 +407,22 @@ def test_the_clock_of_a_closed_lid(
         until(lambda: spent(site)[1].work < 300, "the silent time not to count")
 
 
+def test_the_time_is_over(browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last draft counts, and the page leads on."""
+    time = FakeTime(monkeypatch)
+    with at_dashboard(browser, site) as dashboard:
+        page = begin(dashboard.page, dashboard.base, site)
+        page.locator("#text").fill("as far as I came")
+        is_saved(page)
+        for _ in range(40):
+            time.passes(44)
+            until(partial(is_told, page, site, time), "a beat")
+        time.passes(44)
+        page.evaluate(BEAT)
+        expect(page.locator("p.receipt")).to_contain_text("the time is over")
+        assert spent(site)[0].ended == "timeout"
+
+
 def test_the_time_is_over_on_the_server_first(
     browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -386,6 +444,16 @@ def test_the_time_is_over_on_the_server_first(
         with site.store.read() as c:
             [mine] = [one for one in tasks_of(c, subject_named(c, site.id, "S1").key) if one.ended]
             assert last_answer(c, mine).text == words
+
+
+def test_served_and_stored(tmp_path: Path) -> None:
+    """The store of a served study knows its subjects before anybody came."""
+    study = write_solving_study(tmp_path)
+    with Served(study) as served:
+        assert set(served.links) == {"J1", "J2", "J3", "S1", "S2", "S3"}
+    store = store_of(locate_database(study, None), "solved")
+    assert store is not None
+    store.close()
 
 
 def test_nothing_is_in_english_for_subjects(browser: Browser, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.judging import submit, to_top
+from tests.browser.judging import choose, submit, to_top
 from tests.browser.saving import (
     MINE,
     Held,
@@ -56,6 +56,33 @@ def test_a_change_takes_back_a_submission_in_flight(
     assert stored(come)["state"]["ranked"] == MINE
 
 
+def test_a_submission_whose_answer_is_lost_can_be_taken_back(visit: Callable[..., Visit]) -> None:
+    """Where the server has a submission that the page believes waiting, a change still counts."""
+    come = visit()
+    page = come.enter(ranked="ABCDE")
+    held = Held(page, arrived=True)
+    submit(page)
+    held.waiting()
+    held.lose()
+    expect(page.locator("#save-status")).to_contain_text("Offline")
+    assert stored(come)["submitted"]
+    to_top(page, "E")
+    is_taken_back(come, MINE)
+
+
+def test_submitting_twice_is_submitting_once(visit: Callable[..., Visit]) -> None:
+    """A second press while the first is on its way changes nothing."""
+    come = visit()
+    page = come.enter(ranked="ABCDE")
+    before = come.equals_store()["revision"]
+    held = Held(page, arrived=False)
+    submit(page)
+    submit(page)
+    held.release()
+    come.has_submitted()
+    assert stored(come)["revision"] == before + 1
+
+
 def test_a_comment_that_is_being_typed_takes_a_submission_back(visit: Callable[..., Visit]) -> None:
     """Words that are typed while a submission is on its way stay, and are stored."""
     come = visit()
@@ -66,6 +93,39 @@ def test_a_comment_that_is_being_typed_takes_a_submission_back(visit: Callable[.
     held.release()
     is_taken_back(come, [["A"], ["B"], ["C"], ["D"], ["E"]])
     assert stored(come)["state"]["comment"] == "Wait"
+
+
+def test_a_submission_waits_for_an_open_dialog(visit: Callable[..., Visit]) -> None:
+    """The page does not go away under a judge who is giving a reason; the reason is stored."""
+    come = visit()
+    page = come.enter(ranked="ABCDE")
+    held = Held(page, arrived=True)
+    submit(page)
+    choose(page, "E", "Cannot judge")
+    page.get_by_label("Other reason").fill("Half of it is missing")
+    held.release()
+    expect(page.locator("#save-status")).to_contain_text("Submitted")
+    page.wait_for_timeout(600)
+    page.get_by_role("button", name="Mark as “cannot judge”").click()
+    is_taken_back(come, [["A"], ["B"], ["C"], ["D"]])
+    assert stored(come)["state"]["cannot"] == {"E": "Half of it is missing"}
+
+
+def test_a_reason_counts_where_the_dialog_was_closed_just_before(
+    visit: Callable[..., Visit],
+) -> None:
+    """Browsers tell late that a dialog was closed; that is no answer to the next question."""
+    come = visit()
+    page = come.enter()
+    choose(page, "A", "Cannot judge")
+    page.evaluate("""() => {
+        document.getElementById("cannot-reason").close("");
+        document.querySelector("#ladder [data-more=E]").click();
+        document.querySelector(".menu [data-act=cannot]").click();
+    }""")
+    page.get_by_label("Other reason").fill("Half of it is missing")
+    page.get_by_role("button", name="Mark as “cannot judge”").click()
+    assert come.equals_store()["state"]["cannot"] == {"E": "Half of it is missing"}
 
 
 def test_an_order_newer_than_the_submission_is_offered_later(

@@ -10,7 +10,10 @@ from playwright.sync_api import Error, expect
 
 from tests.browser.judging import (
     Visit,
+    center,
     rank_by_keys,
+    row,
+    shown_ranking,
 )
 from tests.patience import until
 from tests.served import Served, write_judging_study
@@ -20,6 +23,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.sync_api import Browser
+
+
+def test_reload_in_the_middle_of_a_drag(visit: Callable[..., Visit]) -> None:
+    """A page that is reloaded while a solution is in the air comes back as it was saved."""
+    come = visit()
+    page = come.enter(ranked="ABC")
+    before = come.equals_store()["state"]["ranked"]
+    page.mouse.move(*center(row(page, "C")))
+    page.mouse.down()
+    page.mouse.move(*center(page.locator("#tray")), steps=8)
+    page.reload()
+    expect(page.locator("#ranked .chip")).to_have_count(3)
+    assert shown_ranking(page) == before
+    page.mouse.up()
+    come.page = page
+    rank_by_keys(page, "D")
+    come.equals_store()
 
 
 def test_offline_and_back(visit: Callable[..., Visit]) -> None:

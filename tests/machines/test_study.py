@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
-from io import BytesIO
 from typing import TYPE_CHECKING
-from zipfile import ZipFile
 
 import pytest
 from click.testing import CliRunner
@@ -17,8 +15,6 @@ from tests.webjudge.sites import (
     SYSTEM,
     enter_dashboard,
     make_site,
-    rank_all,
-    set_life,
     write_site,
 )
 from webjudge import create_app
@@ -92,20 +88,3 @@ def test_the_dashboard_shows_machines_apart_from_people(tmp_path: Path) -> None:
             in table
         )
         assert not any(solver in table for solver in solvers)
-
-
-def test_an_export_has_what_machines_were_asked(tmp_path: Path) -> None:
-    """Beside the archive, in one file."""
-    site = make_site(tmp_path, judging="{}", more=MACHINE)
-    with closing(site.store):
-        set_life(site, "open")
-        rank_all(site, "J1")
-        set_life(site, "closed")
-    run = run_of("M1", [], study="site")
-    write_run(site.path, run)
-    out = tmp_path / "out"
-    done = CliRunner().invoke(main, ["export", str(site.path), "--out", str(out)])
-    assert done.exit_code == 0
-    with ZipFile(BytesIO((out / "machines.zip").read_bytes())) as archive:
-        assert archive.namelist() == ["machines/M1/runs/0001.json"]
-        assert archive.read("machines/M1/runs/0001.json").decode() == run.model_dump_json()

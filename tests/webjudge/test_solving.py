@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import pytest
 from PIL import Image
 
+from quem.errors import QuemError
 from quem.solving.closing import close_solving
 from quem.store import solving
 from quem.store.solving import set_solving
-from quem.store.subjects import subject_named, subjects_of
+from quem.store.subjects import replies_of, subject_named, subjects_of
 from quem.study.reading import draft_study, read_study
 from tests.store.solving import FakeTime
 from tests.webjudge.sites import enter_as, enter_dashboard
@@ -200,6 +201,28 @@ def uploaded_files(site: Site) -> list[Path]:
     return sorted(path for path in site.path.with_suffix(".uploads").rglob("*") if path.is_file())
 
 
+def test_nothing_stays_of_a_file_that_comes_too_late(app: Flask, site: Site) -> None:
+    """Its bytes are not kept where they belong to no answer."""
+    one = Solver(app, site, "S1")
+    one.enter()
+    gid = one.start()
+    one.save(gid, 0, "done", submit=True)
+    assert one.upload(gid, "late.png", png()).status_code == 403
+    assert uploaded_files(site) == []
+
+
+def test_the_same_bytes_of_two_people(app: Flask, site: Site) -> None:
+    """Who withdraws takes their file away, and leaves what another person uploaded."""
+    one, other = Solver(app, site, "S1"), Solver(app, site, "S2")
+    for solver, name in ((one, "a.md"), (one, "a.py"), (other, "b.md")):
+        if not solver.tasks():
+            solver.enter()
+        gid = solver.start()
+        assert solver.upload(gid, name, b"print(1)\n").status_code == 200
+    one.client.post("/solve/withdraw", data={"sure": "yes"})
+    assert [path.suffix for path in uploaded_files(site)] == [".md"]
+
+
 def test_words_that_show_who_wrote_it(app: Flask, site: Site) -> None:
     """Names of all subjects, addresses, and handles are found, with their places."""
     one = Solver(app, site, "S1")
@@ -319,6 +342,51 @@ def test_closing_writes_what_judges_get(app: Flask, site: Site) -> None:
     assert "What I, number" in "".join(judge.get(f"/judge/g/{gid}").text for gid in gids)
 
 
+def test_text_that_no_database_holds(app: Flask, site: Site) -> None:
+    """Half a character is refused where a page did not replace it, and breaks nothing."""
+    one = Solver(app, site, "S1")
+    one.enter()
+    gid = one.start()
+    for text in ("a\ud83d", "a\0b"):
+        assert one.save(gid, 0, text).status_code == 422
+        shown = one.client.post(f"/solve/t/{gid}/preview", json={"text": text})
+        checked = one.client.post(f"/solve/t/{gid}/check", json={"text": text, "files": []})
+        assert (shown.status_code, checked.status_code) == (422, 422)
+    assert one.save(gid, 0, "a\U0001f600").status_code == 200
+
+
+def test_nobody_withdraws_from_a_closed_session(app: Flask, site: Site) -> None:
+    """The page would say that all is deleted while the solution is in the study's folder."""
+    one = Solver(app, site, "S1")
+    one.enter()
+    one.solve_all("mine")
+    close_solving(site.store, site.spec, site.path, "shell")
+    refused = one.client.post("/solve/withdraw", data={"sure": "yes"})
+    assert refused.status_code == 403
+    assert "The session is closed" in refused.text
+    assert "You have withdrawn" not in one.client.get("/solve").text
+
+
+def test_every_process_takes_up_what_closing_wrote(app: Flask, site: Site) -> None:
+    """Judges rank the same solutions, whichever of several processes answers them."""
+    other_site = open_site(site.path)
+    other = create_app(other_site)
+    dashboard = enter_dashboard(app, site)
+    assert other.test_client().get("/healthz").status_code == 200
+    for name in ("S1", "S2", "S3"):
+        one = Solver(app, site, name)
+        one.enter()
+        one.solve_all(f"What {name} would do.")
+    dashboard.post("/dashboard/solving/close", data={"sure": "yes"})
+    assert dashboard.post("/dashboard/open").status_code == 303
+    judge = enter_as(other, other_site, "J1")
+    gids = set(re.findall(r"/judge/g/([\w-]+)", judge.get("/judge").text))
+    for gid in gids:
+        labels = re.findall(r'data-solution="([A-Z])"', judge.get(f"/judge/g/{gid}").text)
+        assert set(labels) == set("ABCDE")
+    other_site.store.close()
+
+
 AFTER = """practice: P1
 order: fixed
 questions:
@@ -372,6 +440,32 @@ def test_questions_after_each_problem(tmp_path: Path) -> None:
     site.store.close()
 
 
+def test_who_withdrew_answers_nothing_more(app: Flask, site: Site) -> None:
+    """A page that was left open stores nothing."""
+    one = Solver(app, site, "S1")
+    one.enter()
+    one.client.post("/solve/withdraw", data={"sure": "yes"})
+    one.client.post("/solve/about", data={"experience": "9"})
+    one.client.post("/solve/finish", data={"experience": "9"})
+    with site.store.read() as c:
+        assert replies_of(c, [subject_named(c, site.id, "S1").key]) == {}
+
+
+def test_what_was_there_is_not_overwritten(app: Flask, site: Site) -> None:
+    """Somebody put a solution there by hand: nothing is written, and the message says where."""
+    one = Solver(app, site, "S1")
+    one.enter()
+    one.solve_all("mine")
+    other = site.path.parent / "solutions/P2/S1.txt"
+    other.write_text("by hand\n")
+    with pytest.raises(QuemError, match=r"S1\.txt: is there already"):
+        close_solving(site.store, site.spec, site.path, "shell")
+    assert other.read_text() == "by hand\n"
+    assert not (site.path.parent / "subjects.csv").exists()
+    with site.store.read() as c:
+        assert solving.solving_state(c, site.id) == "open"
+
+
 def test_a_system_has_no_solution_when_the_session_is_closed(app: Flask, site: Site) -> None:
     """The page says that it is closed all the same, what is missing, and what to do."""
     for name in ("S1", "S2", "S3"):
@@ -412,6 +506,62 @@ def test_two_organizers_close_at_once(app: Flask, site: Site) -> None:
         ]
     assert len({tuple(closing.result()) for closing in closings}) == 1
     assert list((site.path.parent / "solutions").rglob(".*")) == []
+
+
+def test_a_session_that_cannot_be_written_stays_open(app: Flask, site: Site) -> None:
+    """People can go on, and the organizer is told what is in the way."""
+    one = Solver(app, site, "S1")
+    one.enter()
+    gid = one.start()
+    one.save(gid, 0, "mine", submit=True)
+    (site.path.parent / "subjects.csv").mkdir()
+    with pytest.raises(QuemError, match=r"subjects\.csv: cannot be written"):
+        close_solving(site.store, site.spec, site.path, "shell")
+    with site.store.read() as c:
+        assert solving.solving_state(c, site.id) == "open"
+    assert list(site.path.parent.glob(".*")) == []
+
+
+def test_reopening_and_closing_again(app: Flask, site: Site) -> None:
+    """Who withdraws after the first closing has no solution after the second."""
+    one = Solver(app, site, "S1")
+    one.enter()
+    one.solve_all("mine")
+    close_solving(site.store, site.spec, site.path, "shell")
+    written = site.path.parent / "solutions/P1/S1.md"
+    assert written.read_text() == "mine\n"
+    with site.store.write() as c:
+        set_solving(c, site.id, "open", "shell")
+    one.client.post("/solve/withdraw", data={"sure": "yes"})
+    close_solving(site.store, site.spec, site.path, "shell")
+    assert not written.exists()
+    assert draft_study(site.path).mistakes == []
+
+
+def test_no_clock_runs_while_the_session_is_closed(
+    app: Flask, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who never submitted is not away for longer with each closing, nor until it opens again."""
+    time = FakeTime(monkeypatch)
+    one = Solver(app, site, "S1")
+    one.enter()
+    gid = one.start()
+    body = {"client": "tab-12345678", "running": "away", "take": True}
+    one.client.post(f"/solve/t/{gid}/clock", json=body)
+    time.passes(30)
+    table = close_solving(site.store, site.spec, site.path, "shell")[-1]
+    first = table.read_text()
+    time.passes(5000)
+    close_solving(site.store, site.spec, site.path, "shell")
+    assert table.read_text() == first
+    with site.store.write() as c:
+        set_solving(c, site.id, "open", "shell")
+    one.client.post(f"/solve/t/{gid}/clock", json={**body, "running": "work"})
+    time.passes(10)
+    close_solving(site.store, site.spec, site.path, "shell")
+    rows = csv.DictReader(io.StringIO(table.read_text()))
+    [row] = [row for row in rows if row["id"] == "S1"]
+    assert (row["away P1"], row["seconds P1"]) == ("30.0", "10.0")
 
 
 def test_dashboard_of_a_session(app: Flask, site: Site) -> None:

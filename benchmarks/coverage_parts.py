@@ -20,14 +20,13 @@ from scipy.special import fdtrc
 from quem.comparison.automatic import automatic_tests
 from quem.comparison.years import worth_differences
 from quem.experience.batch import batch_estimates, fit_batch
+from quem.experience.checks import DECISIVE, outlying, veteran
 from quem.experience.expected_ranks import fit_worths
-from quem.experience.gate import FEWEST_SUBJECTS, SIGNIFICANT
 from quem.experience.hierarchical import hierarchical
 from quem.experience.judges import MISFIT, judge_statistics
-from quem.experience.outliers import DECISIVE, outlying, veteran
 from quem.experience.profile import jaggedness
 from quem.experience.simulation import HIGH, LOW, Noise, Scenario, simulate
-from quem.experience.skill import FORMS
+from quem.experience.skill import FEWEST_SUBJECTS, FORMS, SIGNIFICANT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -20,13 +20,13 @@ ROOT = Path(__file__).resolve().parents[1]
 # What each may be, and what it was at 77c7db1, before the cut.
 BUDGETS = {
     "code lines of quem and webjudge": (60_000, 73_349),
-    "modules of quem and webjudge": (384, 435),
+    "modules of quem and webjudge": (370, 435),
     "lines of tests": (50_000, 62_007),
     "lines of scripts and styles": (5_300, 6_146),
     "commands": (17, 23),
     "options": (180, 233),
     "study keys": (260, 309),
-    "warnings": (142, 168),
+    "warnings": (130, 168),
     "words of docs": (80_000, 121_200),
 }
 _NO_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)

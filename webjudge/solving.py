@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import tempfile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ from sqlalchemy.exc import OperationalError
 from werkzeug.exceptions import NotFound
 
 from quem.blinding.rendering import render_page_text
+from quem.solutions.files import kind_of
+from quem.solutions.model import Sheet, SolutionFile
 from quem.solving.checking import named_in, upload_trouble
 from quem.store.ballots import ClosedError, NotAssignedError, SubmittedError
 from quem.store.connecting import UnavailableError
@@ -68,16 +71,16 @@ from webjudge.language_choice import keep_language
 from webjudge.languages import ENGLISH, LANGUAGES, gettext, marked, spoken
 from webjudge.questions import read_answers
 from webjudge.security import policy
-from webjudge.unsaved import render_unsaved
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from sqlalchemy import Connection
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.solutions.model import Sheet
     from quem.store.solving import SolvingTask, Spent, Upload
     from quem.store.subjects import StoredSubject
     from quem.study.models import Solving
+
 
 solve = Blueprint("solve", __name__, url_prefix="/solve")
 
@@ -773,3 +776,11 @@ def _note_visit(person: StoredSubject) -> None:
             note_visit(c, person)
     except (OperationalError, UnavailableError):
         return
+
+
+def render_unsaved(text: str) -> Markup:
+    """Render a text; its images show their descriptions."""
+    with tempfile.TemporaryDirectory(prefix="quem-text-") as folder:
+        path = Path(folder, "text.md")
+        path.write_text(text, encoding="utf-8")
+        return render_page_text(Sheet((SolutionFile(path, kind_of(path), path.name, path.name),)))

@@ -16,7 +16,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from quem.blinding.cache import SizedCache, cache_folder, trim, write_whole
-from quem.blinding.packages import Cleaned
+from quem.blinding.packages import Cleaned, Package, local, serialize, written
+from quem.blinding.workbooks import sheets_of
 from quem.errors import FileError, Mistake
 from quem.solutions.model import file_digest, signature
 
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from lxml.etree import _Element
+
     from quem.blinding.workbooks import Table
     from quem.solutions.model import SolutionFile
+
 
 # Part of the cache's key: a change of how files are cleaned makes them anew.
 _RECIPE = 2
@@ -321,7 +325,7 @@ class _Preparation:
     def _read(self, file: SolutionFile) -> None:
         """Read the tables of a workbook, and find the sheets that have more than a table."""
         from quem.blinding.libreoffice import find_office
-        from quem.blinding.printing import sheets_to_print
+        from quem.blinding.office import sheets_to_print
         from quem.blinding.workbooks import tables_of
 
         known = self.cleaned[file]
@@ -369,3 +373,41 @@ def _draw_first(file: SolutionFile, pdf: Path) -> None:
     except FileError as error:
         pdf.unlink(missing_ok=True)
         raise FileError(file.path, error.message.replace("is a ", "becomes a ", 1)) from None
+
+
+def sheets_to_print(path: Path, content: bytes, names: list[str]) -> bytes:
+    """Give a workbook in XLSX, cleaned, whose other sheets are hidden."""
+    from lxml import etree
+
+    with Package(path, content) as package:
+        parts = {name: package.read(name) for name in package.names}
+        for name, part, _ in sheets_of(package):
+            if name in names and part in parts:
+                parts[part] = serialize(_fitted(package.tree(part)))
+        book = package.tree("xl/workbook.xml")
+    etree.strip_elements(book, "{*}bookViews")
+    sheets = [one for one in book.iter() if local(one) == "sheet"]
+    for sheet in sheets:
+        sheet.set("state", "visible" if sheet.get("name") in names else "hidden")
+    # A sheet that is open is shown even if it is hidden.
+    opened = next(n for n, sheet in enumerate(sheets) if sheet.get("name") in names)
+    space = str(book.tag).rpartition("}")[0]
+    views = book.makeelement(f"{space}}}bookViews")
+    etree.SubElement(views, f"{space}}}workbookView", activeTab=str(opened))
+    next(one for one in book if local(one) == "sheets").addprevious(views)
+    parts["xl/workbook.xml"] = serialize(book)
+    return written(parts)
+
+
+def _fitted(root: _Element) -> _Element:
+    """A sheet that is printed one page wide."""
+    from lxml import etree
+
+    etree.strip_elements(root, "{*}sheetPr", "{*}pageSetup")
+    space = str(root.tag).rpartition("}")[0]
+    properties = root.makeelement(f"{space}}}sheetPr")
+    etree.SubElement(properties, f"{space}}}pageSetUpPr", fitToPage="1")
+    root.insert(0, properties)
+    setup = {"orientation": "landscape", "paperSize": "9", "fitToWidth": "1", "fitToHeight": "0"}
+    etree.SubElement(root, f"{space}}}pageSetup", setup)
+    return root

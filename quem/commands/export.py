@@ -185,9 +185,8 @@ def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:
 def _tables(c: Connection, study_id: str, rankings: list[SubmittedRanking]) -> dict[str, str]:
     """Rankings, and what judges answered where they answered anything."""
     from quem.store.answers import answers_table, answers_to_questions
-    from quem.store.exporting import long_table
+    from quem.store.exporting import long_table, pairs_of, pairs_table
     from quem.store.judges import judges_of
-    from quem.store.pairs import pairs_of, pairs_table
 
     files = {"rankings.csv": long_table(rankings)}
     if pairs := list(pairs_of(rankings)):

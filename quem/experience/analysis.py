@@ -18,7 +18,6 @@ from quem.experience.components import Incidence
 from quem.experience.estimate import estimate_system, round_years
 from quem.experience.expected_ranks import fit_worths, pool, pooled_averages, pools_without
 from quem.experience.fit_statistics import fit_statistics
-from quem.experience.gate import FEWEST_SUBJECTS
 from quem.experience.hierarchical import model_estimates
 from quem.experience.influence import (
     leave_out_cells,
@@ -37,7 +36,15 @@ from quem.experience.profile import profiles
 from quem.experience.result import ExperienceFindings, ExperienceResult
 from quem.experience.retest import retest_agreement
 from quem.experience.significance import factorial_anova, permutation_test
-from quem.experience.skill import FORMS, Added, choose_form, compare_forms, fit, refusal
+from quem.experience.skill import (
+    FEWEST_SUBJECTS,
+    FORMS,
+    Added,
+    choose_form,
+    compare_forms,
+    fit,
+    refusal,
+)
 from quem.experience.standard_errors import standard_errors
 from quem.experience.times import solving_times
 from quem.experience.virtual_placement import place_on_panel

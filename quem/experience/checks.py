@@ -13,10 +13,9 @@ from scipy.special import stdtrit
 
 from quem.errors import StudyWarning, WarningRules
 from quem.experience.control import FEWEST_LABELED
-from quem.experience.gate import FEWEST_SUBJECTS, SIGNIFICANT
 from quem.experience.judges import MISFIT
 from quem.experience.machine_quality import RULES as OF_MACHINES
-from quem.experience.outliers import DECISIVE, outlying, veteran
+from quem.experience.skill import FEWEST_SUBJECTS, SIGNIFICANT
 from quem.experience.virtual_placement import MOST_TIMES_AS_WIDE, times_as_wide
 from quem.experience.wording import only_source, variation
 from quem.wording import (
@@ -31,9 +30,14 @@ from quem.wording import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from numpy.typing import NDArray
+
     from quem.experience.estimate import Estimate
     from quem.experience.result import ExperienceFindings
     from quem.study.runs import Run
+
+    Floats = NDArray[np.float64]
+
 
 _LOW_AGREEMENT = 0.25
 # With a tau-b below this, less than half of what determines a judge's order is repeated.
@@ -328,16 +332,6 @@ def _plackett_luce(findings: ExperienceFindings) -> Iterator[str]:
         yield (
             "solvers are scored by Plackett–Luce expected ranks, so single ranks have no score; "
             "ANOVA and bootstrap are omitted"
-        )
-
-
-@_DATA.add("influence-skipped", remedy="analyze fewer judges or problems to measure it")
-def _influence_skipped(findings: ExperienceFindings) -> Iterator[str]:
-    several = findings.averages.study_judges > 1
-    if findings.pooled and several and findings.estimates and not findings.judges:
-        yield (
-            "the study is too large to refit worths without each judge and each problem, so the "
-            "influence of single judges and problems is unknown"
         )
 
 
@@ -787,22 +781,21 @@ def _pairs_sampled(findings: ExperienceFindings) -> Iterator[str]:
         )
 
 
-@_JUDGES.add("agreement-skipped", remedy="analyze fewer judges or problems to measure it")
-def _agreement_skipped(findings: ExperienceFindings) -> Iterator[str]:
-    cells = findings.cells
-    if cells is not None and findings.agreement is None and not cells.is_blocked:
+@_JUDGES.add("too-large", remedy="analyze fewer judges or problems to measure it")
+def _too_large(findings: ExperienceFindings) -> Iterator[str]:
+    several = findings.averages.study_judges > 1
+    if findings.pooled and several and findings.estimates and not findings.judges:
+        yield (
+            "the study is too large to refit worths without each judge and each problem, so the "
+            "influence of single judges and problems is unknown"
+        )
+    if (cells := findings.cells) is None:
+        return
+    if findings.agreement is None and not cells.is_blocked:
         yield "the study is too large to measure agreement between judges"
-
-
-@_JUDGES.add("anova-skipped")
-def _anova_skipped(findings: ExperienceFindings) -> Iterator[str]:
-    if findings.cells is not None and findings.anova is None and not findings.pooled:
+    if findings.anova is None and not findings.pooled:
         yield "the study is too large for the factorial ANOVA, which is omitted"
-
-
-@_JUDGES.add("bootstrap-skipped")
-def _bootstrap_skipped(findings: ExperienceFindings) -> Iterator[str]:
-    requested = findings.cells is not None and findings.settings.bootstrap and findings.estimates
+    requested = findings.settings.bootstrap and findings.estimates
     if requested and findings.bootstrap is None and not findings.pooled:
         yield "the study is too large for the bootstrap, which is omitted"
 
@@ -826,3 +819,39 @@ def _bootstrap_discarded(findings: ExperienceFindings) -> Iterator[str]:
             "because they had fewer than 3 distinct averages; the bootstrap range "
             f"({ranges}) is unreliable"
         )
+
+
+# Of the half-width of the interval, by how much one subject may change the estimate.
+DECISIVE = 1 / 3
+_FEWEST_SUBJECTS = 6
+_LEVEL = 0.05
+
+
+def veteran(experience: Floats) -> NDArray[np.int64]:
+    """Find the subject who is far from all others in experience, in one study or many.
+
+    The gap between the most, or least, experienced subject and the next exceeds half of the
+    whole range.
+
+    Shapes: `experience` (..., n).
+    """
+    n = experience.shape[-1]
+    if n < _FEWEST_SUBJECTS:
+        return np.full(experience.shape[:-1], -1)
+    order = np.argsort(experience, axis=-1)
+    ordered = np.take_along_axis(experience, order, axis=-1)
+    half = (ordered[..., -1] - ordered[..., 0]) / 2
+    most = ordered[..., -1] - ordered[..., -2] > half
+    least = ordered[..., 1] - ordered[..., 0] > half
+    return np.where(most, order[..., -1], np.where(least, order[..., 0], -1))
+
+
+def outlying(studentized: Floats, df: int) -> NDArray[np.bool_]:
+    r"""Tell which subjects lie too far from the skill function, by Bonferroni's test.
+
+    Shapes: `studentized` (..., n).
+    """
+    n = studentized.shape[-1]
+    if df < 2:  # noqa: PLR2004  nothing is left to measure by
+        return np.zeros(studentized.shape, dtype=bool)
+    return np.asarray(np.abs(studentized) > stdtrit(df - 1, 1 - _LEVEL / (2 * n)))

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quem.errors import Mistake, QuemError
 from quem.experience.cells import judged_cells, score_cells, tabulate
 from quem.experience.control import FEWEST_LABELED, control_variate, erratic
+from quem.io.columns import column_of
+from quem.io.tables import SourceTable
 from quem.rankings import Rankings
-from quem.rankings.runs import rankings_of
+from quem.rankings.entries import FIELDS, assemble
 from quem.study.draw import digest_of_solutions, order_of_draw
 from quem.wording import format_count, format_percent
 
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
     from quem.study.runs import Run
 
     Floats = NDArray[np.float64]
+
 
 USELESS = "their rankings do not go with the experts’ from problem to problem"
 # Of calls without a valid ranking.
@@ -264,3 +268,43 @@ def _draw(study: Study, runs: list[Run], control: Control, cells: RankCells) -> 
     # Versions that came later, which experts have not ranked, were not there to be drawn from.
     draws = [again(solvers) for solvers in (set().union(*digests.values()), ranked)]
     return next((draw for draw in draws if draw.holds), draws[0])
+
+
+def rankings_of(run: Run, declared: Declared) -> Rankings:
+    """Give the valid rankings of a run, each repeat as a separate judge: 0, 1, and so on.
+
+    Solvers and problems that the study has no more are left out.
+    """
+    rows = [
+        (call, str(rank), solver, "")
+        for call in run.calls
+        if call.status == "ok" and call.problem in declared.problems
+        for rank, tied in enumerate(reversed(call.ranked), 1)
+        for solver in tied
+        if solver in declared.solvers
+    ]
+    rows += [
+        (call, "", solver, "absent")
+        for call in run.calls
+        if call.status == "ok" and call.problem in declared.problems
+        for solver in call.cannot
+        if solver in declared.solvers
+    ]
+    cells = {
+        "judge": [str(call.repeat) for call, *_ in rows],
+        "problem": [call.problem for call, *_ in rows],
+        "block": [str(call.block) for call, *_ in rows],
+        "occasion": ["1" for _ in rows],
+        "solver": [solver for _, _, solver, _ in rows],
+        "rank": [rank for _, rank, _, _ in rows],
+        "reason": [reason for *_, reason in rows],
+        "recognized": ["" for _ in rows],
+    }
+    name = f"run {run.number} of {run.judge}"
+    columns = {field: column_of(cells[field]) for field in FIELDS}
+    table = SourceTable(name, columns, lambda _, key: Mistake(name, key=key), ())
+    judges = tuple(str(repeat) for repeat in range(run.repeats))
+    rankings, mistakes = assemble([table], replace(declared, judges=judges))
+    if mistakes:
+        raise QuemError(mistakes)
+    return rankings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from quem.experience.gate import gate_of
+from quem.experience.skill import gate_of
 from quem.report.result import BaseResult, Presentation
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from quem.experience.estimate import Estimate
     from quem.experience.expected_ranks import ExpectedRanks
     from quem.experience.fit_statistics import WorthFit
-    from quem.experience.gate import Gate
     from quem.experience.influence import LeaveOneOut, Recognized, SubjectDiagnostic, Variant
     from quem.experience.judges import JudgeFit
     from quem.experience.loading import Study
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from quem.experience.profile import Profile
     from quem.experience.retest import Retest
     from quem.experience.significance import AnovaRow, PermutationTest
-    from quem.experience.skill import FormFit, SkillFunction
+    from quem.experience.skill import FormFit, Gate, SkillFunction
     from quem.experience.standard_errors import WorthErrors
     from quem.experience.times import SolvingTimes
     from quem.experience.virtual_placement import PanelPlacement

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import expit, fdtrc
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.experience.predictive import Response
+
 
 _LEAST_FOR_CUBIC = 12
 _KEEP_LINEAR = 2.0
@@ -383,3 +384,33 @@ def _form_fit(function: SkillFunction) -> FormFit:
         left_out = results.resid / np.where(1 - leverage < _ROUNDING, np.nan, 1 - leverage)
     without = response.inverse(response.transform(function.y) - left_out)
     return FormFit(function, aicc, float(np.sqrt(np.mean((function.y - without) ** 2))))
+
+
+SIGNIFICANT = 0.05
+# Of fewer, what passes the test was lucky: 8% to 36% of such intervals miss, where 5% should.
+FEWEST_SUBJECTS = 5
+# Also codes of warnings, the gravest first.
+Reason = Literal["decreasing-skill-function", "not-significant", "few-subjects"]
+REASONS: tuple[Reason, ...] = ("decreasing-skill-function", "not-significant", "few-subjects")
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Why a study states no years."""
+
+    reasons: tuple[Reason, ...]  # empty where it states them
+
+    @property
+    def passed(self) -> bool:
+        """Whether years may be stated."""
+        return not self.reasons
+
+
+def gate_of(function: SkillFunction) -> Gate:
+    """Say whether a skill function allows years: it rises, significantly, over enough subjects."""
+    holds = (
+        function.falling_share == 1,
+        not function.p_value < SIGNIFICANT,
+        function.n < FEWEST_SUBJECTS,
+    )
+    return Gate(tuple(reason for reason, is_so in zip(REASONS, holds, strict=True) if is_so))

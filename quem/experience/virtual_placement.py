@@ -18,7 +18,7 @@ from quem.experience.averages import Averages
 from quem.experience.cells import judged_cells
 from quem.experience.components import Incidence
 from quem.experience.skill import Added
-from quem.panels.anchors import draw_anchors, score_of, seed_of
+from quem.panels.placing import draw_anchors, score_of, seed_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

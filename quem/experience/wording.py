@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.experience.gate import SIGNIFICANT
+from quem.experience.skill import SIGNIFICANT
 from quem.wording import format_interval, format_number, format_p, format_percent
 
 if TYPE_CHECKING:

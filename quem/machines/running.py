@@ -9,13 +9,12 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from threading import Event, Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from quem.errors import Mistake, QuemError
 from quem.machines.answers import Answer, InvalidAnswerError, read_answer
 from quem.machines.calling import CallError, Pace, Reply, asked, judge_of
 from quem.machines.material import ImagesError, Piece, sheet_pieces, solution_pieces
-from quem.machines.orders import first_order, orders
 from quem.machines.requests import Request, default_prompt, digest, read_prompt
 from quem.machines.transcripts import Transcripts
 from quem.solutions import check_solutions
@@ -25,13 +24,14 @@ from quem.study.reading import draft_experience
 from quem.study.runs import Call, Run, read_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from quem.machines.calling import Judge
     from quem.solutions import Solutions
     from quem.study import Declared, ExperienceSpec
     from quem.study.machines import Machine
+
 
 _ATTEMPTS = 3
 # So many calls without an answer at the beginning, and nobody is there.
@@ -443,3 +443,37 @@ def _read(reply: Reply, request: Request) -> dict[str, Any]:
     if isinstance(answer, Answer):
         return state | {"ranked": [list(tied) for tied in answer.ranked], "cannot": answer.cannot}
     return state | {"status": "refused", "message": answer.reason}
+
+
+T = TypeVar("T")
+_BETWEEN = "\x1f"
+
+
+def first_order(
+    study: str, judge: str, problem: str, block: int, solvers: Iterable[str]
+) -> tuple[str, ...]:
+    """Sort solvers by the SHA-256 of ``study US judge US problem US block US solver``.
+
+    It depends on names alone, and differs by machine and problem.
+    """
+
+    def lot(solver: str) -> str:
+        key = _BETWEEN.join([study, judge, problem, str(block), solver])
+        return hashlib.sha256(key.encode()).hexdigest()
+
+    return tuple(sorted(solvers, key=lot))
+
+
+def orders(first: Sequence[T], repeats: int) -> list[tuple[T, ...]]:
+    """Give the orders of all repeats: the first one rotated evenly, each then reversed.
+
+    Reversal cancels a liking for a place that is linear in the place; rotation most of one that
+    is not.
+    """
+    turns = (repeats + 1) // 2
+    balanced = []
+    for repeat in range(repeats):
+        start = repeat // 2 * len(first) // turns
+        order = (*first[start:], *first[:start])
+        balanced.append(order[::-1] if repeat % 2 else order)
+    return balanced

@@ -172,9 +172,9 @@ def _lost_images(solutions: Solutions) -> Iterator[StudyWarning]:
         for file, line, target in lost_images(part.files)
     ]
     for message in messages[:_MOST_FILES]:
-        yield StudyWarning("image-not-shown", message)
+        yield StudyWarning("not-shown", message)
     if more := max(len(messages) - _MOST_FILES, 0):
-        yield StudyWarning("image-not-shown", f"and {more} more images are not shown")
+        yield StudyWarning("not-shown", f"and {more} more images are not shown")
 
 
 def _losses(solutions: Solutions) -> Iterator[StudyWarning]:

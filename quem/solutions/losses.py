@@ -97,12 +97,12 @@ def _office_losses(file: SolutionFile) -> Iterator[StudyWarning]:
     if made.lost:
         are = "is" if sum(made.lost.values()) == 1 else "are"
         message = f"{_listing(made.lost)} {are} not shown; put what matters into the text"
-        yield StudyWarning("office-not-shown", message)
+        yield StudyWarning("not-shown", message)
     drawn = [table.name for table in made.tables if table.drawn]
     if drawn and made.pdf is None:
         sheets = ", ".join(map(shown, drawn))
         message = f"charts and pictures of {sheets} are not shown; {_REMEDY}"
-        yield StudyWarning("chart-not-shown", message)
+        yield StudyWarning("not-shown", message)
     if count := sum(table.formulas for table in made.tables):
         are = "formula has" if count == 1 else "formulas have"
         message = (
@@ -134,7 +134,7 @@ def _notebook_losses(file: SolutionFile) -> Iterator[StudyWarning]:
     if lost:
         are = "is" if sum(lost.values()) == 1 else "are"
         message = f"{_listing(lost)} {are} not shown; save what matters as a picture or text"
-        yield StudyWarning("notebook-not-shown", message)
+        yield StudyWarning("not-shown", message)
 
 
 def _diagrams(text: str) -> Iterator[tuple[int, StudyWarning]]:
@@ -144,7 +144,7 @@ def _diagrams(text: str) -> Iterator[tuple[int, StudyWarning]]:
         count = len(places)
         what = "a Mermaid diagram is" if count == 1 else f"{count} Mermaid diagrams are"
         message = f"{what} shown as code; save it as SVG or PNG to have it drawn"
-        yield places[0], StudyWarning("diagram-not-drawn", message)
+        yield places[0], StudyWarning("not-shown", message)
 
 
 def _html_losses(text: str, kind: str) -> Iterator[tuple[int, StudyWarning]]:
@@ -170,10 +170,10 @@ def _html_losses(text: str, kind: str) -> Iterator[tuple[int, StudyWarning]]:
         listing = _listing(counts)
         is_one = len(page.dropped) == 1
         message = f"{listing} {'is' if is_one else 'are'} not shown; {_REMEDY}"
-        yield page.dropped[0][0], StudyWarning("html-not-shown", message)
+        yield page.dropped[0][0], StudyWarning("not-shown", message)
     if page.mathml:
         message = f"a formula in MathML is not shown; {_REMEDY}, or write it in words"
-        yield page.mathml, StudyWarning("math-not-rendered", message)
+        yield page.mathml, StudyWarning("not-shown", message)
 
 
 def _without_code(text: str) -> str:

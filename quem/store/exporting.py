@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from sqlalchemy import Connection
+
 
 # Comments are for the dashboard and the archive.
 _ANSWERS = tuple(field for field in QUESTIONS if field.has_cells)
@@ -166,3 +167,37 @@ def last_submitted(c: Connection, study_id: str) -> dt.datetime | None:
         .where(JudgeRow.study_id == study_id, BallotRow.practice.is_(False))
     )
     return when
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One answer; see `quem.store.state.Comparison`."""
+
+    judge: str
+    problem: str
+    block: int
+    occasion: int
+    number: int  # counts the answers of a ranking from 1, in the order in which they were given
+    new: str
+    other: str
+    verdict: str
+    side: str
+    seconds: float
+
+
+def pairs_of(rankings: Iterable[SubmittedRanking]) -> Iterator[Pair]:
+    """Give all answers, ranking by ranking."""
+    for ranking in rankings:
+        place = (ranking.judge, ranking.problem, ranking.block, ranking.occasion)
+        for number, answer in enumerate(ranking.state.comparisons, 1):
+            yield Pair(*place, number, **vars(answer))
+
+
+def pairs_table(pairs: Iterable[Pair]) -> str:
+    """Write pairs as CSV, one row per answer."""
+    text = StringIO()
+    names = [field.name for field in fields(Pair)]
+    writer = csv.DictWriter(text, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(vars, pairs))
+    return text.getvalue()

@@ -236,24 +236,24 @@ def effect_warning(effect: Effect) -> StudyWarning:
     asks = f"{_counted(len(effect.judges), 'judge')} for {_counted(count, 'placement')}"
     of_these = f", {effect.submitted} of them in submitted rankings" if effect.submitted else ""
     if effect.what == "added":
-        return StudyWarning("solution-added", f"adding {effect.solver} asks {asks}{of_these}")
+        return StudyWarning("session-changed", f"adding {effect.solver} asks {asks}{of_these}")
     if effect.what == "removed":
         message = (
             f"removing {effect.solver} takes it out of {_counted(effect.open, 'ranking')} in "
             f"progress; {_counted(effect.submitted, 'submitted ranking')} keep it in their history"
         )
-        return StudyWarning("solution-removed", message)
+        return StudyWarning("session-changed", message)
     if effect.what == "corrected":
         message = (
             f"the corrected solution of {effect.solver} on {where} keeps its letter and place for "
             f"{_counted(len(effect.judges), 'judge')}"
         )
-        return StudyWarning("solution-corrected", message)
+        return StudyWarning("session-changed", message)
     message = (
         f"the changed solution of {effect.solver} on {where} counts as a new one and asks "
         f"{asks}{of_these}; if it is the same solution, say so in the dashboard, under Solutions"
     )
-    return StudyWarning("solution-changed", message)
+    return StudyWarning("session-changed", message)
 
 
 def _counted(count: int, noun: str) -> str:

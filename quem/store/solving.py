@@ -9,6 +9,7 @@ lost.
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -29,7 +30,6 @@ from quem.store.models import (
     now,
 )
 from quem.store.studies import secret_of
-from quem.study.orders import balanced_orders, least_used
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.store.subjects import StoredSubject
+
 
 SolvingState = Literal["trial", "open", "closed"]
 Running = Literal["work", "pause", "away"]
@@ -497,3 +498,21 @@ def _require_open(c: Connection, subject: StoredSubject) -> None:
 
 def _set(c: Connection, task: SolvingTask, **values: object) -> None:
     c.execute(update(TaskRow).where(TaskRow.key == task.key).values(**values))
+
+
+def balanced_orders(count: int) -> list[tuple[int, ...]]:
+    """Give the rows of a Williams design.
+
+    Over all rows each number is equally often at each position, and each follows each other
+    number equally often.
+    """
+    # 0, 1, count - 1, 2, count - 2, ...
+    first = [(step + 1) // 2 if step % 2 else -step // 2 for step in range(count)]
+    rows = [tuple((number + row) % count for number in first) for row in range(count)]
+    return rows + [row[::-1] for row in rows] if count % 2 and count > 1 else rows
+
+
+def least_used(used: Iterable[int | None], rows: int) -> int:
+    """Give the row that was given out least often, of these the first."""
+    counts = Counter(used)
+    return min(range(rows), key=lambda row: (counts[row], row))

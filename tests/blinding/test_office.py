@@ -158,8 +158,8 @@ def test_visible_names_are_found_with_page_or_sheet(checked: Any) -> None:  # no
     assert f"{pages}: and 1 more, from page 3" in messages
     assert f"{sheets}: sheet 'Zebulon': names \"Zebulon\", an identity word" in messages
     codes = {warning.code for warning in warnings}
-    assert codes == {"identity", "metadata", "formats-differ", "office-not-shown"}
-    lost = [one.message for one in warnings if one.code == "office-not-shown"]
+    assert codes == {"identity", "metadata", "formats-differ", "not-shown"}
+    lost = [one.message for one in warnings if one.code == "not-shown"]
     assert any("1 hidden sheet is not shown" in message for message in lost)
     assert any("1 speaker note" in message and "1 hidden slide" in message for message in lost)
 
@@ -331,7 +331,7 @@ def test_a_missing_program_is_one_error_for_each_format(
     assert table.formulas == 5
     warnings = {loss.warning.code: loss.warning.message for loss in losses_of(files[-1:])}
     assert "5 formulas have no stored result" in warnings["formula-without-result"]
-    assert "charts and pictures of 'Zebulon'" in warnings["chart-not-shown"]
+    assert "charts and pictures of 'Zebulon'" in warnings["not-shown"]
     with pytest.raises(FileError, match="not converted yet"):
         read_office(files[0])
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quem.panels.anchors import draw_anchors, score_of
 from quem.panels.package import read_panel
+from quem.panels.placing import draw_anchors, score_of
 from tests.panels.made import made_panel, placed_study
 
 if TYPE_CHECKING:

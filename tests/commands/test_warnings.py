@@ -277,10 +277,10 @@ def test_what_is_too_large_is_told_as_left_out(make_study: Callable[..., Path]) 
         for section, n in size.items()
     }
     warnings = warnings_of(make_study(study_with(**declared)))
-    assert {"agreement-skipped", "bootstrap-approximate"} <= set(warnings)
+    assert {"too-large", "bootstrap-approximate"} <= set(warnings)
     assert warnings["not-in-rankings"].startswith("judge J3, judge J4")
     gaps = make_study(study_with(**declared), rankings__csv=PLAIN.replace("J1,P1,S6,6\n", ""))
-    assert "bootstrap-skipped" in warnings_of(gaps)
+    assert "too-large" in warnings_of(gaps)
 
 
 def test_a_poor_bootstrap_is_told(make_study: Callable[..., Path]) -> None:

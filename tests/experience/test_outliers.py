@@ -13,7 +13,7 @@ from scipy.stats import t as student
 from statsmodels.regression.linear_model import OLS
 
 import quem
-from quem.experience.outliers import outlying, veteran
+from quem.experience.checks import outlying, veteran
 from quem.experience.presentation.cards import basis
 from quem.report.files import json_text
 from tests.docs.schema import mistakes

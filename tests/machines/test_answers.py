@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from quem.machines.answers import Answer, InvalidAnswerError, Refusal, read_answer
 from quem.machines.material import Piece
-from quem.machines.orders import first_order, orders
 from quem.machines.requests import Request, default_prompt
+from quem.machines.running import first_order, orders
 
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parent / "protocol.json").read_text("utf-8"))
 LETTERS = "ABCDEF"

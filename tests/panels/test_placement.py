@@ -15,7 +15,7 @@ from quem import load_study
 from quem.experience.estimate import estimate_system
 from quem.experience.skill import FORMS, fit
 from quem.experience.virtual_placement import drift_of, place_on_panel
-from quem.panels.anchors import score_of
+from quem.panels.placing import score_of
 from quem.rankings import Rankings
 from tests.panels.made import made_panel, placed_study
 from tests.trials.panels import CELLS, simulate

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from quem.relevance.agreement import alphas, pairs_of_judges, with_themselves
-from quem.relevance.consensus import average_rank, consensus_grade
+from quem.relevance.analysis import average_rank, consensus_grade
 from tests.relevance.made import drawn
 
 SEEDS = st.integers(0, 10_000)

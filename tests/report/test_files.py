@@ -14,8 +14,8 @@ import pytest
 
 import quem
 from quem.errors import QuemError
-from quem.report.delimited import csv_bytes
 from quem.report.files import json_text, write_report
+from quem.report.tables import csv_bytes
 
 if TYPE_CHECKING:
     from quem.experience.result import ExperienceResult

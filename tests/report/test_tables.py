@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import quem
-from quem.report import delimited
-from quem.report.delimited import csv_bytes
+from quem.report import tables as report_tables
 from quem.report.files import TextTable, report_files
-from quem.report.tables import latex_text, markdown_text
+from quem.report.tables import csv_bytes, latex_text, markdown_text
 
 if TYPE_CHECKING:
     from quem.experience.result import ExperienceResult
@@ -50,8 +49,8 @@ def test_large_tables_are_written_as_pandas_does(columns: list[Any], *, missing:
     frame["id"] = pd.Categorical(["x", "y,z", "x"] * 3, categories=["y,z", "x", "w"])
     frame["n"] = pd.array([1, None if missing else 2, 3] * 3, dtype="Int64")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(delimited, "_LARGE", 0)
-        patch.setattr(delimited, "_ROWS_AT_ONCE", 4)
+        patch.setattr(report_tables, "_LARGE", 0)
+        patch.setattr(report_tables, "_ROWS_AT_ONCE", 4)
         ours = csv_bytes(frame)
     theirs = frame.to_csv(index=False, float_format="%.12g", lineterminator="\n")
     assert ours.decode() == theirs

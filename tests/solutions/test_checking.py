@@ -217,7 +217,7 @@ def test_images_that_are_not_shown_are_told(tmp_path: Path) -> None:
     messages = [
         message
         for code, message in warnings_of(write_judged(tmp_path, files))
-        if code == "image-not-shown"
+        if code == "not-shown"
     ]
     assert [message.partition(" is not shown")[0] for message in messages] == [
         "solutions/P1/S1/a.md:3: the image 'https://x.org/p.png'",

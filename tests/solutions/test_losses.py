@@ -79,7 +79,7 @@ def test_styles_that_hide_something(text: str, line: int, words: str, tmp_path: 
 def test_elements_that_are_not_shown(text: str, start: str, tmp_path: Path) -> None:
     """Drawings, frames, recordings and fields are counted, each kind by itself."""
     ((code, line, message),) = losses(tmp_path, "a.html", text)
-    assert (code, message.startswith(start)) == ("html-not-shown", True)
+    assert (code, message.startswith(start)) == ("not-shown", True)
     assert line == 2 + text.startswith("x\n\n")
 
 
@@ -93,7 +93,7 @@ def test_elements_that_are_not_shown(text: str, start: str, tmp_path: Path) -> N
 def test_diagrams_are_told(text: str, line: int, count: str, tmp_path: Path) -> None:
     """A diagram's source is shown as code, and the organizer knows."""
     ((code, at, message),) = losses(tmp_path, "a.md", text)
-    assert (code, at) == ("diagram-not-drawn", line)
+    assert (code, at) == ("not-shown", line)
     assert message.startswith(f"{count} shown as code")
 
 
@@ -107,7 +107,7 @@ def test_losses_are_told_by_check_and_in_the_preview(tmp_path: Path) -> None:
     _, mistakes, warnings = check_solutions(draft_study(study), complete=True)
     assert mistakes == []
     counts = [doubt.code for doubt in warnings]
-    assert sorted(counts) == [*["diagram-not-drawn"] * 3, "html-script"]
+    assert sorted(counts) == ["html-script", *["not-shown"] * 3]
     assert f"{SUBJECTS[0]}.md:4: its script is not run" in next(
         w.message for w in warnings if w.code == "html-script"
     )

@@ -13,8 +13,13 @@ from hypothesis import strategies as st
 
 from quem.store import solving, subjects
 from quem.store.ballots import ClosedError, NotAssignedError, SubmittedError
-from quem.store.solving import ElsewhereError, StaleAnswerError, spent_on
-from quem.study.orders import balanced_orders, least_used
+from quem.store.solving import (
+    ElsewhereError,
+    StaleAnswerError,
+    balanced_orders,
+    least_used,
+    spent_on,
+)
 from tests.store.made import STUDY, at_once
 from tests.store.solving import (
     PROBLEMS,

@@ -10,8 +10,8 @@ from scipy.stats import rankdata
 
 from quem.experience.skill import FORMS, fit
 from quem.experience.virtual_placement import place_among_anchors
-from quem.panels.anchors import draw_anchors, seed_of
 from quem.panels.package import PanelPerson, PanelProblem, PanelSpec, ReferencePanel
+from quem.panels.placing import draw_anchors, seed_of
 from tests.trials.runner import registered
 
 if TYPE_CHECKING:

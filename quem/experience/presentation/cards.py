@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import stdtrit
 
-from quem.experience.gate import FEWEST_SUBJECTS, SIGNIFICANT
 from quem.experience.presentation.summary import amounts
 from quem.experience.presentation.verdict import best_first, is_wide, short_value
+from quem.experience.skill import FEWEST_SUBJECTS, SIGNIFICANT
 from quem.experience.wording import only_source
 from quem.wording import (
     format_count,

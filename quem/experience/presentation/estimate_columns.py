@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from quem.experience.gate import REASONS
 from quem.experience.hierarchical import FALLBACKS
 from quem.experience.presentation.machines import ALONE
 from quem.experience.presentation.session_columns import name_column
+from quem.experience.skill import REASONS
 from quem.experience.wording import format_ends
 from quem.report.columns import (
     COUNT,
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from quem.experience.estimate import Estimate
-    from quem.experience.gate import Gate
     from quem.experience.profile import ProblemPlace, Profile
     from quem.experience.result import ExperienceFindings
+    from quem.experience.skill import Gate
 
 Row = TypeVar("Row")
 

@@ -19,8 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # What each may be, and what it was at 77c7db1, before the cut.
 BUDGETS = {
-    "code lines of quem and webjudge": (60_000, 73_349),
-    "modules of quem and webjudge": (370, 435),
+    "code lines of quem and webjudge": (64_000, 73_349),
+    "modules of quem and webjudge": (385, 435),
     "lines of tests": (50_000, 62_007),
     "lines of scripts and styles": (5_300, 6_146),
     "commands": (17, 23),

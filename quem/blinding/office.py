@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 # Part of the cache's key: a change of how files are cleaned makes them anew.
-_RECIPE = 2
+_RECIPE = 3
 _LIBRARIES = ("lxml", "openpyxl", "pikepdf", "pypdfium2")
 _EXTRA = (
     "is read by lxml and openpyxl, and drawn by pikepdf and pypdfium2; pip install 'quem[office]'"

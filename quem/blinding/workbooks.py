@@ -41,6 +41,7 @@ _PART = re.compile(
 )
 _CONDITION = re.compile(r"\[[<>=]")
 _DATE, _TIME = re.compile(r"[ymdhs]", re.IGNORECASE), re.compile(r"[hs]", re.IGNORECASE)
+_BLACK, _WHITE, _USUAL_SIZE, _MOST_HIDDEN = "000000", "FFFFFF", 11, 10
 _LONGEST_FORMAT, _LARGEST, _EXACT = 255, 10**15, Context(prec=1_000)
 
 
@@ -54,6 +55,7 @@ class Table:
     columns: int = 0
     formulas: int = 0  # cells without a result
     drawn: bool = False  # whether it has charts or pictures
+    hidden: tuple[tuple[str, str], ...] = ()  # cells whose format hides their text: place, text
 
 
 @dataclass
@@ -189,7 +191,34 @@ def _table(sheet: Any, grid: _Grid, *, drawn: bool) -> Table:  # noqa: ANN401  o
             shown.append(f"<{name}{attributes}>{html}</{name}>")
         lines.append(f"<tr>{''.join(shown)}</tr>")
     html = f"<table><tbody>{''.join(lines)}</tbody></table>"
-    return Table(sheet.title, html, *more, formulas, drawn)
+    hidden = [
+        (f"{sheet.title}!{cell.coordinate}", str(cell.value))
+        for _, cells in rows
+        for cell in cells
+        if cell.value is not None and _is_unseen(cell)
+    ]
+    return Table(sheet.title, html, *more, formulas, drawn, tuple(hidden[:_MOST_HIDDEN]))
+
+
+def _is_unseen(cell: Any) -> bool:  # noqa: ANN401  a cell of openpyxl
+    """Whether a format hides a value: ink like paper, no section for it, or no size."""
+    code = (cell.number_format or "").replace(" ", "").replace('""', "")
+    if code == ";;;" or (cell.font and (cell.font.sz or _USUAL_SIZE) <= 1):
+        return True
+    return _color(cell.font and cell.font.color, _BLACK) == _paper(cell.fill)
+
+
+def _paper(fill: Any) -> str:  # noqa: ANN401  a fill of openpyxl
+    is_solid = fill and fill.fill_type == "solid"
+    return _color(fill.fgColor, "") if is_solid else _WHITE
+
+
+def _color(color: Any, usual: str) -> str:  # noqa: ANN401  a color of openpyxl
+    if color is None:
+        return usual
+    if color.type == "theme":
+        return {0: _WHITE, 1: _BLACK}.get(color.theme, f"theme {color.theme} {color.tint}")
+    return str(color.rgb)[-6:].upper() if color.type == "rgb" else f"color {color.indexed}"
 
 
 def _is_bold(cell: Any) -> bool:  # noqa: ANN401  a cell of openpyxl

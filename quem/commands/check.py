@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from quem.errors import Mistake, StudyWarning
     from quem.kinds import AnyStudy
     from quem.solutions import Solutions
+    from quem.solutions.checking import Unasked
     from quem.study.reading import StudyFile
 
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 @database_option
 @code_option
 @unsandboxed_option
+@click.option("--details", is_flag=True, help="List what is removed quietly, and weak hits.")
+@click.option("--strict", is_flag=True, help="Exit with 1 if there is something to decide.")
 def check(
     study: Path,
     data: Path | None,
@@ -39,11 +42,14 @@ def check(
     *,
     code: bool,
     unsandboxed: bool,
+    details: bool,
+    strict: bool,
 ) -> None:
     """Check STUDY and its data without writing anything.
 
-    Lists every error with its location and fix (exit code 1), and all warnings. An experience
-    study whose solutions are not yet judged needs no rankings.
+    Lists every error with its location and fix (exit code 1), what could give the author of a
+    solution away and needs a decision, and all warnings. An experience study whose solutions are
+    not yet judged needs no rankings.
     """
     from quem.study.reading import JUDGED, kind_of
 
@@ -52,19 +58,26 @@ def check(
 
     sources: dict[str, Any] = {"database": database, "data": data}
     if kind not in JUDGED:
-        refuse_foreign(kind, {"office_unsandboxed": unsandboxed}, ())
+        given = {"office_unsandboxed": unsandboxed, "details": details, "strict": strict}
+        refuse_foreign(kind, given, ())
     refuse_foreign(kind, sources, kinds.KINDS[kind].sources)
     if kind in JUDGED:
-        _check_judged(study, database, sandboxed=not unsandboxed)
+        decide = _check_judged(study, database, sandboxed=not unsandboxed, details=details)
+        if strict and decide:
+            raise SystemExit(1)
         return
     loaded = kinds.load_study(study, code=code, **sources)
     _print(study, list(kinds.check(loaded)), _counted(loaded.counts()))
 
 
-def _check_judged(study: Path, database: str | None, *, sandboxed: bool) -> None:
-    """Check judgments and solutions, of which either may be still to come."""
+def _check_judged(study: Path, database: str | None, *, sandboxed: bool, details: bool) -> int:
+    """Check judgments and solutions, of which either may be still to come.
+
+    Returns how much there is to decide.
+    """
     from quem.errors import QuemError
     from quem.solutions import check_solutions
+    from quem.solutions.checking import GIVES_AWAY, unasked
     from quem.study.reading import draft_study
 
     loaded, warnings, mistakes = _analyzed(study, database)
@@ -82,14 +95,38 @@ def _check_judged(study: Path, database: str | None, *, sandboxed: bool) -> None
     contents = _contents(draft, loaded, solutions) + _decided(draft)
     contents += ["subjects to come from the solving session"] if is_early else []
     contents += _drawn(draft, solutions, database)
-    _print(study, warnings, [*contents, waits] if waits else contents)
+    decide = [one for one in warnings if one.code in GIVES_AWAY]
+    others = [one for one in warnings if one.code not in GIVES_AWAY]
+    _print(study, others, [*contents, waits] if waits else contents, len(decide))
+    if decide:
+        click.echo(f'\nDecide ({len(decide)}): "Review" in the dashboard of quem serve', err=True)
+        for one in decide:
+            click.echo(f"  {one.message}", err=True)
+    if draft.spec:
+        _print_unasked(unasked(solutions, draft.spec), details=details)
+    return len(decide)
 
 
-def _print(study: Path, warnings: list[StudyWarning], contents: list[str]) -> None:
+def _print_unasked(found: Unasked, *, details: bool) -> None:
+    more = "" if details else "; --details lists them"
+    for name, lines in (
+        ("Removed quietly: metadata of", found.removed),
+        ("Not asked, cited authors and words that are also names:", found.weak),
+    ):
+        if lines:
+            count = f"{len(lines)} file{'' if len(lines) == 1 else 's'}"
+            counted = count if lines is found.removed else f"{len(lines)}"
+            click.echo(f"\n{name} {counted}{more}", err=True)
+            for line in lines if details else ():
+                click.echo(f"  {line}", err=True)
+
+
+def _print(study: Path, warnings: list[StudyWarning], contents: list[str], decide: int = 0) -> None:
     from quem.commands.options import print_warnings
 
     count = len(warnings)
     counted = f"{count} warning{'' if count == 1 else 's'}" if count else "no warnings"
+    counted += f", {decide} to decide" if decide else ""
     click.echo(f"{study}: no errors, {counted}")
     click.echo(f"found: {', '.join(contents)}")
     print_warnings(warnings)

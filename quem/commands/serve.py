@@ -201,8 +201,16 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
         click.echo("No judges yet: add them in the dashboard.")
     for trouble in site.troubles.values():
         click.secho(f"alert: {trouble}", err=True, fg="red")
+    from quem.solutions.checking import GIVES_AWAY
+
+    decide = sum(warning.code in GIVES_AWAY for warning in site.warnings)
+    if decide:
+        solutions = sum(map(len, site.solutions.by_problem.values()))
+        line = f"{solutions} solutions; {decide} to decide at {base}/dashboard/solutions"
+        click.echo(line, err=True)
     for warning in site.warnings:
-        click.echo(f"warning: {warning.code}: {warning.message}", err=True)
+        if warning.code not in GIVES_AWAY:
+            click.echo(f"warning: {warning.code}: {warning.message}", err=True)
     return next((row[2] for row in organizers if row[2]), f"{base}/dashboard")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text, shown
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from quem.study.relevance import JudgedSpec
 
 _MOST_FILES = 10
+# What could give the author of a solution away, and needs a decision.
+GIVES_AWAY = ("identity", "hidden-text", "formats-differ")
 _WITH_METADATA = ("image", "pdf", "office", "workbook", "notebook")
 _NAMES: dict[Kind, str] = {
     "markdown": "Markdown",
@@ -69,7 +71,6 @@ def find_warnings(solutions: Solutions, spec: JudgedSpec) -> list[StudyWarning]:
     doubts = [
         *identity_warnings(solutions, spec),
         *unused_decisions(solutions, spec),
-        *_metadata(solutions),
         *_formats(solutions),
         *_lost_images(solutions),
         *_losses(solutions),
@@ -106,24 +107,25 @@ def _unwritten(solutions: Solutions) -> Iterator[StudyWarning]:
         yield StudyWarning("unwritten-text", message)
 
 
-def _metadata(solutions: Solutions) -> Iterator[StudyWarning]:
-    """What images, PDFs, and documents say beside what they show."""
-    from quem.solutions.files import metadata_of
+class Unasked(NamedTuple):
+    """What nobody has to decide about: removed without a question, or too weak to ask."""
 
-    seen: dict[SolutionFile, dict[str, str]] = {}
-    for file in _files(solutions):
-        if file.kind in _WITH_METADATA and (fields := metadata_of(file)):
-            seen[file] = fields
-    for file, fields in list(seen.items())[:_MOST_FILES]:
-        entries = [f'{name} "{text}"' for name, text in fields.items()]
-        listing = ", ".join(entries[:4])
-        more = f" and {len(entries) - 4} more" if len(entries) > 4 else ""  # noqa: PLR2004
-        yield StudyWarning(
-            "metadata", f"{file.name} holds {listing}{more}, which is removed when shown"
-        )
-    if len(seen) > _MOST_FILES:
-        more = f"{len(seen) - _MOST_FILES} more files hold metadata, which are removed when shown"
-        yield StudyWarning("metadata", more)
+    removed: list[str]  # what is removed, a line for each file
+    weak: list[str]  # a line for each word
+
+
+def unasked(solutions: Solutions, spec: JudgedSpec) -> Unasked:
+    """List what is removed from solutions quietly, and words that are hardly names."""
+    from quem.solutions.files import metadata_of
+    from quem.solutions.identity import words_in
+
+    removed = [
+        f"{file.name}: " + ", ".join(f'{name} "{text}"' for name, text in fields.items())
+        for file in _files(solutions)
+        if file.kind in _WITH_METADATA and (fields := metadata_of(file))
+    ]
+    _, weak = words_in(solutions, spec)
+    return Unasked(removed, [word.line for word in weak])
 
 
 def _files(solutions: Solutions) -> Iterator[SolutionFile]:
@@ -136,20 +138,22 @@ def _formats(solutions: Solutions) -> Iterator[StudyWarning]:
     groups = dict(solutions.by_problem)
     if solutions.practice:
         groups[solutions.practice_problem] = solutions.practice
+    different = []
     for problem, group in groups.items():
         kinds = {solver: _kinds(solution) for solver, solution in group.items()}
         counts = Counter(kinds.values())
-        if len(counts) < 2:  # noqa: PLR2004  all the same
-            continue
-        usual = counts.most_common(1)[0][0]
-        others: defaultdict[str, list[str]] = defaultdict(list)
-        for solver, kind in kinds.items():
-            if kind != usual:
-                others[kind].append(solver)
-        listing = "; ".join(f"{kind}: {_joined(solvers)}" for kind, solvers in others.items())
+        if len(counts) > 1:
+            usual = counts.most_common(1)[0][0]
+            others: defaultdict[str, list[str]] = defaultdict(list)
+            for solver, kind in kinds.items():
+                if kind != usual:
+                    others[kind].append(solver)
+            listing = "; ".join(f"{kind}: {_joined(solvers)}" for kind, solvers in others.items())
+            different.append(f"{problem}: mostly {usual} ({listing})")
+    if different:
         message = (
-            f"{problem}: most solutions are {usual}, but not all ({listing}); a different format "
-            "can identify its author"
+            f"formats differ in {len(different)} of {len(groups)} problems, and a lone format "
+            f"reveals its author: {', '.join(different[:_MOST_FILES])}"
         )
         yield StudyWarning("formats-differ", message)
 

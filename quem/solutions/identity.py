@@ -1,167 +1,523 @@
-"""Words in solutions that name a solver."""
+"""What in solutions reveals who made them: names in every form, and what replaces one."""
 
 from __future__ import annotations
 
 import html
 import re
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from quem.blinding.cache import SizedCache
 from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text, shown
 from quem.solutions.decisions import accepted_words
-from quem.solutions.files import DRAWING
+from quem.solutions.files import DRAWING, metadata_of
 from quem.solutions.model import signature
-from quem.solutions.patterns import BREAK, folded, key_of, loose, normal, plain, word_pattern
+from quem.solutions.names import (
+    WORDS,
+    fold,
+    folded,
+    is_generic,
+    is_particle,
+    key_of_name,
+    person_in_id,
+    spelled,
+    tokens_of_name,
+)
+from quem.solutions.patterns import normal, plain, word_pattern
+from quem.solutions.telltales import telltales
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from quem.solutions.model import SolutionFile, Solutions
     from quem.study.relevance import JudgedSpec
 
-_MOST_A_FILE = 3
+Level = Literal["decide", "maybe"]
+
 _MOST_IN_ALL = 30
-_SHORT = 2
 _LEAST_PART = 3
+_LEAST_SMALL_PART = 4
+_LEAST_LOGIN = 5
+_LEAST_GLUED = 9
+_LEAST_VERSION = 4
 _ROLES = (
     r"solver|subject|system|participant|student|person|expert|author|candidate|group|team|"
     r"no\.?|nr\.?|number|id"
 )
-_VERSION = r"v|ver|vers|version|release|rev|revision|build"
 # Runs of text among other bytes, and how long a word must be not to be there by chance.
 _PRINTED = re.compile(rb"[\x20-\x7e]{6,}")
 _BY_CHANCE = 5
 # What may stand inside a name, and is not seen: comments, tags, targets of links, emphasis.
 _MARKUP = re.compile(r'<!--.*?-->|<(?:[^>"]|"[^"]*")*>|\]\([^)\n]*\)|[*~`\[\]\\]', re.DOTALL)
-_NUMERAL = re.compile(r"[\d.,\-_ ]+")
+_BETWEEN_NAMES = r"(?:[\s._\-\u2010-\u2015,+*&/]|%20){0,4}"
+_BETWEEN_LETTERS = r"[\s\-']{0,2}"
+_BETWEEN_WORDS = r"[\s_.\-\u2010-\u2015]*"
+# Authors who are cited are no authors of a solution: "Chen et al.", "(Chen, 2019)", "Chen, A.: ".
+_CITED = re.compile(
+    r"(?:['’]s)?(?:\s+et al\b"
+    r"|(?:,?\s+(?:[A-Z]\.\s?)+)?"
+    r"(?:[,;]?\s*(?:and|&|und|et)\s+[A-Z][\w\-]+(?:,?\s+(?:[A-Z]\.\s?)+)?)?,?\s*[(\[]?(?:19|20)\d\d\b"
+    r"|(?:\s*,\s*[A-Z]\.)+\s*[:(,]|\.(?:,? ?[A-Z]\.)*\s*(?:[:(]|,?\s*(?:&|and)\s)|\d\d[a-z]?\])"
+)
+_TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Frau|Dear|Hi|Hello|Sir|Madam)\.?\s+$")
+_MONTHS = frozenset(("april", "may", "june", "august"))
+# Fields of metadata that name people, and programs that write themselves there.
+_OF_PEOPLE = re.compile(
+    r"author|creator|artist|owner|modified|manager|notes|copyright", re.IGNORECASE
+)
+_PROGRAMS = re.compile(
+    r"openpyxl|python|microsoft|libre|office|latex|\btex\b|writer|adobe|\buser\b|admin|unknown|"
+    r"anonymous|jupyter|word\b",
+    re.IGNORECASE,
+)
+_JOINS = frozenset("@/\\_=-")
+_HANDLE = re.compile(r"(?<![\w.@/])@([A-Za-z][\w\-]{2,})\b(?![(.])")
 
 
-@dataclass(frozen=True)
-class Term:
-    """Something that names a solver."""
+class _Source(NamedTuple):
+    """Where a name is from."""
 
-    meaning: str  # what it is, for messages: "the name of S1"
-    pattern: re.Pattern[str]
-    key: str  # letters that each text with the term holds, folded; looking for them first is quick
-    exact: bool = False  # whether small and capital letters differ
+    meaning: str  # for messages: "the name of the subject S1"
+    word: str  # the name as it is written there
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A place where a text names a solver."""
+    """A place where a text reveals who made it."""
 
     line: int
     text: str
     meaning: str
+    level: Level = "decide"
+    word: str = ""  # the name of which the text is a form; otherwise the text
+    start: int = 0
+    end: int = 0
 
 
 # A hit behind its place for messages.
 PlacedHit = tuple[str, Hit]
 # Searching thousands of files takes seconds, and most of them are the same the next time.
 _found: SizedCache[object, list[PlacedHit]] = SizedCache(200_000)
+_words: SizedCache[object, frozenset[str]] = SizedCache(100_000)
+
+
+class Names:
+    """All that names a solver of a study, to be found in texts."""
+
+    def __init__(self, spec: JudgedSpec, metadata: Iterable[tuple[str, str, str]] = ()) -> None:
+        """Take a study, and what files say of their makers: solver, field, and text."""
+        self._full: list[tuple[re.Pattern[str], _Source, str, list[str], bool]] = []
+        self._short: dict[str, _Source] = {}
+        self._parts: dict[str, _Source] = {}
+        self._ids: list[tuple[re.Pattern[str], _Source]] = []
+        self._exact: list[tuple[re.Pattern[str], _Source]] = []
+        self._ordinary: frozenset[str] = frozenset()
+        for word in spec.judging.identity_words:
+            self._as_written(word, "an identity word")
+        for subject in spec.subjects:
+            self._person(subject.id, subject.name, f"the subject {subject.id}")
+        for system in spec.systems:
+            self._system(system.id, f"the id of the system {system.id}")
+            for name in dict.fromkeys((system.name, system.of)):
+                if name and name != system.id:
+                    self._system(name, f"a name of the system {system.id}")
+            self._version(system.version, (system.id, system.name, system.of), system.id)
+        for solver in (*(assisted.id for assisted in spec.assisted), *spec.withheld):
+            self._as_written(solver, f"the id of the solver {solver}")
+        for solver, field, text in metadata:
+            self._of_metadata(text, f"{field} in a file of {solver}")
+        self._short_pattern = _any_of(self._short)
+        self._part_pattern = _any_of(self._parts)
+        # Whoever is known by a part of a name is not to be known by its other sources again.
+        self.key = hash(
+            (
+                tuple(pattern for pattern, *_ in (*self._full, *self._ids, *self._exact)),
+                *self._short,
+                *self._parts,
+            )
+        )
+
+    def with_ordinary(self, words: Iterable[str]) -> Names:
+        """Take parts of names that the study's texts use as ordinary words."""
+        self._ordinary = frozenset(words)
+        self.key = hash((self.key, self._ordinary))
+        return self
+
+    def small_parts(self, text: str) -> frozenset[str]:
+        """List the parts of names that a text has in small letters, as ordinary words."""
+        if self._part_pattern is None:
+            return frozenset()
+        found = self._part_pattern.finditer(text)
+        alone = (match for match in found if not _is_joined(text, *match.span()))
+        return frozenset(key_of_name(match[0]) for match in alone)
+
+    def is_part(self, words: str) -> bool:
+        """Whether words are no more than a part of a person's name, which is capitalized."""
+        return key_of_name(words) in self._parts and words[:1].isupper()
+
+    def find(self, text: str) -> list[Hit]:
+        """Find every place in a text; of those that overlap the gravest, then the longest."""
+        small, places = folded(text)
+        if not small:
+            return []
+        found = [*self._find_names(text, small, places), *self._find_exact(text)]
+        found += [
+            _hit(text, one.start, one.end, _Source(one.meaning, ""), decide=one.decide)
+            for one in telltales(text)
+        ]
+        kept: list[Hit] = []
+        for hit in sorted(found, key=lambda hit: (hit.level != "decide", hit.start - hit.end)):
+            if not any(hit.start < other.end and other.start < hit.end for other in kept):
+                kept.append(hit)
+        return sorted(kept, key=lambda hit: hit.start)
+
+    def _find_names(self, text: str, small: str, places: Sequence[int]) -> Iterator[Hit]:
+        yield from self._find_full(text, small, places)
+        for start, end, match in _spans(self._short_pattern, small, places):
+            is_spoken = " " in match[0]
+            if not is_spoken or text[start].isupper():
+                decide = not (is_spoken and _CITED.match(text, end))
+                source = self._short[key_of_name(match[0])]
+                yield _hit(text, start, end, source, decide=decide)
+        for pattern, source in self._ids:
+            for start, end, _ in _spans(pattern, small, places):
+                yield _hit(text, start, end, source)
+        for start, end, match in _spans(self._part_pattern, small, places):
+            if not _goes_on(text, small, match.span(), places):
+                yield from self._find_part(text, start, end, key_of_name(match[0]))
+        for match in _HANDLE.finditer(text):
+            who = key_of_name(match[1])
+            if owner := self._parts.get(who) or self._short.get(who):
+                yield _hit(text, *match.span(), owner)
+
+    def _find_full(self, text: str, small: str, places: Sequence[int]) -> Iterator[Hit]:
+        letters = key_of_name(_letters(small.replace("%20", " ")))
+        for pattern, source, glued, tokens, is_turned in self._full:
+            if glued not in letters:
+                continue
+            is_wordy = all(map(self._is_word, tokens))
+            for start, end, match in _spans(pattern, small, places):
+                is_long = end - start >= _LEAST_GLUED and not is_wordy
+                if is_long or not _goes_on(text, small, match.span(), places):
+                    decide = not is_wordy or _is_called_in_full(
+                        text[start:end], text[:start][-1:], is_turned=is_turned
+                    )
+                    yield _hit(text, start, end, source, decide=decide)
+
+    def _find_part(self, text: str, start: int, end: int, part: str) -> Iterator[Hit]:
+        is_joined = _is_joined(text, start, end)
+        if text[start].isupper():
+            decide = not _CITED.match(text, end) and self._is_called(text, start, end, part)
+            yield _hit(text, start, end, self._parts[part], decide=decide)
+        elif len(part) >= _LEAST_SMALL_PART and not self._is_word(part):
+            # In names of files, in code and addresses people write names in small letters.
+            yield _hit(text, start, end, self._parts[part], decide=is_joined)
+
+    def _find_exact(self, text: str) -> Iterator[Hit]:
+        cleaned = normal(text)
+        places = range(len(text) + 1) if cleaned == text else _places_of(text)
+        for pattern, source in self._exact:
+            for match in pattern.finditer(cleaned):
+                yield _hit(text, places[match.start()], places[match.end() - 1] + 1, source)
+
+    def _is_word(self, token: str) -> bool:
+        return token in WORDS or token in self._ordinary
+
+    def _is_called(self, text: str, start: int, end: int, part: str) -> bool:
+        """Whether a part of a name is used as a name; what is not a word always is."""
+        if not self._is_word(part) or _TITLE.search(text[max(0, start - 12) : start]):
+            return True
+        is_inside = re.search(r"\w+ $", text[max(0, start - 25) : start])
+        return (
+            bool(is_inside)
+            and text[start + 1 : start + 2].islower()
+            and part not in _MONTHS
+            and not re.match(r"\s*\d|\s+[A-Z]|['’]s modulus", text[end : end + 12])
+        )
+
+    def _person(self, solver: str, name: str, owner: str) -> None:
+        if is_generic(solver):
+            self._role(solver, f"the id of {owner}")
+        elif person_in_id(solver):
+            self._names_of(person_in_id(solver), f"the name in the id of {owner}", is_id=True)
+        else:
+            self._system(solver, f"the id of {owner}")
+        if tokens := tokens_of_name(name):
+            self._names_of(tokens, f"the name of {owner}")
+        elif name:
+            self._as_written(name, f"the name of {owner}")
+
+    def _of_metadata(self, text: str, meaning: str) -> None:
+        tokens = tokens_of_name(text.partition("<")[0])
+        if 1 < len(tokens) <= 5:  # noqa: PLR2004  more is a sentence
+            self._names_of(tokens, meaning)
+        elif len(tokens) == 1:
+            self._system(text, meaning)
+
+    def _names_of(self, tokens: list[str], meaning: str, *, is_id: bool = False) -> None:
+        if len(tokens) == 1:
+            self._part(tokens[0], _Source(meaning, tokens[0]))
+            return
+        source = _Source(meaning, " ".join(tokens).title() if is_id else " ".join(tokens))
+        real = [token for token in tokens if len(token) > 1] or tokens
+        orders = {
+            tuple(tokens): False,
+            (tokens[0], tokens[-1]): False,
+            (*tokens[1:], tokens[0]): True,
+            (tokens[-1], *tokens[:-1]): True,
+        }
+        for order, is_turned in orders.items():
+            pattern = _BETWEEN_NAMES.join(
+                spelled(_letters(token), _BETWEEN_LETTERS) for token in order
+            )
+            glued = key_of_name(_letters("".join(order)))
+            words = list(map(fold, real))
+            self._full.append((_compiled(pattern), source, glued, words, is_turned))
+        self._logins(tokens, source, is_id=is_id)
+        for token in real:
+            self._part(token, _Source(f"part of {meaning}", source.word))
+
+    def _logins(self, tokens: list[str], source: _Source, *, is_id: bool) -> None:
+        """Short forms: wchen, chenw, wei.c, W. Chen, Chen, W."""
+        ends = [(tokens[0], "".join(tokens[1:])), (tokens[0], tokens[-1])]
+        if is_id:
+            # Which of them is the family name is not known.
+            ends = [(tokens[0], "".join(tokens[1:])), (tokens[-1], "".join(tokens[:-1]))]
+        short = _Source(f"a short form of {source.meaning}", source.word)
+        for first, family in ends:
+            one, other = key_of_name(_letters(first)), key_of_name(_letters(family))
+            initial = one[:1]
+            forms = (
+                initial + other, f"{initial}.{other}", f"{initial}. {other}",
+                f"{initial} {other}", other + initial, f"{other}, {initial}",
+                f"{other} {initial}.", one + other[:1], f"{one}.{other[:1]}",
+            )  # fmt: skip
+            for form in forms:
+                if len(form) >= _LEAST_LOGIN and form not in WORDS:
+                    self._short.setdefault(form, short)
+        self._short.setdefault(key_of_name(f"{tokens[0][0]}. {' '.join(tokens[1:])}"), short)
+
+    def _part(self, token: str, source: _Source) -> None:
+        if len(token) >= _LEAST_PART and not is_particle(fold(token)):
+            self._parts.setdefault(key_of_name(token), source)
+
+    def _role(self, solver: str, meaning: str) -> None:
+        pattern = rf"(?<![^\W_])(?:{_ROLES})[\s_\-#:]*{re.escape(solver)}(?![^\W_]|\.\d)"
+        self._exact.append((re.compile(pattern, re.IGNORECASE), _Source(meaning, "")))
+
+    def _system(self, name: str, meaning: str) -> None:
+        """An id or the name of a system: with other marks between its words, in any case."""
+        if is_generic(name):
+            self._role(name, meaning)
+            return
+        tokens = [fold(token) for token in re.findall(r"[^\W\d_]+|\d+", name)]
+        if not tokens:
+            return
+        if all(token in WORDS for token in tokens):
+            # An ordinary word counts only as it is written.
+            self._exact.append((re.compile(rf"\b{re.escape(name)}\b"), _Source(meaning, name)))
+            return
+        after = r"(?!\d|\.\d)" if tokens[-1].isdigit() else r"(?![^\W\d_])"
+        pattern = r"(?<![^\W_])" + _BETWEEN_WORDS.join(map(re.escape, tokens)) + after
+        self._ids.append((_compiled(pattern), _Source(meaning, name)))
+
+    def _version(self, version: str, names: Sequence[str], system: str) -> None:
+        """A version counts only behind its system's name, unless it is long enough to be a name."""
+        meaning = f"the version of the system {system}"
+        bare = re.sub(r"(?i)^v(?:ersion)?[.\s]*(?=\d)", "", version)
+        if len(bare) >= _LEAST_VERSION and re.search(r"\d", bare) and re.search(r"[^\W\d_]", bare):
+            self._system(version, meaning)
+        elif bare:
+            for name in filter(None, names):
+                self._system(f"{name} {bare}", meaning)
+
+    def _as_written(self, words: str, meaning: str) -> None:
+        if pattern := word_pattern(words):
+            self._exact.append((pattern, _Source(meaning, words)))
+
+
+def terms(spec: JudgedSpec) -> Names:
+    """Give what names a solver of a study, by its study file alone."""
+    return Names(spec)
+
+
+def find_hits(text: str, known: Names) -> list[Hit]:
+    """Find every place where a text gives away a solver."""
+    return known.find(text)
+
+
+def is_exact(words: str, known: Names) -> bool:
+    """Whether words are looked for as they are written, as first and family names are."""
+    return known.is_part(words)
 
 
 class NameSearch:
-    """Searches what judges receive for what names a solver."""
+    """Searches what judges receive for what gives away a solver."""
 
-    def __init__(self, spec: JudgedSpec) -> None:
-        self.known = terms(spec)
-        self._key = hash(tuple(term.pattern for term in self.known))
+    def __init__(self, spec: JudgedSpec, solutions: Solutions | None = None) -> None:
+        self.known = Names(spec, metadata_on_people(solutions) if solutions else ())
+        if solutions:
+            texts: Counter[str] = Counter()
+            for _, _, part in solutions.places():
+                for file in part.files:
+                    texts.update(self._small_parts(file))
+            self.known.with_ordinary(word for word, count in texts.items() if count > 1)
 
     def hits(self, file: SolutionFile, files: Sequence[SolutionFile]) -> list[PlacedHit]:
-        """Find each hit in a file, behind its place for messages: ":3", ": page 2", or nothing."""
+        """Find each hit to decide about, behind its place: ":3", ": page 2", or nothing."""
+        return [one for one in self.all_hits(file, files) if one[1].level == "decide"]
+
+    def all_hits(self, file: SolutionFile, files: Sequence[SolutionFile]) -> list[PlacedHit]:
+        """Find each hit, also weak ones."""
         try:
-            key = self._key, file, signature(file.path), len(files)
+            key = self.known.key, file, signature(file.path), len(files)
             if (found := _found.get(key)) is None:
                 found = list(_hits_in(file, files, self.known))
                 _found.put(key, found, 1 + len(found))
         except (OSError, QuemError):
-            # It was there a moment ago; finding the solutions tells of what cannot be read.
+            # It was there a moment ago; finding the solutions reports what cannot be read.
             return []
         return found
 
+    def _small_parts(self, file: SolutionFile) -> frozenset[str]:
+        if file.kind in ("image", "office", "workbook", "pdf"):
+            return frozenset()
+        try:
+            key = self.known.key, signature(file.path)
+            if (words := _words.get(key)) is None:
+                words = self.known.small_parts(read_text(file.path, file.name, what="solution"))
+                _words.put(key, words, 1 + len(words))
+        except (OSError, QuemError):
+            return frozenset()
+        return words
 
-def identity_warnings(solutions: Solutions, spec: JudgedSpec) -> Iterator[StudyWarning]:
-    """Warn of each place where something that judges receive names a solver."""
-    search, accepted = NameSearch(spec), accepted_words(spec)
-    hits_by_file: dict[SolutionFile, list[PlacedHit]] = {}
+
+def metadata_on_people(solutions: Solutions) -> Iterator[tuple[str, str, str]]:
+    """What files say of who made them: the solver, the field, and its text."""
+    for solution in solutions:
+        for file in solution.files:
+            if file.kind in ("image", "pdf", "office", "workbook", "notebook"):
+                for field, text in metadata_of(file).items():
+                    if _OF_PEOPLE.search(field) and not _PROGRAMS.search(text):
+                        yield solution.solver, field, text
+
+
+class Word(NamedTuple):
+    """A word to decide about, with each place where judges would read it."""
+
+    text: str
+    meaning: str
+    places: tuple[tuple[SolutionFile, str], ...]  # with what `PlacedHit` has
+
+    @property
+    def line(self) -> str:
+        """Its first place, what it is, and how many other files have it."""
+        file, place = self.places[0]
+        others = len({one for one, _ in self.places}) - 1
+        more = f", also in {others:,} other file{'' if others == 1 else 's'}" if others else ""
+        return f'{file.name}{place}: "{self.text}", {self.meaning}{more}'
+
+
+def words_in(solutions: Solutions, spec: JudgedSpec) -> tuple[list[Word], list[Word]]:
+    """List the words to decide about, those in most files first, and weak ones."""
+    search, accepted = NameSearch(spec, solutions), accepted_words(spec)
+    found: defaultdict[Level, dict[tuple[str, str], list[tuple[SolutionFile, str]]]]
+    found = defaultdict(dict)
+    seen: set[SolutionFile] = set()
     for problem, solver, part in solutions.places():
         fine = accepted(problem, solver)
         for file in part.files:
-            if file in hits_by_file:
+            if file in seen:
                 continue
-            hits = search.hits(file, part.files)
-            if hits := [hit for hit in hits if plain(hit[1].text) not in fine]:
-                hits_by_file[file] = hits
-    left = _MOST_IN_ALL
-    for file, hits in hits_by_file.items():
-        for place, hit in hits[: min(_MOST_A_FILE, left)]:
-            yield StudyWarning("identity", f'{file.name}{place}: names "{hit.text}", {hit.meaning}')
-        left -= min(_MOST_A_FILE, left, len(hits))
-        if left and len(hits) > _MOST_A_FILE:
-            place = hits[_MOST_A_FILE][0].lstrip(": ")
-            since = f", from line {place}" if place.isdecimal() else f", from {place}"
-            message = f"{file.name}: and {len(hits) - _MOST_A_FILE} more{since if place else ''}"
-            yield StudyWarning("identity", message)
-        if not left:
-            break
-    shown = list(hits_by_file)[: list(hits_by_file).index(file) + 1] if hits_by_file else []
-    if others := [file for file in hits_by_file if file not in shown]:
-        count = sum(len(hits_by_file[file]) for file in others)
-        yield StudyWarning("identity", f"and {count:,} more in {len(others):,} other files")
+            seen.add(file)
+            for place, hit in search.all_hits(file, part.files):
+                if plain(hit.text) not in fine:
+                    word = hit.word or hit.text, hit.meaning
+                    found[hit.level].setdefault(word, []).append((file, place))
+    return _by_word(found["decide"]), _by_word(found["maybe"])
 
 
-def terms(spec: JudgedSpec) -> list[Term]:
-    """List what names a solver of a study: ids, names, versions and identity words.
-
-    What is also an ordinary word or number is looked for only where it is used as a name:
-    the version 1 as "v1", "version 1" or "<name> 1", the id 7 as "subject 7".
-    """
-    candidates = [_word(word, "an identity word") for word in spec.judging.identity_words]
-    for subject in spec.subjects:
-        candidates += _of_solver(subject.id, subject.name, "subject")
-        candidates += _parts(subject.name, subject.id)
-    for system in spec.systems:
-        candidates += _of_solver(system.id, system.name, "system")
-        candidates += [_word(system.of, f"what versions of {system.id} are called")]
-        names = [system.id, system.name, system.of]
-        candidates += _version(system.version, names, system.id)
-    for solver in (*(assisted.id for assisted in spec.assisted), *spec.withheld):
-        candidates += _of_solver(solver, "", "solver")
-    unique: dict[str, Term] = {}
-    for term in filter(None, candidates):
-        unique.setdefault(term.pattern.pattern, term)
-    return list(unique.values())
+def _by_word(found: Mapping[tuple[str, str], list[tuple[SolutionFile, str]]]) -> list[Word]:
+    words = [Word(text, meaning, tuple(places)) for (text, meaning), places in found.items()]
+    return sorted(words, key=lambda word: -len({file for file, _ in word.places}))
 
 
-def find_hits(text: str, known: Iterable[Term]) -> list[Hit]:
-    """Find every place where a text names a solver."""
-    text = normal(text)
-    letters = folded(text)
-    spans = []
-    for term in known:
-        if term.key in letters:
-            spans += [(m.start(), -m.end(), m[0], term) for m in term.pattern.finditer(text)]
-    hits, end = [], 0
-    for start, stop, word, term in sorted(spans, key=lambda span: span[:2]):
-        if start >= end:
-            line = text.count("\n", 0, start) + 1
-            hits.append(Hit(line, " ".join(word.split()), term.meaning))
-            end = -stop
-    return hits
+def identity_warnings(solutions: Solutions, spec: JudgedSpec) -> Iterator[StudyWarning]:
+    """Warn of each word that gives away a solver, with the places that have it."""
+    words, _ = words_in(solutions, spec)
+    for word in words[:_MOST_IN_ALL]:
+        yield StudyWarning("identity", word.line)
+    if (more := len(words) - _MOST_IN_ALL) > 0:
+        yield StudyWarning("identity", f"and {more:,} more words")
 
 
-def is_exact(words: str, known: Iterable[Term]) -> bool:
-    """Whether words are looked for as they are written, as first and family names are."""
-    naming = [term for term in known if term.pattern.fullmatch(normal(words))]
-    return bool(naming) and all(term.exact for term in naming)
+def _hit(text: str, start: int, end: int, source: _Source, *, decide: bool = True) -> Hit:
+    words = " ".join(text[start:end].split())
+    level: Level = "decide" if decide else "maybe"
+    line = text.count("\n", 0, start) + 1
+    return Hit(line, words, source.meaning, level, source.word, start, end)
+
+
+def _spans(
+    pattern: re.Pattern[str] | None, small: str, places: Sequence[int]
+) -> Iterator[tuple[int, int, re.Match[str]]]:
+    """Each match in a folded text, behind its place in the text."""
+    for match in pattern.finditer(small) if pattern else ():
+        yield places[match.start()], places[match.end() - 1] + 1, match
+
+
+def _goes_on(text: str, small: str, span: tuple[int, int], places: Sequence[int]) -> bool:
+    """Whether a longer word holds this one, other than in CamelCase."""
+    start, end = span
+    before = start > 0 and small[start - 1].isalpha() and not text[places[start]].isupper()
+    behind = end < len(small) and small[end].isalpha() and not text[places[end]].isupper()
+    return before or behind
+
+
+def _is_called_in_full(words: str, before: str, *, is_turned: bool) -> bool:
+    """Whether a name of ordinary words is written as a name."""
+    tokens = re.findall(r"\w+", words)
+    is_capital = all(one[0].isupper() for one in tokens) or sum(len(one) == 1 for one in tokens) > 3  # noqa: PLR2004
+    is_camel = bool(re.search(r"[a-zß-ÿ][A-ZÀ-Þ]", words))
+    is_written = is_capital and (not is_turned or len(tokens) > 1 or is_camel)
+    return is_written or before in ("@", "/", "\\") or "." in words or "_" in words
+
+
+def _is_joined(text: str, start: int, end: int) -> bool:
+    """Whether a word is part of an address, a path, or an identifier."""
+    is_behind = re.match(r"[@/\\_=\-.]\w", text[end : end + 2])
+    return bool(is_behind) or text[:start][-1:] in _JOINS
+
+
+def _any_of(words: Iterable[str]) -> re.Pattern[str] | None:
+    alternatives = "|".join(map(spelled, sorted(words, key=len, reverse=True)))
+    if not alternatives:
+        return None
+    return re.compile(rf"(?<![^\W_\d])(?:{alternatives})(?![^\W_\d])")
+
+
+def _letters(words: str) -> str:
+    return "".join(sign for sign in words if sign.isalnum())
+
+
+def _places_of(text: str) -> list[int]:
+    """The place in a text of each sign of its normal form."""
+    places: list[int] = []
+    for place in range(len(text)):
+        places += [place] * (len(normal(text[: place + 1])) - len(places))
+    return places
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 def _hits_in(
-    file: SolutionFile, files: Sequence[SolutionFile], known: list[Term]
+    file: SolutionFile, files: Sequence[SolutionFile], known: Names
 ) -> Iterator[PlacedHit]:
     """Each hit in what judges receive of a file, behind its place for messages."""
     if file.kind in ("pdf", "office", "workbook"):
@@ -169,33 +525,32 @@ def _hits_in(
 
         yield from _hits_in_tables(file, known) if file.kind == "workbook" else ()
         for number, page in enumerate(pages_of(file), 1):
-            yield from ((f": page {number}", hit) for hit in find_hits(page.text, known))
+            yield from ((f": page {number}", hit) for hit in known.find(page.text))
     elif file.path.suffix.casefold() == DRAWING:
         from quem.blinding.drawings import drawing_text
 
-        text = drawing_text(file.path, file.patterns)
-        yield from (("", hit) for hit in find_hits(text, known))
+        yield from (("", hit) for hit in known.find(drawing_text(file.path, file.patterns)))
     elif file.kind == "image":
         from quem.blinding.images import clean_file
 
         texts = _PRINTED.findall(clean_file(file.path)[0])
-        hits = find_hits("\n".join(text.decode("ascii") for text in texts), known)
+        hits = known.find("\n".join(text.decode("ascii") for text in texts))
         # Pixels look like short words now and then.
         yield from (("", hit) for hit in hits if len(hit.text) > _BY_CHANCE)
     else:
         yield from _hits_in_text(file, files, known)
 
 
-def _hits_in_tables(file: SolutionFile, known: list[Term]) -> Iterator[PlacedHit]:
+def _hits_in_tables(file: SolutionFile, known: Names) -> Iterator[PlacedHit]:
     """Each hit in a workbook, with its sheet."""
     from quem.blinding.rendering import sheet_texts
 
     for sheet, text in sheet_texts(file):
-        yield from ((f": sheet {shown(sheet)}", hit) for hit in find_hits(text, known))
+        yield from ((f": sheet {shown(sheet)}", hit) for hit in known.find(text))
 
 
 def _hits_in_text(
-    file: SolutionFile, files: Sequence[SolutionFile], known: list[Term]
+    file: SolutionFile, files: Sequence[SolutionFile], known: Names
 ) -> Iterator[PlacedHit]:
     from quem.blinding.redacting import redact_text
 
@@ -205,14 +560,14 @@ def _hits_in_text(
         lines = (html.unescape(line) if "&" in line else line for line in text.split("\n"))
         text = "\n".join(" ".join(line.splitlines()) for line in lines)
     text = redact_text(text, file.patterns)
-    written = find_hits(text, known)
+    written = known.find(text)
     # Making the page takes long, so it is made only where it may hold a name.
     is_notebook = file.kind == "notebook"
-    if not is_notebook and not written and not find_hits(_MARKUP.sub("", text), known):
+    if not is_notebook and not written and not known.find(_MARKUP.sub("", text)):
         return
     from quem.blinding.rendering import read_as_judge
 
-    received = find_hits(read_as_judge(file, files), known)
+    received = known.find(read_as_judge(file, files))
     if is_notebook:
         # Its lines are those of JSON, which nobody reads.
         yield from (("", hit) for hit in received)
@@ -223,51 +578,3 @@ def _hits_in_text(
     # Markup may split a name, which then has no line.
     met = {(hit.meaning, plain(hit.text)) for hit in written}
     yield from (("", hit) for hit in received if (hit.meaning, plain(hit.text)) not in met)
-
-
-def _of_solver(solver: str, name: str, noun: str) -> Iterator[Term | None]:
-    owner = f"the {noun} {solver}" if noun != "solver" else f"the solver {solver}"
-    if len(solver) == 1 or _NUMERAL.fullmatch(solver):
-        yield _form(rf"(?:{_ROLES})[\s_\-#]*", solver, f"the id of {owner}")
-    else:
-        yield _word(solver, f"the id of {owner}", exact=len(solver) <= _SHORT and solver.isalpha())
-    if name and name != solver:
-        yield _word(name, f"the name of {owner}")
-
-
-def _parts(name: str, solver: str) -> Iterator[Term | None]:
-    """First and family name of a person, as they are written: "may" is no May."""
-    parts = re.findall(r"[^\W\d_][\w'\u2019\-]+", name)
-    if len(name.split()) in (2, 3, 4):
-        for part in parts:
-            if len(part) >= _LEAST_PART and part[0].isupper():
-                yield _word(part, f"part of the name of the subject {solver}", exact=True)
-
-
-def _version(version: str, names: list[str], solver: str) -> Iterator[Term | None]:
-    if not version:
-        return
-    meaning = f"the version of the system {solver}"
-    bare = re.sub(r"(?i)^v(?:ersion)?[.\s]*(?=\d)", "", version)
-    if len(bare) > _LEAST_PART and re.search(r"\d", bare) and re.search(r"[^\W\d_]", bare):
-        yield _word(version, meaning)
-        return
-    called = "|".join(loose(name) for name in names if name)
-    yield _form(rf"(?:(?:{_VERSION})\.?|{called}){BREAK}*", bare, meaning)
-
-
-def _word(word: str, meaning: str, *, exact: bool = False) -> Term | None:
-    """A term as a word, in small or capital letters unless `exact`."""
-    pattern = word_pattern(word, exact=exact)
-    return pattern and Term(meaning, pattern, key_of(normal(word.strip())), exact)
-
-
-def _form(before: str, word: str, meaning: str) -> Term:
-    """A term that names somebody only behind certain words."""
-    pattern = rf"(?<![^\W_])(?:{before}){loose(word)}(?![^\W_]|\.\d)"
-    return Term(meaning, _compiled(pattern), key_of(word))
-
-
-@lru_cache(maxsize=4096)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)

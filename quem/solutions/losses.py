@@ -94,6 +94,9 @@ def _office_losses(file: SolutionFile) -> Iterator[StudyWarning]:
     except QuemError:
         # The mistakes say why there is none.
         return
+    for place, words in (one for table in made.tables for one in table.hidden):
+        message = f"the format of {place} hides {shown(words[:_MOST_SHOWN])}, and judges see it"
+        yield StudyWarning("hidden-text", f"{message}; delete it")
     if made.lost:
         are = "is" if sum(made.lost.values()) == 1 else "are"
         message = f"{_listing(made.lost)} {are} not shown; put what matters into the text"
@@ -127,10 +130,15 @@ def _notebook_losses(file: SolutionFile) -> Iterator[StudyWarning]:
     from quem.blinding.notebooks import read_notebook
 
     try:
-        lost = read_notebook(file.path).lost
+        notebook = read_notebook(file.path)
     except QuemError:
         # The mistakes say why there is none.
         return
+    for block in notebook.blocks:
+        if block.kind in ("html", "markdown"):
+            hidden = _html_losses(block.text, block.kind)
+            yield from (warning for _, warning in hidden if warning.code == "hidden-text")
+    lost = notebook.lost
     if lost:
         are = "is" if sum(lost.values()) == 1 else "are"
         message = f"{_listing(lost)} {are} not shown; save what matters as a picture or text"
@@ -164,7 +172,7 @@ def _html_losses(text: str, kind: str) -> Iterator[tuple[int, StudyWarning]]:
             f"a style hides {shown(words[:_MOST_SHOWN])}{more}, and judges see it, since styles "
             f"are removed; delete the text, or {_REMEDY}"
         )
-        yield line, StudyWarning("html-style-hides", message)
+        yield line, StudyWarning("hidden-text", message)
     if page.dropped:
         counts = Counter(name for _, name in page.dropped)
         listing = _listing(counts)

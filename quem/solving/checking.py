@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from quem.errors import QuemError
 from quem.solutions.files import inspect
-from quem.solutions.identity import NameSearch, Term, find_hits, terms
+from quem.solutions.identity import NameSearch
 from quem.study.models import Subject
 
 if TYPE_CHECKING:
@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from quem.study.relevance import JudgedSpec
 
 _MOST = 10
-_ADDRESSES = (
-    Term("an address", re.compile(r"[^\s@<>()\[\],;:\"']+@[\w-]+(?:\.[\w-]+)+"), "@"),
-    Term("a handle", re.compile(r"(?<![\w@.])@[A-Za-z][\w-]{1,38}(?![\w.]*@)"), "@"),
-)
+_HANDLE = re.compile(r"(?<![\w@.])@[A-Za-z][\w-]{1,38}(?![\w.]*@)")
 
 
 @dataclass(frozen=True)
@@ -44,8 +41,8 @@ def named_in(
 ) -> list[Named]:
     """Find names, ids, addresses, and the study's identity words in an answer."""
     known = _spec_with(spec, people)
-    found = list(_in_text(text, [*terms(known), *_ADDRESSES]))
     search = NameSearch(known)
+    found = list(_in_text(text, search))
     for number, (path, name) in enumerate(files, 1):
         found += _in_file(path, name, number, search)
     return found[:_MOST]
@@ -59,9 +56,17 @@ def _spec_with(spec: JudgedSpec, people: Iterable[StoredSubject]) -> JudgedSpec:
     return spec.model_copy(update={"subjects": subjects})
 
 
-def _in_text(text: str, known: Sequence[Term]) -> Iterator[Named]:
-    for hit in find_hits(text, known):
-        yield Named(hit.text, line=hit.line)
+def _in_text(text: str, search: NameSearch) -> Iterator[Named]:
+    found = [
+        Named(hit.text, line=hit.line)
+        for hit in search.known.find(text)
+        if hit.level == "decide" or "@" in hit.text
+    ]
+    found += [
+        Named(match[0], line=text.count("\n", 0, match.start()) + 1)
+        for match in _HANDLE.finditer(text)
+    ]
+    yield from sorted(dict.fromkeys(found), key=lambda one: one.line)
 
 
 def _in_file(path: Path, name: str, number: int, search: NameSearch) -> Iterator[Named]:

@@ -65,8 +65,7 @@ def test_a_visible_name_is_found_with_its_page(tmp_path: Path) -> None:
     assert mistakes == []
     messages = [doubt.message for doubt in warnings if doubt.code == "identity"]
     assert sorted(messages) == [
-        f'{path}: page 3: names "{word}", an identity word'
-        for word in ("Quark", "Wolper", "Zebulon")
+        f'{path}: page 3: "{word}", an identity word' for word in ("Quark", "Wolper", "Zebulon")
     ]
     assert page_image(path, 3) != page_image(path, 2)
 

@@ -13,7 +13,7 @@ from PIL import Image
 from quem.cli import run
 from quem.solutions import Kind, SolutionFile, check_solutions
 from quem.solutions.files import metadata_of
-from quem.solutions.identity import find_hits, terms
+from quem.solutions.identity import Names
 from quem.store.engine import open_store
 from quem.store.location import locate_database
 from quem.store.studies import register_study
@@ -46,24 +46,40 @@ SPEC = ExperienceSpec.model_validate(
         "judging": {"identity_words": ["ACME", "e-mail", "C++"]},
     }
 )
-TERMS = terms(SPEC)
+NAMES = Names(SPEC)
+PEOPLE = Names(
+    ExperienceSpec.model_validate(
+        {
+            "id": "y",
+            "title": "y",
+            "subjects": [
+                {"id": "wei.chen", "experience": 1},
+                {"id": "MariaLopez", "experience": 2},
+                {"id": "Muller_Jurgen", "experience": 3},
+                {"id": "ian-oneill", "experience": 4},
+                {"id": "S1", "name": "Mark Page", "experience": 5},
+            ],
+            "systems": [{"id": "kuling", "version": "2"}],
+        }
+    ),
+    [("S1", "author", "Jane Roe")],
+)
 
 
 def words(text: str) -> list[str]:
     """List what is found in a text."""
-    return [hit.text for hit in find_hits(text, TERMS)]
+    return [hit.text for hit in NAMES.find(text) if hit.level == "decide"]
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "ACME", "acme.", "(Acme)", "acme's", "acme_solver", "ACME2", "AC\u00adME", "acme\u200b",
-        "S1", "by s1:", "Ada May Smith", "ADA  MAY\nSMITH", "Smith", "Smith's", "Ada",
-        "Zoe\u0308 Straße",
+        "subject S1", "by participant s1:", "Ada May Smith", "ADA  MAY\nSMITH", "Smith",
+        "Smith's", "Ada", "Zoe\u0308 Straße",
         "subject 7", "Participant #7", "no. 7", "solver B", "group_b", "Subject-7",
-        "an", "gpt-4", "GPT4", "gpt 4", "gpt_4", "gpt\u20114", "GPT-4.1", "v1", "V. 1",
-        "version 1", "Release 1",
-        "Hal 1", "hal-1", "HAL", "hal family", "0613B", "v2.5", "version 2.5", "p3 2.5", "S1+p3",
+        "subject an", "gpt-4", "GPT4", "gpt 4", "gpt_4", "gpt\u20114", "GPT-4.1",
+        "Hal 1", "hal-1", "HAL", "hal family", "0613B", "p3 2.5", "S1+p3",
         "Wizard", "email", "e\u2011mail", "C++",
     ],
 )  # fmt: skip
@@ -75,8 +91,12 @@ def test_what_names_a_solver_is_found(text: str) -> None:
 
 def test_hits_have_lines() -> None:
     """Each hit has its line, also where a name runs over two."""
-    hits = find_hits("\nS1\n\nAda May\nSmith and acme", TERMS)
-    assert [(hit.line, hit.text) for hit in hits] == [(2, "S1"), (4, "Ada May Smith"), (5, "acme")]
+    hits = NAMES.find("\nsolver B\n\nAda May\nSmith and acme")
+    assert [(hit.line, hit.text) for hit in hits] == [
+        (2, "solver B"),
+        (4, "Ada May Smith"),
+        (5, "acme"),
+    ]
 
 
 def warnings_of(study: Path) -> list[tuple[str, str]]:
@@ -121,8 +141,7 @@ def test_identity_words_have_file_and_line(files: Files, place: str, tmp_path: P
         problems=[{"id": "P1", "statement": "p1.md"}, {"id": "P2"}],
     )
     (message,) = [message for code, message in warnings_of(study) if code == "identity"]
-    assert message.startswith(f'{place}: names "')
-    assert message.endswith('", an identity word')
+    assert message.startswith(f'{place}: "')
 
 
 def test_only_what_judges_receive_is_searched(tmp_path: Path) -> None:
@@ -137,18 +156,17 @@ def test_only_what_judges_receive_is_searched(tmp_path: Path) -> None:
     }
 
 
-def test_metadata_is_told(tmp_path: Path) -> None:
-    """What an image says of itself is told, though it is removed when shown."""
+def test_metadata_is_removed_quietly(console: Check, tmp_path: Path) -> None:
+    """What an image says of itself is no doubt, and its author's name is searched in all texts."""
     files: Files = {f"P1/{solver}.md": None for solver in SOLVERS}
     files |= {f"P1/S{i}.png": image() for i in range(1, 7)}
     files["P1/sys.png"] = image(Author="Ada\x1b\n Smith", Software="ACME 2")
-    assert warnings_of(write_judged(tmp_path, files)) == [
-        (
-            "metadata",
-            'solutions/P1/sys.png holds Author "Ada  Smith", Software "ACME 2", '
-            "which is removed when shown",
-        )
-    ]
+    study = write_judged(tmp_path, files)
+    assert warnings_of(study) == []
+    assert "Removed quietly: metadata of 1 file" in outcome(*console, study)[2]
+    (tmp_path / "solutions/P2/S1.md").write_text("As A. Smith says.", encoding="utf-8")
+    (found,) = warnings_of(study)
+    assert found[1].startswith('solutions/P2/S1.md:1: "Ada')
 
 
 def test_metadata_of_photographs(tmp_path: Path) -> None:
@@ -200,10 +218,8 @@ def test_formats_that_differ_are_told(tmp_path: Path) -> None:
     study = write_judged(tmp_path, {"P1/S3.md": None, "P1/S3.txt": "x"})
     ((code, message),) = warnings_of(study)
     assert code == "formats-differ"
-    assert message == (
-        "P1: most solutions are Markdown, but not all (plain text: S3); a different format "
-        "can identify its author"
-    )
+    assert message.startswith("formats differ in 1 of 2 problems")
+    assert message.endswith("P1: mostly Markdown (plain text: S3)")
 
 
 def test_images_that_are_not_shown_are_told(tmp_path: Path) -> None:
@@ -223,6 +239,39 @@ def test_images_that_are_not_shown_are_told(tmp_path: Path) -> None:
         "solutions/P1/S1/a.md:3: the image 'https://x.org/p.png'",
         "solutions/P2/S1.md:2: the image 'plot.png'",
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wei Chen", "Chen, Wei", "CHEN WEI", "W. Chen", "wchen", "chenw", "wei_chen.csv",
+        "runWeiChen()", "C h e n  W e i", "We\u200bi Ch\u00aden", "Wei\nChen",
+        "wei%20chen", "@weichen", "/home/chenw/x", "María López", "maria_lopez", "M. López",
+        "Jürgen Müller", "Juergen Mueller", "Muller", "Ian O'Neill", "O\u2019Neill", "Jane Roe",
+        "chen_data.csv", "Regards,\nBob", "Author: Bob Bobson", "bob@uni-x.org", "-- Bob",
+        "github.com/bobson", "Generated by ChatGPT.", "As an AI language model, I",
+        "in my 12 years as a nurse I", "Als KI-Sprachmodell", "En tant qu'IA",
+        "sandbox:/mnt/data/x", "Claude 3.5 Sonnet",
+    ],
+)  # fmt: skip
+def test_names_of_ids_and_telltales_are_found(text: str) -> None:
+    """Names in ids and in files' properties are found in every form, and what stands for one."""
+    assert [hit for hit in PEOPLE.find(f"Before.\n\n{text}\n") if hit.level == "decide"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see Chen et al. (2019)", "(Chen, 2019)", "Chen, A.: Cooling of halls", "S1 is a sensor",
+        "Mark the page", "Page 3 shows it. Mark it.", "page mark", "version 2 is shorter",
+        "Claude Shannon and the Gemini programme", "the mistral wind", "info@example.com",
+        "/home/user/data", "a shoe and a roe", "https://github.com/pandas-dev/pandas", "kitchen",
+        "12 years of service", "Generated by the boiler", "Best regards are not needed in a log.",
+    ],
+)  # fmt: skip
+def test_what_is_nobody_is_not_asked(text: str) -> None:
+    """Cited authors, ordinary words, and folders of nobody are no hits to decide about."""
+    assert [hit.text for hit in PEOPLE.find(f"Before. {text}.") if hit.level == "decide"] == []
 
 
 def outcome(
@@ -253,11 +302,12 @@ def test_check_of_a_study_without_rankings(console: Check, tmp_path: Path) -> No
     code, out, err = outcome(*console, study)
     assert code == 0
     assert out == (
-        f"{study}: no errors, 1 warning\n"
+        f"{study}: no errors, no warnings, 1 to decide\n"
         "found: 6 subjects, 1 system, 2 judges, 2 problems, 14 solutions, no rankings yet\n"
     )
     path = tmp_path / "solutions/P1/S1.md"
-    assert err == f'\nwarning: identity: {path}:1: names "ACME", an identity word\n'
+    assert err.startswith("\nDecide (1)")
+    assert err.endswith(f'\n  {path}:1: "ACME", an identity word\n')
     assert sorted(tmp_path.rglob("*")) == before
 
 
@@ -285,11 +335,27 @@ def test_check_of_a_study_with_rankings(console: Check, tmp_path: Path) -> None:
     code, out, err = outcome(*console, study)
     assert code == 0
     assert out.endswith("2 problems, 28 ranks, 1 solution\n")
-    assert "identity" in err
+    assert "an identity word" in err
     (tmp_path / "solutions/P1/S2.bmp").write_text("BM", encoding="utf-8")
     code, _, err = outcome(*console, study)
     assert code == 1
     assert "save it as PNG" in err
+
+
+def test_what_is_left_to_decide_can_fail_a_check(
+    console: Check, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With --strict the exit code is 1; weak hits are counted, and listed with --details."""
+    study = write_judged(tmp_path, {"P1/S1.md": "See (Young, 2019), ACME"}, **WORDS)
+    capsys, _ = console
+    errors = []
+    for options, wanted in (([], 0), (["--strict", "--details"], 1)):
+        monkeypatch.setattr(sys, "argv", ["quem", "check", str(study), *options])
+        with pytest.raises(SystemExit) as end:
+            run()
+        assert end.value.code == wanted
+        errors.append(capsys.readouterr().err)
+    assert errors[1].startswith(errors[0].splitlines()[0])
 
 
 def test_no_library_is_loaded_for_text(tmp_path: Path) -> None:

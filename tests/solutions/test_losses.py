@@ -64,7 +64,7 @@ def test_styles_that_hide_something(text: str, line: int, words: str, tmp_path: 
     """Styles are removed, so what they hide is seen by judges."""
     for name in ("a.html", "a.md"):
         ((code, at, message),) = losses(tmp_path, name, text)
-        assert (code, at) == ("html-style-hides", line)
+        assert (code, at) == ("hidden-text", line)
         assert words in message
 
 

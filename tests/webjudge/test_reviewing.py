@@ -107,7 +107,7 @@ def test_a_solution_is_shown_as_judges_will_see_it(client: FlaskClient) -> None:
         in page
     )
     assert "an identity word; line 4" in page
-    assert f"the name of the system {SYSTEM}" in page
+    assert f"a name of the system {SYSTEM}" in page
     assert "drawing is not shown" in page
     assert "the image 'lost.png' is not shown" in page
     assert "Also in 1 other solution" in page
@@ -117,7 +117,7 @@ def test_a_solution_is_shown_as_judges_will_see_it(client: FlaskClient) -> None:
 
 def test_words_are_redacted_and_taken_back(app: Flask, client: FlaskClient) -> None:
     """In the study file, for judges, in the warnings and in the log."""
-    assert len(codes(app)) == 4
+    assert len(codes(app)) == 2
     judge = enter_as(app, site_of(app), "J1")
 
     def shown() -> str:
@@ -130,9 +130,8 @@ def test_words_are_redacted_and_taken_back(app: Flask, client: FlaskClient) -> N
     assert "Redacted: Claude" in page
     assert decisions(app) == [("P1", FIRST, "Claude", "redact")]
     assert shown().count("[redacted]") == 2
-    assert len(codes(app)) == 3
     assert decide(client, "accept", "Deep Blunder").count("Accepted: Deep Blunder") == 1
-    assert len(codes(app)) == 2
+    assert len(codes(app)) == 1
     page = decide(client, "undo")
     assert "Taken back: “Claude”." in page
     assert decisions(app) == [("P1", FIRST, "Deep Blunder", "accept")]

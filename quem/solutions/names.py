@@ -1,0 +1,412 @@
+"""Names as people write them, and the ids and texts that they are in."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Words of ids that name a part in the study, and nobody.
+ROLES = frozenset(
+    [
+        "admin",
+        "administrator",
+        "agent",
+        "ai",
+        "anonymous",
+        "answer",
+        "author",
+        "baseline",
+        "bot",
+        "candidate",
+        "control",
+        "default",
+        "demo",
+        "draft",
+        "employee",
+        "engineer",
+        "expert",
+        "final",
+        "group",
+        "guest",
+        "human",
+        "junior",
+        "master",
+        "member",
+        "model",
+        "none",
+        "novice",
+        "owner",
+        "participant",
+        "person",
+        "phd",
+        "player",
+        "prof",
+        "root",
+        "run",
+        "seed",
+        "senior",
+        "solution",
+        "solver",
+        "student",
+        "subject",
+        "system",
+        "team",
+        "technician",
+        "test",
+        "unknown",
+        "user",
+        "version",
+        "worker",
+    ]
+)
+_PARTICLES = frozenset(
+    [
+        "al",
+        "and",
+        "bin",
+        "da",
+        "de",
+        "del",
+        "den",
+        "der",
+        "di",
+        "du",
+        "el",
+        "ibn",
+        "la",
+        "le",
+        "the",
+        "van",
+        "von",
+    ]
+)
+# English words that are also names: such a part of a name counts only where it is used as one.
+WORDS = frozenset(
+    [
+        "amber",
+        "angel",
+        "april",
+        "art",
+        "ash",
+        "august",
+        "autumn",
+        "banks",
+        "barber",
+        "bell",
+        "berry",
+        "bill",
+        "bishop",
+        "black",
+        "bloom",
+        "bond",
+        "booth",
+        "bow",
+        "bridge",
+        "bridges",
+        "brook",
+        "brooks",
+        "brown",
+        "burns",
+        "bush",
+        "butler",
+        "cannon",
+        "carpenter",
+        "carter",
+        "case",
+        "chance",
+        "charity",
+        "chase",
+        "christian",
+        "church",
+        "clay",
+        "cliff",
+        "coal",
+        "cole",
+        "cook",
+        "cooper",
+        "cross",
+        "crystal",
+        "curtain",
+        "dale",
+        "dawn",
+        "day",
+        "dean",
+        "drew",
+        "drum",
+        "duke",
+        "earl",
+        "eve",
+        "faith",
+        "farmer",
+        "field",
+        "fields",
+        "fisher",
+        "flint",
+        "flower",
+        "flowers",
+        "ford",
+        "forest",
+        "foster",
+        "fox",
+        "frank",
+        "frost",
+        "gale",
+        "garden",
+        "gardener",
+        "gene",
+        "ginger",
+        "glass",
+        "gold",
+        "good",
+        "grace",
+        "grant",
+        "gray",
+        "green",
+        "grey",
+        "guy",
+        "hall",
+        "hand",
+        "hardy",
+        "harmony",
+        "harry",
+        "hart",
+        "heart",
+        "heath",
+        "heather",
+        "hill",
+        "holiday",
+        "holly",
+        "hope",
+        "hunt",
+        "hunter",
+        "ivy",
+        "jack",
+        "jade",
+        "jasmine",
+        "jay",
+        "john",
+        "joy",
+        "judge",
+        "june",
+        "keen",
+        "king",
+        "knight",
+        "lake",
+        "lamb",
+        "lane",
+        "law",
+        "light",
+        "lily",
+        "little",
+        "long",
+        "lord",
+        "love",
+        "major",
+        "mark",
+        "marks",
+        "marsh",
+        "marshall",
+        "mason",
+        "max",
+        "may",
+        "mercy",
+        "miles",
+        "mill",
+        "miller",
+        "mills",
+        "moon",
+        "moore",
+        "moss",
+        "nick",
+        "noble",
+        "north",
+        "olive",
+        "page",
+        "paige",
+        "parker",
+        "park",
+        "parks",
+        "parson",
+        "pat",
+        "patience",
+        "pearl",
+        "penny",
+        "pepper",
+        "piper",
+        "pitch",
+        "pond",
+        "pool",
+        "poppy",
+        "porter",
+        "post",
+        "potter",
+        "pound",
+        "powers",
+        "price",
+        "prince",
+        "rain",
+        "ray",
+        "read",
+        "reed",
+        "rich",
+        "rivers",
+        "rob",
+        "robin",
+        "rock",
+        "rocky",
+        "rod",
+        "rose",
+        "rowan",
+        "ruby",
+        "rush",
+        "rusty",
+        "sage",
+        "sand",
+        "sandy",
+        "saw",
+        "sharp",
+        "shell",
+        "shepherd",
+        "short",
+        "singer",
+        "skip",
+        "sky",
+        "small",
+        "snow",
+        "sparks",
+        "spring",
+        "star",
+        "stark",
+        "stern",
+        "stone",
+        "storm",
+        "strong",
+        "summer",
+        "sun",
+        "tanner",
+        "taylor",
+        "terry",
+        "thorn",
+        "tower",
+        "town",
+        "trip",
+        "turner",
+        "victor",
+        "violet",
+        "wade",
+        "walker",
+        "wall",
+        "ward",
+        "waters",
+        "weaver",
+        "weeks",
+        "wells",
+        "west",
+        "wheeler",
+        "white",
+        "will",
+        "wills",
+        "winter",
+        "wise",
+        "wolf",
+        "wood",
+        "woods",
+        "work",
+        "young",
+    ]
+)
+_TITLES = re.compile(
+    r"\b(?:dr|prof|mr|mrs|ms|dipl|ing|phd|msc|bsc|herr|frau)\b\.?|\(.*?\)", re.IGNORECASE
+)
+_UNSEEN = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
+# What Unicode does not take apart into a letter and its accent.
+_LETTERS = str.maketrans(
+    {"ß": "ss", "ø": "o", "ł": "l", "ı": "i", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "’": "'"}
+)
+_MOST_TOKENS = 4
+_LEAST_WITH_UMLAUT = 5
+
+
+@lru_cache(maxsize=1 << 16)
+def _folded_sign(sign: str) -> str:
+    if sign in _UNSEEN:
+        return ""
+    small = unicodedata.normalize("NFKC", sign).casefold().translate(_LETTERS)
+    decomposed = unicodedata.normalize("NFKD", small)
+    return "".join(one for one in decomposed if not unicodedata.combining(one))
+
+
+def folded(text: str) -> tuple[str, Sequence[int]]:
+    """Give a text in small letters without accents, and the place of each letter in the text."""
+    if text.isascii():
+        return text.lower(), range(len(text) + 1)
+    signs: list[str] = []
+    places: list[int] = []
+    for place, sign in enumerate(text):
+        for one in _folded_sign(sign):
+            signs.append(one)
+            places.append(place)
+    return "".join(signs), [*places, len(text)]
+
+
+def fold(words: str) -> str:
+    """Give words in small letters without accents."""
+    return "".join(map(_folded_sign, words))
+
+
+def key_of_name(word: str) -> str:
+    """Give what spellings of a name have in common: muller of Müller, Mueller, and Muller."""
+    letters = fold(word).replace("'", "")
+    return re.sub("([aou])e", r"\1", letters) if len(letters) >= _LEAST_WITH_UMLAUT else letters
+
+
+def spelled(word: str, between: str = "") -> str:
+    """Write a pattern of a folded name in all spellings: o'?neill, mu(?:e)?ller."""
+    key = key_of_name(word)
+    has_umlauts = len(key) >= _LEAST_WITH_UMLAUT - 1
+    signs = []
+    for before, sign in zip(f" {key}", key, strict=False):
+        umlaut = f"(?:{between}e)?" if has_umlauts and sign in "aou" else ""
+        apostrophe = "'?" if sign in "dlo" and not before.isalpha() else ""
+        signs.append(f"{re.escape(sign)}{umlaut}{apostrophe}")
+    return between.join(signs)
+
+
+def tokens_of_name(name: str) -> list[str]:
+    """Split the name of a person, the family name last, without titles."""
+    name = _TITLES.sub(" ", name)
+    if "," in name:
+        family, _, first = name.partition(",")
+        name = f"{first} {family}"
+    return [token for token in re.split(r"[\s.]+", name.strip(" ,")) if token[:1].isalpha()]
+
+
+def tokens_of_id(name: str) -> list[str]:
+    """Split an id at everything that is not a letter, and where a capital follows a small letter."""
+    local = re.sub(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])", " ", name.partition("@")[0])
+    return re.findall(r"[^\W\d_]+(?:['’][^\W\d_]+)?", local)
+
+
+def person_in_id(name: str) -> list[str]:
+    """Give the name that an id holds, its tokens in unknown order; nothing where it holds none."""
+    tokens = tokens_of_id(name)
+    real = [one for one in tokens if one.lower() not in ROLES and (len(one) > 1 or len(tokens) > 1)]
+    is_name = 1 < len(real) <= _MOST_TOKENS and any(len(one) > 1 for one in real)
+    return real if is_name and len(real) == len(tokens) else []
+
+
+def is_generic(name: str) -> bool:
+    """Whether an id is a role with a number, or too short to be anybody's name."""
+    role = "|".join(ROLES)
+    pattern = rf"[a-z]?[-_ ]?\d+|(?:{role})[-_ ]?[a-z\d]{{0,3}}"
+    return len(name) <= 2 or bool(re.fullmatch(pattern, name, re.IGNORECASE))  # noqa: PLR2004
+
+
+def is_particle(token: str) -> bool:
+    """Whether a token is a word such as "van" or a role, and names nobody."""
+    return token in _PARTICLES or token in ROLES

@@ -34,37 +34,11 @@ _MADE = (
     "translated|polished|summari[sz]ed"
 )
 _NOBODY = frozenset(
-    [
-        "admin",
-        "all",
-        "app",
-        "appuser",
-        "codespace",
-        "default",
-        "ec2-user",
-        "example",
-        "guest",
-        "jovyan",
-        "me",
-        "name",
-        "node",
-        "pi",
-        "public",
-        "root",
-        "runner",
-        "shared",
-        "someone",
-        "student",
-        "ubuntu",
-        "user",
-        "username",
-        "users",
-        "vscode",
-        "work",
-        "xxx",
-        "you",
-        "your",
-    ]
+    (
+        "admin all app appuser codespace default ec2-user example guest jovyan me name node pi "
+        "public root runner shared someone student ubuntu user username users vscode work xxx you "
+        "your"
+    ).split()
 )
 _NO_AUTHOR = re.compile(
     r"(?:unknown|n/?a|none|anonymous|the|this|numpy|index|todo|name|of|is|for|monday|not|only|also)"

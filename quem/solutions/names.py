@@ -108,7 +108,7 @@ def tokens_of_name(name: str) -> list[str]:
 
 
 def tokens_of_id(name: str) -> list[str]:
-    """Split an id at everything that is not a letter, and where a capital follows a small letter."""
+    """Split an id where there is not a letter, and where a capital follows a small letter."""
     local = re.sub(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])", " ", name.partition("@")[0])
     return re.findall(r"[^\W\d_]+(?:['’][^\W\d_]+)?", local)
 

@@ -20,6 +20,7 @@ from quem.errors import QuemError
 from quem.solving.closing import close_solving
 from quem.store import subjects
 from quem.store.audit_log import audit_events
+from quem.store.outbox import awaiting_letter
 from quem.store.solving import (
     discard_solving_trial,
     set_solving,
@@ -96,11 +97,8 @@ def add() -> str | tuple[str, int]:
 def make_links() -> str:
     """Make links for all who never had one."""
     with site().store.write() as c:
-        links = [
-            (one, subjects.issue_subject_link(c, one, acting()))
-            for one in subjects.subjects_of(c, site().id)
-            if one.linked_at is None and one.forgotten_at is None
-        ]
+        new = _unlinked(c, subjects.subjects_of(c, site().id))
+        links = [(one, subjects.issue_subject_link(c, one, acting())) for one in new]
     return _shown_once(links)
 
 
@@ -174,6 +172,12 @@ def erase(key: int) -> Response:
     return _back("erased")
 
 
+def _unlinked(c: Connection, people: list[StoredSubject]) -> list[StoredSubject]:
+    """Give those who never had a link, and for whom no letter with one is queued."""
+    awaiting = awaiting_letter(c, site().id, "subject")
+    return [one for one in people if not (one.linked_at or one.is_gone or one.key in awaiting)]
+
+
 def _subject(c: Connection, key: int) -> StoredSubject:
     one = next((one for one in subjects.subjects_of(c, site().id) if one.key == key), None)
     if one is None or one.forgotten_at:
@@ -190,6 +194,7 @@ def _page(*, said: str = "", form: dict[str, str] | None = None, trouble: str = 
     with site().store.read() as c:
         state = solving_state(c, site().id)
         events = audit_events(c, site().id, _MOST_FLAGGED)
+        unlinked = _unlinked(c, [one["subject"] for one in people])
     spec = site().spec
     return dashboard_page(
         "solving.html",
@@ -198,7 +203,7 @@ def _page(*, said: str = "", form: dict[str, str] | None = None, trouble: str = 
         trouble=trouble,
         people=people,
         session_state=state,
-        unlinked=[one for one in people if not one["subject"].linked_at and not one["gone"]],
+        unlinked=unlinked,
         flagged=[event for event in events if event.what == "answer-names"],
         unsure=[one for one in people if one["again"] and one["again"] != one["experience"]],
         unit=spec.experience_unit,

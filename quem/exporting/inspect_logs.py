@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from quem.errors import FileError
 from quem.exporting.preferences import average_ranks
+from quem.importing.detection import files_in
 from quem.importing.inspect_logs import SAMPLE, find_logs, read_logs
 from quem.importing.naming import ids_of
 from quem.io.packages import Package
@@ -39,7 +40,7 @@ def scored_logs(
     epoch: int = 1,
 ) -> dict[str, bytes]:
     """Copy logs, with the average rank of each answer as the score ``quem``."""
-    logs = find_logs(path)
+    logs = find_logs(files_in(path))
     if not logs:
         raise FileError(
             path, "holds no log of Inspect AI; name the logs that the study was made of"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quem.errors import FileError, QuemError
+from quem.errors import FileError, Mistake, QuemError
 from quem.importing.answer_tables import is_table, read_answers, read_table
 from quem.importing.harness import find_harness, read_harness
 from quem.importing.inspect_logs import find_logs, read_logs
@@ -13,7 +15,6 @@ from quem.solutions.files import is_ignored, natural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from quem.importing.collected import Collected
 
@@ -32,7 +33,8 @@ def collect(
     """
     if not path.exists():
         raise FileError(path, "there is no such file or folder; check its name")
-    collected = _collected(path, layout, columns, epoch)
+    files = files_in(path)
+    collected = _collected(path, files, layout, columns, epoch)
     if collected.mistakes:
         raise QuemError(dict.fromkeys(collected.mistakes))
     if not any(not answer.missing for answer in collected.answers.values()):
@@ -40,15 +42,49 @@ def collect(
     return collected
 
 
+def files_in(root: Path) -> list[Path]:
+    """List the files of a folder at any depth, or one file; refuse links out of the folder."""
+    if root.is_file():
+        return [root]
+    files: list[Path] = []
+    mistakes: list[Mistake] = []
+    for place, folders, names in os.walk(root):
+        folders[:] = sorted(name for name in folders if not is_ignored(name))
+        kept = sorted(name for name in names if not is_ignored(name))
+        files += [Path(place, name) for name in kept]
+        for path in [Path(place, name) for name in (*folders, *kept)]:
+            if path.is_symlink() and not _stays(path, root):
+                message = "is a link out of the folder; put the file itself here"
+                mistakes.append(Mistake(str(path), message=message))
+    if mistakes:
+        raise QuemError(mistakes)
+    return files
+
+
+def _stays(link: Path, root: Path) -> bool:
+    """Whether a link leads to something in the folder that is not around itself."""
+    try:
+        target = link.resolve(strict=True)
+    except (OSError, RuntimeError):
+        return False
+    return target.is_relative_to(root.resolve()) and not link.parent.resolve().is_relative_to(
+        target
+    )
+
+
 def _collected(
-    path: Path, layout: Layout | None, columns: Sequence[tuple[str, str]], epoch: int
+    path: Path,
+    files: Sequence[Path],
+    layout: Layout | None,
+    columns: Sequence[tuple[str, str]],
+    epoch: int,
 ) -> Collected:
     if layout:
         return read_tree(path, layout)
     if not columns:
-        if logs := find_logs(path):
+        if logs := find_logs(files):
             return read_logs(logs, epoch=epoch)
-        if samples := find_harness(path):
+        if samples := find_harness(files):
             return read_harness(samples)
     if path.is_file():
         if not is_table(path):

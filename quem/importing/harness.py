@@ -11,6 +11,7 @@ from quem.importing.collected import Answer, Collected
 from quem.io.records import Record, read_records
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 _KEYS = {"doc_id", "doc", "arguments", "resps", "filtered_resps"}
@@ -18,9 +19,8 @@ _KEYS = {"doc_id", "doc", "arguments", "resps", "filtered_resps"}
 _NAME = re.compile(r"samples_(.+?)(?:_\d{4}-\d{2}-\d{2}T[\d.:-]+)?\.jsonl")
 
 
-def find_harness(path: Path) -> list[Path]:
-    """List the files of samples that a file is or a folder holds, at any depth."""
-    files = [path] if path.is_file() else sorted(path.rglob("samples_*.jsonl"))
+def find_harness(files: Sequence[Path]) -> list[Path]:
+    """Pick the files of samples out of some files."""
     return [file for file in files if _NAME.fullmatch(file.name) and _is_harness(file)]
 
 

@@ -12,7 +12,7 @@ from quem.importing.collected import Answer, Collected, Origin
 from quem.io.packages import Package
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 _THOUGHT = re.compile(r"<think>.*?</think>\s*", re.DOTALL)
@@ -21,11 +21,9 @@ SAMPLE = re.compile(r"(?:_journal/)?samples/.+\.json")
 _ROLES = ("system", "user")
 
 
-def find_logs(path: Path) -> list[Path]:
-    """List the logs that a file is or a folder holds, at any depth."""
-    if path.is_file():
-        return [path] if _is_log(path) else []
-    return sorted(file for file in path.rglob("*") if file.is_file() and _is_log(file))
+def find_logs(files: Sequence[Path]) -> list[Path]:
+    """Pick the logs out of some files."""
+    return [file for file in files if _is_log(file)]
 
 
 def _is_log(path: Path) -> bool:

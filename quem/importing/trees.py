@@ -35,18 +35,18 @@ class _Entry:
 
 def read_tree(root: Path, layout: Layout | None = None) -> Collected:
     """Read a folder with two levels of names."""
-    folders, files = _listed(root, root)
+    folders, files = _listed(root)
     if not folders:
         raise FileError(
             root,
             ("holds files only; put those of each solver, or those of each problem, into a folder"),
         )
     texts = _statement_folder(folders)
-    levels = {folder.name: _entries(folder, root) for folder in folders if folder != texts}
+    levels = {folder.name: _entries(folder) for folder in folders if folder != texts}
     layout = layout or _layout(root, levels)
     collected = Collected(f"a folder of files, {layout}")
     if texts:
-        for file in _listed(texts, root)[1]:
+        for file in _listed(texts)[1]:
             _add_statement(collected, file.stem, file)
     for file in files:
         _read_beside(collected, file, levels, layout)
@@ -57,7 +57,7 @@ def read_tree(root: Path, layout: Layout | None = None) -> Collected:
             if layout == "problem/solver" and _STATEMENT.fullmatch(entry.path.name):
                 _add_statement(collected, problem, entry.path)
             else:
-                _add_solution(collected, root, problem, solver, entry.path)
+                _add_solution(collected, problem, solver, entry.path)
     for problem in [name for name, p in collected.problems.items() if not _solved(collected, name)]:
         collected.left_out["statements of problems without a solution"] += 1
         del collected.problems[problem]
@@ -68,18 +68,13 @@ def _solved(collected: Collected, problem: str) -> bool:
     return any(name == problem for name, _ in collected.answers)
 
 
-def _listed(folder: Path, root: Path) -> tuple[list[Path], list[Path]]:
+def _listed(folder: Path) -> tuple[list[Path], list[Path]]:
     """The folders and the files in a folder, without what editors and systems put there."""
     try:
         entries = [path for path in folder.iterdir() if not is_ignored(path.name)]
     except OSError as error:
         raise FileError(folder, f"cannot be read: {error.strerror or error}") from None
     entries.sort(key=lambda path: natural(path.name))
-    for path in entries:
-        if path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
-            raise QuemError(
-                Mistake(str(path), message="is a link out of the folder; put the file itself here")
-            )
     return [p for p in entries if p.is_dir()], [p for p in entries if not p.is_dir()]
 
 
@@ -89,8 +84,8 @@ def _statement_folder(folders: list[Path]) -> Path | None:
     return matches[0] if len(folders) > 1 and len(matches) == 1 else None
 
 
-def _entries(folder: Path, root: Path) -> list[_Entry]:
-    folders, files = _listed(folder, root)
+def _entries(folder: Path) -> list[_Entry]:
+    folders, files = _listed(folder)
     entries = [_Entry(path, path.name) for path in folders]
     # `gpt-4.1.md` and `gpt-4.1` are of one solver; `plan.v2` has no ending.
     return entries + [_Entry(path, path.stem or path.name) for path in files]
@@ -153,9 +148,9 @@ def _add_statement(collected: Collected, problem: str, file: Path) -> None:
     known.statement = known.statement or text.strip()
 
 
-def _add_solution(collected: Collected, root: Path, problem: str, solver: str, path: Path) -> None:
+def _add_solution(collected: Collected, problem: str, solver: str, path: Path) -> None:
     files = []
-    for file, inner in _files(path, root):
+    for file, inner in _files(path):
         if inner and _STATEMENT.fullmatch(inner):
             _add_statement(collected, problem, file)
             continue
@@ -173,11 +168,11 @@ def _add_solution(collected: Collected, root: Path, problem: str, solver: str, p
     collected.add(problem, solver, Answer(place, files=tuple(files), missing=missing))
 
 
-def _files(path: Path, root: Path, inner: str = "") -> Iterator[tuple[Path, str]]:
+def _files(path: Path, inner: str = "") -> Iterator[tuple[Path, str]]:
     """Each file of a solution, and its path inside it; empty for a single file."""
     if not path.is_dir():
         yield path, inner
         return
-    folders, files = _listed(path, root)
+    folders, files = _listed(path)
     for entry in sorted([*folders, *files], key=lambda one: natural(one.name)):
-        yield from _files(entry, root, f"{inner}/{entry.name}".lstrip("/"))
+        yield from _files(entry, f"{inner}/{entry.name}".lstrip("/"))

@@ -12,9 +12,9 @@ import tempfile
 from collections import deque
 from dataclasses import dataclass
 from http import HTTPStatus
-from threading import Lock
+from threading import Lock, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 from quem.errors import Mistake, QuemError
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from quem.study.machines import Machine
 
 _MOST_BYTES = 4_000_000
+_PIECE = 65_536
 _SHOWN = 200
 _RETRIES = 5
 _MINUTE = 60.0
@@ -133,13 +134,15 @@ class Command:
         return request.document(whole=False)
 
     def ask(self, request: Request) -> Reply:
-        """Start it, and wait until it ends."""
-        body = canonical(request.document())
-        with tempfile.TemporaryDirectory() as folder:
+        """Start it, and wait until it ends; one that writes too much or too long is ended."""
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as body:
+            body.write(canonical(request.document()))
+            body.seek(0)
             try:
                 process = subprocess.Popen(  # noqa: S603  what the study file names
                     self._argv,
-                    stdin=subprocess.PIPE,
+                    bufsize=0,
+                    stdin=body,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
                     cwd=folder,
@@ -151,14 +154,11 @@ class Command:
                 ) from None
             with process:
                 try:
-                    out, notes = process.communicate(body, timeout=self._machine.timeout)
-                except subprocess.TimeoutExpired:
-                    _end(process)
-                    raise CallError(_late(self._machine)) from None
+                    out, notes = self._written_by(process)
                 except BaseException:
                     _end(process)
                     raise
-        text = notes[-_MOST_BYTES:].decode("utf-8", "replace")
+        text = notes.decode("utf-8", "replace")
         if process.returncode:
             last = text.strip().rpartition("\n")[2][:_SHOWN]
             raise CallError(
@@ -166,12 +166,45 @@ class Command:
                     ": "
                 )
             )
-        if len(out) > _MOST_BYTES:
-            raise CallError(_long(), again=False)
         return Reply(out.decode("utf-8", "replace"), notes=text)
+
+    def _written_by(self, process: subprocess.Popen[bytes]) -> tuple[bytearray, bytearray]:
+        """Read the answer of a program, and the end of its notes, in pieces."""
+        out, notes = bytearray(), bytearray()
+        readers = [
+            Thread(target=_read_first, args=(process.stdout, out), daemon=True),
+            Thread(target=_read_last, args=(process.stderr, notes), daemon=True),
+        ]
+        for reader in readers:
+            reader.start()
+        end = monotonic() + self._machine.timeout
+        for reader in readers:
+            reader.join(max(0.0, end - monotonic()))
+            if len(out) > _MOST_BYTES:
+                raise CallError(_long(), again=False)
+            if reader.is_alive():
+                raise CallError(_late(self._machine))
+        try:
+            process.wait(max(0.0, end - monotonic()))
+        except subprocess.TimeoutExpired:
+            raise CallError(_late(self._machine)) from None
+        return out, notes
 
     def close(self) -> None:
         """Nothing stays open."""
+
+
+def _read_first(stream: IO[bytes], kept: bytearray) -> None:
+    """Read until the end, or more than an answer may hold."""
+    while len(kept) <= _MOST_BYTES and (piece := stream.read(_PIECE)):
+        kept += piece
+
+
+def _read_last(stream: IO[bytes], kept: bytearray) -> None:
+    """Read until the end, and keep as much as an answer may hold."""
+    while piece := stream.read(_PIECE):
+        kept += piece
+        del kept[:-_MOST_BYTES]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

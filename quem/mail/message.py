@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from email.errors import MessageError
+from email.header import Header
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
@@ -13,6 +15,7 @@ from urllib.parse import quote
 
 from quem.errors import QuemError
 from quem.store.models import now
+from quem.study.addresses import Addressee
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +23,11 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.store.outbox import StoredLetter
-    from quem.study.addresses import Addressee
+
+# Headers leave as they are written here. Folding them anew would decode encoded words in them,
+# with whatever those hold, and write that out.
+_POLICY = SMTP.clone(refold_source="none")
+_PLAIN = re.compile(r"(?=.{0,60}$)[A-Za-z0-9'-]+( [A-Za-z0-9'-]+)*")
 
 
 def _nothing(_: Connection) -> None:
@@ -43,29 +50,46 @@ class Letter:
 def receiver_of(to: Addressee) -> Address:
     """Give name and address as a header takes them."""
     try:
-        return Address(to.name, addr_spec=to.email)
+        receiver = Address(to.name, addr_spec=to.email)
     except (ValueError, IndexError, MessageError):
-        raise QuemError("the name or the email address can be in no letter; correct it") from None
+        receiver = None
+    # Encoded words in an address would be decoded, and give another one.
+    if receiver is None or receiver.addr_spec != to.email or not to.email.isascii():
+        raise QuemError("the name or the email address can be in no letter; correct it")
+    return receiver
 
 
 def message_of(stored: StoredLetter, letter: Letter, sender: Address) -> EmailMessage:
     """Compose a message; the id is always the same for a letter of the outbox."""
-    message = EmailMessage(policy=SMTP)
-    try:
-        message["From"] = sender
-        message["To"] = receiver_of(letter.to)
-        message["Subject"] = letter.subject
-        if letter.reply_to:
-            message["Reply-To"] = Address(addr_spec=letter.reply_to)
-    except (ValueError, IndexError, MessageError):
-        raise QuemError(
-            "the subject or the organizer's address can be in no letter; correct it"
-        ) from None
-    message["Date"] = format_datetime(now())
-    message["Message-ID"] = f"<{stored.message_id}@{sender.domain}>"
-    message["Auto-Submitted"] = "auto-generated"
+    message = EmailMessage(policy=_POLICY)
+    asked = letter.reply_to or sender.addr_spec
+    headers = {
+        "From": _mailbox(sender, "From"),
+        "To": _mailbox(receiver_of(letter.to), "To"),
+        "Subject": _encoded(letter.subject, "Subject"),
+        "Reply-To": letter.reply_to and receiver_of(Addressee(letter.reply_to)).addr_spec,
+        "Date": format_datetime(now()),
+        "Message-ID": f"<{stored.message_id}@{sender.domain}>",
+        "Auto-Submitted": "auto-generated",
+    }
     if stored.kind == "remind":
-        asked = letter.reply_to or sender.addr_spec
-        message["List-Unsubscribe"] = f"<mailto:{quote(asked, safe='@')}?subject=No%20reminders>"
+        mail = f"mailto:{quote(asked, safe='@')}?subject=No%20reminders"
+        headers["List-Unsubscribe"] = f"<{mail}>"
+    for name, value in headers.items():
+        if value:
+            message.set_raw(name, value)
     message.set_content(letter.text, charset="utf-8", cte="quoted-printable")
     return message
+
+
+def _mailbox(address: Address, header: str) -> str:
+    name = _encoded(address.display_name, header)
+    return f"{name} <{address.addr_spec}>" if name else address.addr_spec
+
+
+def _encoded(text: str, header: str) -> str:
+    """Write a text as a header takes it; all but short plain words as encoded words."""
+    line = " ".join(text.splitlines())
+    if _PLAIN.fullmatch(line):
+        return line
+    return Header(line, "utf-8", header_name=header).encode()

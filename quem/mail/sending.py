@@ -106,7 +106,7 @@ class Sender:
 
     def _send(self, server: MailServer, taken: _Taken, counts: Counter[str]) -> None:
         try:
-            outcome = server.send(taken.message)
+            outcome = server.send(taken.message, taken.letter.to.email)
         except MailServerError:
             with self._store.write(_PATIENCE) as c:
                 taken.letter.undo(c)

@@ -179,12 +179,11 @@ class MailServer:
             self._smtp.close()
         self._smtp = None
 
-    def send(self, message: EmailMessage) -> Outcome:
-        """Hand a letter over, after `ready`."""
+    def send(self, message: EmailMessage, receiver: str) -> Outcome:
+        """Hand a letter over to an address, after `ready`."""
         smtp = self._smtp
         if smtp is None:
             return Outcome("retry", "not connected")
-        receiver = message["To"].addresses[0].addr_spec
         handed_over = False
         try:
             smtp.ehlo_or_helo_if_needed()

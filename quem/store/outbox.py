@@ -69,7 +69,7 @@ def letters_of(
     return [StoredLetter(*row) for row in c.execute(mine.order_by(MailRow.key))]
 
 
-def awaiting_letter(c: Connection, study_id: str, role: Role) -> set[int]:
+def awaiting_letter(c: Connection, study_id: str, role: Role | Literal["organizer"]) -> set[int]:
     """Give the keys of those whose link comes with a letter that is still to be sent."""
     unsent = (
         MailRow.study_id == study_id,

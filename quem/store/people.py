@@ -12,6 +12,7 @@ from quem.store.organizers import (
     revoke_organizer_link,
     sync_organizers,
 )
+from quem.store.outbox import awaiting_letter
 from quem.store.studies import person_named
 from quem.store.subjects import issue_subject_link, revoke_subject_link, subjects_of, sync_subjects
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from quem.store.judges import StoredJudge
     from quem.store.organizers import StoredOrganizer
+    from quem.store.outbox import Role
     from quem.store.subjects import StoredSubject
     from quem.study.relevance import JudgedSpec
 
@@ -34,7 +36,7 @@ _ACTOR = "shell"
 
 @dataclass(frozen=True)
 class _Role:
-    noun: str
+    noun: Role | Literal["organizer"]
     path: str  # that a link begins with
     everybody: Callable[[Connection, str], list[Any]]
     sync: Callable[[Connection, JudgedSpec], None]
@@ -93,12 +95,16 @@ def link_table(
 ) -> list[LinkRow]:
     """Give id, name, link, and state of everybody of a role, with the links that are made now.
 
-    Whoever never had a link gets one, except where it comes by mail; so does everybody in `again`.
+    Whoever never had a link gets one, except where it comes by mail, or a letter with it is
+    queued already; so does everybody in `again`.
     """
     mine = _ROLES[role]
     people = mine.everybody(c, study_id)
     named = {person_named(people, one, mine.noun).key for one in again}
-    states = {one.key: _state(one, by_mail) for one in people}
+    awaiting = awaiting_letter(c, study_id, mine.noun)
+    states = {
+        one.key: _state(one, is_by_mail=one.id in by_mail or one.key in awaiting) for one in people
+    }
     new = [one for one in people if one.key in named or states[one.key] == NEW_LINK]
     tokens = dict(zip((one.key for one in new), mine.issue(c, study_id, new), strict=True))
     return [
@@ -109,11 +115,11 @@ def link_table(
     ]
 
 
-def _state(one: StoredJudge | StoredSubject | StoredOrganizer, by_mail: Collection[str]) -> str:
+def _state(one: StoredJudge | StoredSubject | StoredOrganizer, *, is_by_mail: bool) -> str:
     if getattr(one, "forgotten_at", None):
         return "erased"
     if getattr(one, "withdrawn_at", None):
         return "withdrawn"
     if one.linked_at is one.revoked_at is None:
-        return "not invited yet: see --mail, or the dashboard" if one.id in by_mail else NEW_LINK
+        return "not invited yet: see --mail, or the dashboard" if is_by_mail else NEW_LINK
     return "has a link" if one.has_link else "revoked"

@@ -22,6 +22,7 @@ from quem.store.models import (
     insert_new,
     now,
 )
+from quem.store.outbox import forget_letters
 from quem.store.studies import digest_of, ended_link, new_link, person_named, session_of
 from quem.study.subjects import id_trouble
 
@@ -215,6 +216,7 @@ def erase_subject(c: Connection, subject: StoredSubject, actor: str) -> list[tup
     id_hash = _hash(subject.study_id, subject.id)
     c.execute(insert_new(c, ErasedJudgeRow).values(study_id=subject.study_id, id_hash=id_hash))
     _set(c, subject, id=f"erased-{count + 1}", name="", forgotten_at=now(), **ended_link())
+    forget_letters(c, subject.study_id, "subject", subject.key)
     record(c, subject.study_id, actor, "subject-erased", subject=subject.key)
     return _delete_work(c, subject)
 

@@ -19,7 +19,7 @@ from quem.importing.naming import ids_of
 from quem.solutions import find_solutions
 from quem.solutions.files import is_ignored
 from quem.study.reading import draft_study, read_study
-from tests.importing.made import sample, write_eval, write_harness, write_tree
+from tests.importing.made import sample, write_eval, write_harness, write_long, write_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -232,12 +232,41 @@ def test_all_errors_of_a_folder_come_in_one_round(tmp_path: Path) -> None:
     assert "notes.md: is empty" in message
 
 
-def test_a_link_out_of_the_folder(tmp_path: Path) -> None:
-    """It is refused: nobody's other files become a solution."""
+@pytest.mark.parametrize(
+    "name",
+    ["a/task-1/more.md", "a/task-5", "table.csv", "lines.jsonl", "samples_qa.jsonl", "run.eval"],
+)
+def test_a_link_out_of_the_folder(tmp_path: Path, name: str) -> None:
+    """It is refused by its name: nobody's other files become a solution."""
+    source, secret = tmp_path / "work", tmp_path / "secret"
+    write_tree(secret, ["a", "b"], TASKS)
+    write_long(secret / "lines.jsonl", 3, 2)
+    (secret / "table.csv").write_text("problem,solver,answer\np,a,x\np,b,y\n")
+    write_harness(secret / "model/samples_qa.jsonl", 3, ("none",))
+    write_eval(secret / "run.eval", "org/m", [sample(1, 1, "An answer.")])
+    if name.startswith("a/"):
+        write_tree(source, ["a", "b"], TASKS)
+        target = secret / "a/task-1"
+        target = target / "plan.md" if name.endswith(".md") else target
+    else:
+        source.mkdir()
+        target = secret / ("model" if name.startswith("samples") else "") / name
+    assert target.exists()
+    (source / name).symlink_to(target)
+    assert f"{source / name}: is a link out of the folder" in refusal(tmp_path / "study", source)
+    (source / name).unlink()
+    (source / name).symlink_to(source / name)
+    assert f"{source / name}: is a link" in refusal(tmp_path / "study", source)
+
+
+def test_a_link_inside_the_folder(tmp_path: Path) -> None:
+    """It is followed; one to a folder around it is refused."""
     source = write_tree(tmp_path / "work", ["a", "b"], TASKS)
-    (tmp_path / "secret.md").write_text("secret\n")
-    (source / "a/task-1/more.md").symlink_to(tmp_path / "secret.md")
-    assert "is a link out of the folder" in refusal(tmp_path / "study", source)
+    (source / "a/task-5").symlink_to(source / "a/task-1")
+    (source / ".cache").symlink_to(tmp_path)
+    assert made(tmp_path / "study", source) == (5, 2, 9)
+    (source / "a/task-6").symlink_to(source / "a")
+    assert "a/task-6: is a link" in refusal(tmp_path / "other", source)
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import sys
 import time
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
@@ -203,6 +204,11 @@ if __name__ == "__main__":
         time.sleep(60)
     if KIND == "fails":
         sys.exit("no such model")
+    if KIND == "huge":
+        for _ in range(500):
+            sys.stderr.write("note " * 20_000)
+            sys.stdout.write("x" * 1_000_000)
+        Path(sys.argv[2]).touch()
     TEXTS = [
         (one["letter"], "\n".join(part.get("text", "") for part in one["parts"]))
         for one in REQUEST["solutions"]

@@ -280,6 +280,25 @@ def test_commands_that_give_no_answer(
     assert (code, "no-such-program cannot be started" in said) == (1, True)
 
 
+def test_a_command_that_answers_500_mb_is_ended(tmp_path: Path) -> None:
+    """It is read in pieces, up to 4 MB; the message names the judge."""
+    written = tmp_path / "written"
+    command = json.dumps([sys.executable, str(FAKES), "huge", str(written)])
+    path = write_study(tmp_path, f"command: {command}, concurrency: 1")
+    with subprocess.Popen(
+        [sys.executable, "-m", "quem", "judge", str(path)], stderr=subprocess.PIPE
+    ) as process:
+        assert process.stderr is not None
+        said = process.stderr.read().decode()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 1
+    assert said.count("the answer is longer than 4 MB") == 1
+    assert used.ru_maxrss < 300_000
+    assert not written.exists()
+    assert read_runs(path, "fakes", "M1") == []
+
+
 def test_limits_stop_between_calls(tmp_path: Path) -> None:
     """Nothing counts before all calls are made; later commands go on."""
     path = command_study(tmp_path, "usage")

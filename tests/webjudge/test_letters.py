@@ -8,8 +8,10 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
+from click.testing import CliRunner
 from sqlalchemy import update
 
+from quem.cli import main
 from quem.store.audit_log import audit_events
 from quem.store.judges import decline, judge_named, judges_of
 from quem.store.models import JudgeRow, MailRow, now
@@ -255,5 +257,61 @@ def test_people_who_solve_are_invited_before_judges(tmp_path: Path, host: MailHo
     with site.store.write() as c:
         set_solving(c, site.id, "closed", "shell")
     assert "Send 1 invitation" in words(client, "/dashboard/judges/invitations")
+    app.extensions[POST].stop()
+    site.store.close()
+
+
+def test_people_whose_invitation_is_queued_get_no_other_link(
+    tmp_path: Path, host: MailHost
+) -> None:
+    """Not from "Create links", and not from `quem links`; erasing takes the letter back."""
+    study = write_solving_study(tmp_path, people=("S1", "S2"))
+    rows = ["id,email,role", "S1,s1@example.org,subject"]
+    (tmp_path / "people.csv").write_text("\n".join([*rows, ""]))
+    host.answer = lambda _: "450 4.2.0 Zelda has moved"
+    site = open_site(study)
+    app = create_app(site, url=URL)
+    client = enter_dashboard(app, site)
+    assert "Create 2 links" in words(client, "/dashboard/solving")
+    assert client.post("/dashboard/mail/subject/invitations").status_code == 303
+    wait_for(app)
+    page = words(client, "/dashboard/solving")
+    assert "Zelda has moved" in page
+    assert "Create 1 link" in page
+    made = client.post("/dashboard/solving/links").get_data(as_text=True)
+    assert 'data-id="S2"' in made
+    assert 'data-id="S1"' not in made
+    out = tmp_path / "links.csv"
+    run = CliRunner().invoke(main, ["links", "people", str(study), "--out", str(out)])
+    assert run.exit_code == 0, run.output
+    assert "/p/" not in out.read_text()
+    with site.store.read() as c:
+        key = subject_named(c, site.id, "S1").key
+    answer = client.post(f"/dashboard/solving/{key}/erase", data={"word": "S1"})
+    assert answer.status_code == 303
+    with site.store.read() as c:
+        assert not letters_of(c, site.id, "subject")
+    app.extensions[POST].stop()
+    site.store.close()
+
+
+def test_erasing_deletes_what_a_mail_server_answered(tmp_path: Path, host: MailHost) -> None:
+    """Of people who solve as of judges; that a letter failed stays."""
+    study = write_solving_study(tmp_path, people=("S1",))
+    (tmp_path / "people.csv").write_text("id,email,role\nS1,s1@example.org,subject\n")
+    host.answer = lambda _: "550 Zelda has moved"
+    site = open_site(study)
+    app = create_app(site, url=URL)
+    client = enter_dashboard(app, site)
+    client.post("/dashboard/mail/subject/invitations")
+    wait_for(app)
+    assert "Zelda has moved" in words(client, "/dashboard/solving")
+    with site.store.read() as c:
+        key = subject_named(c, site.id, "S1").key
+    client.post(f"/dashboard/solving/{key}/erase", data={"word": "S1"})
+    with site.store.read() as c:
+        assert [(one.state, one.error) for one in letters_of(c, site.id, "subject")] == [
+            ("failed", "")
+        ]
     app.extensions[POST].stop()
     site.store.close()

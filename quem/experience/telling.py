@@ -10,6 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import stdtrit
 from scipy.stats import rankdata
 
 if TYPE_CHECKING:
@@ -234,7 +235,10 @@ def _share(
     replicates = replicates[~np.isnan(replicates)]
     if not len(replicates) or math.isnan(value):
         return nothing
-    low, high = np.quantile(replicates, [0.025, 0.975])
+    # Percentiles of few judges are too narrow: they exclude chance in 8% instead of 2.5%.
+    n = len(table)
+    half = stdtrit(n - 1, 0.975) * replicates.std() * math.sqrt(n / (n - 1))
+    low, high = max(value - half, -1.0 if index else 0.0), min(value + half, 1.0)
     return Share(len(guesses), value, (float(low), float(high)))
 
 
@@ -271,7 +275,7 @@ def style_match(
     if n_problems < _FEWEST_PROBLEMS or not long:
         return StyleMatch(**(found | unknown))
     rng = np.random.default_rng(seed)
-    alike = _alike([row[2] for row in rows], problem)
+    alike = likeness([row[2] for row in rows], problem)
     if k >= _FEWEST_SOLVERS:
         unknown |= _same_author(alike, problem, author, rng)
     if 0 < m < k and found["least_p"] <= SIGNIFICANT and len(rows) >= _FEWEST_TEXTS:
@@ -291,7 +295,7 @@ def style_match(
     return StyleMatch(**(found | unknown))
 
 
-def _alike(texts: Sequence[str], problem: NDArray[np.int64]) -> Floats:
+def likeness(texts: Sequence[str], problem: NDArray[np.int64]) -> Floats:
     """How alike texts on different problems are, by 3-grams of letters and by form.
 
     What all texts on a problem share says nothing, so each problem's mean is taken off.

@@ -229,6 +229,20 @@ def read_as_judge(file: SolutionFile, files: Sequence[SolutionFile]) -> str:
     return unescape("\n".join([words, *VALUE.findall(html)]))
 
 
+def text_of(solution: Solution) -> str:
+    """Give what judges read of a solution, without what cannot be shown."""
+    texts = []
+    for file in solution.files:
+        try:
+            if file.kind in ("pdf", "office"):
+                texts += [page.text for page in pages_of(file)]
+            elif file.kind != "image":
+                texts.append(read_as_judge(file, solution.files))
+        except QuemError as error:
+            _log.warning("a file of the study cannot be shown: %s", error)
+    return "\n".join(texts)
+
+
 def sheet_texts(file: SolutionFile) -> Iterator[tuple[str, str]]:
     """Give the name of each sheet of a workbook that judges see, and its text with the name."""
     for table in read_office(file).tables:

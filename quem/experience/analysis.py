@@ -46,6 +46,7 @@ from quem.experience.skill import (
     refusal,
 )
 from quem.experience.standard_errors import standard_errors
+from quem.experience.telling import blinding_of
 from quem.experience.times import solving_times
 from quem.experience.virtual_placement import place_on_panel
 from quem.rankings import PrintedAverages, Rankings
@@ -243,6 +244,9 @@ def _findings(
         else None,
         recognized=leave_out_recognized(cells, alone, function.form, by_experts, settings)
         if cells
+        else None,
+        blinding=blinding_of(study.data, study.declared.solvers, seed=seed)
+        if cells and isinstance(study.data, Rankings)
         else None,
         retest=retest_agreement(study.data, study.declared)
         if isinstance(study.data, Rankings)

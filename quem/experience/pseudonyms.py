@@ -286,6 +286,13 @@ def _rankings(data: Rankings, new: Pseudonyms) -> Rankings:
         )
         for one in data.answers
     )
+    if (blinding := data.blinding) is not None:
+        guesses = (
+            replace(one, judge=new.id(one.judge), solver=new.id(one.solver))
+            for one in blinding.guesses
+        )
+        texts = {problem: _keys(by, new) for problem, by in blinding.texts.items()}
+        blinding = replace(blinding, guesses=tuple(guesses), texts=texts)
     renamed = replace(
         data,
         judges=judges,
@@ -295,6 +302,7 @@ def _rankings(data: Rankings, new: Pseudonyms) -> Rankings:
         **columns,
         placements=tuple(sorted(placements, key=lambda one: place.get(one.judge, -1))),
         answers=tuple(sorted(answers, key=lambda one: place.get(one.judge, -1))),
+        blinding=blinding,
     )
     first = list(occasion_warnings(renamed))
     return replace(renamed, warnings=(*_warnings(data.warnings, new), *first))

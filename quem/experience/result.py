@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from quem.experience.significance import AnovaRow, PermutationTest
     from quem.experience.skill import FormFit, Gate, SkillFunction
     from quem.experience.standard_errors import WorthErrors
+    from quem.experience.telling import Blinding
     from quem.experience.times import SolvingTimes
     from quem.experience.virtual_placement import PanelPlacement
     from quem.seal import Seal
@@ -68,6 +69,8 @@ class ExperienceFindings:
         How each judge goes with the others; empty where `agreement` is None, and for one judge.
     recognized : Recognized or None
         The estimates without the authors whom judges recognized; None where there are none.
+    blinding : Blinding or None
+        What is known of whether judges could tell who made the solutions; None without rankings.
     retest : Retest or None
         The agreement of the judges with themselves; None where no group was repeated.
     pooled : ExpectedRanks or None
@@ -112,6 +115,7 @@ class ExperienceFindings:
     bootstrap: Bootstrap | None
     judge_fits: tuple[JudgeFit, ...] = ()
     recognized: Recognized | None = None
+    blinding: Blinding | None = None
     retest: Retest | None = None
     pooled: ExpectedRanks | None = None
     worth_errors: WorthErrors | None = None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from quem.rankings.table import Rankings
     from quem.store.audit_log import AuditEvent
+    from quem.store.blindness import RecordedBlinding
     from quem.store.engine import Store
     from quem.store.exporting import SubmittedRanking
     from quem.store.judges import StoredJudge
@@ -69,12 +70,14 @@ class Submitted:
     rankings: list[SubmittedRanking]
     people: list[StoredJudge]  # its judges
     warnings: list[StudyWarning]  # what bears upon how far the rankings can be trusted
+    blinding: RecordedBlinding
 
 
 def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
     """Read each ballot's last submitted ranking."""
     from quem.store import studies
     from quem.store.audit_log import noteworthy
+    from quem.store.blindness import recorded_blinding
     from quem.store.exporting import shown_digests, submitted_rankings
     from quem.store.judges import judges_of
     from quem.store.reviewing import answered_changes
@@ -103,6 +106,7 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
         shown = shown_digests(c, study_id)
         answered = answered_changes(c, study_id)
         noted = noteworthy(c, study_id)
+        blinding = recorded_blinding(c, study_id, len(shown))
     if not any(one.state.ranks() for one in rankings):
         raise QuemError(
             Mistake(
@@ -117,7 +121,7 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
     if status.state != "closed":
         message = "the judging session is not closed; its rankings are not final"
         warnings.append(StudyWarning("session-open", message))
-    return Submitted(rankings, people, warnings)
+    return Submitted(rankings, people, warnings, replace(blinding, texts=_texts(file, shown)))
 
 
 def read_stored(
@@ -147,7 +151,8 @@ def read_stored(
     )
     read, mistakes = assemble([table], replace(file.declared, judges=judges))
     answers = tuple(answers_to_questions(rankings, people))
-    return replace(read, placements=_placements(rankings), answers=answers), mistakes
+    session_only = {"placements": _placements(rankings), "blinding": session.blinding}
+    return replace(read, **session_only, answers=answers), mistakes
 
 
 def _placements(rankings: list[SubmittedRanking]) -> tuple[Placement, ...]:
@@ -162,6 +167,19 @@ def _placements(rankings: list[SubmittedRanking]) -> tuple[Placement, ...]:
         for one in rankings
     )
     return placements if any(one.is_known for one in placements) else ()
+
+
+def _texts(file: StudyFile, shown: dict[tuple[str, str], set[str]]) -> dict[str, dict[str, str]]:
+    """Give the text of each solution that is still what judges saw."""
+    from quem.blinding.rendering import text_of
+    from quem.solutions import find_solutions, is_unchanged
+
+    texts: dict[str, dict[str, str]] = {}
+    for solution in find_solutions(file, complete=False)[0]:
+        problem, solver = solution.problem, solution.solver
+        if any(is_unchanged(solution, digest) for digest in shown.get((problem, solver), ())):
+            texts.setdefault(problem, {})[solver] = text_of(solution)
+    return texts
 
 
 def _still_there(
@@ -201,7 +219,7 @@ def _event_warnings(events: Sequence[AuditEvent]) -> list[StudyWarning]:
     if revealed := first.get("revealed"):
         message = (
             f"rankings were revealed {_when(revealed)}, before the study was closed; whoever saw "
-            "them was no longer blind, so say so with the results"
+            "them may have influenced judges, so say so with the results"
         )
         warnings.append(StudyWarning("rankings-revealed", message))
     if reopened := first.get("open"):

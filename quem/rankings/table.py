@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.store.answers import Answer
+    from quem.store.blindness import RecordedBlinding
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class Rankings:
     placements: tuple[Placement, ...] = ()
     # What the judges of a judging session answered to the study's own questions.
     answers: tuple[Answer, ...] = ()
+    # What a judging session recorded of its blinding; None for rankings from a file.
+    blinding: RecordedBlinding | None = None
 
     def __post_init__(self) -> None:
         """Mark nobody as recognized where nothing is said; that takes no memory."""

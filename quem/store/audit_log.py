@@ -46,6 +46,7 @@ class Stamp:
     state: str
     submitted: int  # the key of the last submitted revision; 0 where there is none
     noted: int  # how many events there are that results mention
+    guessed: int  # the key of the last guess at who made a solution; 0 where there is none
 
 
 def last_key(c: Connection, study_id: str, what: str) -> int:
@@ -142,4 +143,5 @@ def stamp_of(c: Connection, study_id: str, state: str) -> Stamp:
         .join(JudgeRow, JudgeRow.key == BallotRow.judge_key)
         .where(mine, RevisionRow.kind == "submit")
     ).scalar()
-    return Stamp(tuple(judges), state, last or 0, len(noteworthy(c, study_id)))
+    noted, guessed = len(noteworthy(c, study_id)), last_key(c, study_id, "maker-guessed")
+    return Stamp(tuple(judges), state, last or 0, noted, guessed)

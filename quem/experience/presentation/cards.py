@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from scipy.special import stdtrit
 
+from quem.experience.presentation.blinding import blinding_said
 from quem.experience.presentation.summary import amounts
 from quem.experience.presentation.verdict import best_first, is_wide, short_value
 from quem.experience.skill import FEWEST_SUBJECTS, SIGNIFICANT
@@ -155,7 +156,7 @@ def before_quoting(findings: ExperienceFindings) -> list[Check]:
         checks += _without_years(findings)
     text = "Other judges, or another kind of problem, can give another answer."
     checks.append(Check("warn", "Holds for these judges and problems", text))
-    return [*checks, *_blindness(findings)]
+    return [*checks, *([Check(*said)] if (said := blinding_said(findings)) else [])]
 
 
 def _range(findings: ExperienceFindings) -> Iterator[Check]:
@@ -252,16 +253,3 @@ def _without_years(findings: ExperienceFindings) -> Iterator[Check]:
             "yardstick, such as an examination grade."
         )
     yield Check("warn", "What to do", text)
-
-
-def _blindness(findings: ExperienceFindings) -> Iterator[Check]:
-    if findings.recognized is not None:
-        of, all_ = findings.recognized.n_ranks, findings.recognized.of_ranks
-        text = f"{of:,} of {all_:,} ranks are of a solution whose author the judge recognized."
-        yield Check("warn", "Not all ranks are blind", text)
-    elif findings.study.spec.rankings.source == "store":
-        text = "Judges saw letters only; nobody recognized an author."
-        yield Check("good", "Blind", text)
-    elif findings.cells is not None:
-        text = "The ranks come from a file. Say how the authors were kept from the judges."
-        yield Check("warn", "Blindness is not recorded", text)

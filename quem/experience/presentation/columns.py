@@ -9,6 +9,7 @@ import numpy as np
 
 from quem.experience.influence import REASONS
 from quem.experience.machine_quality import QUALITY
+from quem.experience.presentation.blinding import BLINDING
 from quem.experience.presentation.estimate_columns import (
     ESTIMATES,
     PROFILE,
@@ -635,6 +636,12 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         of(ANSWERING),
         "what judges answered to the questions of `judging.questions`; only where they did",
         optional=True,
+    ),
+    Column(
+        "blinding",
+        null_or(of(BLINDING)),
+        "what is known of whether judges could tell who made the solutions; null for averages, "
+        "decisions, and a study that is placed on a reference panel",
     ),
     Column(
         "times",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem import __version__
+from quem.experience.presentation.blinding import blinding_sentences
 from quem.experience.presentation.machines import alone_text, machine_texts
 from quem.experience.presentation.panel import panel_texts
 from quem.experience.presentation.summary import averaged, data_notes, equation, f_text, system_name
@@ -97,6 +98,8 @@ def _apa(findings: ExperienceFindings, estimate: Estimate) -> str:
 def methods_paragraph(findings: ExperienceFindings) -> str:
     """Describe what was done and found in the words of a paper."""
     sentences = [*_design(findings), *_fit(findings), *_agreement(findings), *_retest(findings)]
+    if findings.blinding is not None:
+        sentences.append(blinding_sentences(findings.blinding))
     sentences += [*_results(findings), *_recognized(findings), *_machines(findings)]
     sentences.append(f"Analyses were done with quem {__version__}.")
     return " ".join(filter(None, sentences))

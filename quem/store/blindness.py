@@ -1,0 +1,60 @@
+"""What a judging session recorded of its blinding: the review, and judges' guesses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from quem.store.models import EventRow, JudgeRow
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sqlalchemy import Connection
+
+
+@dataclass(frozen=True)
+class Guess:
+    """Who a judge thought made a solution."""
+
+    judge: str
+    problem: str
+    solver: str
+    guess: str  # person, system, or unsure
+
+
+@dataclass(frozen=True)
+class RecordedBlinding:
+    """How far the review was at the first ranking, what judges guessed, and what they read."""
+
+    of: int  # solutions that judges were shown
+    reviewed: int = 0
+    # Words by what was decided about them.
+    replaced: int = 0
+    kept: int = 0
+    open: int = 0
+    guesses: tuple[Guess, ...] = ()
+    # The text of each solution as judges received it, by problem and solver.
+    texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+def recorded_blinding(c: Connection, study_id: str, shown: int) -> RecordedBlinding:
+    """Read what is recorded of a study of which judges were shown so many solutions."""
+    rows = c.execute(
+        select(EventRow.what, EventRow.detail, JudgeRow.id)
+        .join(JudgeRow, JudgeRow.key == EventRow.judge_key, isouter=True)
+        .where(EventRow.study_id == study_id)
+        .where(EventRow.what.in_(("blinding-frozen", "maker-guessed")))
+        .order_by(EventRow.key)
+    )
+    counts = {"of": shown}
+    guesses: dict[tuple[str, str, str], Guess] = {}
+    for what, detail, judge in rows:
+        if what == "blinding-frozen":
+            counts = {name: detail[name] for name in ("of", "reviewed", "replaced", "kept", "open")}
+        elif judge:
+            place = judge, detail["problem"], detail["solver"]
+            guesses.setdefault(place, Guess(*place, detail["guess"]))
+    return RecordedBlinding(**counts, guesses=tuple(guesses.values()))

@@ -71,6 +71,7 @@ from webjudge.questions import (
     is_by_grades,
     read_answers,
 )
+from webjudge.solution_review import freeze
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -351,6 +352,8 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
         change = _change(body, layout, kind)
     except _UnansweredError:
         return refusal(409, "unanswered", gettext(_UNANSWERED), questions=asked_on_tasks(site()))
+    if not ballot.head and not ballot.practice and desk.life in ("trial", "open"):
+        freeze(site())
     try:
         with site().store.write() as c:
             saved = save(c, desk.judge.key, gid, change, *times)

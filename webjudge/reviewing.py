@@ -76,7 +76,7 @@ def solutions() -> str:
         n_pages=n_pages,
         facts=found.facts,
         n_left=len(left),
-        minutes=minutes_for(len(found.open) + len(left)),
+        minutes=minutes_for(found.facts["open"] + len(left)),
         words=found.words,
         marked_kind=found.marked_kind,
         changed=[one for one in found.solutions if (one.problem, one.solver) in _unanswered()],

@@ -128,11 +128,16 @@ class Review:
     @cached_property
     def words(self) -> list[Word]:
         """Each word that was found or decided about in solutions, open ones first."""
-        found: dict[str, Found] = {}
+        # As they are written first.
+        found = {
+            plain(one.words): one
+            for part in reversed(self._everything)
+            if part.solver
+            for one in part.open
+        }
         holders: defaultdict[str, list[ReviewedSolution]] = defaultdict(list)
         for solution in self.solutions:
             for one in solution.open:
-                found.setdefault(plain(one.words), one)
                 holders[plain(one.words)].append(solution)
         decided: defaultdict[str, list[Reviewed]] = defaultdict(list)
         for entry in self._site.spec.judging.reviewed:
@@ -318,7 +323,11 @@ def lost(solution: Solution) -> Iterator[str]:
         place = f"Line {loss.line}: " if loss.line else ""
         yield f"{place}{loss.warning.message}."
     for file, line, target in lost_images(solution.files):
-        yield f"{file.inner}, line {line}: the image {target} is not shown, only its text."
+        # Its name may be that of the solver.
+        place = (
+            f"File {solution.files.index(file) + 1}, line" if len(solution.files) > 1 else "Line"
+        )
+        yield f"{place} {line}: the image {target} is not shown, only its text."
 
 
 def removed(solution: Solution) -> Iterator[tuple[str, str]]:

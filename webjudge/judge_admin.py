@@ -68,7 +68,6 @@ def new_judge() -> str:
 @people.post("/new")
 def add_judge() -> str | tuple[str, int]:
     """Add a judge midway, and show the link."""
-    require_reviewed()
     form = {name: request.form.get(name, "").strip() for name in _FIELDS}
     mistakes: dict[str, str] = {}
     years = _years(form["experience"], mistakes)
@@ -79,6 +78,7 @@ def add_judge() -> str | tuple[str, int]:
             judge = judges.add_judge(c, site().id, form["id"], form["name"], years, acting())
             token = judges.issue_link(c, judge, acting())
             _refuse_wrong(mistakes)
+            require_reviewed()
     except QuemError as error:
         mistakes["id"] = error.mistakes[0].message
     except IntegrityError:

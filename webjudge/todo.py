@@ -106,7 +106,7 @@ def _warnings(page: dict[str, Any]) -> Iterator[Todo]:
 
 
 def _unreviewed(page: dict[str, Any]) -> Iterator[Todo]:
-    if (left := page["unreviewed"]) and page["status"].state in ("trial", "open"):
+    if (left := page["unreviewed"]) and page["status"].state == "trial":
         text = f"{left} of {page['n_solutions']} solutions are not reviewed"
         reason = "Look at them as judges will see them, before the first ranking."
         yield Todo("warn", text, reason, "Review", url_for("dashboard.review.solutions"))

@@ -47,7 +47,7 @@ from quem.store.judges import (
     visited_recently,
 )
 from quem.store.layouts import MissingSolutionError
-from quem.store.makers import guessed_makers, note_guess, skip_makers
+from quem.store.makers import GUESSES, guessed_makers, note_guess, skip_makers
 from quem.store.state import InvalidStateError, State, seconds_of
 from quem.store.studies import pause_notice, status_of
 from webjudge.access import current_judge, find_desk, site
@@ -323,7 +323,7 @@ def guess_maker() -> AnyResponse:
     """Keep a guess at who made a solution, or that the judge does not want to guess."""
     gid, letter = request.form.get("gid", ""), request.form.get("letter", "")
     guess = request.form.get("guess", "")
-    if guess not in ("person", "system", "unsure", "skip"):
+    if guess not in (*GUESSES, "skip"):
         abort(400)
     with site().store.write() as c:
         person = current_judge(c)

@@ -101,7 +101,6 @@ def word() -> str:
         sentences=[text for _, text in places if text][:_MOST_SENTENCES],
         place=waiting.index(one) + 1 if one in waiting else 0,
         n_open=len(waiting),
-        decided=[entry for entry in site().spec.judging.reviewed if _are_same(entry, one.words)],
         numbers={solution.token: n for n, solution in enumerate(found.solutions, 1)},
         titles=problem_titles(),
         marked_kind=found.marked_kind,
@@ -175,38 +174,49 @@ def mark_reviewed(token: str) -> AnyResponse:
 @review.post("/decide")
 def decide() -> AnyResponse:
     """Replace or keep words, or take such a decision back."""
-    what, words = request.form.get("decision", ""), request.form.get("words", "").strip()
+    what, forms = request.form.get("decision", ""), _forms(request.form.getlist("words"))
     if what not in _DECIDED:
         abort(400)
-    if len(words) > _LONGEST or not words.isprintable() or not any(map(str.isalnum, words)):
-        raise QuemError(_NO_WORDS)
     token, problem = request.form.get("solution", ""), request.form.get("problem")
     found = Review(site())
     current = (found.find(token) or abort(404)) if token else None
     held = site().spec.judging.reviewed
-    same = [one for one in held if _are_same(one, words)]
     if current:
-        places = [(current.problem, current.solver)]
-    elif problem is not None:
-        places = [(problem, "")]
-    elif what == "undo":
-        places = [(one.problem, one.solver) for one in same]
-    elif what == "accept":
-        places = [("", "")]
+        chosen = [(current.problem, current.solver, form) for form in forms]
+    elif problem is not None or what == "accept":
+        chosen = [(problem or "", "", form) for form in forms]
+    elif what == "redact":
+        chosen = [
+            (one.problem, one.solver, form)
+            for one in found.solutions
+            for form in forms
+            if plain(form) in {plain(waiting.words) for waiting in one.open}
+        ]
     else:
-        places = [(one.problem, one.solver) for one in found.solutions if one.has_open(words)]
-    if what == "redact" and not all(solver for _, solver in places):
+        chosen = [(one.problem, one.solver, one.words) for one in held if _is_of(one, forms)]
+    if what == "redact" and not all(solver for _, solver, _ in chosen):
         abort(404)
     with _one:
-        undone = [one for one in same if (one.problem, one.solver) in places]
+        keys = {(problem, solver, plain(form)) for problem, solver, form in chosen}
+        undone = [one for one in held if (one.problem, one.solver, plain(one.words)) in keys]
         was_redacted = [(one.problem, one.solver) for one in undone if one.decision == "redact"]
+        places = [(problem, solver) for problem, solver, _ in chosen]
         if changing := places if what == "redact" else was_redacted:
             _require_redactable(changing)
-        if what == "accept" and places == [("", "")]:
-            undone += [one for one in same if one.decision == "accept"]
-        fresh = [_entry(*place, words, what) for place in places] if what != "undo" else []
+        if what == "accept" and ("", "") in places:
+            undone += [one for one in held if _is_of(one, forms) and one.decision == "accept"]
+        fresh = [_entry(*one, what) for one in chosen] if what != "undo" else []
         save_decisions([*(one for one in held if one not in undone), *fresh])
-    return redirect(_return_address(what, words, token), code=303)
+    return redirect(_return_address(what, forms, token), code=303)
+
+
+def _forms(words: Sequence[str]) -> list[str]:
+    """Refuse what are no words."""
+    forms = [one.strip() for one in words]
+    for one in forms:
+        if len(one) > _LONGEST or not one.isprintable() or not any(map(str.isalnum, one)):
+            raise QuemError(_NO_WORDS)
+    return forms or abort(400)
 
 
 @review.post("/same")
@@ -230,8 +240,8 @@ def _entry(problem: str, solver: str, words: str, what: str) -> Reviewed:
         raise QuemError(_NO_WORDS) from None
 
 
-def _are_same(one: Reviewed, words: str) -> bool:
-    return plain(one.words) == plain(words)
+def _is_of(one: Reviewed, forms: Sequence[str]) -> bool:
+    return plain(one.words) in map(plain, forms)
 
 
 def _require_redactable(places: Sequence[tuple[str, str]]) -> None:
@@ -246,7 +256,7 @@ def _require_redactable(places: Sequence[tuple[str, str]]) -> None:
         return
     problem, solver = shown[0]
     more = f" and {len(shown) - 1} more" if len(shown) > 1 else ""
-    extra = [(name, value) for name, value in request.form.items() if name != "sure"]
+    extra = [(name, value) for name, value in request.form.items(multi=True) if name != "sure"]
     question = Confirmation(
         "Change a solution that judges have seen?",
         (
@@ -296,31 +306,34 @@ def _list(said: str, **values: Any) -> str:  # noqa: ANN401  parts of a URL
     return url_for("dashboard.review.solutions", said=said, **values)
 
 
-def _return_address(what: str, words: str, token: str) -> str:
+def _return_address(what: str, forms: Sequence[str], token: str) -> str:
     """Lead on from a decision; the page that comes then says what was done."""
-    said: dict[str, Any] = {"said": what, "about": words, "at": token or None}
+    said: dict[str, Any] = {"said": what, "about": forms, "at": token or None}
     if request.form.get("from") == "list":
         return _list(**said)
     found = Review(site())
     if request.form.get("from") != "word" and (current := found.find(token)):
         return _address(current, **said)
-    still = found.word(words)
-    if still and still.open:
-        return url_for("dashboard.review.word", words=words, **said, one=1 if token else None)
+    mine = {plain(one) for one in forms}
+    for word in found.open:
+        if mine & {plain(one) for one in (word.words, *word.forms)}:
+            values: dict[str, Any] = {"words": word.words, "one": 1 if token else None}
+            return url_for("dashboard.review.word", **values, **said)
     return _start(found, **said) or _list(**said)
 
 
-def _said() -> dict[str, str] | None:
+def _said() -> dict[str, Any] | None:
     """What was done last, as the address says it."""
     what, at = request.args.get("said", ""), request.args.get("at", "")
-    words = request.args.get("about", "")[:_LONGEST]
+    forms = [one[:_LONGEST] for one in request.args.getlist("about")]
     if what in _ANSWERED:
         return {"text": _ANSWERED[what]}
     if what == "reviewed":
         return {"text": "All solutions are reviewed."}
-    held = [one for one in site().spec.judging.reviewed if _are_same(one, words)]
-    replaced = sum(one.decision == "redact" for one in held)
-    where = "this solution" if at else counted(replaced, "solution")
+    held = [one for one in site().spec.judging.reviewed if _is_of(one, forms)]
+    places = {(one.problem, one.solver) for one in held if one.decision == "redact"}
+    where = "this solution" if at else counted(len(places), "solution")
+    words = "”, “".join(forms)
     texts = {
         "redact": f"Replaced “{words}” in {where}. Judges see {MARK}.",
         "accept": f"Kept “{words}”. Judges see it.",
@@ -328,5 +341,5 @@ def _said() -> dict[str, str] | None:
     }
     if what not in texts:
         return None
-    undo = words if what != "undo" and held else ""
+    undo = forms if what != "undo" and held else []
     return {"text": texts[what], "undo": undo, "at": at}

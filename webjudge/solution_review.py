@@ -45,6 +45,7 @@ class Found:
     """Words in a solution that could reveal its solver."""
 
     words: str
+    word: str  # what they are a form of, such as the whole name
     count: int  # how often they are there
     why: str  # what they are, such as "the name of the system S5"
     where: str  # lines or pages; may be empty
@@ -81,9 +82,9 @@ class ReviewedSolution:
         except OSError:
             return ""
 
-    def has_open(self, words: str) -> bool:
-        """Whether words are in it that nothing was decided about."""
-        return any(plain(one.words) == plain(words) for one in self.open)
+    def open_forms(self, word: str) -> list[str]:
+        """Give the forms of a word in it that nothing was decided about."""
+        return [one.words for one in self.open if plain(one.word) == plain(word)]
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,7 @@ class Word:
 
     words: str
     why: str
+    forms: tuple[str, ...]  # as they are written
     open: tuple[ReviewedSolution, ...]  # those in which nothing was decided about them
     replaced: int = 0  # in how many solutions they are replaced
     kept: bool = False  # whether they may be seen, in some solution or everywhere
@@ -128,17 +130,15 @@ class Review:
     @cached_property
     def words(self) -> list[Word]:
         """Each word that was found or decided about in solutions, open ones first."""
-        # As they are written first.
-        found = {
-            plain(one.words): one
-            for part in reversed(self._everything)
-            if part.solver
-            for one in part.open
+        found: dict[str, Found] = {}
+        forms: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        for part in self._everything:
+            for one in part.open if part.solver else ():
+                found.setdefault(plain(one.word), one)
+                forms[plain(one.word)].setdefault(plain(one.words), one.words)
+        holders = {
+            key: tuple(one for one in self.solutions if one.open_forms(key)) for key in found
         }
-        holders: defaultdict[str, list[ReviewedSolution]] = defaultdict(list)
-        for solution in self.solutions:
-            for one in solution.open:
-                holders[plain(one.words)].append(solution)
         decided: defaultdict[str, list[Reviewed]] = defaultdict(list)
         for entry in self._site.spec.judging.reviewed:
             decided[plain(entry.words)].append(entry)
@@ -147,14 +147,16 @@ class Review:
             mine = decided[key]
             words.append(
                 Word(
-                    found[key].words if key in found else mine[0].words,
+                    found[key].word if key in found else mine[0].words,
                     found[key].why if key in found else "",
-                    tuple(holders[key]),
+                    tuple(forms[key].values()) or (mine[0].words,),
+                    holders.get(key, ()),
                     sum(one.decision == "redact" for one in mine),
                     any(one.decision == "accept" for one in mine),
                 )
             )
-        return sorted(words, key=lambda word: (not word.open, word.why, -len(word.open)))
+        # Longer ones first: a whole name, and then what is left of it.
+        return sorted(words, key=lambda word: (not word.open, word.why, -len(word.words)))
 
     @property
     def open(self) -> list[Word]:
@@ -260,17 +262,21 @@ def minutes_for(count: int) -> int:
     return minutes if minutes < _ROUNDED_TO else _ROUNDED_TO * round(minutes / _ROUNDED_TO)
 
 
-def sentence(one: ReviewedSolution, words: str) -> tuple[str, str, str] | None:
+def sentence(one: ReviewedSolution, word: str) -> tuple[str, str, str] | None:
     """Give what judges read before a word, the word, and what is after it; None where unseen."""
-    pattern = word_pattern(words)
+    pattern = word_pattern(one.open_forms(word)[0])
     if pattern is None or not isinstance(one.part, Solution):
         return None
     parts = render_solution(one.part, lambda *_: "").parts
     texts = [unescape(TAG.sub("\n", flat(part.html))) for part in parts]
     for text in map(normal, [*texts, *(page.text for part in parts for page in part.pages)]):
         if match := pattern.search(text):
-            before = text[: match.start()].rpartition("\n\n")[2][-_AROUND:]
-            after = text[match.end() :].partition("\n\n")[0][:_AROUND]
+            before = text[: match.start()].rpartition("\n\n")[2].lstrip()
+            after = text[match.end() :].partition("\n\n")[0].rstrip()
+            if len(before) > _AROUND:
+                before = f"…{before[-_AROUND:]}"
+            if len(after) > _AROUND:
+                after = f"{after[:_AROUND]}…"
             return before, match[0], after
     return None
 
@@ -283,6 +289,7 @@ def _found(hits: list[tuple[str, Hit]]) -> tuple[Found, ...]:
     return tuple(
         Found(
             mine[0][1].text,
+            mine[0][1].word or mine[0][1].text,
             len(mine),
             ", ".join(dict.fromkeys(hit.meaning for _, hit in mine)),
             _where([place for place, _ in mine]),

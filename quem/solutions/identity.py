@@ -56,6 +56,7 @@ class Hit:
     line: int
     text: str
     meaning: str
+    word: str = ""  # the name of which the text is a form; otherwise the text
 
 
 # A hit behind its place for messages.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from quem.store.judges import StoredJudge
 
-Guess = Literal["person", "system", "unsure"]
+GUESSES = ("person", "system", "unsure")
 _GUESSED, _SKIPPED = "maker-guessed", "makers-skipped"
 
 
@@ -27,8 +27,11 @@ def guessed_makers(c: Connection, judge: StoredJudge) -> set[tuple[str, str]] | 
     return {(detail["problem"], detail["solver"]) for _, detail in rows}
 
 
-def note_guess(c: Connection, judge: StoredJudge, problem: str, solver: str, guess: Guess) -> None:
-    """Keep a judge's guess at who made a solution; their first one holds."""
+def note_guess(c: Connection, judge: StoredJudge, problem: str, solver: str, guess: str) -> None:
+    """Keep a judge's guess at who made a solution; their first one holds.
+
+    The guess is one of `GUESSES`.
+    """
     guessed = guessed_makers(c, judge)
     if guessed is not None and (problem, solver) not in guessed:
         detail = {"solver": solver, "problem": problem, "guess": guess}

@@ -44,8 +44,9 @@ def note_decisions(c: Connection, study_id: str, actor: str, decided: Iterable[R
 def note_reviewed(c: Connection, study_id: str, actor: str, place: _Place, guess: str = "") -> None:
     """Log that an organizer looked through a solution: its problem, its solver, and its digest."""
     problem, solver, digest = place
-    guessed = {"guess": guess} if guess else {}
-    record(c, study_id, actor, _REVIEWED, solver=solver, problem=problem, digest=digest, **guessed)
+    detail = {"solver": solver, "problem": problem, "digest": digest}
+    detail |= {"guess": guess} if guess else {}
+    record(c, study_id, actor, _REVIEWED, None, **detail)
 
 
 def reviewed_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str]]:

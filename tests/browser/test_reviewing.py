@@ -58,6 +58,8 @@ def test_the_review_by_keys(browser: Browser, tmp_path: Path) -> None:
         dashboard.check()
         page.get_by_role("link", name="Start").click()
         said = page.get_by_role("status").first
+        expect(page.locator(ASKED)).to_have_text("“Claude Moon” is in 1 solution.")
+        press(page, "n")
         expect(page.locator(ASKED)).to_have_text("“Claude” is in 2 solutions.")
         expect(page.locator("main .btn.primary")).to_have_text(re.compile("Replace in all 2"))
         dashboard.check()

@@ -101,7 +101,7 @@ function awaitEnd() {
     if (!entry.isIntersecting || pictures.some((picture) => !picture.complete)) return;
     watch.disconnect();
     looked.disabled = false;
-    document.getElementById("to-end").hidden = true;
+    document.getElementById("looked-help").hidden = true;
   }, { rootMargin: `0px 0px -${looked.form.offsetHeight}px` });
   const look = () => {
     watch.unobserve(end);

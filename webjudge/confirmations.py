@@ -72,8 +72,8 @@ def about_unreviewed(
     return Confirmation(
         f"{left} of {of} solutions are not reviewed",
         (
-            "Nobody has looked at them as judges will see them, so something may give their "
-            "authors away. Only what is reviewed before the first ranking counts.",
+            "Nobody has looked at them as judges will see them, so something may reveal "
+            "their authors. Only what is reviewed before the first ranking counts.",
         ),
         action,
         "Send anyway – the report will say so",

@@ -71,7 +71,7 @@ def require_sure(question: Confirmation) -> None:
 
 
 def require_reviewed() -> None:
-    """Ask before judges get links, where solutions are not reviewed and judging has not begun."""
+    """Ask before judges get links, where solutions are not reviewed and no judge has ranked."""
     with site().store.read() as c:
         left = 0 if is_frozen(c, site().id) else unreviewed_count(c, site())
     if left:

@@ -211,7 +211,7 @@ def decide() -> AnyResponse:
 
 
 def _forms(words: Sequence[str]) -> list[str]:
-    """Refuse what are no words."""
+    """Refuse what has no letter and no digit, or is too long."""
     forms = [one.strip() for one in words]
     for one in forms:
         if len(one) > _LONGEST or not one.isprintable() or not any(map(str.isalnum, one)):

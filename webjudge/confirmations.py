@@ -44,6 +44,7 @@ class Confirmation:
     # What the notice to judges says now, where there is one to be written.
     notice: str | None = None
     other: tuple[str, str] = ("", "")  # text and address of another question that could be meant
+    instead: tuple[str, str] = ("", "")  # text and address of what is better done before
 
 
 def about_study(what: str, page: dict[str, Any]) -> Confirmation:
@@ -62,6 +63,23 @@ def about_study(what: str, page: dict[str, Any]) -> Confirmation:
 def about_judge(what: str, judge: StoredJudge) -> Confirmation:
     """Ask before something is done to a judge or a link."""
     return {"link": _new_link, "revoke": _revoke, "erase": _erase}[what](judge)
+
+
+def about_unreviewed(
+    left: int, of: int, minutes: str, action: str, form: Iterable[tuple[str, str]]
+) -> Confirmation:
+    """Ask before judges get links to solutions that nobody looked through."""
+    return Confirmation(
+        f"{left} of {of} solutions are not reviewed",
+        (
+            "Nobody has looked at them as judges will see them, so something may reveal "
+            "their authors. Only what is reviewed before the first ranking counts.",
+        ),
+        action,
+        "Send anyway – the report will say so",
+        extra=tuple(form),
+        instead=(f"Review them ({minutes})", url_for("dashboard.review.solutions")),
+    )
 
 
 def unfinished(judges: Iterable[JudgeStanding]) -> list[str]:

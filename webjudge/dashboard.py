@@ -73,8 +73,9 @@ def _refuse(error: QuemError) -> tuple[str, int]:
 @dashboard.errorhandler(UnsureError)
 def _ask_first(error: UnsureError) -> tuple[str, int]:
     """Ask what should have been asked before."""
-    word = error.question.word
-    return ask(error.question, _UNTYPED.format(word=word) if word else _UNSURE), 422
+    word, is_new = error.question.word, bool(error.question.instead[0])
+    refusal = _UNTYPED.format(word=word) if word else "" if is_new else _UNSURE
+    return ask(error.question, refusal), 422
 
 
 @dashboard.get("")

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from flask import g, redirect, render_template, request, url_for
 
+from quem.store.reviewing import is_frozen
 from quem.store.standing import Span
 from quem.store.studies import status_of
 from webjudge import wording
 from webjudge.access import site
+from webjudge.confirmations import about_unreviewed
+from webjudge.solution_review import minutes_for, unreviewed_count
 
 if TYPE_CHECKING:
     from werkzeug.wrappers import Response
@@ -65,6 +68,17 @@ def require_sure(question: Confirmation) -> None:
         is_sure = form.get("sure") == "yes"
     if not is_sure:
         raise UnsureError(question)
+
+
+def require_reviewed() -> None:
+    """Ask before judges get links, where solutions are not reviewed and no judge has ranked."""
+    with site().store.read() as c:
+        left = 0 if is_frozen(c, site().id) else unreviewed_count(c, site())
+    if left:
+        form = [(name, value) for name, value in request.form.items() if name != "sure"]
+        minutes = wording.counted(minutes_for(left), "minute")
+        count = len(site().solutions)
+        require_sure(about_unreviewed(left, count, minutes, request.path, form))
 
 
 def message(title: str, *paragraphs: str) -> str:

@@ -25,7 +25,14 @@ from quem.store.outbox import awaiting_letter
 from quem.store.standing import judges_standing
 from webjudge import confirmations as asking
 from webjudge.access import acting, site
-from webjudge.dashboard_pages import ask, asked_span, back, dashboard_page, require_sure
+from webjudge.dashboard_pages import (
+    ask,
+    asked_span,
+    back,
+    dashboard_page,
+    require_reviewed,
+    require_sure,
+)
 from webjudge.letters import Standing, write_to
 from webjudge.mail_admin import SAID, letters_page
 from webjudge.overview import MOST_JUDGES, overview_page, shown
@@ -71,6 +78,7 @@ def add_judge() -> str | tuple[str, int]:
             judge = judges.add_judge(c, site().id, form["id"], form["name"], years, acting())
             token = judges.issue_link(c, judge, acting())
             _refuse_wrong(mistakes)
+            require_reviewed()
     except QuemError as error:
         mistakes["id"] = error.mistakes[0].message
     except IntegrityError:
@@ -86,6 +94,7 @@ def add_judge() -> str | tuple[str, int]:
 @people.post("/links")
 def make_links() -> str | Response:
     """Make links for all judges who never had one; very many come as a table to be kept."""
+    require_reviewed()
     with site().store.write() as c:
         awaiting = awaiting_letter(c, site().id, "judge")
         new = [
@@ -152,6 +161,8 @@ def make_link(key: int) -> str:
         judge = _judge(c, key)
         if judge.linked_at:
             require_sure(asking.about_judge("link", judge))
+        else:
+            require_reviewed()
         token = judges.issue_link(c, judge, acting())
     return _shown_once([(judge, token)], replaced=judge.has_link)
 

@@ -47,6 +47,7 @@ from quem.store.judges import (
     visited_recently,
 )
 from quem.store.layouts import MissingSolutionError
+from quem.store.makers import GUESSES, guessed_makers, note_guess, skip_makers
 from quem.store.state import InvalidStateError, State, seconds_of
 from quem.store.studies import pause_notice, status_of
 from webjudge.access import current_judge, find_desk, site
@@ -61,19 +62,22 @@ from webjudge.pages import (
     home_page,
     just_submitted,
     listed,
+    maker_page,
     next_url,
     solution_alone,
 )
 from webjudge.questions import (
     asked_at_the_end,
     asked_on_tasks,
+    drawn_makers,
     is_answered,
     is_by_grades,
     read_answers,
 )
+from webjudge.solution_review import freeze
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import Connection
     from werkzeug.wrappers import Response as AnyResponse
@@ -283,14 +287,53 @@ def done() -> AnyResponse | str:
         receipts = receipts_of(c, person.key)
         submitted = [b for b in ballots if b.is_submitted and not b.practice]
         ranked = sum(_placed(c, ballot)[0] for ballot in submitted)
+        _, left = _makers(c, person, ballots)
     groups = listed(site(), area, ballots, receipts)
     page = home_page(site(), area, groups, person)
     if not page["done"] and not page["closed"]:
         return redirect(url_for("judge.home"), code=303)
+    if left:
+        return redirect(url_for("judge.makers"), code=303)
     just = just_submitted(groups, request.args.get("submitted"))
     work = {"ranked": ranked, "seconds": sum(ballot.seconds for ballot in submitted)}
     values = {"just": just, "answered": request.args.get("answers", "")}
     return render_template("judge/done.html", **page, **work, **values)
+
+
+@judge.get("/makers")
+def makers() -> AnyResponse | str:
+    """Ask who made a solution, one after another, once all is submitted."""
+    with site().store.read() as c:
+        person = current_judge(c)
+        area = _area(c)
+        ballots = _mine(c, person)
+        drawn, left = _makers(c, person, ballots)
+    if not left:
+        return redirect(url_for("judge.done"), code=303)
+    ballot, solver = left[0]
+    _, planned = _planned(ballots, ballot.public_id)
+    shown = DisplayedBallot(ballot, State(), site().contents(planned))
+    page = maker_page(site(), area, shown, solver, listed(site(), area, ballots))
+    place = {"n": len(drawn) - len(left) + 1, "n_all": len(drawn)}
+    return render_template("judge/maker.html", **page, **place)
+
+
+@judge.post("/makers")
+def guess_maker() -> AnyResponse:
+    """Keep a guess at who made a solution, or that the judge does not want to guess."""
+    gid, letter = request.form.get("gid", ""), request.form.get("letter", "")
+    guess = request.form.get("guess", "")
+    if guess not in (*GUESSES, "skip"):
+        abort(400)
+    with site().store.write() as c:
+        person = current_judge(c)
+        _, left = _makers(c, person, _mine(c, person))
+        if guess == "skip" and left:
+            skip_makers(c, person)
+        for ballot, solver in left:
+            if (ballot.public_id, _labels_of(ballot)[solver]) == (gid, letter):
+                note_guess(c, person, ballot.problem, solver, guess)
+    return redirect(url_for("judge.makers"), code=303)
 
 
 @judge.post("/answers")
@@ -351,6 +394,8 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
         change = _change(body, layout, kind)
     except _UnansweredError:
         return refusal(409, "unanswered", gettext(_UNANSWERED), questions=asked_on_tasks(site()))
+    if not ballot.head and not ballot.practice and desk.life in ("trial", "open"):
+        freeze(site())
     try:
         with site().store.write() as c:
             saved = save(c, desk.judge.key, gid, change, *times)
@@ -479,6 +524,22 @@ def _mine(c: Connection, person: StoredJudge) -> list[AssignedBallot]:
             assign_ballots(writer, person.key, plan)
             ballots = ballots_of(writer, person.key)
     return [ballot for ballot in ballots if plan.find(ballot)]
+
+
+def _makers(
+    c: Connection, person: StoredJudge, ballots: Sequence[AssignedBallot]
+) -> tuple[list[tuple[AssignedBallot, str]], list[tuple[AssignedBallot, str]]]:
+    """Give the solutions whose makers the judge is to guess, and those that are left."""
+    lacks_consent = bool(site().solutions.consent) and person.consented_at is None
+    is_asked = site().spec.judging.ask_maker and _area(c).state in ("trial", "open")
+    is_done = all(ballot.is_complete for ballot in ballots if not ballot.practice)
+    if lacks_consent or not (is_asked and is_done):
+        return [], []
+    drawn = drawn_makers(c, site(), person, ballots)
+    guessed = guessed_makers(c, person)
+    if guessed is None:
+        return drawn, []
+    return drawn, [one for one in drawn if (one[0].problem, one[1]) not in guessed]
 
 
 def _planned(ballots: list[AssignedBallot], gid: str) -> tuple[AssignedBallot, Group]:

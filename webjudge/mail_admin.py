@@ -12,6 +12,7 @@ from quem.errors import QuemError
 from quem.store.outbox import decide, letters_of
 from quem.study.addresses import PEOPLE, addresses_of
 from webjudge.access import acting, site
+from webjudge.dashboard_pages import require_reviewed
 from webjudge.languages import day
 from webjudge.mailing import POST, invitations_due, queue_planned, reminders_due
 from webjudge.wording import short
@@ -121,6 +122,8 @@ def send(role: Role, letters: str) -> Response:
         if not current_app.config["QUEM_URL"] and urlsplit(base).hostname in _LOCAL:
             raise QuemError(_NO_URL)
         post.base = base
+        if role == "judge":
+            require_reviewed()
     known = {person for of, person in addresses_of(served.spec, served.path) if of == role}
     key = request.form.get("key", type=int)
     find = {"invitations": invitations_due, "reminders": reminders_due}[letters]

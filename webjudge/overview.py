@@ -13,6 +13,7 @@ from quem.store.living import effect_warning
 from quem.store.models import now
 from quem.store.outbox import awaiting_letter, undecided_letters, unlinked_of
 from quem.store.progress import progress_of
+from quem.store.reviewing import is_frozen
 from quem.store.standing import (
     WAITED_FOR,
     Span,
@@ -24,6 +25,7 @@ from quem.store.standing import (
 )
 from quem.study.runs import read_runs
 from webjudge.lacking import lacking
+from webjudge.solution_review import unreviewed_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -77,6 +79,7 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
         unfinished = judges_standing(c, site.id, plan, _MOST_NAMED, status=WAITED_FOR)
         affected = [effect_warning(effect).message for effect in site.effects(c)]
         unanswered = site.unanswered(c)
+        unreviewed = 0 if is_frozen(c, site.id) else unreviewed_count(c, site)
         backup = backup_state(c, site.id)
         recent = audit_events(c, site.id, _RECENT)
         undecided = undecided_letters(c, site.id)
@@ -113,6 +116,8 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
         "lacking": lacking(site),
         "warnings": site.warnings,
         "unreadable": site.unreadable(),
+        "unreviewed": unreviewed,
+        "n_solutions": len(site.solutions),
         "now": now(),
     }
 

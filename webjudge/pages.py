@@ -310,6 +310,21 @@ def solution_alone(site: Site, area: Area, shown: DisplayedBallot, version: str)
     return render_template("judge/solution-alone.html", item=item)
 
 
+def maker_page(
+    site: Site, area: Area, shown: DisplayedBallot, solver: str, groups: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """Give what the page shows that asks who made a solution."""
+    item = next(one for one in shown.layout.items if one.solver == solver)
+    gid = shown.ballot.public_id
+    return {
+        "study": {"title": site.spec.title},
+        **area.values,
+        "item": _item(site, area, shown, item),
+        "group": next(group for group in groups if group["gid"] == gid),
+        "grading": bool(site.spec.labels),
+    }
+
+
 def _urls(area: Area, gid: str, groups: Sequence[dict[str, Any]]) -> dict[str, str]:
     urls = {
         "home": area.url("home"),

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from quem.store.ballots import current_state
+from quem.store.digests import keyed
 from quem.store.state import LONGEST_COMMENT
 from quem.study.relevance import GRADE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from sqlalchemy import Connection
+
+    from quem.store.ballots import AssignedBallot
+    from quem.store.judges import StoredJudge
     from quem.store.state import State
     from quem.study.models import Question
     from webjudge.site import Site
+
+
+_MOST_MAKERS = 12
 
 
 def asked_on_tasks(site: Site) -> list[dict[str, Any]]:
@@ -70,6 +79,25 @@ def is_answered(site: Site, state: State) -> bool:
 def asked_at_the_end(site: Site) -> tuple[Question, ...]:
     """Give the questions that the page of thanks asks."""
     return tuple(q for q in site.spec.judging.questions if q.about == "study")
+
+
+def drawn_makers(
+    c: Connection, site: Site, judge: StoredJudge, ballots: Sequence[AssignedBallot]
+) -> list[tuple[AssignedBallot, str]]:
+    """Draw the solutions whose makers a judge guesses, of those that they placed.
+
+    By the study's secret, so they are the same each time.
+    """
+    placed = {
+        (ballot.problem, solver): (ballot, solver)
+        for ballot in ballots
+        if ballot.occasion == 1 and not ballot.practice and ballot.layout
+        for group in current_state(c, ballot).ranked
+        for solver in group
+        if solver in ballot.layout.letters
+    }
+    drawn = sorted(placed, key=lambda place: keyed(site.secret, "maker", judge.id, *place))
+    return [placed[place] for place in drawn[:_MOST_MAKERS]]
 
 
 def read_answers(

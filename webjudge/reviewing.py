@@ -1,4 +1,4 @@
-"""The dashboard's pages on what judges will see, where words are redacted or accepted."""
+"""The dashboard's review: words that could reveal a solver, then each solution as judges see it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,28 @@ from typing import TYPE_CHECKING, Any
 from flask import Blueprint, abort, redirect, request, url_for
 from pydantic import ValidationError
 
+from quem.blinding.spans import MARK
 from quem.errors import QuemError
 from quem.solutions.patterns import plain
 from quem.store.exporting import shown_digests
+from quem.store.reviewing import note_reviewed
 from quem.store.studies import status_of
 from quem.study.models import Reviewed
-from webjudge.access import site
+from webjudge.access import acting, site
 from webjudge.confirmations import Confirmation
 from webjudge.dashboard_pages import dashboard_page, problem_titles, require_sure
 from webjudge.files import file_token, send_one
-from webjudge.solution_review import Review, ReviewedSolution, lost, marked, removed
+from webjudge.solution_review import (
+    Review,
+    ReviewedSolution,
+    lost,
+    marked,
+    minutes_for,
+    removed,
+    sentence,
+)
 from webjudge.study_edits import save_answer, save_decisions
+from webjudge.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,139 +42,194 @@ if TYPE_CHECKING:
 review = Blueprint("review", __name__, url_prefix="/solutions")
 
 _MOST_LISTED = 100
+_MOST_SENTENCES = 3
 # What names the files of these pages, where a judge's ballot has an id.
 _GID = "review"
 _LONGEST = 200
-_SAID = {"redact": "Redacted", "accept": "Accepted", "undo": "Taken back:"}
+_DECIDED = ("redact", "accept", "undo")
+_GUESSES = ("person", "system")
 _ANSWERED = {
     "same": "It is the same solution: it keeps its letter and its place.",
     "new": "It is a new solution: judges are asked to place it.",
 }
 _OTHER = "The solution has changed again. Look at it once more."
-_CLOSED = "The study is closed, so what judges saw stays as it is. Reopen it to redact words."
-_NO_WORDS = "Type the words to redact: one line with a letter or a digit."
+_CHANGED = "The solution has changed while you read it. Look at it once more."
+_UNDECIDED = "Decide about the words in this solution first."
+_CLOSED = "The study is closed, so what judges saw stays as it is. Reopen it to replace words."
+_NO_WORDS = "Type the words to replace: one line with a letter or a digit."
 _one = Lock()
 
 
 @review.get("")
 def solutions() -> str:
-    """List the solutions, a hundred on a page."""
+    """Say how far the review is, and list words and solutions, a hundred on a page."""
     found = Review(site())
-    only_found = "found" in request.args
-    listed = [one for one in found.solutions if one.has_words or not only_found]
-    n_pages = max(-(-len(listed) // _MOST_LISTED), 1)
+    n_pages = max(-(-len(found.solutions) // _MOST_LISTED), 1)
     page = min(max(request.args.get("page", 1, type=int), 1), n_pages)
-    first = next((one for one in found.solutions if one.open), None)
+    left = found.unreviewed
     return dashboard_page(
         "solutions.html",
-        listed=listed[(page - 1) * _MOST_LISTED : page * _MOST_LISTED],
+        listed=found.solutions[(page - 1) * _MOST_LISTED : page * _MOST_LISTED],
+        first=(page - 1) * _MOST_LISTED,
         titles=problem_titles(),
         page=page,
         n_pages=n_pages,
-        n_all=len(found.solutions),
-        n_found=sum(bool(one.open) for one in found.solutions),
-        only_found=only_found,
-        changed=_unanswered(),
-        first=first or next(iter(found.solutions), None),
+        facts=found.facts,
+        n_left=len(left),
+        minutes=minutes_for(found.facts["open"] + len(left)),
+        words=found.words,
+        marked_kind=found.marked_kind,
+        changed=[one for one in found.solutions if (one.problem, one.solver) in _unanswered()],
+        names="names" in request.args,
+        start=_start(found),
         texts=found.texts,
-        seen={"versions": [found.version(one) for one in found.solutions], "mine": ""},
-        version=found.version,
-        address=_address,
         said=_said(),
     )
 
 
-@review.get("/<problem>/<solver>")
-def solution(problem: str, solver: str) -> str:
+@review.get("/word")
+def word() -> str:
+    """Ask about one word in all solutions."""
+    found = Review(site())
+    one = found.word(request.args.get("words", "")) or abort(404)
+    places = [(solution, sentence(solution, one.words)) for solution in one.open]
+    waiting = found.open
+    return dashboard_page(
+        "word.html",
+        word=one,
+        places=places,
+        sentences=[text for _, text in places if text][:_MOST_SENTENCES],
+        place=waiting.index(one) + 1 if one in waiting else 0,
+        n_open=len(waiting),
+        numbers={solution.token: n for n, solution in enumerate(found.solutions, 1)},
+        titles=problem_titles(),
+        marked_kind=found.marked_kind,
+        mark=MARK,
+        skip=_start(found, after=one.words),
+        by_one="one" in request.args,
+        said=_said(),
+    )
+
+
+@review.get("/<token>")
+def solution(token: str) -> str:
     """Show a solution as judges will see it, with what was found in it."""
     found = Review(site())
-    current = found.find(problem, solver) or abort(404)
-    shown = _solution(problem, solver)
+    current = found.find(token) or abort(404)
+    shown = _solution(current)
 
     def file_address(n: int, page: int | None = None) -> str:
-        token = file_token(site(), _GID, shown.files[n - 1])
-        names: dict[str, Any] = {"problem": problem, "solver": solver, "token": token}
-        names["page"] = page
-        return url_for("dashboard.review.file", **names)
+        name = file_token(site(), _GID, shown.files[n - 1])
+        values: dict[str, Any] = {"token": token, "name": name, "page": page}
+        return url_for("dashboard.review.file", **values)
 
-    only_found = "found" in request.args
-    before, behind = found.neighbors(current, only_found=only_found)
+    place = found.solutions.index(current)
+    around = [None, *found.solutions, None]
     return dashboard_page(
         "solution.html",
         one=current,
-        title=problem_titles().get(problem, problem),
+        title=problem_titles().get(current.problem, current.problem),
         rendered=marked(current, shown, file_address),
         lost=list(lost(shown)),
         removed=list(removed(shown)),
-        place=found.solutions.index(current) + 1,
+        place=place + 1,
         n_all=len(found.solutions),
-        before=before and _address(before, only_found=only_found),
-        behind=behind and _address(behind, only_found=only_found),
-        only_found=only_found,
-        seen={
-            "versions": [found.version(one) for one in found.solutions],
-            "mine": found.version(current),
-        },
+        before=around[place],
+        behind=around[place + 2],
         said=_said(),
-        is_shown=_is_shown(problem, solver),
-        changed=_unanswered().get((problem, solver)),
+        facts=found.facts,
+        is_shown=_is_shown(current),
+        changed=_unanswered().get((current.problem, current.solver)),
     )
 
 
-@review.get("/<problem>/<solver>/file/<token>")
-@review.get("/<problem>/<solver>/file/<token>/<int:page>")
-def file(problem: str, solver: str, token: str, page: int | None = None) -> Response:
+@review.get("/<token>/file/<name>")
+@review.get("/<token>/file/<name>/<int:page>")
+def file(token: str, name: str, page: int | None = None) -> Response:
     """Send a picture of a solution, or a page of a PDF."""
-    files = ((f"file-{n}", file) for n, file in enumerate(_solution(problem, solver).files, 1))
-    return send_one(site(), _GID, files, token, page)
+    current = _solution(Review(site()).find(token) or abort(404))
+    files = ((f"file-{n}", file) for n, file in enumerate(current.files, 1))
+    return send_one(site(), _GID, files, name, page)
+
+
+@review.post("/<token>/reviewed")
+def mark_reviewed(token: str) -> AnyResponse:
+    """Note that an organizer looked through a solution, and lead to the next one."""
+    found = Review(site())
+    current = found.find(token) or abort(404)
+    if current.open:
+        raise QuemError(_UNDECIDED)
+    if not current.digest or request.form.get("digest") != current.digest:
+        raise QuemError(_CHANGED)
+    guess = request.form.get("guess", "")
+    if guess and guess not in _GUESSES:
+        abort(400)
+    place = current.problem, current.solver, current.digest
+    with site().store.write() as c:
+        note_reviewed(c, site().id, acting(), place, guess)
+    following = found.next_unreviewed(current)
+    return redirect(_address(following) if following else _list("reviewed"), code=303)
 
 
 @review.post("/decide")
 def decide() -> AnyResponse:
-    """Redact or accept words, or take such a decision back."""
-    form = {name: request.form.get(name, "").strip() for name in ("problem", "solver", "words")}
-    what = request.form.get("decision", "")
-    problem, solver, words = form["problem"], form["solver"], form["words"]
-    if what not in _SAID:
+    """Replace or keep words, or take such a decision back."""
+    what, forms = request.form.get("decision", ""), _forms(request.form.getlist("words"))
+    if what not in _DECIDED:
         abort(400)
-    if len(words) > _LONGEST or not words.isprintable() or not any(map(str.isalnum, words)):
-        raise QuemError(_NO_WORDS)
-    current = site().solution(problem, solver)
-    if what == "redact" and current is None:
+    token, problem = request.form.get("solution", ""), request.form.get("problem")
+    found = Review(site())
+    current = (found.find(token) or abort(404)) if token else None
+    held = site().spec.judging.reviewed
+    if current:
+        chosen = [(current.problem, current.solver, form) for form in forms]
+    elif problem is not None or what == "accept":
+        chosen = [(problem or "", "", form) for form in forms]
+    elif what == "redact":
+        chosen = [
+            (one.problem, one.solver, form)
+            for one in found.solutions
+            for form in forms
+            if plain(form) in {plain(waiting.words) for waiting in one.open}
+        ]
+    else:
+        chosen = [(one.problem, one.solver, one.words) for one in held if _is_of(one, forms)]
+    if what == "redact" and not all(solver for _, solver, _ in chosen):
         abort(404)
-    places = (
-        _places(problem, solver, words) if "everywhere" in request.form else [(problem, solver)]
-    )
     with _one:
-        held = site().spec.judging.reviewed
-        before = [one for one in held if _is_same(one, words, places) and one.decision == "redact"]
-        if what == "redact" or before:
-            _require_redactable(
-                places if what == "redact" else [(b.problem, b.solver) for b in before]
-            )
-        kept = [one for one in held if not _is_same(one, words, places)]
-        if what == "accept" and "everywhere" in request.form:
-            kept = [
-                one for one in kept if plain(one.words) != plain(words) or one.decision == "redact"
-            ]
-            places = [("", "")]
-        fresh = [_entry(*place, words, what) for place in places] if what != "undo" else []
-        save_decisions([*kept, *fresh])
-    return redirect(_return_address(what, words), code=303)
+        keys = {(problem, solver, plain(form)) for problem, solver, form in chosen}
+        undone = [one for one in held if (one.problem, one.solver, plain(one.words)) in keys]
+        was_redacted = [(one.problem, one.solver) for one in undone if one.decision == "redact"]
+        places = [(problem, solver) for problem, solver, _ in chosen]
+        if changing := places if what == "redact" else was_redacted:
+            _require_redactable(changing)
+        if what == "accept" and ("", "") in places:
+            undone += [one for one in held if _is_of(one, forms) and one.decision == "accept"]
+        fresh = [_entry(*one, what) for one in chosen] if what != "undo" else []
+        save_decisions([*(one for one in held if one not in undone), *fresh])
+    return redirect(_return_address(what, forms, token), code=303)
+
+
+def _forms(words: Sequence[str]) -> list[str]:
+    """Refuse what has no letter and no digit, or is too long."""
+    forms = [one.strip() for one in words]
+    for one in forms:
+        if len(one) > _LONGEST or not one.isprintable() or not any(map(str.isalnum, one)):
+            raise QuemError(_NO_WORDS)
+    return forms or abort(400)
 
 
 @review.post("/same")
 def answer() -> AnyResponse:
     """Say whether a solution that changed after it was judged is the same."""
-    problem, solver = request.form.get("problem", ""), request.form.get("solver", "")
+    current = Review(site()).find(request.form.get("solution", "")) or abort(404)
     what = request.form.get("answer", "")
     if what not in _ANSWERED:
         abort(400)
-    digest = _solution(problem, solver).digest
-    if request.form.get("digest") != digest:
+    if request.form.get("digest") != current.digest:
         raise QuemError(_OTHER)
-    save_answer(problem, solver, digest, is_same=what == "same")
-    return redirect(_return_address(what, ""), code=303)
+    save_answer(current.problem, current.solver, current.digest, is_same=what == "same")
+    return redirect(_address(current, said=what), code=303)
 
 
 def _entry(problem: str, solver: str, words: str, what: str) -> Reviewed:
@@ -174,18 +240,8 @@ def _entry(problem: str, solver: str, words: str, what: str) -> Reviewed:
         raise QuemError(_NO_WORDS) from None
 
 
-def _is_same(one: Reviewed, words: str, places: Sequence[tuple[str, str]]) -> bool:
-    return plain(one.words) == plain(words) and (one.problem, one.solver) in places
-
-
-def _places(problem: str, solver: str, words: str) -> list[tuple[str, str]]:
-    """Name all solutions that have the words, this one first."""
-    others = (
-        (one.problem, one.solver)
-        for one in Review(site()).solutions
-        if any(plain(found.words) == plain(words) for found in one.open)
-    )
-    return list(dict.fromkeys([(problem, solver), *others]))
+def _is_of(one: Reviewed, forms: Sequence[str]) -> bool:
+    return plain(one.words) in map(plain, forms)
 
 
 def _require_redactable(places: Sequence[tuple[str, str]]) -> None:
@@ -200,7 +256,7 @@ def _require_redactable(places: Sequence[tuple[str, str]]) -> None:
         return
     problem, solver = shown[0]
     more = f" and {len(shown) - 1} more" if len(shown) > 1 else ""
-    extra = [(name, value) for name, value in request.form.items() if name != "sure"]
+    extra = [(name, value) for name, value in request.form.items(multi=True) if name != "sure"]
     question = Confirmation(
         "Change a solution that judges have seen?",
         (
@@ -216,12 +272,12 @@ def _require_redactable(places: Sequence[tuple[str, str]]) -> None:
     require_sure(question)
 
 
-def _is_shown(problem: str, solver: str) -> bool:
+def _is_shown(one: ReviewedSolution) -> bool:
     """Whether judges have been shown a solution, and rankings of it count."""
     with site().store.read() as c:
         if status_of(c, site().id).state == "trial":
             return False
-        return (problem, solver) in shown_digests(c, site().id)
+        return (one.problem, one.solver) in shown_digests(c, site().id)
 
 
 def _unanswered() -> dict[tuple[str, str], str]:
@@ -229,35 +285,61 @@ def _unanswered() -> dict[tuple[str, str], str]:
         return site().unanswered(c)
 
 
-def _solution(problem: str, solver: str) -> Solution:
-    return site().solution(problem, solver) or abort(404)
+def _solution(one: ReviewedSolution) -> Solution:
+    return site().solution(one.problem, one.solver) or abort(404)
 
 
-def _address(one: ReviewedSolution, *, only_found: bool = False) -> str:
-    found = "yes" if only_found else None
-    names: dict[str, Any] = {"problem": one.problem, "solver": one.solver, "found": found}
-    return url_for("dashboard.review.solution", **names)
+def _start(found: Review, *, after: str = "", **said: Any) -> str:  # noqa: ANN401  of a URL
+    """Lead to what is to be done next: the first open word, then the first solution."""
+    waiting = [word.words for word in found.open]
+    at = waiting.index(after) + 1 if after in waiting else 0
+    if waiting[at:]:
+        return url_for("dashboard.review.word", words=waiting[at], **said)
+    return _address(found.unreviewed[0], **said) if found.unreviewed else ""
 
 
-def _return_address(what: str, words: str) -> str:
-    """Lead back to the page that asked, which says what was done."""
-    values: dict[str, Any] = {"said": what, "words": words}
-    if "found" in request.form:
-        values["found"] = "yes"
-    problem = request.form.get("from_problem") or request.form.get("problem", "")
-    solver = request.form.get("from_solver") or request.form.get("solver", "")
-    if "page" in request.form or not solver:
-        return url_for("dashboard.review.solutions", **values)
-    return url_for("dashboard.review.solution", problem=problem, solver=solver, **values)
+def _address(one: ReviewedSolution, **values: Any) -> str:  # noqa: ANN401  parts of a URL
+    return url_for("dashboard.review.solution", token=one.token, **values)
 
 
-def _said() -> dict[str, str] | None:
+def _list(said: str, **values: Any) -> str:  # noqa: ANN401  parts of a URL
+    return url_for("dashboard.review.solutions", said=said, **values)
+
+
+def _return_address(what: str, forms: Sequence[str], token: str) -> str:
+    """Lead on from a decision; the page that comes then says what was done."""
+    said: dict[str, Any] = {"said": what, "about": forms, "at": token or None}
+    if request.form.get("from") == "list":
+        return _list(**said)
+    found = Review(site())
+    if request.form.get("from") != "word" and (current := found.find(token)):
+        return _address(current, **said)
+    mine = {plain(one) for one in forms}
+    for word in found.open:
+        if mine & {plain(one) for one in (word.words, *word.forms)}:
+            values: dict[str, Any] = {"words": word.words, "one": 1 if token else None}
+            return url_for("dashboard.review.word", **values, **said)
+    return _start(found, **said) or _list(**said)
+
+
+def _said() -> dict[str, Any] | None:
     """What was done last, as the address says it."""
-    what, words = request.args.get("said", ""), request.args.get("words", "")[:_LONGEST]
+    what, at = request.args.get("said", ""), request.args.get("at", "")
+    forms = [one[:_LONGEST] for one in request.args.getlist("about")]
     if what in _ANSWERED:
-        return {"what": what, "text": _ANSWERED[what], "words": ""}
-    return (
-        {"what": what, "text": f"{_SAID[what]} “{words}”.", "words": words}
-        if what in _SAID
-        else None
-    )
+        return {"text": _ANSWERED[what]}
+    if what == "reviewed":
+        return {"text": "All solutions are reviewed."}
+    held = [one for one in site().spec.judging.reviewed if _is_of(one, forms)]
+    places = {(one.problem, one.solver) for one in held if one.decision == "redact"}
+    where = "this solution" if at else counted(len(places), "solution")
+    words = "”, “".join(forms)
+    texts = {
+        "redact": f"Replaced “{words}” in {where}. Judges see {MARK}.",
+        "accept": f"Kept “{words}”. Judges see it.",
+        "undo": f"Taken back: nothing is decided about “{words}”.",
+    }
+    if what not in texts:
+        return None
+    undo = forms if what != "undo" and held else []
+    return {"text": texts[what], "undo": undo, "at": at}

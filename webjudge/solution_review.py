@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from html import unescape
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
-from quem.blinding.redacting import highlight_html
+from quem.blinding.redacting import TAG, flat, highlight_html
 from quem.blinding.rendering import render_solution
+from quem.solutions import Solution
 from quem.solutions.checking import lost_images
 from quem.solutions.files import metadata_of
 from quem.solutions.identity import NameSearch
 from quem.solutions.losses import losses_of
-from quem.solutions.patterns import plain, word_pattern
+from quem.solutions.model import is_unchanged
+from quem.solutions.patterns import normal, plain, word_pattern
 from quem.store.digests import keyed
+from quem.store.reviewing import freeze_review, is_frozen, reviewed_digests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from sqlalchemy import Connection
+
     from quem.blinding.rendering import Part, Rendered
-    from quem.solutions import Sheet, Solution
+    from quem.solutions import Sheet
     from quem.solutions.identity import Hit
     from quem.study.models import Reviewed
     from webjudge.site import Site
 
 _MOST_PLACES = 4
 _TEXTS = ("markdown", "text", "code", "html")
+_AROUND = 90  # characters of a sentence on both sides of a word
+_SECONDS_EACH = 20  # for a word or a solution
+_ROUNDED_TO = 5
 
 
 @dataclass(frozen=True)
@@ -37,10 +45,10 @@ class Found:
     """Words in a solution that could reveal its solver."""
 
     words: str
+    word: str  # what they are a form of, such as the whole name
     count: int  # how often they are there
     why: str  # what they are, such as "the name of the system S5"
     where: str  # lines or pages; may be empty
-    elsewhere: int = 0  # in how many other solutions they are, undecided
 
 
 @dataclass(frozen=True)
@@ -51,8 +59,10 @@ class ReviewedSolution:
     problem: str
     solver: str
     part: Solution | Sheet
+    token: str  # what addresses have of it: it names nobody
     open: tuple[Found, ...]  # words that nothing was decided about yet
     decided: tuple[Reviewed, ...]  # what was decided, as the study file has it
+    is_reviewed: bool = False  # whether an organizer looked through what judges receive now
 
     @property
     def has_words(self) -> bool:
@@ -61,10 +71,32 @@ class ReviewedSolution:
 
     @property
     def name(self) -> str:
-        """What it is, for people."""
-        if self.solver:
-            return f"{self.solver} on {self.problem}"
+        """What a page of text is, for people."""
         return f"the statement of {self.problem}" if self.problem else self.part.files[0].inner
+
+    @property
+    def digest(self) -> str:
+        """That of what judges receive; empty where it cannot be read."""
+        try:
+            return self.part.digest if isinstance(self.part, Solution) else ""
+        except OSError:
+            return ""
+
+    def open_forms(self, word: str) -> list[str]:
+        """Give the forms of a word in it that nothing was decided about."""
+        return [one.words for one in self.open if plain(one.word) == plain(word)]
+
+
+@dataclass(frozen=True)
+class Word:
+    """Words that could reveal a solver, and the solutions that have them."""
+
+    words: str
+    why: str
+    forms: tuple[str, ...]  # as they are written
+    open: tuple[ReviewedSolution, ...]  # those in which nothing was decided about them
+    replaced: int = 0  # in how many solutions they are replaced
+    kept: bool = False  # whether they may be seen, in some solution or everywhere
 
 
 class Review:
@@ -72,18 +104,23 @@ class Review:
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self._search = NameSearch(site.spec)
-        self._hits = {
-            (problem, solver, number): [
-                hit for file in part.files for hit in self._search.hits(file, part.files)
-            ]
-            for number, (problem, solver, part) in enumerate(site.solutions.places())
-        }
+        search = NameSearch(site.spec, site.solutions)
+        self._hits = [
+            [hit for file in part.files for hit in search.hits(file, part.files)]
+            for _, _, part in site.solutions.places()
+        ]
 
     @cached_property
     def solutions(self) -> list[ReviewedSolution]:
-        """Each solution, problem by problem, those for practice last."""
-        return [one for one in self._everything if one.solver]
+        """Each solution, problem by problem, in an order that does not show the solver."""
+        mine = [one for one in self._everything if one.solver]
+        problems = list(dict.fromkeys(one.problem for one in mine))
+        return sorted(mine, key=lambda one: (problems.index(one.problem), one.token))
+
+    @cached_property
+    def counting(self) -> list[ReviewedSolution]:
+        """The solutions without those for practice."""
+        return [one for one in self.solutions if one.problem in self._site.solutions.by_problem]
 
     @cached_property
     def texts(self) -> list[ReviewedSolution]:
@@ -91,55 +128,157 @@ class Review:
         return [one for one in self._everything if not one.solver and (one.open or one.decided)]
 
     @cached_property
+    def words(self) -> list[Word]:
+        """Each word that was found or decided about in solutions, open ones first."""
+        found: dict[str, Found] = {}
+        forms: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        for part in self._everything:
+            for one in part.open if part.solver else ():
+                found.setdefault(plain(one.word), one)
+                forms[plain(one.word)].setdefault(plain(one.words), one.words)
+        holders = {
+            key: tuple(one for one in self.solutions if one.open_forms(key)) for key in found
+        }
+        decided: defaultdict[str, list[Reviewed]] = defaultdict(list)
+        for entry in self._site.spec.judging.reviewed:
+            decided[plain(entry.words)].append(entry)
+        words = []
+        for key in dict.fromkeys([*found, *decided]):
+            mine = decided[key]
+            words.append(
+                Word(
+                    found[key].word if key in found else mine[0].words,
+                    found[key].why if key in found else "",
+                    tuple(forms[key].values()) or (mine[0].words,),
+                    holders.get(key, ()),
+                    sum(one.decision == "redact" for one in mine),
+                    any(one.decision == "accept" for one in mine),
+                )
+            )
+        # Longer ones first: a whole name, and then what is left of it.
+        return sorted(words, key=lambda word: (not word.open, word.why, -len(word.words)))
+
+    @property
+    def open(self) -> list[Word]:
+        """The words that nothing was decided about yet."""
+        return [word for word in self.words if word.open]
+
+    @property
+    def unreviewed(self) -> list[ReviewedSolution]:
+        """The solutions that nobody looked through as they are."""
+        return [one for one in self.counting if not one.is_reviewed]
+
+    @property
+    def facts(self) -> dict[str, int]:
+        """How far the review is, as the report has it."""
+        return {
+            "reviewed": len(self.counting) - len(self.unreviewed),
+            "of": len(self.counting),
+            "replaced": sum(word.replaced > 0 for word in self.words),
+            "kept": sum(word.kept and not word.replaced for word in self.words),
+            "open": len(self.open) + sum(len(text.open) for text in self.texts),
+        }
+
+    @property
+    def marked_kind(self) -> str:
+        """Whose solutions alone have marks, where a study has people and systems."""
+        systems = {system.id for system in self._site.spec.systems}
+        redacted = {
+            entry.solver in systems
+            for entry in self._site.spec.judging.reviewed
+            if entry.decision == "redact"
+        }
+        everyone = {one.solver in systems for one in self.counting}
+        if len(redacted) != 1 or len(everyone) == 1:
+            return ""
+        return "systems" if True in redacted else "people"
+
+    @cached_property
     def _everything(self) -> list[ReviewedSolution]:
         decided: dict[tuple[str, str], list[Reviewed]] = {}
         for one in self._site.spec.judging.reviewed:
             decided.setdefault((one.problem, one.solver), []).append(one)
+        with self._site.store.read() as c:
+            seen = reviewed_digests(c, self._site.id)
         parts = []
-        for number, (problem, solver, part) in enumerate(self._site.solutions.places()):
-            places = dict.fromkeys([(problem, solver), (problem, ""), ("", "")])
-            mine = tuple(one for place in places for one in decided.get(place, ()))
+        places = zip(self._site.solutions.places(), self._hits, strict=True)
+        for (problem, solver, part), hits in places:
+            about = dict.fromkeys([(problem, solver), (problem, ""), ("", "")])
+            mine = tuple(one for place in about for one in decided.get(place, ()))
             accepted = {plain(one.words) for one in mine if one.decision == "accept"}
-            hits = self._hits[problem, solver, number]
             met = {plain(hit.text) for _, hit in hits}
             # What was accepted everywhere is told where it is.
             mine = tuple(one for one in mine if one.solver or plain(one.words) in met)
             waiting = [(place, hit) for place, hit in hits if plain(hit.text) not in accepted]
-            parts.append(ReviewedSolution(problem, solver, part, _found(waiting), mine))
-        counts = Counter(plain(one.words) for part in parts if part.solver for one in part.open)
-        return [
-            replace(
-                part,
-                open=tuple(
-                    replace(one, elsewhere=counts[plain(one.words)] - bool(part.solver))
-                    for one in part.open
-                ),
+            token = keyed(self._site.secret, "review", problem, solver)[:16]
+            reviewed = isinstance(part, Solution) and _is_seen(part, seen)
+            parts.append(
+                ReviewedSolution(
+                    problem, solver, part, token, _found(waiting), mine, is_reviewed=reviewed
+                )
             )
-            for part in parts
-        ]
+        return parts
 
-    def find(self, problem: str, solver: str) -> ReviewedSolution | None:
+    def find(self, token: str) -> ReviewedSolution | None:
         """Give a solution."""
-        mine = (one for one in self.solutions if (one.problem, one.solver) == (problem, solver))
-        return next(mine, None)
+        return next((one for one in self.solutions if one.token == token), None)
 
-    def neighbors(
-        self, current: ReviewedSolution, *, only_found: bool
-    ) -> tuple[ReviewedSolution | None, ReviewedSolution | None]:
-        """Give the solutions before and behind one."""
-        kept = [one for one in self.solutions if one is current or one.has_words or not only_found]
-        pairs: list[tuple[Any, Any]] = list(pairwise([None, *kept, None]))
-        before = next(first for first, second in pairs if second is current)
-        behind = next(second for first, second in pairs if first is current)
-        return before, behind
+    def word(self, words: str) -> Word | None:
+        """Give a word that was found or decided about."""
+        return next((one for one in self.words if plain(one.words) == plain(words)), None)
 
-    def version(self, one: ReviewedSolution) -> str:
-        """Name what a solution holds now, for the list of those that were seen."""
-        try:
-            digest = one.part.digest if one.solver else ""  # type: ignore[union-attr]
-        except OSError:
-            digest = ""
-        return keyed(self._site.secret, "seen", one.problem, one.solver, digest)[:10]
+    def next_unreviewed(self, after: ReviewedSolution) -> ReviewedSolution | None:
+        """Give the next solution that nobody looked through, from the first again at the end."""
+        place = self.solutions.index(after)
+        rest = [*self.solutions[place + 1 :], *self.solutions[:place]]
+        return next((one for one in rest if one in self.unreviewed), None)
+
+
+def _is_seen(solution: Solution, seen: dict[tuple[str, str], set[str]]) -> bool:
+    digests = seen.get((solution.problem, solution.solver), ())
+    return any(is_unchanged(solution, digest) for digest in digests)
+
+
+def unreviewed_count(c: Connection, site: Site) -> int:
+    """Count the solutions that nobody looked through as judges receive them."""
+    seen = reviewed_digests(c, site.id)
+    groups = site.solutions.by_problem.values()
+    return sum(not _is_seen(one, seen) for group in groups for one in group.values())
+
+
+def freeze(site: Site) -> None:
+    """Keep how far the review is: a judge begins to rank."""
+    with site.store.read() as c:
+        if is_frozen(c, site.id):
+            return
+    facts = Review(site).facts
+    with site.store.write() as c:
+        freeze_review(c, site.id, facts)
+
+
+def minutes_for(count: int) -> int:
+    """Say how long it takes to look at some words and solutions."""
+    minutes = max(round(count * _SECONDS_EACH / 60), 1)
+    return minutes if minutes < _ROUNDED_TO else _ROUNDED_TO * round(minutes / _ROUNDED_TO)
+
+
+def sentence(one: ReviewedSolution, word: str) -> tuple[str, str, str] | None:
+    """Give what judges read before a word, the word, and what is after it; None where unseen."""
+    pattern = word_pattern(one.open_forms(word)[0])
+    if pattern is None or not isinstance(one.part, Solution):
+        return None
+    parts = render_solution(one.part, lambda *_: "").parts
+    texts = [unescape(TAG.sub("\n", flat(part.html))) for part in parts]
+    for text in map(normal, [*texts, *(page.text for part in parts for page in part.pages)]):
+        if match := pattern.search(text):
+            before = text[: match.start()].rpartition("\n\n")[2].lstrip()
+            after = text[match.end() :].partition("\n\n")[0].rstrip()
+            if len(before) > _AROUND:
+                before = f"…{before[-_AROUND:]}"
+            if len(after) > _AROUND:
+                after = f"{after[:_AROUND]}…"
+            return before, match[0], after
+    return None
 
 
 def _found(hits: list[tuple[str, Hit]]) -> tuple[Found, ...]:
@@ -150,6 +289,7 @@ def _found(hits: list[tuple[str, Hit]]) -> tuple[Found, ...]:
     return tuple(
         Found(
             mine[0][1].text,
+            mine[0][1].word or mine[0][1].text,
             len(mine),
             ", ".join(dict.fromkeys(hit.meaning for _, hit in mine)),
             _where([place for place, _ in mine]),
@@ -190,7 +330,11 @@ def lost(solution: Solution) -> Iterator[str]:
         place = f"Line {loss.line}: " if loss.line else ""
         yield f"{place}{loss.warning.message}."
     for file, line, target in lost_images(solution.files):
-        yield f"{file.inner}, line {line}: the image {target} is not shown, only its text."
+        # Its name may be that of the solver.
+        place = (
+            f"File {solution.files.index(file) + 1}, line" if len(solution.files) > 1 else "Line"
+        )
+        yield f"{place} {line}: the image {target} is not shown, only its text."
 
 
 def removed(solution: Solution) -> Iterator[tuple[str, str]]:

@@ -105,6 +105,13 @@ def _warnings(page: dict[str, Any]) -> Iterator[Todo]:
         yield Todo(tone, text, reason, "Review" if is_about_words else "Show", url)
 
 
+def _unreviewed(page: dict[str, Any]) -> Iterator[Todo]:
+    if (left := page["unreviewed"]) and page["status"].state == "trial":
+        text = f"{left} of {page['n_solutions']} solutions are not reviewed"
+        reason = "Look at them as judges will see them, before the first ranking."
+        yield Todo("warn", text, reason, "Review", url_for("dashboard.review.solutions"))
+
+
 def _no_judges(page: dict[str, Any]) -> Iterator[Todo]:
     if not page["totals"]["judges"]:
         reason = "Declare them in the study file or add one here."
@@ -193,6 +200,7 @@ def _closed(page: dict[str, Any]) -> Iterator[Todo]:
 
 _RULES: tuple[Callable[[dict[str, Any]], Iterator[Todo]], ...] = (
     *(_server, _lacking, _backup, _unreadable, _undecided, _paused, _finished, _changed, _warnings),
+    _unreviewed,
     *(_no_judges, _unlinked, _try_it, _overdue, _declined, _unopened, _due, _closed),
 )
 

@@ -25,6 +25,12 @@ _EVENTS = {
     "mail": "{kind} to {judge}: {state}",
     "link-withdrawn": "New link of {judge} withdrawn: the letter was not accepted",
     "judge-forgotten": "Personal data erased; the judge is now {judge}",
+    "solution-reviewed": "Reviewed: {solver} on {problem}",
+    "blinding-frozen": (
+        "Judging began with {reviewed} of {of} solutions reviewed; words: {replaced} replaced, "
+        "{kept} kept, {open} open"
+    ),
+    "makers-skipped": "{judge} did not guess who made the solutions",
     "solution-same": "Said to be the same solution, corrected: {solver} on {where}",
     "solution-new": "Said to be a new solution: {solver} on {where}",
     "organizer-added": "{whom} added as an organizer",
@@ -66,11 +72,7 @@ _LETTER_STATES = {
     "marked-sent": "marked as sent",
     "again": "to be sent again",
 }
-_DECISIONS = {
-    "words-redacted": "Redacted",
-    "words-accepted": "Accepted",
-    "decision-undone": "No longer decided:",
-}
+_DECISIONS = {"replaced": "Replaced", "kept": "Kept", "open": "No longer decided:"}
 _OPENED = {"closed": "Study reopened", "paused": "Study resumed"}
 _MARKED = ("revealed", "link-replaced")
 
@@ -123,10 +125,8 @@ def happened(event: AuditEvent) -> str:
         return f"Study edited in the dashboard: {event.detail.get('part', '')}"
     if event.what == "study-changed":
         return f"Study changed: {'; '.join(event.detail.get('effects', ()))}"
-    if event.what in _DECISIONS:
-        where = " on ".join(filter(None, (event.detail["solver"], event.detail["where"])))
-        words = event.detail["words"]
-        return f"{_DECISIONS[event.what]} “{words}”: {where or 'everywhere'}"
+    if event.what == "word-decided":
+        return _decided(**event.detail)
     text = _EVENTS.get(event.what, event.what).format_map(_named(event))
     if event.what == "open":
         text = _OPENED.get(event.detail.get("before", ""), text)
@@ -137,6 +137,15 @@ def happened(event: AuditEvent) -> str:
     if event.practice:
         text += " (practice)"
     return f"{text} (repeat)" if event.occasion > 1 else text
+
+
+def _decided(word: str, choice: str, solutions: list[tuple[str, str]], **_: str) -> str:
+    """Describe a decision about a word."""
+    [problem, solver], *more = solutions
+    where = " on ".join(filter(None, (solver, problem))) or "everywhere"
+    if more:
+        where = counted(len(solutions), "place")
+    return f"{_DECISIONS[choice]} “{word}”: {where}"
 
 
 def _named(event: AuditEvent) -> dict[str, Any]:

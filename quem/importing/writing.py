@@ -205,7 +205,10 @@ def _study(draft: Draft, folder: str) -> str:
             entry = f"problem: {_yaml(problem)}, solver: {_yaml(solver)}, reason: {reason}"
             lines.append(f"  - {{{entry}}}")
     lines += ["", "# The rankings come from the session.", "rankings: {from: store}"]
-    lines += ["solutions: solutions", "judging: {briefing: briefing.md, consent: consent.md}"]
+    lines += [
+        "solutions: solutions",
+        "judging: {briefing: briefing.md, consent: consent.md, ask_maker: true}",
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 
+_FREQUENT = ("backup", "maker-guessed")
+
+
 @dataclass(frozen=True)
 class AuditEvent:
     """Something that happened to a study."""
@@ -59,14 +62,14 @@ def last_key(c: Connection, study_id: str, what: str) -> int:
 def audit_events(c: Connection, study_id: str, most: int) -> list[AuditEvent]:
     """Give what happened last, newest first: events, submitted and reopened rankings.
 
-    What comes again and again is left out, but for the newest backup.
+    What comes again and again is left out, but for the newest backup; so are judges' guesses.
     """
     mine = EventRow.study_id == study_id
     backup = select(func.max(EventRow.key)).where(mine, EventRow.what == "backup").scalar_subquery()
     events = c.execute(
         select(EventRow.made_at, EventRow.actor, EventRow.what, EventRow.detail, JudgeRow.id)
         .join(JudgeRow, JudgeRow.key == EventRow.judge_key, isouter=True)
-        .where(mine, or_(EventRow.what != "backup", EventRow.key == backup))
+        .where(mine, or_(EventRow.what.not_in(_FREQUENT), EventRow.key == backup))
         .order_by(EventRow.key.desc())
         .limit(most)
     )

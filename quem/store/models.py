@@ -202,7 +202,10 @@ class RevisionRow(Base):
 
 
 class EventRow(Base):
-    """What happened besides revisions: opened, closed, revealed, links, judges. Only added."""
+    """What happened besides revisions: opened, closed, revealed, links, judges.
+
+    Only added, but for what belongs to rankings on trial, which goes with them.
+    """
 
     __tablename__ = "event"
 

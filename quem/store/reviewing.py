@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
     from quem.study.models import Reviewed
 
-# What an event is called, and the decision that it tells of; with none left, it was undone.
-_EVENTS = {"redact": "words-redacted", "accept": "words-accepted", "": "decision-undone"}
-_DECISIONS = {what: decision for decision, what in _EVENTS.items()}
+_CHOICES = {"redact": "replaced", "accept": "kept"}
+_OPEN = "open"
+_DECIDED, _REVIEWED, _FROZEN = "word-decided", "solution-reviewed", "blinding-frozen"
 _Place = tuple[str, str, str]
 # An answer to the question whether a solution that changed after it was judged is the same.
 _SAME, _NEW = "solution-same", "solution-new"
@@ -27,15 +28,44 @@ _SAME, _NEW = "solution-same", "solution-new"
 
 def note_decisions(c: Connection, study_id: str, actor: str, decided: Iterable[Reviewed]) -> None:
     """Log each decision that is not in the log yet, and each that is and was undone since."""
-    now = {_place(one.problem, one.solver, one.words): one for one in decided}
+    now = {(one.problem, one.solver, plain(one.words)): one for one in decided}
     logged = _logged(c, study_id)
-    for place, one in now.items():
-        if place not in logged or logged[place][0] != one.decision:
-            what = _EVENTS[one.decision]
-            _record(c, study_id, actor, what, (one.problem, one.solver, one.words))
-    for place, (_, words) in logged.items():
-        if place not in now:
-            _record(c, study_id, actor, _EVENTS[""], (place[0], place[1], words))
+    changed: defaultdict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
+    for (problem, solver, _), one in now.items():
+        choice = _CHOICES[one.decision]
+        if logged.pop((problem, solver, plain(one.words)), ("", ""))[0] != choice:
+            changed[one.words, choice].append((problem, solver))
+    for (problem, solver, _), (_, words) in logged.items():
+        changed[words, _OPEN].append((problem, solver))
+    for (word, choice), solutions in changed.items():
+        record(c, study_id, actor, _DECIDED, word=word, choice=choice, solutions=solutions)
+
+
+def note_reviewed(c: Connection, study_id: str, actor: str, place: _Place, guess: str = "") -> None:
+    """Log that an organizer looked through a solution: its problem, its solver, and its digest."""
+    problem, solver, digest = place
+    detail = {"solver": solver, "problem": problem, "digest": digest}
+    detail |= {"guess": guess} if guess else {}
+    record(c, study_id, actor, _REVIEWED, None, **detail)
+
+
+def reviewed_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str]]:
+    """Give the digests of what organizers looked through, by problem and solver."""
+    digests: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for _, detail in _details(c, study_id, _REVIEWED):
+        digests[detail["problem"], detail["solver"]].add(detail["digest"])
+    return digests
+
+
+def is_frozen(c: Connection, study_id: str) -> bool:
+    """Whether how far the review was is kept, since the first ranking."""
+    return bool(_details(c, study_id, _FROZEN))
+
+
+def freeze_review(c: Connection, study_id: str, facts: dict[str, int]) -> None:
+    """Keep how far the review was when the first ranking was saved, once."""
+    if not is_frozen(c, study_id):
+        record(c, study_id, "server", _FROZEN, **facts)
 
 
 def answer_change(
@@ -49,34 +79,24 @@ def answer_change(
 
 def answered_changes(c: Connection, study_id: str) -> dict[_Place, bool]:
     """Give the answers to `answer_change` that hold, by problem, solver, and digest."""
-    rows = c.execute(
-        select(EventRow.what, EventRow.detail)
-        .where(EventRow.study_id == study_id, EventRow.what.in_((_SAME, _NEW)))
-        .order_by(EventRow.key)
-    )
+    rows = _details(c, study_id, _SAME, _NEW)
     return {(d["where"], d["solver"], d["sha256"]): what == _SAME for what, d in rows}
 
 
-def _record(c: Connection, study_id: str, actor: str, what: str, place: _Place) -> None:
-    problem, solver, words = place
-    record(c, study_id, actor, what, where=problem, solver=solver, words=words)
+def _details(c: Connection, study_id: str, *names: str) -> list[tuple[str, dict[str, Any]]]:
+    """Give name and detail of each event of some names, oldest first."""
+    mine = EventRow.study_id == study_id, EventRow.what.in_(names)
+    rows = c.execute(select(EventRow.what, EventRow.detail).where(*mine).order_by(EventRow.key))
+    return [(what, detail) for what, detail in rows]
 
 
 def _logged(c: Connection, study_id: str) -> dict[_Place, tuple[str, str]]:
-    """What holds as far as the log says: decision and words, by place."""
-    rows = c.execute(
-        select(EventRow.what, EventRow.detail)
-        .where(EventRow.study_id == study_id, EventRow.what.in_(_DECISIONS))
-        .order_by(EventRow.key)
-    )
+    """What holds as far as the log says: choice and words, by place."""
     held: dict[_Place, tuple[str, str]] = {}
-    for what, detail in rows:
-        place = _place(detail["where"], detail["solver"], detail["words"])
-        held.pop(place, None)
-        if decision := _DECISIONS[what]:
-            held[place] = decision, detail["words"]
+    for _, detail in _details(c, study_id, _DECIDED):
+        for problem, solver in detail["solutions"]:
+            place = problem, solver, plain(detail["word"])
+            held.pop(place, None)
+            if detail["choice"] != _OPEN:
+                held[place] = detail["choice"], detail["word"]
     return held
-
-
-def _place(problem: str, solver: str, words: str) -> _Place:
-    return problem, solver, plain(words)

@@ -42,6 +42,8 @@ class _Named(Protocol):
 Person = TypeVar("Person", bound=_Named)
 _TOKEN_BYTES = 24  # 192 bits
 _SECRET_BYTES = 32
+# Events that go with rankings on trial.
+_OF_RANKINGS = ("maker-guessed", "makers-skipped", "blinding-frozen")
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,8 @@ def discard_trial(c: Connection, study_id: str, actor: str) -> int:
     for table in (RevisionRow, Layout):
         c.execute(delete(table).where(table.ballot_key.in_(ballots)))
     c.execute(delete(BallotRow).where(BallotRow.judge_key.in_(judges)))
+    of_trial = EventRow.what.in_(_OF_RANKINGS)
+    c.execute(delete(EventRow).where(EventRow.study_id == study_id, of_trial))
     # Whatever was revealed is gone.
     c.execute(update(StudyRow).where(StudyRow.id == study_id).values(revealed_at=None))
     record(c, study_id, actor, "trial-discarded", rankings=started)

@@ -366,6 +366,12 @@ class Judging(StudyPart):
         "to/questions.md).",
     )
 
+    ask_maker: bool = Field(
+        default=False,
+        description="Whether judges are asked, after their last ranking, who they think made some "
+        "of the solutions: a person or a system.",
+    )
+
     @model_validator(mode="after")
     def _each_question_once(self) -> Judging:
         ids = [question.id for question in self.questions]

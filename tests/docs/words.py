@@ -24,7 +24,7 @@ RULES = {
     r"|\b(?:hours|minutes|calls|time|ranks|cases) an? (?:judge|query|problem|year|step)\b": "per",
     r"\b(?:anew|afresh)\b": "again, or re- (refit, recompute)",
     r"\brest(?:s|ed|ing)? on\b": "is based on",
-    r"\b(?:is|are|was|be) told\b|\btells?\b(?! the organizer)": "shows, says, distinguishes",
+    r"\b(?:is|are|was|be) told\b|\btells?\b(?! the organizer| who)": "shows, says",
     r"\bstands?\b(?! for| out)": "appears, is",
     r"(?<!here )\b(?:is|are) no (?!longer|more\b)[a-z]+": "is not a",
     r"\b(?:his|him|he)\b": "they",
@@ -35,7 +35,7 @@ RULES = {
     r"\b(?:says?|means?|tells?) (?:little|nothing)\b": "is unreliable, is not informative",
     r"\bin earnest\b|\bgo(?:es)? on\b|\bbegun\b|\bby itself\b": "continue, started, automatically",
     r"\bone's own\b|\bof its own\b": "custom, separate",
-    r"\bbetrays?\b|\bgives? (?:\w+ ){1,3}away\b": "reveals",
+    r"\bbetrays?\b|\bgives? (?!nobody )(?:\w+ ){1,3}away\b": "reveals",
     r"(?<!p [=<>] )(?<![\w.=<>])\.\d\d\b(?<!p of \.\d\d)": "0.12, except p values",
 }
 # Folders of code whose messages and docstrings are checked.

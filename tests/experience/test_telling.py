@@ -123,7 +123,7 @@ def test_whoever_takes_the_worst_for_systems_could_not_tell() -> None:
     assert sure.rate.value == sure.neighbors.value == 1
 
 
-WORDS = "we plan to cool the hall with one more pump and a larger pipe than we had".split()  # noqa: SIM905
+WORDS = "we plan to cool the hall with one more pump and a larger pipe than we had".split()
 
 
 def text_of(rng: np.random.Generator, bullet: str = "", ending: str = ".") -> str:

@@ -119,7 +119,7 @@ def test_redacted_words_are_in_no_pair(study: Path, tmp_path: Path) -> None:
     """Pairs hold what judges read, and no solution that is more than a text."""
     text = study.read_text()
     decision = "{problem: 1, solver: org-m3, words: Answer 3, decision: redact}"
-    changed = text.replace("consent: consent.md}", f"consent: consent.md, reviewed: [{decision}]}}")
+    changed = text.replace("consent: consent.md", f"consent: consent.md, reviewed: [{decision}]")
     assert changed != text
     try:
         study.write_text(changed)

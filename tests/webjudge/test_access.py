@@ -159,7 +159,7 @@ def test_the_log_names_who_did_what(app: Flask, site: Site) -> None:
     for path in ("judges/links", f"judges/{key}/link", f"judges/{key}/revoke", "reveal", "close"):
         form = {**SURE, "word": "reveal"}
         assert dashboard.post(f"/dashboard/{path}", data=form).status_code < 400
-    form = {"id": "J7"}
+    form = {"id": "J7", **SURE}
     dashboard.post("/dashboard/judges/new", data=form)
     done = [e for e in log(site) if e.actor == "organizer"]
     assert {event.by for event in done} == {"organizer amy"}

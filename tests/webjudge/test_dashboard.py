@@ -307,7 +307,7 @@ def test_warnings(tmp_path: Path) -> None:
     assert "2 judges have no link yet" in page
     assert "has changed since" not in page
     assert "to look at" not in page
-    dashboard.post("/dashboard/judges/links")
+    dashboard.post("/dashboard/judges/links", data={"sure": "yes"})
     rank(site, "J1", "P1")
     (tmp_path / "solutions" / "P1" / f"{SYSTEM}.md").write_text("Something else.\n")
     object.__setattr__(site, "warnings", (StudyWarning("identity", "line 3 names <ACME>"),))
@@ -324,8 +324,8 @@ def test_a_study_without_judges(tmp_path: Path) -> None:
     site = make_site(tmp_path, judges=())
     dashboard = enter_dashboard(create_app(site), site)
     assert "No judges yet" in dashboard.get("/dashboard").text
-    assert "No new links" in dashboard.post("/dashboard/judges/links").text
-    dashboard.post("/dashboard/judges/new", data={"id": "J1"})
+    assert "No new links" in dashboard.post("/dashboard/judges/links", data={"sure": "yes"}).text
+    dashboard.post("/dashboard/judges/new", data={"id": "J1", "sure": "yes"})
     assert "0 of 3" in dashboard.get("/dashboard").text
     site.store.close()
 
@@ -388,8 +388,11 @@ def test_what_needs_doing(tmp_path: Path) -> None:
     """Each state has what it needs; of much, the worst five; each with a reason and a button."""
     site = make_site(tmp_path, more="deadline: 2031-12-12")
     dashboard = enter_dashboard(create_app(site), site)
-    assert doing(dashboard) == ["2 judges have no link yet", "Try the pages once as a judge"]
-    dashboard.post("/dashboard/judges/links")
+    assert doing(dashboard) == [
+        *("10 of 10 solutions are not reviewed", "2 judges have no link yet"),
+        "Try the pages once as a judge",
+    ]
+    dashboard.post("/dashboard/judges/links", data={"sure": "yes"})
     set_life(site, "open")
     days = (dt.date(2031, 12, 12) - now().date()).days
     rest = [f"{days} days left"]
@@ -421,7 +424,7 @@ def test_a_deadline_passes(tmp_path: Path) -> None:
     """Afterwards the page says so, and nothing closes."""
     site = make_site(tmp_path, more="deadline: 2001-02-03")
     dashboard = enter_dashboard(create_app(site), site)
-    dashboard.post("/dashboard/judges/links")
+    dashboard.post("/dashboard/judges/links", data={"sure": "yes"})
     set_life(site, "open")
     page = text_of(dashboard.get("/dashboard").text)
     assert "The deadline has passed It was 3 February 2001; 6 rankings are not" in page

@@ -99,7 +99,10 @@ def test_invitations_are_sent_from_the_dashboard(app: Flask, site: Site, host: M
     assert "Send 3 invitations" not in words(client, "/dashboard")
     host.answer = lambda to: "550 unknown here" if to[:2] == "j3" else "250 OK"
     for _ in range(2):
-        assert client.post("/dashboard/mail/judge/invitations").status_code == 303
+        assert (
+            client.post("/dashboard/mail/judge/invitations", data={"sure": "yes"}).status_code
+            == 303
+        )
     assert sent(app, host) == {"j1@example.org", "j2@example.org"}
     page = words(client, "/dashboard/judges/invitations")
     assert page.count("Invitation sent") == 2
@@ -153,11 +156,11 @@ def test_nothing_is_sent_without_a_server_or_an_address(
     client = enter_dashboard(app, site)
     app.config["QUEM_URL"] = None
     app.extensions[POST].base = ""
-    answer = client.post("/dashboard/mail/judge/invitations")
+    answer = client.post("/dashboard/mail/judge/invitations", data={"sure": "yes"})
     assert answer.status_code == 422
     assert "only on this computer" in answer.get_data(as_text=True)
     monkeypatch.delenv("QUEM_SMTP")
-    assert client.post("/dashboard/mail/judge/invitations").status_code == 422
+    assert client.post("/dashboard/mail/judge/invitations", data={"sure": "yes"}).status_code == 422
     page = words(client, "/dashboard/judges/invitations")
     assert "quem sends no mail." in page
     assert "Create 4 links and their messages" in page
@@ -214,7 +217,7 @@ def test_a_server_that_is_not_there_is_said(
     for name, value in MailHost.settings(1).items():
         monkeypatch.setenv(name, value)
     client = enter_dashboard(app, site)
-    assert client.post("/dashboard/mail/judge/invitations").status_code == 303
+    assert client.post("/dashboard/mail/judge/invitations", data={"sure": "yes"}).status_code == 303
     until(lambda: "letters" in site.troubles, "the trouble")
     assert "mail server 127.0.0.1:1: Connection refused" in words(client, "/dashboard")
     assert {letter.state for letter in _letters(site)} == {"queued"}

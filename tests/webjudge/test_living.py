@@ -203,11 +203,12 @@ def test_a_changed_solution_is_new_and_a_correction_is_not(study: Path) -> None:
 def say(site: Site, answer: str) -> str:
     """Answer what the page of S2 asks, as an organizer; gives the digest of what it is now."""
     dashboard = enter_dashboard(create_app(site), site)
-    page = "/dashboard/solutions/P0/S2"
-    assert "changed: the same solution?" in dashboard.get("/dashboard/solutions").text
+    listed = dashboard.get("/dashboard/solutions").text
+    assert "changed: the same solution?" in listed
+    [page] = re.findall('href="([^"]+)">S2 on P0<', listed)
     asked = dashboard.get(page).text
-    (digest,) = re.findall(r'name="digest" value="(\w+)"', asked)
-    form = {"problem": "P0", "solver": "S2", "answer": answer}
+    (digest,) = set(re.findall(r'name="digest" value="(\w+)"', asked))
+    form = {"solution": page.rpartition("/")[2], "answer": answer}
     assert (
         dashboard.post("/dashboard/solutions/same", data={**form, "digest": "0"}).status_code == 422
     )

@@ -94,12 +94,12 @@ def test_links_are_shown_once_and_replace_each_other(
     app: Flask, dashboard: FlaskClient, site: Site
 ) -> None:
     """A new link works, ends the one before, and stands nowhere but in the answer."""
-    answer = dashboard.post("/dashboard/judges/links")
+    answer = dashboard.post("/dashboard/judges/links", data={"sure": "yes"})
     assert answer.status_code == 200
     links = LINK.findall(answer.text)
     assert len(links) == 2
     assert [app.test_client().get(link).status_code for link in links] == [303, 303]
-    assert LINK.findall(dashboard.post("/dashboard/judges/links").text) == []
+    assert LINK.findall(dashboard.post("/dashboard/judges/links", data={"sure": "yes"}).text) == []
     key = key_of(site, "J1")
     assert "stops working" in dashboard.get(f"/dashboard/judges/{key}/link").text
     [new] = LINK.findall(dashboard.post(f"/dashboard/judges/{key}/link", data=SURE).text)
@@ -113,7 +113,7 @@ def test_links_have_the_address_that_judges_use(site: Site) -> None:
     """Where the server is told its public address, links begin with it."""
     app = create_app(site)
     app.config["QUEM_URL"] = "https://judging.example.org"
-    page = enter_dashboard(app, site).post("/dashboard/judges/links").text
+    page = enter_dashboard(app, site).post("/dashboard/judges/links", data={"sure": "yes"}).text
     assert page.count('value="https://judging.example.org/j/') == 2
     assert "only on this computer" not in page
     app.config["QUEM_URL"] = "http://127.0.0.1:8080"
@@ -161,7 +161,7 @@ def test_forgetting_lasts(
 
 def test_judges_are_added_midway(app: Flask, dashboard: FlaskClient, site: Site) -> None:
     """A new judge gets a link at once, and stands in the overview."""
-    form = {"id": "J7", "name": "Ada <i>", "experience": "7,5"}
+    form = {"id": "J7", "name": "Ada <i>", "experience": "7,5", **SURE}
     answer = dashboard.post("/dashboard/judges/new", data=form)
     [link] = LINK.findall(answer.text)
     assert app.test_client().get(link).status_code == 303
@@ -208,7 +208,7 @@ def test_messages_are_ready_to_be_sent(tmp_path: Path) -> None:
     app = create_app(site)
     dashboard = enter_dashboard(app, site)
     assert "Create 2 links" in dashboard.get("/dashboard/judges/invitations").text
-    page = dashboard.post("/dashboard/judges/links").text
+    page = dashboard.post("/dashboard/judges/links", data={"sure": "yes"}).text
     link = LINK.findall(page)[0]
     message = written(page)[0]
     assert message.startswith("Dear Judge J1,\n\nwe would be grateful for your judgment in the")
@@ -234,7 +234,7 @@ def test_messages_are_ready_to_be_sent(tmp_path: Path) -> None:
 
 def test_nobody_is_reminded_who_finished_or_declined(dashboard: FlaskClient, site: Site) -> None:
     """Neither of them, nor whoever has no link."""
-    dashboard.post("/dashboard/judges/links")
+    dashboard.post("/dashboard/judges/links", data={"sure": "yes"})
     with site.store.write() as c:
         decline(c, judge_named(c, site.id, "J2"))
     assert len(written(dashboard.get("/dashboard/judges/reminders").text)) == 1
@@ -245,7 +245,7 @@ def test_nobody_is_reminded_who_finished_or_declined(dashboard: FlaskClient, sit
 def test_statuses_of_judges(dashboard: FlaskClient, app: Flask, site: Site) -> None:
     """From the link to the end, each judge has one status."""
     assert statuses(dashboard) == ["No link", "No link"]
-    dashboard.post("/dashboard/judges/links")
+    dashboard.post("/dashboard/judges/links", data={"sure": "yes"})
     assert statuses(dashboard) == ["Not opened", "Not opened"]
     enter_as(app, site, "J1").get("/judge")
     with site.store.write() as c:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from html import unescape
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 FIRST, SECOND = SUBJECTS[:2]
 LIST = "/dashboard/solutions"
-PAGE = f"{LIST}/P1/{FIRST}"
 
 
 @pytest.fixture
@@ -67,10 +67,40 @@ def site_of(app: Flask) -> Site:
     return site
 
 
-def decide(client: FlaskClient, what: str, words: str = "Claude", **form: str) -> str:
-    """Press a button; gives the page that comes then, or the refusal."""
-    sent = {"problem": "P1", "solver": FIRST, "words": words, "decision": what, **form}
+def token_of(client: FlaskClient, solver: str, problem: str = "Problem 1") -> str:
+    """Find how addresses name a solution, in the list with uncovered names."""
+    page = client.get(f"{LIST}?names=yes").text.partition(problem)[2]
+    [token] = re.findall(rf'/solutions/([0-9a-f]{{16}})">[^<]*</a> <span>{solver}<', page)[:1]
+    return str(token)
+
+
+def page_of(client: FlaskClient, solver: str) -> str:
+    """The page of a solution."""
+    return unescape(client.get(f"{LIST}/{token_of(client, solver)}").text)
+
+
+def decide(
+    client: FlaskClient, what: str, words: str = "Claude", solver: str = FIRST, **form: str
+) -> str:
+    """Press a button on a solution's page, or on a word's; gives the page that comes then."""
+    solution = {"solution": token_of(client, solver)} if solver else {}
+    sent = {**solution, "words": words, "decision": what, **form}
     return unescape(client.post(f"{LIST}/decide", data=sent, follow_redirects=True).text)
+
+
+def look(client: FlaskClient, solver: str, **form: str) -> str:
+    """Press "Looks fine" on the page of a solution; gives the page that comes then."""
+    token = token_of(client, solver)
+    [digest] = re.findall('name="digest" value="([^"]+)"', client.get(f"{LIST}/{token}").text)
+    sent = {"digest": digest, **form}
+    return unescape(client.post(f"{LIST}/{token}/reviewed", data=sent, follow_redirects=True).text)
+
+
+def logged(site: Site, what: str) -> list[dict[str, object]]:
+    """The details of events, oldest first."""
+    with site.store.read() as c:
+        events = [one for one in audit_events(c, site.id, 999) if one.what == what]
+    return [one.detail for one in reversed(events)]
 
 
 def decisions(app: Flask) -> list[tuple[str, str, str, str]]:
@@ -87,21 +117,60 @@ def codes(app: Flask) -> list[str]:
     ]
 
 
-def test_all_solutions_are_listed_with_what_was_found(client: FlaskClient) -> None:
-    """The overview leads there; the filter shows those with words alone."""
+def test_the_list_says_what_is_to_be_done(client: FlaskClient) -> None:
+    """Words and solutions; nobody is named before it is asked for."""
     overview = client.get("/dashboard").text
     assert f'href="{LIST}">Review' in overview
-    page = client.get(LIST).text
-    assert page.count("data-version=") == 10
-    assert "2 words to decide" in page
-    assert "10 solutions, 2 with words to decide" in page
+    assert "10 of 10 solutions are not reviewed" in overview
+    page = unescape(client.get(LIST).text)
+    assert "Could judges tell who made this?" in page
+    assert "3 things to decide, then 10 solutions to look at. About 4 minutes." in page
+    assert "“Claude”</b> in 2 solutions" in page
     assert "“Claude”</b> in b.md" in page
-    assert client.get(f"{LIST}?found=yes").text.count("data-version=") == 2
+    assert not any(solver in page for solver in SUBJECTS)
+    assert f'href="{LIST}/word?words=Claude' in page
+    assert FIRST in client.get(f"{LIST}?names=yes").text
+
+
+def test_a_word_is_asked_about_once(app: Flask, client: FlaskClient) -> None:
+    """In its sentences; replaced in all solutions, kept in all, one by one, and taken back."""
+    page = unescape(client.get(f"{LIST}/word?words=claude").text)
+    assert "“Claude” is in 2 solutions." in page
+    assert 'By <mark class="hit">Claude</mark> &' in page
+    assert "Replace in all 2" in page
+    page = decide(client, "redact", solver="", **{"from": "word"})
+    assert "Replaced “Claude” in 2 solutions. Judges see [redacted]." in page
+    assert "“Deep Blunder” is in 1 solution." in page
+    assert sorted(decisions(app)) == sorted(
+        [("P1", FIRST, "Claude", "redact"), ("P1", SECOND, "Claude", "redact")]
+    )
+    assert "Taken back" in decide(client, "undo", solver="", **{"from": "word"})
+    assert decisions(app) == []
+    page = decide(client, "redact", **{"from": "word"})
+    assert "“Claude” is in 1 solution." in page
+    page = decide(client, "accept", solver="", **{"from": "word"})
+    assert "Kept “Claude”. Judges see it." in page
+    assert decisions(app) == [("P1", FIRST, "Claude", "redact"), ("", "", "Claude", "accept")]
+    assert len(codes(app)) == 1
+    assert 'Kept: Claude <span class="muted">everywhere' in page_of(client, SECOND)
+    choices = [(one["word"], one["choice"]) for one in logged(site_of(app), "word-decided")]
+    assert choices == [("Claude", choice) for choice in ("replaced", "open", "replaced", "kept")]
+    assert client.get(f"{LIST}/word?words=nothing").status_code == 404
+
+
+def test_marks_on_solutions_of_one_kind_are_pointed_out(client: FlaskClient) -> None:
+    """As long as they are on people alone, or on systems alone."""
+    notice = "solutions from {} have marks"
+    assert notice.format("people") in decide(client, "redact", **{"from": "list"})
+    both = decide(client, "redact", "days", solver=SYSTEM, **{"from": "list"})
+    assert "have marks" not in both
+    only = decide(client, "undo", **{"from": "list"})
+    assert notice.format("systems") in only
 
 
 def test_a_solution_is_shown_as_judges_will_see_it(client: FlaskClient) -> None:
-    """With marks where words are, why they are found, and what is lost."""
-    page = unescape(client.get(PAGE).text)
+    """With marks where words are, why they are found, and what is lost; its solver is covered."""
+    page = page_of(client, FIRST)
     assert (
         '<mark class="hit" data-hit="0">Cl</mark></strong><mark class="hit" data-hit="0">aude'
         in page
@@ -110,12 +179,12 @@ def test_a_solution_is_shown_as_judges_will_see_it(client: FlaskClient) -> None:
     assert f"a name of the system {SYSTEM}" in page
     assert "drawing is not shown" in page
     assert "the image 'lost.png' is not shown" in page
-    assert "Also in 1 other solution" in page
-    assert f'rel="next" href="{LIST}/P1/{SECOND}"' in page
-    assert client.get(f"{LIST}/P1/nobody").status_code == 404
+    assert page.count(FIRST) == 1
+    assert f"Show who made it</summary><b>{FIRST}" in page
+    assert client.get(f"{LIST}/0123456789abcdef").status_code == 404
 
 
-def test_words_are_redacted_and_taken_back(app: Flask, client: FlaskClient) -> None:
+def test_words_are_replaced_and_taken_back(app: Flask, client: FlaskClient) -> None:
     """In the study file, for judges, in the warnings and in the log."""
     assert len(codes(app)) == 2
     judge = enter_as(app, site_of(app), "J1")
@@ -126,14 +195,14 @@ def test_words_are_redacted_and_taken_back(app: Flask, client: FlaskClient) -> N
 
     assert "[redacted]" not in shown()
     page = decide(client, "redact")
-    assert "Redacted “Claude”." in page
-    assert "Redacted: Claude" in page
+    assert "Replaced “Claude” in this solution." in page
+    assert "Replaced: Claude" in page
     assert decisions(app) == [("P1", FIRST, "Claude", "redact")]
     assert shown().count("[redacted]") == 2
-    assert decide(client, "accept", "Deep Blunder").count("Accepted: Deep Blunder") == 1
+    assert decide(client, "accept", "Deep Blunder").count("Kept: Deep Blunder") == 1
     assert len(codes(app)) == 1
     page = decide(client, "undo")
-    assert "Taken back: “Claude”." in page
+    assert "Taken back: nothing is decided about “Claude”." in page
     assert decisions(app) == [("P1", FIRST, "Deep Blunder", "accept")]
     assert "[redacted]" not in shown()
     with site_of(app).store.read() as c:
@@ -141,9 +210,96 @@ def test_words_are_redacted_and_taken_back(app: Flask, client: FlaskClient) -> N
         assert audit_events(c, site_of(app).id, 1)[0].by == "organizer"
     assert events[:3] == [
         f"No longer decided: “Claude”: {FIRST} on P1",
-        f"Accepted “Deep Blunder”: {FIRST} on P1",
-        f"Redacted “Claude”: {FIRST} on P1",
+        f"Kept “Deep Blunder”: {FIRST} on P1",
+        f"Replaced “Claude”: {FIRST} on P1",
     ]
+
+
+def test_a_solution_counts_as_reviewed_by_the_button_alone(app: Flask, client: FlaskClient) -> None:
+    """With nothing open in it, by an organizer, for the digest that judges receive."""
+    page_of(client, SUBJECTS[2])
+    assert logged(site_of(app), "solution-reviewed") == []
+    assert "Decide about the words" in look(client, FIRST)
+    assert "has changed" in look(client, SUBJECTS[2], digest="other")
+    path = f"{LIST}/{token_of(client, SUBJECTS[2])}/reviewed"
+    digest = site_of(app).group("P1")[SUBJECTS[2]].digest
+    judge = enter_as(app, site_of(app), "J1")
+    assert judge.post(path, data={"digest": digest}).status_code == 401
+    assert client.post(path, data={"digest": digest, "guess": "cat"}).status_code == 400
+    assert logged(site_of(app), "solution-reviewed") == []
+    assert "1 of 10 solutions reviewed" in look(client, SUBJECTS[2], guess="system")
+    detail = {"solver": SUBJECTS[2], "problem": "P1", "digest": digest, "guess": "system"}
+    assert [
+        {name: one[name] for name in detail} for one in logged(site_of(app), "solution-reviewed")
+    ] == [detail]
+    # What judges receive is another solution then, also where only a word is replaced.
+    decide(client, "redact", "Wait", solver=SUBJECTS[2])
+    assert "0 of 10 solutions reviewed" in client.get(LIST).text
+    decide(client, "undo", "Wait", solver=SUBJECTS[2])
+    assert "1 of 10 solutions reviewed" in client.get(LIST).text
+
+
+def test_all_solutions_lead_to_the_end_of_the_review(client: FlaskClient) -> None:
+    """Each button leads to the next solution that nobody looked through."""
+    for words in ("Claude", "Deep Blunder"):
+        decide(client, "accept", words, solver="")
+    page = client.get(LIST, follow_redirects=True).text
+    [path] = re.findall(rf'class="btn primary" href="({LIST}/\w+)">Start', page)
+    for number in range(10):
+        page = client.get(path).text
+        [digest] = re.findall('name="digest" value="([^"]+)"', page)
+        answer = client.post(f"{path}/reviewed", data={"digest": digest})
+        path = answer.location
+        assert (path == f"{LIST}?said=reviewed") == (number == 9)
+    page = client.get(path).text
+    assert "All solutions are reviewed." in page
+    assert "10 of 10 solutions reviewed; 0 words replaced, 2 kept." in page
+    assert "not reviewed" not in client.get("/dashboard").text
+    assert "Send anyway" not in client.post("/dashboard/judges/links").text
+
+
+def test_links_are_not_sent_to_what_nobody_looked_through(app: Flask, client: FlaskClient) -> None:
+    """Unless it is confirmed, or judging has begun."""
+    look(client, SUBJECTS[2])
+    key = "/dashboard/judges/1/link"
+    new = {"id": "J9", "name": "", "experience": ""}
+    for path, form in (("/dashboard/judges/links", {}), (key, {}), ("/dashboard/judges/new", new)):
+        refusal = client.post(path, data=form)
+        assert refusal.status_code == 422
+        assert "9 of 10 solutions are not reviewed" in refusal.text
+        assert "Review them (3 minutes)" in refusal.text
+        assert f'href="{LIST}"' in refusal.text
+    sure = client.post("/dashboard/judges/new", data={**new, "sure": "yes"})
+    assert "/j/" in sure.text
+    begin(app)
+    assert "/j/" in client.post(key).text
+
+
+def begin(app: Flask) -> None:
+    """Save a first ranking as the judge's page does."""
+    judge = enter_as(app, site_of(app), "J2")
+    [gid, *_] = re.findall(r"/judge/g/([\w-]+)", judge.get("/judge").text)
+    page = judge.get(f"/judge/g/{gid}").text
+    data = json.loads(re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page)[0])
+    sent = {"base": 0, "client": "tab-12345", "change": 1, "layout": data["layout"]}
+    sent |= {"state": data["state"], "seconds": 1, "submit": False}
+    assert judge.put(f"/judge/g/{gid}/state", json=sent).status_code == 200
+
+
+def test_the_first_ranking_keeps_how_far_the_review_was(app: Flask, client: FlaskClient) -> None:
+    """Once; what is reviewed later does not count, unless test rankings are deleted."""
+    decide(client, "redact", solver="")
+    look(client, SUBJECTS[2])
+    assert logged(site_of(app), "blinding-frozen") == []
+    begin(app)
+    facts = {"reviewed": 1, "of": 10, "replaced": 1, "kept": 0, "open": 2}
+    assert logged(site_of(app), "blinding-frozen") == [facts]
+    look(client, SUBJECTS[3])
+    assert logged(site_of(app), "blinding-frozen") == [facts]
+    assert client.post("/dashboard/discard", data={"word": "discard"}).status_code == 303
+    assert logged(site_of(app), "blinding-frozen") == []
+    begin(app)
+    assert logged(site_of(app), "blinding-frozen") == [{**facts, "reviewed": 2}]
 
 
 def test_one_decision_replaces_another(app: Flask, client: FlaskClient) -> None:
@@ -153,33 +309,19 @@ def test_one_decision_replaces_another(app: Flask, client: FlaskClient) -> None:
     assert decisions(app) == [("P1", FIRST, "claude", "accept")]
 
 
-def test_everywhere_at_once(app: Flask, client: FlaskClient) -> None:
-    """Redacted in each solution that has the words; accepted by one entry."""
-    decide(client, "redact", everywhere="yes")
-    assert decisions(app) == [("P1", FIRST, "Claude", "redact"), ("P1", SECOND, "Claude", "redact")]
-    decide(client, "undo", solver=SECOND)
-    decide(client, "accept", everywhere="yes", solver=SECOND)
-    assert decisions(app) == [("P1", FIRST, "Claude", "redact"), ("", "", "Claude", "accept")]
-    assert len(codes(app)) == 1
-    assert (
-        'Accepted: Claude <span class="muted">everywhere' in client.get(f"{LIST}/P1/{SECOND}").text
-    )
-
-
-def test_words_in_texts_are_accepted(app: Flask, client: FlaskClient) -> None:
-    """They are the organizer's to edit, so nothing is redacted there."""
-    page = decide(client, "accept", problem="", solver="", page="list")
-    assert "accepted everywhere" in page
+def test_words_in_texts_are_kept(app: Flask, client: FlaskClient) -> None:
+    """They are the organizer's to edit, so nothing is replaced there."""
+    page = decide(client, "accept", solver="", problem="", **{"from": "list"})
+    assert "Kept “Claude”." in page
     assert decisions(app) == [("", "", "Claude", "accept")]
-    assert (
-        client.post(f"{LIST}/decide", data={"words": "x", "decision": "redact"}).status_code == 404
-    )
+    form = {"words": "x", "decision": "redact", "problem": ""}
+    assert client.post(f"{LIST}/decide", data=form).status_code == 404
 
 
 def test_own_words(app: Flask, client: FlaskClient) -> None:
     """Any that the search does not know; the file keeps its comments."""
     page = decide(client, "redact", "plan")
-    assert "Redacted: plan" in page
+    assert "Replaced: plan" in page
     assert '<span class="redacted">[redacted]</span></h3>' in page
     for words in ("", "!?", "a\nb", "x" * 201):
         assert "Type the words" in decide(client, "redact", words)
@@ -195,11 +337,11 @@ def test_what_judges_have_seen_is_asked_first(app: Flask, client: FlaskClient) -
     refusal = decide(client, "redact")
     assert "Change a solution that judges have seen?" in refusal
     assert decisions(app) == []
-    assert "Redacted: Claude" in decide(client, "redact", sure="yes")
+    assert "Replaced: Claude" in decide(client, "redact", sure="yes")
     with site_of(app).store.read() as c:
         assert [(e.what, e.solver) for e in site_of(app).effects(c)] == [("changed", FIRST)]
     # Accepting changes nothing for judges.
-    assert "Accepted: Deep Blunder" in decide(client, "accept", "Deep Blunder")
+    assert "Kept: Deep Blunder" in decide(client, "accept", "Deep Blunder")
     set_life(site, "closed")
     assert "The study is closed" in decide(client, "undo")
     assert len(decisions(app)) == 2
@@ -218,9 +360,9 @@ def test_a_file_that_cannot_be_written(
     assert decisions(app) == []
     text = path.read_text().replace("[Claude]}", f"[Claude], reviewed: [{line[2:]}]}}")
     path.write_text(text)
-    assert "Redacted: Claude" in client.get(PAGE).text
+    assert "Replaced: Claude" in page_of(client, FIRST)
     assert decisions(app) == [("P1", FIRST, "Claude", "redact")]
     with site_of(app).store.read() as c:
         assert audit_events(c, site_of(app).id, 1)[0].by == "server"
     path.write_text(text + "{")
-    assert "Redacted: Claude" in client.get(PAGE).text
+    assert "Replaced: Claude" in page_of(client, FIRST)

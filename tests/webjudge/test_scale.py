@@ -88,7 +88,7 @@ def test_the_overview_of_many_judges(tmp_path: Path) -> None:
         # What is no place is the beginning.
         assert "J049" in dashboard.get("/dashboard?after=x").text
         assert dashboard.get("/dashboard/judges/invitations").text.count("No link") == MOST_JUDGES
-        table = dashboard.post("/dashboard/judges/links")
+        table = dashboard.post("/dashboard/judges/links", data={"sure": "yes"})
         rows = list(csv.DictReader(StringIO(table.text)))
         assert [row["judge"] for row in rows] == [f"J{number:03}" for number in range(count)]
         assert all(row["link"] in row["message"] for row in rows)

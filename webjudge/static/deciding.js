@@ -1,13 +1,14 @@
-// What judges will see: keys to redact and accept words, and which solutions were seen.
+// The review: keys to replace and keep words, and the button that counts a solution as reviewed
+// once its end was on the screen.
 // Everything else works without scripts.
 
 const KEYS_OFF = "quem-review-keys-off";
-const SEEN = "quem-review-seen";
-const FIELDS = "input:not([type=checkbox]), textarea, select, [contenteditable], dialog";
+const FIELDS = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], dialog";
+const PRESSED = `${FIELDS}, a, button, summary, input`;
 
 const found = [...document.querySelectorAll("#found > li")];
 const shown = document.getElementById("shown");
-const own = document.getElementById("own");
+const looked = document.querySelector("#looked button");
 let current = 0;
 
 /** Read or write what this browser keeps; where it keeps nothing, the page works without. */
@@ -31,8 +32,7 @@ function choose(index) {
   found.forEach((row, i) => row.classList.toggle("is-current", i === index));
   for (const mark of document.querySelectorAll("#shown mark.is-current")) mark.classList.remove("is-current");
   for (const mark of marksOf(index)) mark.classList.add("is-current");
-  const bar = document.getElementById("deciding");
-  if (bar) bar.querySelector("b").textContent = `“${found[index].dataset.words}”`;
+  document.querySelector("#deciding b").textContent = `“${found[index].dataset.words}”`;
 }
 
 /** Bring the next place of a word into view; texts of pages open for it. */
@@ -45,76 +45,77 @@ function show(index) {
   marks[number].scrollIntoView({ block: "center" });
 }
 
-function step(by) {
+/** Find what a key presses: first of the word that is decided about. */
+function target(key) {
+  const named = `[aria-keyshortcuts~="${key}" i]`;
+  return found[current]?.querySelector(named) ?? document.querySelector(`main ${named}`);
+}
+
+/** Go on by a word of this solution, or to the next page. */
+function step(key, by) {
   const next = current + by;
-  if (found[next]) {
-    choose(next);
-    found[next].scrollIntoView({ block: "nearest" });
-    show(next);
-  } else document.getElementById(by > 0 ? "behind" : "before")?.click();
+  if (!found[next]) return false;
+  choose(next);
+  found[next].scrollIntoView({ block: "nearest" });
+  show(next);
+  return true;
 }
 
-function decide(decision) {
-  found[current]?.querySelector(`button[value="${decision}"]`).click();
-}
-
-const ACTS = {
-  a: () => decide("accept"),
-  r: () => decide("redact"),
-  n: () => step(1),
-  ArrowRight: () => step(1),
-  p: () => step(-1),
-  ArrowLeft: () => step(-1),
-  u: () => document.getElementById("undo")?.click(),
-};
+const STEPS = { n: 1, ArrowRight: 1, p: -1, ArrowLeft: -1 };
 
 function hearKeys() {
   const choice = document.getElementById("keys");
   choice.checked = !kept(KEYS_OFF);
   choice.addEventListener("change", () => kept(KEYS_OFF, choice.checked ? "" : "yes"));
   document.addEventListener("keydown", (event) => {
-    const act = ACTS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const isHeld = event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.repeat;
-    if (!act || isHeld || !choice.checked || event.target.closest(FIELDS)) return;
-    // Arrows scroll what is wider than its place.
-    if (event.key.startsWith("Arrow") && event.target.closest("pre, .table-scroll")) return;
+    const isTaken = event.target.closest(key === "Enter" ? PRESSED : FIELDS);
+    if (isHeld || isTaken || !choice.checked || !/^\w+$/.test(key)) return;
+    // Arrows scroll what is wider than its place, and choose one of some guesses.
+    if (key.startsWith("Arrow") && event.target.closest("pre, .table-scroll, [type=radio]")) return;
+    const button = target(key);
+    if (!button && !(key in STEPS)) return;
     event.preventDefault();
-    act();
+    if (key in STEPS && step(key, STEPS[key])) return;
+    if (button?.disabled) scrollBy({ top: 0.8 * innerHeight, behavior: "instant" });
+    else button?.click();
   });
 }
 
-/** Take what is selected in the solution as the words to redact. */
+/** Take what is selected in the solution as the words to replace. */
 function takeSelection() {
+  const own = document.getElementById("own");
   const selection = document.getSelection();
   if (!selection.rangeCount || !shown.contains(selection.getRangeAt(0).commonAncestorContainer)) return;
   const words = selection.toString().replace(/\s+/g, " ").trim();
   if (words && words.length <= own.maxLength) own.value = words;
 }
 
-/** Note that this solution was seen, and say how many were. */
-function countSeen() {
-  const { versions, mine } = JSON.parse(document.getElementById("seen").textContent);
-  const seen = new Set((kept(SEEN) ?? "").split(" "));
-  if (mine && !seen.has(mine)) {
-    seen.add(mine);
-    kept(SEEN, [...seen].join(" ").trim());
+/** Let a solution count as reviewed once all of it is loaded and its end was on the screen. */
+function awaitEnd() {
+  const end = document.getElementById("end");
+  const pictures = [...shown.querySelectorAll("img")];
+  looked.disabled = true;
+  const watch = new IntersectionObserver(([entry]) => {
+    if (!entry.isIntersecting || pictures.some((picture) => !picture.complete)) return;
+    watch.disconnect();
+    looked.disabled = false;
+    document.getElementById("looked-help").hidden = true;
+  }, { rootMargin: `0px 0px -${looked.form.offsetHeight}px` });
+  const look = () => {
+    watch.unobserve(end);
+    watch.observe(end);
+  };
+  for (const picture of pictures) {
+    picture.loading = "eager";
+    for (const what of ["load", "error"]) picture.addEventListener(what, look);
   }
-  const count = versions.filter((version) => seen.has(version)).length;
-  const text = document.getElementById("seen-count");
-  text.textContent = mine ? `, ${count} seen` : `${count} of ${versions.length} seen. `;
-  text.hidden = false;
-  for (const row of document.querySelectorAll("[data-version]")) {
-    row.querySelector(".seen").hidden = !seen.has(row.dataset.version);
-  }
-  const meter = document.getElementById("seen-meter");
-  if (!meter) return;
-  meter.value = count;
-  meter.hidden = false;
+  look();
 }
 
-countSeen();
+if (document.getElementById("keys")) hearKeys();
 if (shown) {
-  hearKeys();
   document.addEventListener("selectionchange", takeSelection);
   found.forEach((row, index) => {
     row.querySelector("[data-show]").addEventListener("click", () => {
@@ -126,8 +127,10 @@ if (shown) {
   if (found.length) {
     bar.hidden = false;
     for (const button of bar.querySelectorAll("button")) {
-      button.addEventListener("click", () => decide(button.value));
+      button.addEventListener("click", () => {
+        found[current].querySelector(`button[value="${button.value}"]`).click();
+      });
     }
     choose(0);
-  }
+  } else if (!looked.disabled) awaitEnd();
 }

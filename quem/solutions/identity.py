@@ -74,6 +74,7 @@ _PROGRAMS = re.compile(
     re.IGNORECASE,
 )
 _JOINS = frozenset("@/\\_=-")
+_JOINED = re.compile(r"[@/\\_=\-.]\w")
 _HANDLE = re.compile(r"(?<![\w.@/])@([A-Za-z][\w\-]{2,})\b(?![(.])")
 
 
@@ -130,7 +131,8 @@ class Names:
         for solver, field, text in metadata:
             self._of_metadata(text, f"{field} in a file of {solver}")
         self._short_pattern = _any_of(self._short)
-        self._part_pattern = _any_of(self._parts)
+        # Parts may also be inside CamelCase.
+        self._part_pattern = _any_of(self._parts, whole=False)
         # Whoever is known by a part of a name is not to be known by its other sources again.
         self.key = hash(
             (
@@ -151,7 +153,7 @@ class Names:
         if self._part_pattern is None:
             return frozenset()
         found = self._part_pattern.finditer(text)
-        alone = (match for match in found if not _is_joined(text, *match.span()))
+        alone = (match for match in found if not _is_inside(text, *match.span()))
         return frozenset(key_of_name(match[0]) for match in alone)
 
     def is_part(self, words: str) -> bool:
@@ -212,9 +214,10 @@ class Names:
         if text[start].isupper():
             decide = not _CITED.match(text, end) and self._is_called(text, start, end, part)
             yield _hit(text, start, end, self._parts[part], decide=decide)
-        elif len(part) >= _LEAST_SMALL_PART and not self._is_word(part):
+        elif not self._is_word(part):
             # In names of files, in code and addresses people write names in small letters.
-            yield _hit(text, start, end, self._parts[part], decide=is_joined)
+            decide = is_joined or len(part) >= _LEAST_SMALL_PART
+            yield _hit(text, start, end, self._parts[part], decide=decide)
 
     def _find_exact(self, text: str) -> Iterator[Hit]:
         cleaned = normal(text)
@@ -299,6 +302,8 @@ class Names:
                 if len(form) >= _LEAST_LOGIN and form not in WORDS:
                     self._short.setdefault(form, short)
         self._short.setdefault(key_of_name(f"{tokens[0][0]}. {' '.join(tokens[1:])}"), short)
+        if len(tokens) > 2:  # noqa: PLR2004  vandijk of Peter van Dijk
+            self._short.setdefault(key_of_name(_letters("".join(tokens[1:]))), short)
 
     def _part(self, token: str, source: _Source) -> None:
         if len(token) >= _LEAST_PART and not is_particle(fold(token)):
@@ -461,6 +466,10 @@ def _hit(text: str, start: int, end: int, source: _Source, *, decide: bool = Tru
     return Hit(line, words, source.meaning, level, source.word, start, end)
 
 
+def _is_hump(text: str, place: int) -> bool:
+    return text[place].isupper() and text[place - 1].islower()
+
+
 def _spans(
     pattern: re.Pattern[str] | None, small: str, places: Sequence[int]
 ) -> Iterator[tuple[int, int, re.Match[str]]]:
@@ -472,8 +481,9 @@ def _spans(
 def _goes_on(text: str, small: str, span: tuple[int, int], places: Sequence[int]) -> bool:
     """Whether a longer word holds this one, other than in CamelCase."""
     start, end = span
-    before = start > 0 and small[start - 1].isalpha() and not text[places[start]].isupper()
-    behind = end < len(small) and small[end].isalpha() and not text[places[end]].isupper()
+    first, last = places[start], places[end - 1]
+    before = start > 0 and small[start - 1].isalpha() and not _is_hump(text, first)
+    behind = end < len(small) and small[end].isalpha() and not _is_hump(text, last + 1)
     return before or behind
 
 
@@ -486,16 +496,26 @@ def _is_called_in_full(words: str, before: str, *, is_turned: bool) -> bool:
     return is_written or before in ("@", "/", "\\") or "." in words or "_" in words
 
 
+def _is_inside(text: str, start: int, end: int) -> bool:
+    """Whether a word is part of a longer word or of an identifier."""
+    around = text[:start][-1:] + text[end : end + 1]
+    return any(sign.isalnum() for sign in around) or _is_joined(text, start, end)
+
+
 def _is_joined(text: str, start: int, end: int) -> bool:
     """Whether a word is part of an address, a path, or an identifier."""
-    is_behind = re.match(r"[@/\\_=\-.]\w", text[end : end + 2])
-    return bool(is_behind) or text[:start][-1:] in _JOINS
+    before, behind = text[:start][-1:], text[end : end + 2]
+    is_quoted = before in ("'", '"') and behind[:1] == before
+    is_owner = behind in ("'s", "’s")
+    return is_quoted or is_owner or before in _JOINS or bool(_JOINED.match(behind))
 
 
-def _any_of(words: Iterable[str]) -> re.Pattern[str] | None:
+def _any_of(words: Iterable[str], *, whole: bool = True) -> re.Pattern[str] | None:
     alternatives = "|".join(map(spelled, sorted(words, key=len, reverse=True)))
     if not alternatives:
         return None
+    if not whole:
+        return re.compile(alternatives)
     return re.compile(rf"(?<![^\W_\d])(?:{alternatives})(?![^\W_\d])")
 
 

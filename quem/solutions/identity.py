@@ -130,9 +130,6 @@ class Names:
             self._as_written(solver, f"the id of the solver {solver}")
         for solver, field, text in metadata:
             self._of_metadata(text, f"{field} in a file of {solver}")
-        self._short_pattern = _any_of(self._short)
-        # Parts may also be inside CamelCase.
-        self._part_pattern = _any_of(self._parts, whole=False)
         # Whoever is known by a part of a name is not to be known by its other sources again.
         self.key = hash(
             (
@@ -150,9 +147,9 @@ class Names:
 
     def small_parts(self, text: str) -> frozenset[str]:
         """List the parts of names that a text has in small letters, as ordinary words."""
-        if self._part_pattern is None:
-            return frozenset()
-        found = self._part_pattern.finditer(text)
+        words = key_of_name(text)
+        pattern = _any_of(tuple(one for one in self._parts if one in words), whole=False)
+        found = pattern.finditer(text) if pattern else ()
         alone = (match for match in found if not _is_inside(text, *match.span()))
         return frozenset(key_of_name(match[0]) for match in alone)
 
@@ -178,7 +175,11 @@ class Names:
 
     def _find_names(self, text: str, small: str, places: Sequence[int]) -> Iterator[Hit]:
         yield from self._find_full(text, small, places)
-        for start, end, match in _spans(self._short_pattern, small, places):
+        # Looking for words first is quick; patterns of all forms would take seconds.
+        words = key_of_name(small)
+        short = _any_of(tuple(one for one in self._short if one in words))
+        parts = _any_of(tuple(one for one in self._parts if one in words), whole=False)
+        for start, end, match in _spans(short, small, places):
             is_spoken = " " in match[0]
             if not is_spoken or text[start].isupper():
                 decide = not (is_spoken and _CITED.match(text, end))
@@ -187,7 +188,7 @@ class Names:
         for pattern, source in self._ids:
             for start, end, _ in _spans(pattern, small, places):
                 yield _hit(text, start, end, source)
-        for start, end, match in _spans(self._part_pattern, small, places):
+        for start, end, match in _spans(parts, small, places):
             if not _goes_on(text, small, match.span(), places):
                 yield from self._find_part(text, start, end, key_of_name(match[0]))
         for match in _HANDLE.finditer(text):
@@ -510,7 +511,9 @@ def _is_joined(text: str, start: int, end: int) -> bool:
     return is_quoted or is_owner or before in _JOINS or bool(_JOINED.match(behind))
 
 
-def _any_of(words: Iterable[str], *, whole: bool = True) -> re.Pattern[str] | None:
+@lru_cache(maxsize=1024)
+def _any_of(words: tuple[str, ...], *, whole: bool = True) -> re.Pattern[str] | None:
+    """Make a pattern of any of these words, whole or in CamelCase."""
     alternatives = "|".join(map(spelled, sorted(words, key=len, reverse=True)))
     if not alternatives:
         return None
@@ -520,7 +523,7 @@ def _any_of(words: Iterable[str], *, whole: bool = True) -> re.Pattern[str] | No
 
 
 def _letters(words: str) -> str:
-    return "".join(sign for sign in words if sign.isalnum())
+    return re.sub(r"[\W_]+", "", words)
 
 
 def _places_of(text: str) -> list[int]:

@@ -124,7 +124,8 @@ def confine() -> Held:
     limited = [_limit(name, most) for name, most in limits.items()]
     held = Held(landlock=0, seccomp=False, limits=all(limited), why=[])
     if not sys.platform.startswith("linux"):
-        held["why"].append(f"{platform.system()} has neither Landlock nor seccomp")
+        system = platform.system().replace("Darwin", "macOS")
+        held["why"].append(f"{system} has neither Landlock nor seccomp")
     else:
         kernel = ctypes.CDLL(None, use_errno=True)
         kernel.syscall.restype = ctypes.c_long

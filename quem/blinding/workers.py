@@ -184,6 +184,18 @@ def held() -> Held:
     return found
 
 
+def unconfined() -> str:
+    """Say why files are parsed without a sandbox here; nothing where they are not."""
+    found = held()
+    if found["landlock"] and found["seccomp"]:
+        return ""
+    kept = "seccomp holds" if found["seccomp"] else "limits and a clean environment hold"
+    return (
+        f"PDFs and drawings are parsed without a sandbox here: {'; '.join(found['why'])}. "
+        f"Only {kept}."
+    )
+
+
 parser = Worker(
     "quem.blinding.file_worker",
     slow="takes too long to read; make it simpler, and save it again",

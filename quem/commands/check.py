@@ -65,6 +65,7 @@ def _check_judged(study: Path, database: str | None, *, sandboxed: bool) -> None
     """Check judgments and solutions, of which either may be still to come."""
     from quem.errors import QuemError
     from quem.solutions import check_solutions
+    from quem.solutions.model import PARSED
     from quem.study.reading import draft_study
 
     loaded, warnings, mistakes = _analyzed(study, database)
@@ -83,6 +84,11 @@ def _check_judged(study: Path, database: str | None, *, sandboxed: bool) -> None
     contents += ["subjects to come from the solving session"] if is_early else []
     contents += _drawn(draft, solutions, database)
     _print(study, warnings, [*contents, waits] if waits else contents)
+    if any(file.kind in PARSED for one in solutions for file in one.files):
+        from quem.blinding.workers import unconfined
+
+        if reason := unconfined():
+            click.echo(reason)
 
 
 def _print(study: Path, warnings: list[StudyWarning], contents: list[str]) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import socket
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 # From Python's names of the places below; each ends without an error where it succeeds.
 ATTEMPTS = {
@@ -21,7 +22,7 @@ ATTEMPTS = {
     "UNIX socket": "socket.socket(socket.AF_UNIX).connect(FOLDER + '/socket')",
     "read a file": "open('/etc/passwd').read()",
     "read another study": "open(FOLDER + '/other.sqlite', 'rb').read()",
-    "read it by SQLite": "db = sqlite3.connect(FOLDER + '/other.sqlite'); db.execute('create table t (x)')",
+    "read it by SQLite": "sqlite3.connect(FOLDER + '/other.sqlite').execute('create table t (x)')",
     "read the parent's environment": "open(f'/proc/{PARENT}/environ', 'rb').read()",
     "write": "open(FOLDER + '/new', 'w').write('x')",
     "append": "open(FOLDER + '/other.sqlite', 'ab').write(b'x')",
@@ -75,8 +76,6 @@ def surroundings(folder: Path) -> Iterator[dict[str, object]]:
     import matplotlib as mpl
 
     font = f"{mpl.get_data_path()}/fonts/ttf/DejaVuSans.ttf"
-    for name in ("other.sqlite", "victim"):
-        (folder / name).write_bytes(b"")
     with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as unix:
         unix.bind(str(folder / "socket"))
         unix.listen()
@@ -92,8 +91,33 @@ def surroundings(folder: Path) -> Iterator[dict[str, object]]:
 
 def attempt(code: str, around: dict[str, object], *, confined: bool = True) -> bool:
     """Run code in a process that may be confined; says whether it succeeded."""
+    for name in ("other.sqlite", "victim"):
+        Path(str(around["FOLDER"]), name).write_bytes(b"")
     about = json.dumps(around | {"CODE": code, "CONFINED": confined})
     run = subprocess.run(
         [sys.executable, "-P", "-c", _HEAD, about], capture_output=True, timeout=30, check=False
     )
     return run.returncode == 0
+
+
+# Runs Python where some system calls are refused, as a container may do it.
+_CONTAINER = """
+import ctypes, os, struct, sys
+steps = [struct.pack("HBBI", 0x20, 0, 0, 0)]
+for number in map(int, sys.argv[1].split(",")):
+    steps += [struct.pack("HBBI", 0x15, 0, 1, number), struct.pack("HBBI", 6, 0, 0, 0x50026)]
+steps += [struct.pack("HBBI", 6, 0, 0, 0x7FFF0000)]
+class Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_char_p))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, ctypes.byref(Program(len(steps), b"".join(steps)))) == 0
+os.execv(sys.executable, [sys.executable, *sys.argv[2:]])
+"""
+LANDLOCK = "444,445,446"
+SECCOMP = "317" if platform.machine() == "x86_64" else "277"
+
+
+def in_container(refused: str, *arguments: str) -> list[str]:
+    """Give a command that runs Python where system calls are refused."""
+    return [sys.executable, "-c", _CONTAINER, refused, *arguments]

@@ -8,11 +8,8 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from dataclasses import asdict
-from importlib import import_module
 from pathlib import Path
-from typing import Any
-
-from PIL import Image
+from typing import TYPE_CHECKING, Any, cast
 
 from quem.blinding.cleaning import clean_package
 from quem.blinding.images import encode_image
@@ -21,9 +18,10 @@ from quem.blinding.workers import serve
 from quem.errors import FileError
 from quem.solutions.files import image_entries, image_problem
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
 _FILE = Path("file")  # its name for messages that are not shown
-# Imported before the process is confined, where they are installed.
-_LATE = ("PIL.ImageCms", "PIL.ImageOps", "PIL.ImageSequence", "lxml.etree", "openpyxl", "zstandard")
 
 
 def _image(_: dict[str, Any], content: bytes) -> tuple[dict[str, Any], bytes]:
@@ -62,10 +60,14 @@ def _problem(error: Exception) -> str:
 
 if __name__ == "__main__":
     # openpyxl needs neither, and their threads would be no part of what is confined.
-    sys.modules |= dict.fromkeys(("numpy", "pandas"))
-    for name in _LATE:
-        with suppress(ImportError):
-            import_module(name)
-    Image.init()
+    sys.modules["numpy"] = sys.modules["pandas"] = cast("ModuleType", None)
+    with suppress(ImportError):
+        import lxml.etree  # noqa: F401
+        import openpyxl  # noqa: F401  as all that is imported here: later it cannot be
+    import PIL.ImageCms
+    import PIL.ImageOps
+    import PIL.ImageSequence
+
+    PIL.Image.init()
     does = (_image, _image_problem, _image_entries, _clean_package, _tables_of, _sheets_to_print)
     serve({one.__name__.lstrip("_"): one for one in does}, _problem)

@@ -35,6 +35,11 @@ from tests.webjudge.solving_sites import write_solving_study
 if TYPE_CHECKING:
     from pathlib import Path
 
+    Files = dict[str, str | bytes | None]
+
+SVG = (
+    "<svg xmlns='http://www.w3.org/2000/svg' width='90' height='30'><text y='20'>Seen</text></svg>"
+)
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="of Linux alone")
 
 
@@ -63,10 +68,9 @@ def test_pdfs_look_the_same(tmp_path: Path) -> None:
 
 def test_drawings_and_images_look_the_same(tmp_path: Path) -> None:
     """Their pixels and texts are those that the libraries give in this process."""
-    svg = b"<svg xmlns='http://www.w3.org/2000/svg' width='90' height='30'><text y='20'>Seen</text>"
-    (tmp_path / "a.svg").write_bytes(svg + b"</svg>")
+    (tmp_path / "a.svg").write_text(SVG)
     drawn = rasterized(tmp_path / "a.svg")
-    assert drawn == drawing_worker.draw({"redacted": []}, svg + b"</svg>")[1]
+    assert drawn == drawing_worker.draw({"redacted": []}, SVG.encode())[1]
     assert drawing_text(tmp_path / "a.svg") == "Seen"
     for raw in (METADATA["photo.jpg"](), METADATA["plot.png"](), METADATA["web.webp"]()):
         assert clean_image(raw)[0] == encode_image(raw)[0]
@@ -88,13 +92,27 @@ def test_workbooks_are_the_same(tmp_path: Path) -> None:
     assert list(read_office(file).tables) == free
 
 
+def test_nothing_is_parsed_outside(tmp_path: Path) -> None:
+    """What parses strangers' files is loaded by workers alone."""
+    study = write_judged(tmp_path, {"P1/S1.png": METADATA["plot.png"](), "P1/S2.svg": SVG})
+    for name in ("S1", "S2"):
+        (tmp_path / f"solutions/P1/{name}.md").unlink()
+    code = (
+        "import sys; from quem.study.reading import draft_study; "
+        "from quem.solutions import check_solutions; "
+        f"check_solutions(draft_study({str(study)!r}), complete=True); print(*sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    loaded = {name.partition(".")[0] for name in run.stdout.split()}
+    assert not loaded & {"PIL", "lxml", "openpyxl", "pikepdf", "pypdfium2", "resvg_py"}
+
+
 @linux
 @pytest.mark.parametrize("refused", [LANDLOCK, SECCOMP], ids=["Landlock", "seccomp"])
 def test_check_says_where_there_is_no_sandbox(refused: str, tmp_path: Path) -> None:
     """A study with pictures is checked all the same, with one sentence."""
-    study = write_judged(tmp_path)
-    (tmp_path / "solutions/P1/S1.md").unlink()
-    (tmp_path / "solutions/P1/S1.png").write_bytes(METADATA["plot.png"]())
+    files: Files = {"P1/S1.md": None, "P1/S1.png": METADATA["plot.png"]()}
+    study = write_judged(tmp_path, files)
     command = in_container(refused, "-m", "quem", "check", str(study))
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "\nPDFs and drawings are parsed without a sandbox here: " in run.stdout
@@ -110,13 +128,11 @@ def test_check_says_where_there_is_no_sandbox(refused: str, tmp_path: Path) -> N
 @linux
 def test_without_landlock_drawings_are_refused(tmp_path: Path) -> None:
     """A drawing would lose its text; a PDF is drawn."""
-    study = write_judged(tmp_path)
-    (tmp_path / "solutions/P1/S1.md").unlink()
-    (tmp_path / "solutions/P1/S1.svg").write_text(
-        "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><text>a</text></svg>"
-    )
-    document(b"BT /F1 14 Tf 20 160 Td (As ever) Tj ET").save(tmp_path / "solutions/P1/S2.pdf")
-    (tmp_path / "solutions/P1/S2.md").unlink()
+    pdf = io.BytesIO()
+    document(b"BT /F1 14 Tf 20 160 Td (As ever) Tj ET").save(pdf)
+    files: Files = {"P1/S1.md": None, "P1/S1.svg": SVG}
+    files |= {"P1/S2.md": None, "P1/S2.pdf": pdf.getvalue()}
+    study = write_judged(tmp_path, files)
     command = in_container(LANDLOCK, "-m", "quem", "check", str(study))
     run = subprocess.run(
         command, capture_output=True, text=True, check=False, env={"XDG_CACHE_HOME": str(tmp_path)}

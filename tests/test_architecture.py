@@ -296,7 +296,7 @@ def test_imports_are_found(tmp_path: Path) -> None:
 
 
 def test_only_the_worker_parses_pdfs() -> None:
-    """What strangers made is parsed in a limited process: nothing else loads the libraries."""
+    """What strangers made is parsed in a confined process: nothing else loads the libraries."""
     libraries = ("pikepdf", "pypdfium2")
     parsers = [p for p in MODULES if any(_within(m, libraries) for m in _anywhere(p))]
     assert [*map(_module, parsers)] == ["quem.blinding.pdf_worker"]

@@ -10,6 +10,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from quem.blinding.workers import held
 from quem.errors import Mistake, QuemError
 from quem.io.text import read_text
 from quem.solutions import check_solutions
@@ -48,6 +49,10 @@ _LATELY_SECONDS = 2.0
 _WORDS_A_MINUTE = 230
 _MINUTES_A_TASK = 1
 _ROUNDED_TO = 5
+_NO_SANDBOX = (
+    "lets subjects upload files, which would be parsed without a sandbox here: {}; set "
+    "solving.uploads to [], or trust the subjects and add --unsandboxed"
+)
 _TEXTS = ("markdown", "text", "code", "html")
 
 
@@ -274,6 +279,8 @@ def _read(
     draft = draft_study(path)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
+    if sandboxed and draft.spec.solving and draft.spec.solving.uploads and not held()["seccomp"]:
+        raise QuemError(Mistake(str(path), message=_NO_SANDBOX.format("; ".join(held()["why"]))))
     solutions, mistakes, warnings = check_solutions(
         draft, complete=not draft.spec.awaits_subjects, sandboxed=sandboxed, tell=tell
     )

@@ -1,7 +1,8 @@
 """For servers such as gunicorn: ``QUEM_STUDY=study.yaml gunicorn webjudge.wsgi``.
 
 ``QUEM_URL`` is what judges' links begin with, ``QUEM_BEHIND_PROXY=1`` trusts a proxy in front,
-``QUEM_OFFICE_UNSANDBOXED=1`` lets LibreOffice convert documents where it has network,
+``QUEM_OFFICE_UNSANDBOXED=1`` lets documents be converted, and subjects upload files, where no
+sandbox holds,
 ``QUEM_SMTP`` and others name a mail server (see `quem.mail.server`),
 ``QUEM_THREADS`` is the number of threads of a worker where it is not 8.
 Links are made by ``quem links organizers`` and ``quem links judges``. Several workers need

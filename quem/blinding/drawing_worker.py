@@ -1,50 +1,84 @@
-"""Draws one SVG from stdin as PNG to stdout, with limits on memory and time."""
+"""The confined process that parses drawings in SVG; `quem.blinding.drawings` asks."""
 
 from __future__ import annotations
 
 import re
-import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_MEMORY = 1_000_000_000
-_SECONDS = 20
+import resvg_py
+from lxml import etree
+
+from quem.blinding.packages import clean_drawing, local, parse, serialize
+from quem.blinding.redacting import redact_text
+from quem.blinding.workers import RefusedError, patterns_of, serve
+from quem.errors import FileError
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
 _LONGEST_SIDE = 4096
 _ZOOM = 2.0
 _LENGTH = re.compile(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)", re.IGNORECASE)
+_DRAWING = Path("drawing.svg")  # its name for messages that are not shown
+_BROKEN = "is an SVG that cannot be drawn; save it as PNG"
+_NO_FONTS = (
+    "is an SVG, whose fonts could be read here only without a sandbox: the kernel has no Landlock, "
+    "or a container forbids it; save it as PNG"
+)
 
 
-def main() -> None:
-    """Draw it; any failure ends the process with an error."""
-    _limit()
-    import resvg_py
-
-    svg = sys.stdin.buffer.read().decode("utf-8")
+def draw(request: dict[str, Any], content: bytes) -> tuple[dict[str, Any], bytes]:
+    """Draw an SVG as PNG."""
+    svg = serialize(_cleaned(request, content)).decode()
+    fonts = _fonts()
+    try:
+        for font in fonts["font_files"][:1]:
+            Path(font).open("rb").close()
+    except PermissionError:
+        raise RefusedError(_NO_FONTS) from None
     width, height = _size(svg)
     zoom = min(_ZOOM, _LONGEST_SIDE / max(width, height, 1.0))
-    png = resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, background="#ffffff", **_fonts())
-    sys.stdout.buffer.write(bytes(png))
+    return {}, bytes(
+        resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom, background="#ffffff", **fonts)
+    )
+
+
+def text(request: dict[str, Any], content: bytes) -> tuple[dict[str, Any], bytes]:
+    """Give the words of an SVG."""
+    root = _cleaned(request, content)
+    return {"text": "\n".join(_line(one) for one in root.iter() if local(one) == "text")}, b""
+
+
+def _cleaned(request: dict[str, Any], content: bytes) -> _Element:
+    drawing = parse(_DRAWING, clean_drawing(_DRAWING, content))
+    patterns = patterns_of(request["redacted"])
+    for one in [element for element in drawing.iter() if local(element) == "text"]:
+        line = _line(one)
+        if (redacted := redact_text(line, patterns)) != line:
+            # Its parts have places of their own, which the words may run across.
+            for part in list(one):
+                one.remove(part)
+            one.text = redacted
+    return drawing
+
+
+def _line(element: _Element) -> str:
+    return " ".join("".join(map(str, element.itertext())).split())
 
 
 def _fonts() -> dict[str, Any]:
     """The fonts that come with matplotlib: resvg leaves out texts whose font a machine lacks."""
-    package = find_spec("matplotlib")
-    folder = Path(package.origin if package and package.origin else "").parent
-    files = sorted(map(str, (folder / "mpl-data" / "fonts" / "ttf").glob("DejaVuS*.ttf")))
     sans = dict.fromkeys(("sans_serif_family", "cursive_family", "fantasy_family"), "DejaVu Sans")
     serif = dict.fromkeys(("font_family", "serif_family"), "DejaVu Serif")
-    return {"font_files": files, **sans, **serif, "monospace_family": "DejaVu Sans Mono"}
+    return {"font_files": _FONTS, **sans, **serif, "monospace_family": "DejaVu Sans Mono"}
 
 
-def _limit() -> None:
-    try:
-        import resource
-    except ImportError:
-        # Windows has none; the time limit of whoever waits holds there.
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-    resource.setrlimit(resource.RLIMIT_CPU, (_SECONDS, _SECONDS))
+def _font_files() -> list[str]:
+    package = find_spec("matplotlib")
+    folder = Path(package.origin if package and package.origin else "").parent
+    return sorted(map(str, (folder / "mpl-data" / "fonts" / "ttf").glob("DejaVuS*.ttf")))
 
 
 def _size(svg: str) -> tuple[float, float]:
@@ -62,5 +96,13 @@ def _size(svg: str) -> tuple[float, float]:
     return sides[0], sides[1]
 
 
+def _problem(error: Exception) -> str:
+    return error.message if isinstance(error, FileError) else _BROKEN
+
+
+# Found before the process is confined.
+_FONTS = _font_files()
+
 if __name__ == "__main__":
-    main()
+    etree.fromstring("<svg/>", etree.XMLParser(resolve_entities=False))
+    serve({"draw": draw, "text": text}, _problem)

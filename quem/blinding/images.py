@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from quem.blinding.cache import SizedCache, cache_folder, trim, write_whole
 from quem.blinding.drawings import drawing_version, rasterized
+from quem.blinding.workers import RefusedError, parser
 from quem.errors import FileError
 from quem.solutions.files import DRAWING, FORMATS, MOST_PIXELS
 from quem.solutions.model import signature
@@ -35,6 +36,7 @@ _JPEG_QUALITY = 92
 _WEBP_QUALITY = 90
 _FRAME_MILLISECONDS = 100
 _OPAQUE = 255
+_BROKEN = "is a broken image, or none that can be shown; save it again as PNG"
 _FORMS = tuple(form.lower() for form in FORMATS)
 # Smaller files are cleaned in no time.
 _WORTH_KEEPING = 200_000
@@ -96,7 +98,15 @@ def _version() -> str:
 
 
 def clean_image(raw: bytes) -> tuple[bytes, str]:
-    """Re-encode an image from its pixels alone."""
+    """Re-encode an image from its pixels alone, in a confined process."""
+    answer, content = parser.parsed("image", raw)
+    if answer["form"] not in _FORMS:
+        raise RefusedError(_BROKEN)
+    return content, f"image/{answer['form']}"
+
+
+def encode_image(raw: bytes) -> tuple[bytes, str]:
+    """Re-encode an image; gives its format, too."""
     from PIL import Image
 
     try:
@@ -105,13 +115,11 @@ def clean_image(raw: bytes) -> tuple[bytes, str]:
             with Image.open(io.BytesIO(raw), formats=FORMATS) as image:
                 return _encoded(image)
     except _TooLargeError as error:
-        raise ValueError(str(error)) from None
+        raise RefusedError(str(error)) from None
     except Image.DecompressionBombError:
-        raise ValueError("has too many pixels to be shown; make it smaller") from None
+        raise RefusedError("has too many pixels to be shown; make it smaller") from None
     except Exception:  # noqa: BLE001  Pillow raises whatever its decoders stumble over
-        raise ValueError(
-            "is a broken image, or none that can be shown; save it again as PNG"
-        ) from None
+        raise RefusedError(_BROKEN) from None
 
 
 class _TooLargeError(Exception):
@@ -133,7 +141,7 @@ def _encoded(image: Image.Image) -> tuple[bytes, str]:
         _save_animation(image, form, out)
     else:
         _save_still(image, form, out)
-    return out.getvalue(), f"image/{form.lower()}"
+    return out.getvalue(), form.lower()
 
 
 def _save_still(image: Image.Image, form: str, out: io.BytesIO) -> None:

@@ -28,7 +28,7 @@ INSTALL = (
 )
 NO_SANDBOX = (
     "is converted by LibreOffice, which cannot be kept from the network here (unshare -rn fails); "
-    "allow user namespaces, or trust the files and add --office-unsandboxed"
+    "allow user namespaces, or trust the files and add --unsandboxed"
 )
 _COMMANDS = ("soffice", "libreoffice")
 _PLACES = (

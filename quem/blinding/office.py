@@ -15,17 +15,17 @@ from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter
+
 from quem.blinding.cache import SizedCache, cache_folder, trim, write_whole
-from quem.blinding.packages import Cleaned, Package, local, serialize, written
-from quem.blinding.workbooks import sheets_of
+from quem.blinding.packages import Cleaned
+from quem.blinding.workers import RefusedError, parser
 from quem.errors import FileError, Mistake
 from quem.solutions.model import file_digest, signature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
-
-    from lxml.etree import _Element
 
     from quem.blinding.workbooks import Table
     from quem.solutions.model import SolutionFile
@@ -136,9 +136,32 @@ def clean(file: SolutionFile) -> Cleaned:
     if form == "rtf":
         # Its commands are read by LibreOffice alone, which gives a document to clean.
         return Cleaned(file.path.read_bytes())
-    from quem.blinding.cleaning import clean_package
+    return _clean_package(file, file.path.read_bytes())
 
-    return clean_package(file.path, keep_headers=file.keep_headers)
+
+def _clean_package(file: SolutionFile, content: bytes) -> Cleaned:
+    answer, made = _parsed(file, "clean_package", content, keep_headers=file.keep_headers)
+    return TypeAdapter(Cleaned).validate_python({**answer, "content": made})
+
+
+def _tables_of(file: SolutionFile, content: bytes) -> list[Table]:
+    from quem.blinding.workbooks import Table
+
+    answer, _ = _parsed(file, "tables_of", content)
+    return TypeAdapter(list[Table]).validate_python(answer["tables"])
+
+
+def _parsed(
+    file: SolutionFile,
+    do: str,
+    content: bytes,
+    **request: Any,  # noqa: ANN401  JSON
+) -> tuple[dict[str, Any], bytes]:
+    """Have a confined process do something with a package."""
+    try:
+        return parser.parsed(do, content, **request)
+    except RefusedError as error:
+        raise FileError(file.path, str(error)) from None
 
 
 @contextmanager
@@ -275,10 +298,8 @@ class _Preparation:
                 self._try(file, partial(self._again, content=content, form=target))
 
     def _lacks_results(self, file: SolutionFile) -> bool:
-        from quem.blinding.workbooks import tables_of
-
         try:
-            tables = tables_of(file.path, self.cleaned[file].content)
+            tables = _tables_of(file, self.cleaned[file].content)
         except FileError as error:
             self._fail(file, error.message)
             return False
@@ -286,9 +307,7 @@ class _Preparation:
 
     def _again(self, file: SolutionFile, content: bytes, form: str) -> None:
         """Clean what LibreOffice made of a file, as a file of a stranger."""
-        from quem.blinding.cleaning import clean_package
-
-        again = clean_package(file.path, content, keep_headers=file.keep_headers)
+        again = _clean_package(file, content)
         known = self.cleaned[file]
         entries = {**known.entries, **(again.entries if form == "docx" else {})}
         self.cleaned[file] = Cleaned(again.content, entries, {**again.lost, **known.lost})
@@ -325,14 +344,12 @@ class _Preparation:
     def _read(self, file: SolutionFile) -> None:
         """Read the tables of a workbook, and find the sheets that have more than a table."""
         from quem.blinding.libreoffice import find_office
-        from quem.blinding.office import sheets_to_print
-        from quem.blinding.workbooks import tables_of
 
         known = self.cleaned[file]
         made: dict[str, Any] = {"entries": known.entries, "lost": known.lost, "tables": []}
         made["pdf"] = file.kind == "office"
         if file.kind == "workbook":
-            tables = tables_of(file.path, known.content)
+            tables = _tables_of(file, known.content)
             drawn = [table.name for table in tables if table.drawn]
             if not drawn and not any(table.html for table in tables):
                 message = "is empty: no visible sheet has a value; put the solution into it"
@@ -340,7 +357,7 @@ class _Preparation:
             made["tables"] = [asdict(table) for table in tables]
             if drawn and find_office():
                 made["pdf"] = True
-                known.content = sheets_to_print(file.path, known.content, drawn)
+                _, known.content = _parsed(file, "sheets_to_print", known.content, names=drawn)
         self.made[file] = made
 
     def _draw(self) -> None:
@@ -373,41 +390,3 @@ def _draw_first(file: SolutionFile, pdf: Path) -> None:
     except FileError as error:
         pdf.unlink(missing_ok=True)
         raise FileError(file.path, error.message.replace("is a ", "becomes a ", 1)) from None
-
-
-def sheets_to_print(path: Path, content: bytes, names: list[str]) -> bytes:
-    """Give a workbook in XLSX, cleaned, whose other sheets are hidden."""
-    from lxml import etree
-
-    with Package(path, content) as package:
-        parts = {name: package.read(name) for name in package.names}
-        for name, part, _ in sheets_of(package):
-            if name in names and part in parts:
-                parts[part] = serialize(_fitted(package.tree(part)))
-        book = package.tree("xl/workbook.xml")
-    etree.strip_elements(book, "{*}bookViews")
-    sheets = [one for one in book.iter() if local(one) == "sheet"]
-    for sheet in sheets:
-        sheet.set("state", "visible" if sheet.get("name") in names else "hidden")
-    # A sheet that is open is shown even if it is hidden.
-    opened = next(n for n, sheet in enumerate(sheets) if sheet.get("name") in names)
-    space = str(book.tag).rpartition("}")[0]
-    views = book.makeelement(f"{space}}}bookViews")
-    etree.SubElement(views, f"{space}}}workbookView", activeTab=str(opened))
-    next(one for one in book if local(one) == "sheets").addprevious(views)
-    parts["xl/workbook.xml"] = serialize(book)
-    return written(parts)
-
-
-def _fitted(root: _Element) -> _Element:
-    """A sheet that is printed one page wide."""
-    from lxml import etree
-
-    etree.strip_elements(root, "{*}sheetPr", "{*}pageSetup")
-    space = str(root.tag).rpartition("}")[0]
-    properties = root.makeelement(f"{space}}}sheetPr")
-    etree.SubElement(properties, f"{space}}}pageSetUpPr", fitToPage="1")
-    root.insert(0, properties)
-    setup = {"orientation": "landscape", "paperSize": "9", "fitToWidth": "1", "fitToHeight": "0"}
-    etree.SubElement(root, f"{space}}}pageSetup", setup)
-    return root

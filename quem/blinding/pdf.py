@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import atexit
 import hashlib
 import json
 import os
-import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from itertools import count
-from threading import Lock, Timer
 from typing import TYPE_CHECKING, Any
 
 from quem.blinding.cache import SizedCache, cache_folder, trim, write_whole
+from quem.blinding.workers import Worker, sources_of
 from quem.errors import FileError
 from quem.solutions.model import file_digest, signature
 
@@ -32,15 +29,15 @@ PDF_ADVICE = "is a PDF, whose pages quem draws by pikepdf and pypdfium2; pip ins
 # Part of the cache's key: a change of how pages are made makes them anew.
 _RECIPE = 1
 _DPI = 144
-_SECONDS = 20
+_CLEANED = "cleaned.pdf"
+_SECONDS = 20  # besides those for each page
 _SECONDS_A_PAGE = 2
 _MOST_KEPT = 16_000_000
 _DRAWN_BEFORE_TRIM = 32
 _MIMETYPES = {"png": "image/png", "jpg": "image/jpeg"}
 _TOO_SLOW = "is a PDF that takes too long to draw; make it simpler, or print it to a new PDF"
 _CRASHED = "is a PDF that cannot be drawn: the program that draws it crashed; print it to a new PDF"
-# All that a parser may know of its surroundings: no address of a database, for one.
-_ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "LD_LIBRARY_PATH", "LANG", "TEMP")
+_worker = Worker("quem.blinding.pdf_worker", slow=_TOO_SLOW, crashed=_CRASHED)
 
 
 @dataclass(frozen=True)
@@ -95,10 +92,9 @@ def page_image(path: Path, number: int, patterns: Patterns = ()) -> tuple[bytes,
             image = pages.entry / f"{number}.{ending}"
             if image.is_file():
                 return image.read_bytes(), mimetype
-        request = {"do": "image", "page": number, "image": str(pages.entry / str(number))}
-        ending = _response(pages, request)["ending"]
-        mimetype = _MIMETYPES[ending]
-        content = (pages.entry / f"{number}.{ending}").read_bytes()
+        answer, content = _response(pages, "image", page=number)
+        mimetype = _MIMETYPES[answer["ending"]]
+        write_whole(pages.entry / f"{number}.{answer['ending']}", content)
         _note_use(pages.entry, trims=not next(_drawn) % _DRAWN_BEFORE_TRIM)
     except OSError as error:
         raise FileError(path, f"cannot be read: {error.strerror or error}") from None
@@ -124,7 +120,7 @@ class _Pages:
     @property
     def sources(self) -> list[tuple[str, int]]:
         """The patterns as the worker takes them."""
-        return [(pattern.pattern, pattern.flags) for pattern in self.patterns]
+        return sources_of(self.patterns)
 
 
 @cache
@@ -148,16 +144,16 @@ def _read(pages: _Pages) -> PdfDocument:
 
 def _contents(pages: _Pages) -> dict[str, Any]:
     """Clean a PDF and read its pages, which is known from then on."""
-    pages.entry.mkdir(mode=0o700, exist_ok=True)
     begun = time.monotonic()
-    cleaned = _response(pages, {"do": "clean"})
+    cleaned = _clean(pages)
+    sizes = [(int(width), int(height)) for width, height in cleaned["sizes"]]
     texts = []
-    for number in range(1, len(cleaned["sizes"]) + 1):
-        texts.append(_response(pages, {"do": "text", "page": number})["text"])
+    for number in range(1, len(sizes) + 1):
+        texts.append(str(_response(pages, "text", page=number)[0]["text"]))
         if time.monotonic() - begun > _SECONDS + number * _SECONDS_A_PAGE:
             _failed.put(pages.sha256, _TOO_SLOW, 1)
             raise FileError(pages.path, _TOO_SLOW)
-    contents = {"sizes": cleaned["sizes"], "texts": texts, "entries": cleaned["entries"]}
+    contents = {"sizes": sizes, "texts": texts, "entries": cleaned["entries"]}
     write_whole(pages.entry / "pages.json", json.dumps(contents).encode())
     _note_use(pages.entry, trims=True)
     return contents
@@ -169,96 +165,35 @@ def _note_use(entry: Path, *, trims: bool) -> None:
         trim(entry.parent, entry.name)
 
 
-def _response(pages: _Pages, request: dict[str, Any]) -> dict[str, Any]:
-    """Have the worker do something with a file; what the cache lost is made again first."""
-    path, entry = pages.path, pages.entry
-    if known := _failed.get(pages.sha256):
-        raise FileError(path, known)
-    task: dict[str, Any] = {"path": str(path.resolve()), "sha256": pages.sha256, "dpi": _DPI}
-    task |= {"cleaned": str(entry / "cleaned.pdf"), "redacted": pages.sources}
-    answer = _worker.ask(task | request)
-    if "gone" in answer and request["do"] != "clean":
-        entry.mkdir(mode=0o700, exist_ok=True)
-        answer = _worker.ask(task | {"do": "clean"})
-        if "problem" not in answer:
-            answer = _worker.ask(task | request)
-    if "gone" in answer:
-        raise FileError(path, "cannot be read; put it back")
-    if "problem" in answer:
-        if answer.get("fatal"):
-            _failed.put(pages.sha256, answer["problem"], 1)
-        raise FileError(path, answer["problem"])
+def _clean(pages: _Pages) -> dict[str, Any]:
+    """Clean a PDF, and keep it."""
+    content = pages.path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != pages.sha256:
+        raise FileError(pages.path, "changed while it was read; try again")
+    answer, cleaned = _ask(pages, "clean", content)
+    pages.entry.mkdir(mode=0o700, exist_ok=True)
+    write_whole(pages.entry / _CLEANED, cleaned)
     return answer
 
 
-class _Asker:
-    """Keeps one worker alive and asks it one thing at a time."""
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._process: subprocess.Popen[str] | None = None
-        self._owner = 0
-
-    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Give the worker's answer, or what is wrong where it crashed or took too long."""
-        with self._lock:
-            process = self._started()
-            assert process.stdin is not None  # noqa: S101  both are pipes
-            assert process.stdout is not None  # noqa: S101
-            timer = Timer(_SECONDS, process.kill)
-            timer.daemon = True
-            begun = time.monotonic()
-            timer.start()
-            try:
-                process.stdin.write(json.dumps(request) + "\n")
-                process.stdin.flush()
-                line = process.stdout.readline()
-            except OSError:
-                line = ""
-            finally:
-                timer.cancel()
-            if line:
-                answer: dict[str, Any] = json.loads(line)
-                return answer
-            self._end()
-            slow = time.monotonic() - begun >= _SECONDS
-            return {"problem": _TOO_SLOW if slow else _CRASHED, "fatal": True}
-
-    def _started(self) -> subprocess.Popen[str]:
-        # A server that forks leaves the worker to the process that started it.
-        if self._process and self._owner == os.getpid() and self._process.poll() is None:
-            return self._process
-        if self._owner == os.getpid():
-            self._end()
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "quem.blinding.pdf_worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
-            encoding="utf-8",
-        )
-        self._owner = os.getpid()
-        return self._process
-
-    def _end(self) -> None:
-        if self._process is None or self._owner != os.getpid():
-            return
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe:
-                try:
-                    pipe.close()
-                except OSError:
-                    # What was never sent is of no use to it now.
-                    continue
-        self._process = None
-
-    def close(self) -> None:
-        """End the worker, which another request would start again."""
-        self._end()
+def _response(pages: _Pages, do: str, page: int) -> tuple[dict[str, Any], bytes]:
+    """Have the worker do something with a page; what the cache lost is made again first."""
+    cleaned = pages.entry / _CLEANED
+    if not cleaned.is_file():
+        _clean(pages)
+    answer, made = _ask(pages, do, page=page)
+    return _ask(pages, do, cleaned.read_bytes(), page=page) if "gone" in answer else (answer, made)
 
 
-_worker = _Asker()
-atexit.register(_worker.close)
+def _ask(
+    pages: _Pages, do: str, content: bytes = b"", **request: int
+) -> tuple[dict[str, Any], bytes]:
+    if known := _failed.get(pages.sha256):
+        raise FileError(pages.path, known)
+    task = {"key": pages.entry.name, "dpi": _DPI, "redacted": pages.sources}
+    answer, made = _worker.ask(do, content, **task, **request)
+    if "problem" not in answer:
+        return answer, made
+    if answer.get("fatal"):
+        _failed.put(pages.sha256, answer["problem"], 1)
+    raise FileError(pages.path, answer["problem"])

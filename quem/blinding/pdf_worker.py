@@ -1,23 +1,16 @@
-"""The process that parses PDFs: limited in memory and time, without secrets, one page at a time.
+"""The confined process that parses PDFs, one page at a time; `quem.blinding.pdf` asks.
 
-It reads a request a line and answers each with a line, both JSON; `quem.blinding.pdf` asks. A PDF
-is cleaned, so that what is drawn and what is read of it are the same, and drawn page by page.
+A PDF is cleaned, so that what is drawn and what is read of it are the same, and drawn page by page.
 """
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import io
-import json
-import os
 import re
-import signal
-import sys
 import unicodedata
 from contextlib import suppress
 from math import ceil, floor
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pikepdf
@@ -26,11 +19,11 @@ from pikepdf import Array, Dictionary, Name, Object, Pdf, Stream, String
 from PIL import Image, ImageChops, ImageDraw
 from pypdfium2 import raw
 
-from quem.blinding.cache import write_whole
 from quem.blinding.spans import MARK, found_spans
+from quem.blinding.workers import RefusedError, patterns_of, serve
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
@@ -334,86 +327,60 @@ class _Places:
 
 
 MOST_PAGES = 500
-_MOST_MEMORY = 1 << 30
-_MOST_WRITTEN = 400_000_000
-# The asker ends a slow worker sooner; this one ends where the asker is gone.
-_SECONDS = 25
-
-
-class _RefusedError(Exception):
-    """A PDF that is not drawn, with the reason."""
 
 
 class _Worker:
     """Answers requests; keeps the document open that was asked for last."""
 
     def __init__(self) -> None:
-        self._open: tuple[str, pypdfium2.PdfDocument] | None = None
+        self._open: tuple[str, PdfDocument] | None = None
 
-    def clean(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Write the document as it is drawn, and say how large its pages are."""
-        content = Path(request["path"]).read_bytes()
-        if hashlib.sha256(content).hexdigest() != request["sha256"]:
-            raise _RefusedError("changed while it was read; try again")
-        self.close()
-        with pikepdf.open(request["path"]) as pdf:
+    def clean(self, request: dict[str, Any], content: bytes) -> tuple[dict[str, Any], bytes]:
+        """Give the document as it is drawn, and say how large its pages are."""
+        out = io.BytesIO()
+        with pikepdf.open(io.BytesIO(content)) as pdf:
             if not len(pdf.pages):
-                raise _RefusedError("is a PDF without pages; save it again")
+                raise RefusedError("is a PDF without pages; save it again")
             if len(pdf.pages) > MOST_PAGES:
-                raise _RefusedError(
+                raise RefusedError(
                     f"has {len(pdf.pages)} pages; a judge can look at {MOST_PAGES} at most"
                 )
             entries = dict(entries_of(pdf))
             clean(pdf)
-            pdf.save(request["cleaned"], deterministic_id=True)
-        drawn = self._document(request["cleaned"])
+            pdf.save(out, deterministic_id=True)
+        cleaned = out.getvalue()
+        drawn = cast("PdfDocument", self._opened(request["key"], cleaned))
         sizes = [size_of(drawn, n + 1, request["dpi"]) for n in range(len(drawn))]
-        return {"sizes": sizes, "entries": entries}
+        return {"sizes": sizes, "entries": entries}, cleaned
 
-    def text(self, request: dict[str, Any]) -> dict[str, Any]:
+    def text(self, request: dict[str, Any], content: bytes) -> tuple[dict[str, Any], bytes]:
         """Give what can be read on a page."""
-        drawn = self._document(request["cleaned"])
-        patterns = _patterns(request)
-        return {"text": visible_text(drawn, request["page"], request["dpi"], patterns)}
+        drawn = self._opened(request["key"], content)
+        if drawn is None:
+            return {"gone": True}, b""
+        patterns = patterns_of(request["redacted"])
+        return {"text": visible_text(drawn, request["page"], request["dpi"], patterns)}, b""
 
-    def image(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Write the image of a page, and give how its name ends."""
-        drawn = self._document(request["cleaned"])
-        content, ending = encoded(drawn, request["page"], request["dpi"], _patterns(request))
-        write_whole(Path(f"{request['image']}.{ending}"), content)
-        return {"ending": ending}
+    def image(self, request: dict[str, Any], content: bytes) -> tuple[dict[str, Any], bytes]:
+        """Give the image of a page, and how its name ends."""
+        drawn = self._opened(request["key"], content)
+        if drawn is None:
+            return {"gone": True}, b""
+        patterns = patterns_of(request["redacted"])
+        image, ending = encoded(drawn, request["page"], request["dpi"], patterns)
+        return {"ending": ending}, image
 
-    def _document(self, path: str) -> pypdfium2.PdfDocument:
-        if self._open is None or self._open[0] != path:
-            self.close()
-            self._open = path, pypdfium2.PdfDocument(path)
-        return self._open[1]
-
-    def close(self) -> None:
-        """Let go of the document."""
-        if self._open:
-            self._open[1].close()
-        self._open = None
-
-    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Do what is asked, or say what is wrong with the document."""
-        does: dict[str, Callable[[dict[str, Any]], dict[str, Any]]]
-        does = {"clean": self.clean, "text": self.text, "image": self.image}
-        try:
-            return does[request["do"]](request)
-        except FileNotFoundError:
-            return {"gone": True}
-        except Exception as error:  # noqa: BLE001  whatever is wrong with it, it cannot be drawn
-            return {"problem": _problem(error)}
-
-
-def _patterns(request: dict[str, Any]) -> Patterns:
-    return [re.compile(source, flags) for source, flags in request["redacted"]]
+    def _opened(self, key: str, content: bytes) -> PdfDocument | None:
+        """The cleaned document, which is sent again where another was opened since."""
+        if content:
+            if self._open:
+                self._open[1].close()
+            self._open = None
+            self._open = key, pypdfium2.PdfDocument(content)
+        return self._open[1] if self._open and self._open[0] == key else None
 
 
 def _problem(error: Exception) -> str:
-    if isinstance(error, _RefusedError):
-        return str(error)
     if isinstance(error, MemoryError) or "bad_alloc" in str(error):  # as qpdf tells it
         return "is a PDF that needs too much memory to be drawn; make it simpler"
     if isinstance(error, pikepdf.PasswordError):
@@ -421,36 +388,8 @@ def _problem(error: Exception) -> str:
     return "is a broken PDF; save it again"
 
 
-def _limit() -> None:
-    """Give up what a parser does not need, where the system knows limits."""
-    try:
-        import resource
-    except ImportError:
-        return
-    limits = {"AS": _MOST_MEMORY, "CORE": 0, "FSIZE": _MOST_WRITTEN, "NPROC": 0, "NOFILE": 64}
-    for name, most in limits.items():
-        kind = getattr(resource, f"RLIMIT_{name}", None)
-        if kind is not None:
-            hard = resource.getrlimit(kind)[1]
-            allowed = most if hard == resource.RLIM_INFINITY else min(most, hard)
-            resource.setrlimit(kind, (allowed, allowed))
-
-
-def _main() -> None:
-    # Whatever the libraries print is no answer.
-    with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
-        os.dup2(2, 1)
-        _limit()
-        worker = _Worker()
-        for line in sys.stdin:
-            if hasattr(signal, "alarm"):
-                signal.alarm(_SECONDS)
-            answer = worker.answer(json.loads(line))
-            if hasattr(signal, "alarm"):
-                signal.alarm(0)
-            print(json.dumps(answer), file=answers, flush=True)
-        worker.close()
-
-
 if __name__ == "__main__":
-    _main()
+    Image.init()
+    pypdfium2.PdfDocument.new().close()
+    worker = _Worker()
+    serve({"clean": worker.clean, "text": worker.text, "image": worker.image}, _problem)

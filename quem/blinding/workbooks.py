@@ -6,14 +6,14 @@ import io
 import posixpath
 import re
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
 from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from quem.blinding.packages import Package, local, value_of
+from quem.blinding.packages import Package, local, serialize, value_of, written
 from quem.errors import FileError
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ class Table:
     columns: int = 0
     formulas: int = 0  # cells without a result
     drawn: bool = False  # whether it has charts or pictures
-    hidden: tuple[tuple[str, str], ...] = ()  # cells whose format hides their text: place, text
+    # Cells whose format hides their text: the place, and the text.
+    hidden: list[list[str]] = field(default_factory=list)
 
 
 @dataclass
@@ -192,12 +193,12 @@ def _table(sheet: Any, grid: _Grid, *, drawn: bool) -> Table:  # noqa: ANN401  o
         lines.append(f"<tr>{''.join(shown)}</tr>")
     html = f"<table><tbody>{''.join(lines)}</tbody></table>"
     hidden = [
-        (f"{sheet.title}!{cell.coordinate}", str(cell.value))
+        [f"{sheet.title}!{cell.coordinate}", str(cell.value)]
         for _, cells in rows
         for cell in cells
         if cell.value is not None and _is_unseen(cell)
     ]
-    return Table(sheet.title, html, *more, formulas, drawn, tuple(hidden[:_MOST_HIDDEN]))
+    return Table(sheet.title, html, *more, formulas, drawn, hidden[:_MOST_HIDDEN])
 
 
 def _is_unseen(cell: Any) -> bool:  # noqa: ANN401  a cell of openpyxl
@@ -281,3 +282,41 @@ def _moment(value: object, code: str) -> str:
         precision = "seconds" if value.second else "minutes"
         return value.isoformat(timespec=precision).replace("T", " ")
     return "" if value is None else str(value).upper()
+
+
+def sheets_to_print(path: Path, content: bytes, names: list[str]) -> bytes:
+    """Give a workbook in XLSX, cleaned, whose other sheets are hidden."""
+    from lxml import etree
+
+    with Package(path, content) as package:
+        parts = {name: package.read(name) for name in package.names}
+        for name, part, _ in sheets_of(package):
+            if name in names and part in parts:
+                parts[part] = serialize(_fitted(package.tree(part)))
+        book = package.tree("xl/workbook.xml")
+    etree.strip_elements(book, "{*}bookViews")
+    sheets = [one for one in book.iter() if local(one) == "sheet"]
+    for sheet in sheets:
+        sheet.set("state", "visible" if sheet.get("name") in names else "hidden")
+    # A sheet that is open is shown even if it is hidden.
+    opened = next(n for n, sheet in enumerate(sheets) if sheet.get("name") in names)
+    space = str(book.tag).rpartition("}")[0]
+    views = book.makeelement(f"{space}}}bookViews")
+    etree.SubElement(views, f"{space}}}workbookView", activeTab=str(opened))
+    next(one for one in book if local(one) == "sheets").addprevious(views)
+    parts["xl/workbook.xml"] = serialize(book)
+    return written(parts)
+
+
+def _fitted(root: _Element) -> _Element:
+    """A sheet that is printed one page wide."""
+    from lxml import etree
+
+    etree.strip_elements(root, "{*}sheetPr", "{*}pageSetup")
+    space = str(root.tag).rpartition("}")[0]
+    properties = root.makeelement(f"{space}}}sheetPr")
+    etree.SubElement(properties, f"{space}}}pageSetUpPr", fitToPage="1")
+    root.insert(0, properties)
+    setup = {"orientation": "landscape", "paperSize": "9", "fitToWidth": "1", "fitToHeight": "0"}
+    etree.SubElement(root, f"{space}}}pageSetup", setup)
+    return root

@@ -78,6 +78,7 @@ def _check_judged(study: Path, database: str | None, *, sandboxed: bool, details
     from quem.errors import QuemError
     from quem.solutions import check_solutions
     from quem.solutions.checking import GIVES_AWAY, unasked
+    from quem.solutions.model import PARSED
     from quem.study.reading import draft_study
 
     loaded, warnings, mistakes = _analyzed(study, database)
@@ -104,6 +105,11 @@ def _check_judged(study: Path, database: str | None, *, sandboxed: bool, details
             click.echo(f"  {one.message}", err=True)
     if draft.spec:
         _print_unasked(unasked(solutions, draft.spec), details=details)
+    if any(file.kind in PARSED for one in solutions for file in one.files):
+        from quem.blinding.workers import unconfined
+
+        if reason := unconfined():
+            click.echo(reason)
     return len(decide)
 
 

@@ -146,10 +146,12 @@ database_option = click.option(
 )
 
 unsandboxed_option = click.option(
+    "--unsandboxed",
     "--office-unsandboxed",
     "unsandboxed",
     is_flag=True,
-    help="Let LibreOffice convert documents where it cannot be kept from the network.",
+    help="Convert documents, and take files of subjects, where no sandbox keeps them from the "
+    "network.",
 )
 
 

@@ -5,6 +5,7 @@ Images and PDFs may name authors, programs, and places.
 
 from __future__ import annotations
 
+import io
 import re
 import warnings
 from pathlib import PurePosixPath
@@ -168,7 +169,10 @@ def _check_image(path: Path, name: str, size: int, start: bytes) -> None:
         form = path.suffix[1:].upper()
         raise _refusal(name, f"is named as an image but is no {form}; save it again as PNG")
 
-    if problem := image_problem(path):
+    from quem.blinding.workers import parser
+
+    answer, _ = parser.ask("image_problem", path.read_bytes())
+    if problem := answer["problem"]:
         raise _refusal(name, problem)
 
 
@@ -245,14 +249,14 @@ def _start(path: Path) -> bytes:
         return file.read(1024)
 
 
-def image_problem(path: Path) -> str:
+def image_problem(raw: bytes) -> str:
     """Say why an image cannot be shown; nothing where it can."""
     from PIL import Image, UnidentifiedImageError
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with Image.open(path, formats=FORMATS) as image:
+            with Image.open(io.BytesIO(raw), formats=FORMATS) as image:
                 width, height = image.size
                 if width * height > MOST_PIXELS:
                     return f"has {width} x {height} pixels, too many to be shown; make it smaller"
@@ -300,21 +304,29 @@ def metadata_of(file: SolutionFile) -> dict[str, str]:
             entries = notebook_entries(file.path)
         else:
             is_image = file.kind == "image"
-            entries = dict(_image_entries(file.path) if is_image else _pdf_entries(file.path))
+            entries = _image_metadata(file.path) if is_image else dict(_pdf_entries(file.path))
     except Exception:  # noqa: BLE001  a broken file is refused by `inspect`
         return {}
     lines = {name: " ".join(text.replace("\0", "").split()) for name, text in entries.items()}
     return {name: text[:_LONGEST] for name, text in lines.items() if text}
 
 
-def _image_entries(path: Path) -> Iterator[tuple[str, str]]:
+def _image_metadata(path: Path) -> dict[str, str]:
+    from quem.blinding.workers import parser
+
     if path.suffix.casefold() == DRAWING:
-        return
+        return {}
+    answer, _ = parser.parsed("image_entries", path.read_bytes())
+    return {str(name): str(text) for name, text in answer["entries"].items()}
+
+
+def image_entries(raw: bytes) -> Iterator[tuple[str, str]]:
+    """List what an image says of itself: names of entries, and what they say."""
     from PIL import Image
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with Image.open(path, formats=FORMATS) as image:
+        with Image.open(io.BytesIO(raw), formats=FORMATS) as image:
             if image.format == "PNG":
                 # Text may stand behind the pixels.
                 image.load()

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Kind = Literal["markdown", "text", "code", "html", "image", "pdf", "office", "workbook", "notebook"]
+# Kinds that libraries in C and Rust parse.
+PARSED: tuple[Kind, ...] = ("image", "pdf", "office", "workbook", "notebook")
 Signature = tuple[int, int, int]
 _MOST_DIGESTS = 20_000
 

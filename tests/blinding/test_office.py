@@ -344,7 +344,7 @@ def test_without_a_closed_network_nothing_is_converted(
     files = _some(tmp_path)
     mistakes = prepare(files)
     assert len(mistakes) == 3
-    assert all("--office-unsandboxed" in mistake.message for mistake in mistakes)
+    assert all("--unsandboxed" in mistake.message for mistake in mistakes)
     rtf = solution(tmp_path / "a.rtf", planted_office(str)["rtf"])
     (mistake,) = prepare([rtf], sandboxed=False)
     assert "save it as DOCX" in mistake.message

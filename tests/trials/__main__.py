@@ -12,6 +12,7 @@ from tests.trials import (  # noqa: F401  register their trials
     crawl,
     first_links,
     golden_data,
+    hostile,
     hostile_mail,
     invitations,
     kills,

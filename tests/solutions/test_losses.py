@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
 import pytest
+from openpyxl import Workbook
+from openpyxl.styles import Font
 
+from quem.blinding.workbooks import tables_of
 from quem.solutions import SolutionFile, check_solutions
 from quem.solutions.files import kind_of
 from quem.solutions.losses import losses_of
@@ -122,3 +126,43 @@ def test_losses_are_told_by_check_and_in_the_preview(tmp_path: Path) -> None:
         assert 'class="loss"' not in judge.get(f"/judge/g/{gid}").text
     finally:
         site.store.close()
+
+
+def test_what_notebooks_and_workbooks_hide(tmp_path: Path) -> None:
+    """Styles of outputs and formats of cells hide nothing from judges, and that is reported."""
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": "fine <b hidden>by Ada</b>"},
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "execution_count": 1,
+            "source": "x",
+            "outputs": [
+                {
+                    "output_type": "display_data",
+                    "metadata": {},
+                    "data": {"text/html": "<p>x</p><p style='display:none'>by Bob</p>"},
+                }
+            ],
+        },
+    ]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    found = losses(tmp_path, "a.ipynb", json.dumps(notebook))
+    assert [code for code, _, _ in found] == ["hidden-text", "hidden-text"]
+    assert ["Ada" in found[0][2], "Bob" in found[1][2]] == [True, True]
+    book = Workbook()
+    sheet = book["Sheet"]
+    for row, (text, font, code) in enumerate(
+        [
+            ("seen", Font(), "General"),
+            ("white", Font(color="FFFFFF"), "General"),
+            ("none", Font(), ";;;"),
+            ("tiny", Font(size=1), "General"),
+        ],
+        1,
+    ):
+        cell = sheet.cell(row, 1, text)
+        cell.font, cell.number_format = font, code
+    book.save(tmp_path / "b.xlsx")
+    tables = tables_of(tmp_path / "b.xlsx", (tmp_path / "b.xlsx").read_bytes())
+    assert [text for table in tables for _, text in table.hidden] == ["white", "none", "tiny"]

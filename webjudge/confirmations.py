@@ -175,7 +175,8 @@ def _reveal(page: dict[str, Any]) -> Confirmation:
     text = (
         _submitted(page),
         "You will see rankings, comments, and the report while judges are still ranking. Once you "
-        "have seen them, do not discuss the study with judges. This is logged permanently with your ID, the report says so, and it cannot be undone.",
+        "have seen them, do not discuss the study with judges. This is logged permanently with "
+        "your ID, the report says so, and it cannot be undone.",
         "To see rankings without any of this, close the study first.",
     )
     return Confirmation(

@@ -272,7 +272,8 @@ def style_match(
     rng = np.random.default_rng(seed)
     alike = likeness([row[2] for row in rows], problem)
     if k >= _FEWEST_SOLVERS:
-        found = replace(found, **_same_author(alike, problem, author, rng))
+        share, p = _same_author(alike, problem, author, rng)
+        found = replace(found, same_author=share, same_author_p=p)
     if 0 < m < k and least <= SIGNIFICANT and len(rows) >= _FEWEST_TEXTS:
         if splits <= _MOST_SPLITS:
             drawn = np.array(list(combinations(range(k), m)))
@@ -301,7 +302,8 @@ def likeness(texts: Sequence[str], problem: NDArray[np.int64]) -> Floats:
             table = table / (table.std(axis=0) + 1e-9)
         table = table / (np.linalg.norm(table, axis=1, keepdims=True) + 1e-9)
         alike += table @ table.T
-    return alike * (problem[:, None] != problem)
+    alike[problem[:, None] == problem] = 0
+    return alike
 
 
 def _grams(text: str) -> Floats:
@@ -358,7 +360,7 @@ def _same_author(
     problem: NDArray[np.int64],
     author: NDArray[np.int64],
     rng: np.random.Generator,
-) -> dict[str, float]:
+) -> tuple[float, float]:
     """Share of texts nearest to their own author's others; p by shuffling within problems."""
     own = np.arange(author.max() + 1)
     groups = [np.flatnonzero(problem == number) for number in np.unique(problem)]
@@ -372,4 +374,4 @@ def _same_author(
         for group in groups:
             shuffled[group] = rng.permutation(author[group])
         extreme += hits(shuffled) >= got - 1e-12
-    return {"same_author": got, "same_author_p": (1 + extreme) / (1 + _SHUFFLES)}
+    return got, (1 + extreme) / (1 + _SHUFFLES)

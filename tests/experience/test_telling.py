@@ -313,7 +313,7 @@ REVIEWED = (
             recorded(open=3),
             "warn",
             "Blinding incomplete",
-            "Judges saw letters in place of names. 3 words that could give an author away were "
+            "Judges saw letters in place of names. 3 words that could reveal an author were "
             "left undecided",
         ),
         (

@@ -120,8 +120,8 @@ def _open(page: dict[str, Any]) -> Confirmation:
         return Confirmation("Resume the study?", text, action, "Resume")
     text = (
         "Judges can rank again and change submitted rankings until you close the study.",
-        "If you have seen the report, you are no longer blind to the results. Closing and "
-        "reopening are logged, and the report says so.",
+        "If you have seen the report, do not discuss it with judges. Closing and reopening are "
+        "logged, and the report says so.",
     )
     return Confirmation("Reopen the study?", text, action, "Reopen the study")
 
@@ -193,9 +193,9 @@ def _reveal(page: dict[str, Any]) -> Confirmation:
     text = (
         _submitted(page),
         "You will see rankings, comments, and the report while judges are still ranking. Once you "
-        "have seen them you are no longer blind and should not discuss the study with judges. This "
-        "is logged permanently with your ID, the report says so, and it cannot be undone.",
-        "To see rankings without unblinding yourself, close the study first.",
+        "have seen them, do not discuss the study with judges. This is logged permanently with "
+        "your ID, the report says so, and it cannot be undone.",
+        "To see rankings without any of this, close the study first.",
     )
     return Confirmation(
         "Reveal the rankings?",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -262,23 +262,19 @@ def style_match(
     k, m = len(solvers), int(is_system.sum())
     splits = math.comb(k, m)
     n_problems = len(np.unique(problem))
-    found = {
-        "texts": len(rows),
-        "problems": n_problems,
-        "solvers": k,
-        "systems": m,
-        "least_p": 1 / min(splits, _MOST_SPLITS),
-        "guessing": 1 / k,
-    }
-    unknown = dict.fromkeys(("auc", "others", "p", "same_author", "same_author_p"), math.nan)
+    nan = math.nan
+    counts = len(rows), n_problems, k, m
+    least = 1 / min(splits, _MOST_SPLITS)
+    found = StyleMatch(*counts, nan, nan, nan, least, nan, 1 / k, nan)
     long = float(np.median([len(row[2]) for row in rows])) >= _SHORTEST
     if n_problems < _FEWEST_PROBLEMS or not long:
-        return StyleMatch(**(found | unknown))
+        return found
     rng = np.random.default_rng(seed)
     alike = likeness([row[2] for row in rows], problem)
     if k >= _FEWEST_SOLVERS:
-        unknown |= _same_author(alike, problem, author, rng)
-    if 0 < m < k and found["least_p"] <= SIGNIFICANT and len(rows) >= _FEWEST_TEXTS:
+        share, p = _same_author(alike, problem, author, rng)
+        found = replace(found, same_author=share, same_author_p=p)
+    if 0 < m < k and least <= SIGNIFICANT and len(rows) >= _FEWEST_TEXTS:
         if splits <= _MOST_SPLITS:
             drawn = np.array(list(combinations(range(k), m)))
         else:
@@ -287,12 +283,9 @@ def style_match(
         np.put_along_axis(chosen, drawn, values=True, axis=1)
         chosen = np.vstack([is_system, chosen[(chosen != is_system).any(axis=1)]])
         aucs = _aucs(alike, problem, chosen[:, author].T)
-        unknown |= {
-            "auc": float(aucs[0]),
-            "others": float(np.nanmean(aucs[1:])),
-            "p": float((aucs >= aucs[0] - 1e-12).mean()),
-        }
-    return StyleMatch(**(found | unknown))
+        auc, others = float(aucs[0]), float(np.nanmean(aucs[1:]))
+        found = replace(found, auc=auc, others=others, p=float((aucs >= auc - 1e-12).mean()))
+    return found
 
 
 def likeness(texts: Sequence[str], problem: NDArray[np.int64]) -> Floats:
@@ -309,14 +302,16 @@ def likeness(texts: Sequence[str], problem: NDArray[np.int64]) -> Floats:
             table = table / (table.std(axis=0) + 1e-9)
         table = table / (np.linalg.norm(table, axis=1, keepdims=True) + 1e-9)
         alike += table @ table.T
-    return alike * (problem[:, None] != problem)
+    alike[problem[:, None] == problem] = 0
+    return alike
 
 
 def _grams(text: str) -> Floats:
     """Count 3-grams of letters, on a log scale, in a table of fixed size."""
     codes = np.frombuffer(text.encode("utf-32-le", "replace"), dtype=np.uint32).astype(np.uint64)
     hashed = (codes[:-2] * 961 + codes[1:-1] * 31 + codes[2:]) * 2654435761 >> 7
-    return np.log1p(np.bincount((hashed % _LETTERS).astype(np.int64), minlength=_LETTERS))
+    counts: Floats = np.log1p(np.bincount((hashed % _LETTERS).astype(int), minlength=_LETTERS))
+    return counts
 
 
 def _form(text: str) -> Floats:
@@ -341,7 +336,8 @@ def _nearness(alike: Floats, problem: NDArray[np.int64], classes: NDArray[np.boo
     """Mean likeness of each text to each class on other problems; -inf to an empty one."""
     apart = (problem[:, None] != problem).astype(float)
     counts = apart @ classes
-    return np.where(counts > 0, alike @ classes / np.maximum(counts, 1), -np.inf)
+    near: Floats = np.where(counts > 0, alike @ classes / np.maximum(counts, 1), -np.inf)
+    return near
 
 
 def _aucs(alike: Floats, problem: NDArray[np.int64], chosen: NDArray[np.bool_]) -> Floats:
@@ -364,7 +360,7 @@ def _same_author(
     problem: NDArray[np.int64],
     author: NDArray[np.int64],
     rng: np.random.Generator,
-) -> dict[str, float]:
+) -> tuple[float, float]:
     """Share of texts nearest to their own author's others; p by shuffling within problems."""
     own = np.arange(author.max() + 1)
     groups = [np.flatnonzero(problem == number) for number in np.unique(problem)]
@@ -378,4 +374,4 @@ def _same_author(
         for group in groups:
             shuffled[group] = rng.permutation(author[group])
         extreme += hits(shuffled) >= got - 1e-12
-    return {"same_author": got, "same_author_p": (1 + extreme) / (1 + _SHUFFLES)}
+    return got, (1 + extreme) / (1 + _SHUFFLES)

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 _README = """\
 # Reference panel: {title}
 
-{people} people solved {problems} problems, and {judges} experts ranked their solutions blind. Their
-solutions, years of experience, and rankings are frozen here, so that a new system can be measured
-without asking the people again. They agreed to that. Ids of people are random, ids of experts are
-numbers; solutions are as the experts saw them.
+{people} people solved {problems} problems, and {judges} experts ranked their solutions without
+names. Their solutions, years of experience, and rankings are frozen here, so that a new system can
+be measured without asking the people again. They agreed to that. Ids of people are random, ids of
+experts are numbers; solutions are as the experts saw them.
 
     pip install quem
     quem panel verify THIS-FILE

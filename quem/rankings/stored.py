@@ -151,8 +151,8 @@ def read_stored(
     )
     read, mistakes = assemble([table], replace(file.declared, judges=judges))
     answers = tuple(answers_to_questions(rankings, people))
-    session_only = {"placements": _placements(rankings), "blinding": session.blinding}
-    return replace(read, **session_only, answers=answers), mistakes
+    placements, blinding = _placements(rankings), session.blinding
+    return replace(read, placements=placements, answers=answers, blinding=blinding), mistakes
 
 
 def _placements(rankings: list[SubmittedRanking]) -> tuple[Placement, ...]:

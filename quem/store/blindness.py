@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sqlalchemy import Connection
+
+_COUNTS = ("of", "reviewed", "replaced", "kept", "open")
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,12 @@ def recorded_blinding(c: Connection, study_id: str, shown: int) -> RecordedBlind
         .where(EventRow.what.in_(("blinding-frozen", "maker-guessed")))
         .order_by(EventRow.key)
     )
-    counts = {"of": shown}
+    frozen = RecordedBlinding(shown)
     guesses: dict[tuple[str, str, str], Guess] = {}
     for what, detail, judge in rows:
         if what == "blinding-frozen":
-            counts = {name: detail[name] for name in ("of", "reviewed", "replaced", "kept", "open")}
+            frozen = RecordedBlinding(*(detail[name] for name in _COUNTS))
         elif judge:
             place = judge, detail["problem"], detail["solver"]
             guesses.setdefault(place, Guess(*place, detail["guess"]))
-    return RecordedBlinding(**counts, guesses=tuple(guesses.values()))
+    return replace(frozen, guesses=tuple(guesses.values()))

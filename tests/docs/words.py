@@ -24,7 +24,8 @@ RULES = {
     r"|\b(?:hours|minutes|calls|time|ranks|cases) an? (?:judge|query|problem|year|step)\b": "per",
     r"\b(?:anew|afresh)\b": "again, or re- (refit, recompute)",
     r"\brest(?:s|ed|ing)? on\b": "is based on",
-    r"\b(?:is|are|was|be) told\b|\btells?\b(?! the organizer| who)": "shows, says",
+    r"\b(?:is|are|was|be) told\b|(?<!could )(?<!could not )(?<!can )(?<!still )\btells?\b"
+    r"(?! the organizer| who)": "shows, says, distinguishes",
     r"\bstands?\b(?! for| out)": "appears, is",
     r"(?<!here )\b(?:is|are) no (?!longer|more\b)[a-z]+": "is not a",
     r"\b(?:his|him|he)\b": "they",

@@ -10,10 +10,13 @@ import pytest
 
 import quem
 from quem.errors import QuemError
-from quem.report.files import write_report
+from quem.experience.pseudonyms import pseudonymize
+from quem.report.files import json_text, write_report
 from quem.store import assignment as dealing
 from quem.store import ballots, judges, studies
+from quem.store.audit_log import stamp_of
 from quem.store.engine import Store, open_store
+from quem.store.events import record
 from quem.store.location import locate_database
 from quem.store.models import EventRow
 from quem.store.reviewing import answer_change
@@ -200,6 +203,43 @@ def test_cannot_judge_and_recognized(tmp_path: Path) -> None:
     assert rows.loc["S0", "reason"] == "absent"
     assert rows["rank"].dropna().to_dict() == {"S1": 3, "S2": 2, "S3": 3, "sys": 1}
     assert list(rows.index[rows.recognized.astype(bool)]) == ["S2"]
+
+
+def test_what_the_session_recorded_of_its_blinding(study: Path, store: Store) -> None:
+    """The counts of the first ranking, and a judge's first guess at each solution, are analyzed."""
+    close(store, study)
+    findings = quem.analyze(quem.load_study(study, kind="experience")).findings
+    assert findings.blinding is not None
+    assert (findings.blinding.letters, findings.blinding.reviewed) == (True, 0)
+    assert findings.blinding.of == 10
+    assert findings.blinding.guesses is None
+    assert findings.blinding.text is not None
+    assert findings.blinding.text.texts == 10
+    with store.write() as c:
+        name = read_study(study).id
+        before = stamp_of(c, name, "closed")
+        facts = {"reviewed": 10, "of": 10, "replaced": 2, "kept": 1, "open": 0}
+        record(c, name, "server", "blinding-frozen", **facts)
+        for judge in judges.judges_of(c, name):
+            for solver, guess in (("S0", "person"), ("sys", "person"), ("S1", "unsure")):
+                detail = {"solver": solver, "problem": "P1", "guess": guess}
+                record(c, name, "judge", "maker-guessed", judge.key, **detail)
+        detail = {"solver": "sys", "problem": "P1", "guess": "system"}
+        record(c, name, "judge", "maker-guessed", judge.key, **detail)
+        # A report that stands is made again.
+        assert stamp_of(c, name, "closed") != before
+    loaded = quem.load_study(study, kind="experience")
+    document = quem.analyze(loaded).to_dict()["blinding"]
+    assert {name: document[name] for name in facts} == facts
+    assert {name: document["guesses"][name] for name in ("n", "unsure", "correct")} == {
+        "n": 6,
+        "unsure": 2,
+        "correct": 2,
+    }
+    assert document["guesses"]["rate"]["value"] == 0.5
+    (renamed,) = pseudonymize([loaded])
+    same = quem.analyze(renamed).to_dict()["blinding"]
+    assert json_text(same) == json_text(document)
 
 
 def test_a_file_and_a_store_need_a_word(make_study: Callable[..., Path]) -> None:

@@ -138,14 +138,14 @@ def _state(found: Blinding | None) -> tuple[Sign, str, str]:
 def _review(found: Blinding) -> tuple[Sign, str, str]:
     solutions = format_count(found.of, "solution")
     if found.open:
-        were = "word that could give an author away was"
+        were = "word that could reveal an author was"
         if found.open > 1:
-            were = "words that could give an author away were"
+            were = "words that could reveal an author were"
         text = f"{_ASIDE} {found.open} {were} left undecided when judging began."
         return "warn", "Blinding incomplete", text
     if not found.reviewed:
         which = "the one solution" if found.of == 1 else f"the {solutions}"
-        text = f"{_ASIDE} Nobody reviewed {which} for what could give their authors away."
+        text = f"{_ASIDE} Nobody reviewed {which} for what could reveal their authors."
         return "warn", "Blinding not checked", text
     if found.reviewed < found.of:
         were = "was" if found.reviewed == 1 else "were"

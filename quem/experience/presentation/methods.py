@@ -98,7 +98,7 @@ def _apa(findings: ExperienceFindings, estimate: Estimate) -> str:
 def methods_paragraph(findings: ExperienceFindings) -> str:
     """Describe what was done and found in the words of a paper."""
     sentences = [*_design(findings), *_fit(findings), *_agreement(findings), *_retest(findings)]
-    if findings.blinding is not None:
+    if findings.blinding is not None and findings.blinding.letters:
         sentences.append(blinding_sentences(findings.blinding))
     sentences += [*_results(findings), *_recognized(findings), *_machines(findings)]
     sentences.append(f"Analyses were done with quem {__version__}.")

@@ -24,7 +24,15 @@ _MOST_CONNECTIONS = 1000
 class Server:
     """A web server that listens once it is made, and answers in a ``with`` block."""
 
-    def __init__(self, app: WSGIApplication, host: str, port: int, largest: int) -> None:
+    def __init__(
+        self,
+        app: WSGIApplication,
+        host: str,
+        port: int,
+        largest: int,
+        *,
+        behind_proxy: bool = False,
+    ) -> None:
         self._map: dict[int, Any] = {}
         self._signals: list[int] = []
         self._before: dict[int, Any] = {}
@@ -41,6 +49,8 @@ class Server:
             channel_timeout=60,
             cleanup_interval=10,
             backlog=1024,
+            # The app believes one proxy's, and none without the option.
+            clear_untrusted_proxy_headers=not behind_proxy,
             # It keeps what comes before the app sees it; the app says it in better words.
             max_request_body_size=2 * largest,
         )

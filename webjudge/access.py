@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from flask import Blueprint, abort, current_app, g, redirect, request, url_for
 from sqlalchemy.exc import OperationalError
+from werkzeug.http import parse_cookie
 
 from quem.store.connecting import UnavailableError
 from quem.store.desk import desk_of_session
@@ -21,6 +22,7 @@ from webjudge.language_choice import choose_language
 from webjudge.languages import gettext, marked
 
 if TYPE_CHECKING:
+    from flask import Flask
     from sqlalchemy import Connection
     from werkzeug.wrappers import Response
 
@@ -202,3 +204,23 @@ def _exchange(who: str, link: str, target: str) -> Response:
         secure=request.is_secure,
     )
     return response
+
+
+def sender(app: Flask, cookies: str) -> str:
+    """Give a word for whoever has one of the cookies of a header; empty where nobody has.
+
+    Asked before a large body is received.
+    """
+    served: Site = app.extensions["quem"]
+    owners = {
+        _DASHBOARD: organizer_of_session,
+        JUDGE: judge_of_session,
+        _SUBJECT: subject_of_session,
+    }
+    held = parse_cookie(cookies)
+    for who, owner_of in owners.items():
+        if session := held.get(f"quem-{who}-{served.key}"):
+            with served.store.read() as c:
+                if owner := owner_of(c, served.id, session):
+                    return f"{who} {owner.key}"
+    return ""

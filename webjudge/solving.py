@@ -35,6 +35,7 @@ from quem.store.solving import (
     StaleAnswerError,
     add_upload,
     assign_tasks,
+    bytes_left,
     last_answer,
     receipt_of,
     run_clock,
@@ -63,7 +64,7 @@ from quem.store.subjects import (
     visited_lately,
     withdraw,
 )
-from quem.store.uploads import TooLargeError, UploadFolder
+from quem.store.uploads import TooLargeError, TooMuchError, UploadFolder
 from webjudge.access import NO_LINK, current_subject, site
 from webjudge.errors import refusal
 from webjudge.files import file_token, send_one
@@ -501,9 +502,13 @@ def _received(person: StoredSubject, gid: str, name: str) -> Upload | None:
     folder = _uploads()
     try:
         pieces = iter(lambda: request.stream.read(_CHUNK), b"")
-        received, sha256, size = folder.receive(pieces, LARGEST_UPLOAD)
+        with site().store.read() as c:
+            left = bytes_left(c, person)
+        received, sha256, size = folder.receive(pieces, LARGEST_UPLOAD, person.key, left)
     except TooLargeError:
         raise _RefusedUploadError(gettext(_TOO_LARGE)) from None
+    except TooMuchError:
+        raise _RefusedUploadError(gettext(_TOO_MUCH)) from None
     if trouble := _received_trouble(received, ending):
         received.unlink(missing_ok=True)
         # What is wrong is said in English; what to do is translated.

@@ -45,7 +45,7 @@ SolvingState = Literal["trial", "open", "closed"]
 Running = Literal["work", "pause", "away"]
 Kind = Literal["save", "submit", "reopen", "skip", "timeout"]
 BEAT_SECONDS, SILENT_SECONDS = 15, 45
-_MOST_OF_SUBJECT = 200_000_000
+MOST_OF_SUBJECT = 200_000_000
 
 
 @dataclass(frozen=True)
@@ -468,14 +468,19 @@ def add_upload(
     if task.opened_at is None:
         raise SubmittedError
     _require_running(c, task)
-    tasks = select(TaskRow.key).where(TaskRow.subject_key == subject.key)
-    held = select(func.coalesce(func.sum(UploadRow.size), 0)).where(UploadRow.task_key.in_(tasks))
-    if c.execute(held).scalar_one() + size > _MOST_OF_SUBJECT:
+    if size > bytes_left(c, subject):
         return None
     token = secrets.token_urlsafe(9)
     values = {"task_key": task.key, "sha256": sha256, "size": size, "ending": ending, "name": name}
     c.execute(insert(UploadRow).values(public_id=token, **values))
     return upload_of(c, task, token)
+
+
+def bytes_left(c: Connection, subject: StoredSubject) -> int:
+    """Say how many bytes a subject may upload yet."""
+    tasks = select(TaskRow.key).where(TaskRow.subject_key == subject.key)
+    held = select(func.coalesce(func.sum(UploadRow.size), 0)).where(UploadRow.task_key.in_(tasks))
+    return MOST_OF_SUBJECT - int(c.execute(held).scalar_one())
 
 
 def upload_of(c: Connection, task: SolvingTask, public_id: str) -> Upload | None:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from flask import Blueprint, abort, current_app, g, redirect, request, url_for
+from sqlalchemy.exc import OperationalError
+from werkzeug.http import parse_cookie
 
+from quem.store.connecting import UnavailableError
 from quem.store.desk import desk_of_session
 from quem.store.judges import judge_of_session
+from quem.store.models import now
 from quem.store.organizers import organizer_of_session
-from quem.store.studies import session_of, status_of
+from quem.store.studies import note_session, session_of, sign_in, sign_out, status_of
 from quem.store.subjects import subject_of_session
 from webjudge.lacking import lacking
 from webjudge.language_choice import choose_language
 from webjudge.languages import gettext, marked
 
 if TYPE_CHECKING:
+    from flask import Flask
     from sqlalchemy import Connection
     from werkzeug.wrappers import Response
 
@@ -26,10 +33,11 @@ if TYPE_CHECKING:
 
 access = Blueprint("access", __name__)
 
-_DASHBOARD, _JUDGE, _SUBJECT = "dashboard", "judge", "subject"
+_DASHBOARD, JUDGE, _SUBJECT = "dashboard", "judge", "subject"
 _WEEK = 60 * 60 * 24 * 7
 # The link that a cookie stands for may end at any time before that.
-_SECONDS = {_DASHBOARD: 13 * _WEEK, _JUDGE: 26 * _WEEK, _SUBJECT: 26 * _WEEK}
+_SECONDS = {_DASHBOARD: 13 * _WEEK, JUDGE: 26 * _WEEK, _SUBJECT: 26 * _WEEK}
+_NOTED = dt.timedelta(minutes=10)
 NO_LINK = marked("To open this page, use the private link the organizer sent you.")
 _NO_DASHBOARD_SESSION = (
     "Open your private dashboard link again. If it is lost or was replaced, create a new one with "
@@ -53,7 +61,7 @@ def site() -> Site:
 def current_judge(c: Connection) -> StoredJudge:
     """Find the judge whose browser this is, once in a request, or answer 401."""
     if "judge" not in g:
-        session = request.cookies.get(_cookie(_JUDGE), "")
+        session = request.cookies.get(_cookie(JUDGE), "")
         g.judge = judge_of_session(c, site().id, session) if session else None
         choose_language(site(), g.judge)
     if g.judge is None:
@@ -76,7 +84,7 @@ def current_subject(c: Connection) -> StoredSubject:
 
 def find_desk(c: Connection, gid: str) -> None:
     """Find the judge whose browser this is, with what they work on, or answer 401."""
-    session = request.cookies.get(_cookie(_JUDGE), "")
+    session = request.cookies.get(_cookie(JUDGE), "")
     desk = desk_of_session(c, site().id, session, gid) if session else None
     g.desk, g.judge = desk, desk and desk.judge
     choose_language(site(), g.judge)
@@ -90,6 +98,20 @@ def admit() -> None:
     if organizer is None:
         abort(401, _NO_DASHBOARD_SESSION)
     g.organizer = organizer
+    # A page that looks for news by itself is nobody's sign of life.
+    if request.method != "GET" or request.headers.get("Sec-Fetch-Dest") != "empty":
+        _note_use(request.cookies[_cookie(_DASHBOARD)])
+
+
+def _note_use(session: str) -> None:
+    """Note now and then that an organizer uses their session."""
+    used: dict[str, dt.datetime] = current_app.extensions.setdefault("quem-used", {})
+    at = now()
+    if session in used and at - used[session] < _NOTED:
+        return
+    with suppress(OperationalError, UnavailableError), site().store.write(patience=0) as c:
+        note_session(c, session)
+        used[session] = at
 
 
 def acting() -> str:
@@ -105,7 +127,7 @@ def judge_link(token: str) -> Response:
         judge = judge_of_session(c, site().id, session)
     if judge is None:
         abort(404, gettext(_ENDED_JUDGE))
-    return _exchange(_JUDGE, session, url_for("judge.home"))
+    return _exchange(JUDGE, session, url_for("judge.home"))
 
 
 @access.get("/p/<token>")
@@ -138,17 +160,19 @@ def front() -> Response:
     with site().store.read() as c:
         if _current_organizer(c):
             return redirect(url_for("dashboard.overview"))
-        if _cookie(_SUBJECT) in request.cookies and _cookie(_JUDGE) not in request.cookies:
+        if _cookie(_SUBJECT) in request.cookies and _cookie(JUDGE) not in request.cookies:
             current_subject(c)
             return redirect(url_for("solve.home"))
         current_judge(c)
     return redirect(url_for("judge.home"))
 
 
-def log_out(response: Response) -> None:
-    """Take an organizer's cookie away from this browser; the link still works."""
+def log_out(response: Response, who: str = _DASHBOARD) -> None:
+    """End a session, and take its cookie away from this browser; the link still works."""
+    with site().store.write() as c:
+        sign_out(c, request.cookies.get(_cookie(who), ""))
     response.delete_cookie(
-        _cookie(_DASHBOARD),
+        _cookie(who),
         path=request.script_root or "/",
         httponly=True,
         samesite="Lax",
@@ -165,7 +189,10 @@ def _cookie(who: str) -> str:
     return f"quem-{who}-{site().key}"
 
 
-def _exchange(who: str, session: str, target: str) -> Response:
+def _exchange(who: str, link: str, target: str) -> Response:
+    """Begin a session of a link's own."""
+    with site().store.write() as c:
+        session = sign_in(c, link)
     response = redirect(target, code=303)
     response.set_cookie(
         _cookie(who),
@@ -177,3 +204,23 @@ def _exchange(who: str, session: str, target: str) -> Response:
         secure=request.is_secure,
     )
     return response
+
+
+def sender(app: Flask, cookies: str) -> str:
+    """Give a word for whoever has one of the cookies of a header; empty where nobody has.
+
+    Asked before a large body is received.
+    """
+    served: Site = app.extensions["quem"]
+    owners = {
+        _DASHBOARD: organizer_of_session,
+        JUDGE: judge_of_session,
+        _SUBJECT: subject_of_session,
+    }
+    held = parse_cookie(cookies)
+    for who, owner_of in owners.items():
+        if session := held.get(f"quem-{who}-{served.key}"):
+            with served.store.read() as c:
+                if owner := owner_of(c, served.id, session):
+                    return f"{who} {owner.key}"
+    return ""

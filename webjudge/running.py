@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import signal
 from contextlib import suppress
+from copy import copy
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakSet
 
+from sqlalchemy.exc import SQLAlchemyError
 from waitress import wasyncore
+from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser
 from waitress.server import create_server
 
-from quem.store.connecting import THREADS
+from quem.store.connecting import THREADS, UnavailableError
+from quem.store.solving import MOST_OF_SUBJECT
+from webjudge.access import sender
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication
+    from flask import Flask
 
 _STOP_SECONDS = 5
 _LOOP_SECONDS = 1.0
+LARGEST_OF_STRANGERS = 1 << 16  # bytes of a body of whoever has no valid cookie
 _DESCRIPTORS, _OWN_DESCRIPTORS = 4096, 100
 _MOST_CONNECTIONS = 1000
 
@@ -24,7 +32,15 @@ _MOST_CONNECTIONS = 1000
 class Server:
     """A web server that listens once it is made, and answers in a ``with`` block."""
 
-    def __init__(self, app: WSGIApplication, host: str, port: int, largest: int) -> None:
+    def __init__(
+        self,
+        app: Flask,
+        host: str,
+        port: int,
+        largest: int,
+        *,
+        behind_proxy: bool = False,
+    ) -> None:
         self._map: dict[int, Any] = {}
         self._signals: list[int] = []
         self._before: dict[int, Any] = {}
@@ -41,9 +57,12 @@ class Server:
             channel_timeout=60,
             cleanup_interval=10,
             backlog=1024,
+            # The app believes one proxy's, and none without the option.
+            clear_untrusted_proxy_headers=not behind_proxy,
             # It keeps what comes before the app sees it; the app says it in better words.
             max_request_body_size=2 * largest,
         )
+        server.channel_class = type("Channel", (HTTPChannel,), {"parser_class": _parser(app)})
         self._server = server
         listens = getattr(server, "effective_listen", None)
         self.port = int(listens[0][1] if listens else server.effective_port)
@@ -98,6 +117,44 @@ class Server:
         self._server.task_dispatcher.shutdown(timeout=max(0.0, until - monotonic()))
         with suppress(OSError):
             wasyncore.close_all(self._map, ignore_all=True)
+
+
+def _parser(app: Flask) -> type[HTTPRequestParser]:
+    """Make a parser of requests that takes no more of a body than its sender may send."""
+    large: WeakSet[Any] = WeakSet()
+
+    class Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
+        sender = ""
+
+        def parse_header(self, header_plus: bytes) -> None:
+            super().parse_header(header_plus)
+            if not self.chunked and self.content_length < LARGEST_OF_STRANGERS:
+                return
+            self.sender = _sender(app, self.headers.get("COOKIE", ""))
+            large.add(self)
+            if not self.sender:
+                self._limit(LARGEST_OF_STRANGERS)
+
+        def received(self, data: bytes) -> int:
+            if self.sender:
+                mine = [one.body_bytes_received for one in large if one.sender == self.sender]
+                if sum(mine) > MOST_OF_SUBJECT:
+                    self._limit(0)
+            consumed: int = super().received(data)
+            return consumed
+
+        def _limit(self, most: int) -> None:
+            self.adj = copy(self.adj)
+            self.adj.max_request_body_size = most
+
+    return Parser
+
+
+def _sender(app: Flask, cookies: str) -> str:
+    try:
+        return sender(app, cookies)
+    except (SQLAlchemyError, UnavailableError):
+        return "unknown"  # the app answers that the database is away
 
 
 def _is_busy(channel: Any) -> bool:  # noqa: ANN401  waitress has no types

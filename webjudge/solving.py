@@ -26,7 +26,7 @@ from quem.blinding.rendering import render_page_text
 from quem.solutions.files import kind_of
 from quem.solutions.model import Sheet, SolutionFile
 from quem.solving.checking import named_in, upload_trouble
-from quem.store.ballots import ClosedError, NotAssignedError, SubmittedError
+from quem.store.ballots import ClosedError, NotAssignedError, PausedError, SubmittedError
 from quem.store.connecting import UnavailableError
 from quem.store.events import record
 from quem.store.solving import (
@@ -35,6 +35,7 @@ from quem.store.solving import (
     StaleAnswerError,
     add_upload,
     assign_tasks,
+    bytes_left,
     last_answer,
     receipt_of,
     run_clock,
@@ -63,7 +64,7 @@ from quem.store.subjects import (
     visited_lately,
     withdraw,
 )
-from quem.store.uploads import TooLargeError, UploadFolder
+from quem.store.uploads import TooLargeError, TooMuchError, UploadFolder
 from webjudge.access import NO_LINK, current_subject, site
 from webjudge.errors import refusal
 from webjudge.files import file_token, send_one
@@ -97,6 +98,7 @@ _CHUNK = 1 << 16
 _CLOSED = marked("The session is closed. Answers can no longer be changed.")
 _STALE = marked("This answer was changed in another tab or on another device.")
 _ENDED = marked("This problem is submitted, skipped, or its time is over.")
+_STOPPED = marked("The clock is stopped. The problem and your answer are hidden.")
 _ELSEWHERE = marked("This problem is open in another tab or on another device.")
 _TOO_MUCH = marked("Your files have more than 200 MB together. Remove some, or make them smaller.")
 _TOO_LARGE = marked("The file is larger than 50 MB. Make it smaller.")
@@ -129,6 +131,7 @@ def _refuse_upload(error: _RefusedUploadError) -> Response:
 
 
 @solve.errorhandler(ClosedError)
+@solve.errorhandler(PausedError)
 @solve.errorhandler(SubmittedError)
 @solve.errorhandler(StaleAnswerError)
 def _refused(error: Exception) -> Response:
@@ -139,6 +142,8 @@ def _refused(error: Exception) -> Response:
         return refusal(409, "stale", gettext(_STALE), **details)
     if isinstance(error, ClosedError):
         return refusal(403, "closed", gettext(_CLOSED))
+    if isinstance(error, PausedError):
+        return refusal(403, "paused", gettext(_STOPPED))
     return refusal(403, "ended", gettext(_ENDED))
 
 
@@ -279,6 +284,11 @@ def task(gid: str) -> AnyResponse | str:
         return render_template("solve/start.html", **page)
     with site().store.read() as c:
         mine = task_of_subject(c, person.key, gid)
+    if mine.running == "pause":
+        # Who sees the problem is at work on it.
+        with site().store.write() as c:
+            mine = run_clock(c, person, gid, mine.holder or "start", "work", take=True)
+    with site().store.read() as c:
         answer, held = last_answer(c, mine), uploads_of(c, mine)
         spent = spent_on(c, [mine])[mine.key]
     files = _shown_files(gid, answer, held)
@@ -375,7 +385,7 @@ def skip(gid: str) -> AnyResponse:
         answer = Answer(mine.head, f"skip-{gid}", change, before.text, before.files, "skip")
         try:
             save_answer(c, person, gid, answer)
-        except (ClosedError, SubmittedError, StaleAnswerError):
+        except (ClosedError, PausedError, SubmittedError, StaleAnswerError):
             return redirect(url_for("solve.home"), code=303)
         if re.fullmatch(r"\d{1,5}", minutes, re.ASCII):
             note_replies(c, person, {minutes_left(mine.problem): minutes})
@@ -391,7 +401,7 @@ def reopen(gid: str) -> AnyResponse:
         change = Answer(mine.head, f"reopen-{gid}", mine.head + 1, kind="reopen")
         try:
             save_answer(c, person, gid, change)
-        except (ClosedError, SubmittedError, StaleAnswerError):
+        except (ClosedError, PausedError, SubmittedError, StaleAnswerError):
             return redirect(url_for("solve.home"), code=303)
     return redirect(url_for("solve.task", gid=gid), code=303)
 
@@ -492,9 +502,13 @@ def _received(person: StoredSubject, gid: str, name: str) -> Upload | None:
     folder = _uploads()
     try:
         pieces = iter(lambda: request.stream.read(_CHUNK), b"")
-        received, sha256, size = folder.receive(pieces, LARGEST_UPLOAD)
+        with site().store.read() as c:
+            left = bytes_left(c, person)
+        received, sha256, size = folder.receive(pieces, LARGEST_UPLOAD, person.key, left)
     except TooLargeError:
         raise _RefusedUploadError(gettext(_TOO_LARGE)) from None
+    except TooMuchError:
+        raise _RefusedUploadError(gettext(_TOO_MUCH)) from None
     if trouble := _received_trouble(received, ending):
         received.unlink(missing_ok=True)
         # What is wrong is said in English; what to do is translated.
@@ -689,7 +703,7 @@ def _shown_files(gid: str, answer: Answer, held: list[Upload]) -> list[dict[str,
 
 
 def _clock(mine: SolvingTask, spent: Spent) -> dict[str, Any]:
-    left = None if mine.limit_seconds is None else max(0.0, mine.limit_seconds - spent.work)
+    left = None if mine.limit_seconds is None else max(0.0, mine.limit_seconds - spent.limited)
     return {
         "work": round(spent.work, 1),
         "left": None if left is None else round(left, 1),

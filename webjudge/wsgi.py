@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import ssl
 import sys
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,9 @@ from webjudge.housekeeping import Housekeeping
 from webjudge.mailing import POST
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
     from flask import Flask
 
 _MOST_THREADS = 256
@@ -39,6 +43,18 @@ def _threads() -> int:
     return int(number)
 
 
+def _unforwarded(app: WSGIApplication) -> WSGIApplication:
+    """Take the scheme from gunicorn's socket: from this computer it believes X-Forwarded-Proto."""
+
+    def answer(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        if "gunicorn.socket" in environ:
+            is_tls = isinstance(environ["gunicorn.socket"], ssl.SSLSocket)
+            environ["wsgi.url_scheme"] = "https" if is_tls else "http"
+        return app(environ, start)
+
+    return answer
+
+
 def _application() -> Flask:
     """Serve one study; each worker keeps house for itself until it ends."""
     study = os.environ.get("QUEM_STUDY")
@@ -48,6 +64,8 @@ def _application() -> Flask:
     app = create_app(
         site, behind_proxy=_is_set("QUEM_BEHIND_PROXY"), url=os.environ.get("QUEM_URL")
     )
+    if not _is_set("QUEM_BEHIND_PROXY"):
+        app.wsgi_app = _unforwarded(app.wsgi_app)  # type: ignore[method-assign]
     housekeeping = Housekeeping(site)
     post = app.extensions[POST]
     post.keep(housekeeping)

@@ -101,7 +101,6 @@ def serve(
     from quem.store.engine import clear_refusals
     from quem.store.location import locate_database
     from webjudge import create_app, open_site
-    from webjudge.app import LARGEST
     from webjudge.housekeeping import Housekeeping
     from webjudge.mailing import POST
 
@@ -115,7 +114,7 @@ def serve(
     with clear_refusals(place):
         site = open_site(study, database, sandboxed=not unsandboxed, tell=conversion_progress)
     app = create_app(site, behind_proxy=behind_proxy, url=url, listens=host)
-    with _listen(app, host, port, app.config[LARGEST]) as server:
+    with _listen(app, host, port, behind_proxy=behind_proxy) as server:
         housekeeping = Housekeeping(site)
         if backup:
             _add_backups(site, housekeeping, backup, every, keep)
@@ -139,15 +138,16 @@ def serve(
         raise KeyboardInterrupt
 
 
-def _listen(app: Flask, host: str, port: int, largest: int) -> Server:
+def _listen(app: Flask, host: str, port: int, *, behind_proxy: bool) -> Server:
     """Give a server that listens, or refuse with the reason why it cannot."""
     import gc
 
     from quem.errors import QuemError
+    from webjudge.app import LARGEST
     from webjudge.running import Server
 
     try:
-        server = Server(app, host, port, largest)
+        server = Server(app, host, port, app.config[LARGEST], behind_proxy=behind_proxy)
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise QuemError(

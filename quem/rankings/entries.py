@@ -249,6 +249,7 @@ def assemble(
         warnings=table.warnings,
         placements=(),
         answers=(),
+        blinding=None,
     )
     if not mistakes:
         warnings = (*table.warnings, *occasion_warnings(rankings))

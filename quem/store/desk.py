@@ -12,7 +12,7 @@ from quem.store.judges import StoredJudge
 from quem.store.layouts import Layout
 from quem.store.models import BallotRow, JudgeRow, RevisionRow, StudyRow
 from quem.store.models import Layout as LayoutRow
-from quem.store.studies import digest_of
+from quem.store.studies import session_values, signed_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,7 @@ _DESK = (
     .join(BallotRow, _MINE, isouter=True)
     .join(LayoutRow, LayoutRow.ballot_key == BallotRow.key, isouter=True)
     .join(RevisionRow, LAST_REVISION, isouter=True)
-    .where(JudgeRow.session_hash == bindparam("session"), JudgeRow.study_id == bindparam("study"))
+    .where(signed_in(JudgeRow.session_hash), JudgeRow.study_id == bindparam("study"))
 )
 
 
@@ -66,7 +66,7 @@ class Desk:
 
 def desk_of_session(c: Connection, study_id: str, session: str, public_id: str) -> Desk | None:
     """Find the judge whose cookie this is, and one of their ballots."""
-    values = {"session": digest_of(session), "study": study_id, "gid": public_id}
+    values = {**session_values(study_id, session), "gid": public_id}
     rows = c.execute(_DESK, values).all()
     if not rows:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -151,12 +151,22 @@ def open_store(place: DatabaseLocation, threads: int = THREADS) -> Store:
     """Open a store, which is made where there is none."""
     if place.file and not place.file.parent.is_dir():
         raise refusal(place, "its folder does not exist; make it, or name another place")
+    if place.file:
+        _make_private(place.file.resolve())
     engine = engine_of(place, threads)
     with ExitStack() as unless_opened, clear_refusals(place):
         unless_opened.callback(engine.dispose)
         make_tables(engine, place.name)
         unless_opened.pop_all()
     return Store(engine, place)
+
+
+def _make_private(file: Path) -> None:
+    """Make an empty file that only its owner reads; SQLite gives its log the same mode."""
+    # What is there keeps its mode; why none can be made, SQLite finds out too.
+    with suppress(OSError):
+        file.touch(0o600, exist_ok=False)
+        file.chmod(0o600)
 
 
 def store_of(place: DatabaseLocation, study_id: str) -> Store | None:

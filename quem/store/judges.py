@@ -28,6 +28,8 @@ from quem.store.studies import (
     new_link,
     person_named,
     session_of,
+    session_values,
+    signed_in,
     status_of,
 )
 
@@ -70,7 +72,7 @@ class StoredJudge:
 _COLUMNS = tuple(getattr(JudgeRow, name) for name in StoredJudge.__dataclass_fields__)
 # Each page asks this: a statement that is made once takes half the time.
 _OF_SESSION = select(*_COLUMNS).where(
-    JudgeRow.session_hash == bindparam("session"), JudgeRow.study_id == bindparam("study")
+    signed_in(JudgeRow.session_hash), JudgeRow.study_id == bindparam("study")
 )
 
 
@@ -100,7 +102,7 @@ def has_judges(c: Connection, study_id: str) -> bool:
 
 def judge_of_session(c: Connection, study_id: str, session: str) -> StoredJudge | None:
     """Find the judge whose cookie this is."""
-    values = {"session": digest_of(session), "study": study_id}
+    values = session_values(study_id, session)
     row = c.execute(_OF_SESSION, values).one_or_none()
     return StoredJudge(*row) if row else None
 

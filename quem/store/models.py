@@ -107,6 +107,16 @@ class Organizer(Base):
     seen_at: Mapped[dt.datetime | None]
 
 
+class SessionRow(Base):
+    """A sign-in of somebody by their link; it ends with the link, or when they sign out."""
+
+    __tablename__ = "session"
+
+    hash: Mapped[str] = mapped_column(primary_key=True)  # of what the cookie holds
+    link: Mapped[str]  # the `session_hash` of whose link it is
+    seen_at: Mapped[dt.datetime] = mapped_column(default=now)
+
+
 class JudgeRow(Base):
     """A judge: declared in the study file, or added midway."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,9 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from quem.errors import QuemError
 from quem.store.events import record
 from quem.store.models import Organizer, insert_new
-from quem.store.studies import digest_of, ended_link, new_link, person_named
+from quem.store.studies import ended_link, new_link, person_named, session_values, signed_in
 
 if TYPE_CHECKING:
-    import datetime as dt
     from collections.abc import Iterable
 
     from sqlalchemy import Connection
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Who runs a study whose file names nobody.
 DEFAULT = "organizer"
+IDLE = dt.timedelta(hours=12)  # after which an organizer's session ends
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class StoredOrganizer:
 
 _COLUMNS = tuple(getattr(Organizer, name) for name in StoredOrganizer.__dataclass_fields__)
 _OF_SESSION = select(*_COLUMNS).where(
-    Organizer.session_hash == bindparam("session"), Organizer.study_id == bindparam("study")
+    signed_in(Organizer.session_hash), Organizer.study_id == bindparam("study")
 )
 
 
@@ -56,7 +57,7 @@ def organizers_of(c: Connection, study_id: str) -> list[StoredOrganizer]:
 
 def organizer_of_session(c: Connection, study_id: str, session: str) -> StoredOrganizer | None:
     """Find the organizer whose cookie this is."""
-    values = {"session": digest_of(session), "study": study_id}
+    values = session_values(study_id, session, IDLE)
     row = c.execute(_OF_SESSION, values).one_or_none()
     return StoredOrganizer(*row) if row else None
 

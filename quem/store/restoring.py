@@ -153,7 +153,7 @@ def _set_aside(file: Path) -> Path | None:
         try:
             backup.hardlink_to(file)
         except OSError:
-            shutil.copyfile(file, backup)
+            shutil.copy(file, backup)
     for side in SIDES:
         with suppress(FileNotFoundError):
             file.with_name(file.name + side).rename(backup.with_name(backup.name + side))

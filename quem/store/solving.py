@@ -1,9 +1,9 @@
 """Subjects' answers to problems, and the clocks that run beside: nothing is lost or overwritten.
 
 The clock of a task is kept by the server, so that it continues after a reload and on another
-device. A page in view says so every `BEAT_SECONDS`. Where it was not heard of for
-`SILENT_SECONDS`, its subject was away since the last beat: the lid was closed, or the connection
-lost.
+device. A page in view says so every `BEAT_SECONDS`, and a save is a sign of life too. Where it was
+not heard of for `SILENT_SECONDS`, its subject was away since the last sign: the lid was closed, or
+the connection lost. A limit is of all time but pauses, whatever the page says.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlalchemy import delete, func, insert, select, update
 
-from quem.store.ballots import ClosedError, NotAssignedError, SubmittedError
+from quem.store.ballots import ClosedError, NotAssignedError, PausedError, SubmittedError
 from quem.store.digests import keyed
 from quem.store.events import record
 from quem.store.models import (
@@ -45,9 +45,7 @@ SolvingState = Literal["trial", "open", "closed"]
 Running = Literal["work", "pause", "away"]
 Kind = Literal["save", "submit", "reopen", "skip", "timeout"]
 BEAT_SECONDS, SILENT_SECONDS = 15, 45
-# How long after the limit a save still counts that was on its way.
-GRACE_SECONDS = 60
-_MOST_OF_SUBJECT = 200_000_000
+MOST_OF_SUBJECT = 200_000_000
 
 
 @dataclass(frozen=True)
@@ -77,6 +75,11 @@ class Spent:
     work: float = 0.0
     away: float = 0.0
     pause: float = 0.0
+
+    @property
+    def limited(self) -> float:
+        """What counts where there is a limit."""
+        return self.work + self.away
 
 
 @dataclass(frozen=True)
@@ -297,14 +300,19 @@ def run_clock(
         return task
     if task.holder not in (client, None) and not take:
         raise ElsewhereError
+    _hear(c, task, running, client)
+    return settle(c, subject, task_of_subject(c, subject.key, public_id))
+
+
+def _hear(c: Connection, task: SolvingTask, running: str, holder: str | None) -> None:
+    """Take a sign of life: the clock goes on as it was, or a new stretch begins."""
     at = now()
-    is_beat = task.running == running == "work" and task.holder == client
+    is_beat = task.running == running == "work" and task.holder == holder
     if is_beat and len(_running(task, at)) == 1:
         _set(c, task, beat_at=at)
     else:
         _end_stretch(c, task, at)
-        _set(c, task, running=running, since=at, beat_at=at, holder=client)
-    return settle(c, subject, task_of_subject(c, subject.key, public_id))
+        _set(c, task, running=running, since=at, beat_at=at, holder=holder)
 
 
 def stop_clock(c: Connection, task: SolvingTask) -> None:
@@ -316,9 +324,7 @@ def stop_clock(c: Connection, task: SolvingTask) -> None:
 
 def settle(c: Connection, subject: StoredSubject, task: SolvingTask) -> SolvingTask:
     """End a task whose time is over, with its last draft."""
-    if task.ended or task.limit_seconds is None:
-        return task
-    if spent_on(c, [task])[task.key].work < task.limit_seconds:
+    if task.ended or not _is_over(c, task):
         return task
     task = task_of_subject(c, subject.key, task.public_id, lock=True)
     if not task.ended:
@@ -344,9 +350,7 @@ def save_answer(
     task = task_of_subject(c, subject.key, public_id, lock=True)
     if task.opened_at is None:
         raise NotAssignedError(public_id)
-    # A save that was on its way when the time was over was made from the draft before.
-    is_late = _in_grace(c, task) and answer.base == task.head - 1
-    if answer.base != task.head and not is_late:
+    if answer.base != task.head:
         raise StaleAnswerError(task.head, last_answer(c, task), ended=task.ended is not None)
     if answer.kind == "reopen":
         if task.ended not in ("submit", "skip") or _is_over(c, task):
@@ -355,28 +359,34 @@ def save_answer(
         answer = Answer(
             answer.base, answer.client, answer.number, before.text, before.files, "reopen"
         )
-    elif task.ended and not is_late:
-        raise SubmittedError
+    else:
+        _require_running(c, task)
+        _hear(c, task, "work", task.holder)
+        task = task_of_subject(c, subject.key, public_id)
     if not set(answer.files) <= {upload.public_id for upload in uploads_of(c, task)}:
         raise NotAssignedError(public_id)
-    kind: Kind = "timeout" if task.ended == "timeout" else answer.kind
-    return _append(c, task, answer, kind, subject.study_id)
+    return _append(c, task, answer, answer.kind, subject.study_id)
 
 
-def _in_grace(c: Connection, task: SolvingTask) -> bool:
-    """Whether a task ended by its limit just now, so that a save that was on its way counts."""
-    if task.ended != "timeout":
-        return False
-    ended = select(func.min(DraftRow.made_at)).where(
-        DraftRow.task_key == task.key, DraftRow.kind == "timeout"
-    )
-    at: dt.datetime | None = c.execute(ended).scalar_one()
-    return at is not None and (now() - at).total_seconds() <= GRACE_SECONDS
+def _require_running(c: Connection, task: SolvingTask) -> None:
+    """Refuse what comes in a pause, or when the task has ended or its time is over."""
+    if task.ended or _is_over(c, task):
+        raise SubmittedError
+    if task.running == "pause":
+        raise PausedError
 
 
 def _is_over(c: Connection, task: SolvingTask) -> bool:
-    limit = task.limit_seconds
-    return limit is not None and spent_on(c, [task])[task.key].work >= limit
+    if task.limit_seconds is None:
+        return False
+    since_end = (now() - _ended_at(c, task)).total_seconds() if task.ended else 0.0
+    return spent_on(c, [task])[task.key].limited + since_end >= task.limit_seconds
+
+
+def _ended_at(c: Connection, task: SolvingTask) -> dt.datetime:
+    newest = DraftRow.task_key == task.key, DraftRow.number == task.head
+    at: dt.datetime = c.execute(select(DraftRow.made_at).where(*newest)).scalar_one()
+    return at
 
 
 def _append(
@@ -396,6 +406,10 @@ def _append(
     }
     c.execute(insert(DraftRow).values(**row))
     if kind == "reopen":
+        if task.limit_seconds is not None:
+            # The limit goes on while an answer is submitted: nobody thinks it over for nothing.
+            away = {"kind": "away", "began_at": _ended_at(c, task), "ended_at": at}
+            c.execute(insert(StretchRow).values(task_key=task.key, client="", **away))
         values = {"ended": None, "running": "work", "since": at, "beat_at": at}
         _set(c, task, head=number, holder=None, **values)
     elif kind != "save":
@@ -451,16 +465,22 @@ def add_upload(
     """Note a file whose bytes are on the disk; None where the subject has too many bytes."""
     _require_open(c, subject)
     task = task_of_subject(c, subject.key, public_id, lock=True)
-    if task.ended or task.opened_at is None:
+    if task.opened_at is None:
         raise SubmittedError
-    tasks = select(TaskRow.key).where(TaskRow.subject_key == subject.key)
-    held = select(func.coalesce(func.sum(UploadRow.size), 0)).where(UploadRow.task_key.in_(tasks))
-    if c.execute(held).scalar_one() + size > _MOST_OF_SUBJECT:
+    _require_running(c, task)
+    if size > bytes_left(c, subject):
         return None
     token = secrets.token_urlsafe(9)
     values = {"task_key": task.key, "sha256": sha256, "size": size, "ending": ending, "name": name}
     c.execute(insert(UploadRow).values(public_id=token, **values))
     return upload_of(c, task, token)
+
+
+def bytes_left(c: Connection, subject: StoredSubject) -> int:
+    """Say how many bytes a subject may upload yet."""
+    tasks = select(TaskRow.key).where(TaskRow.subject_key == subject.key)
+    held = select(func.coalesce(func.sum(UploadRow.size), 0)).where(UploadRow.task_key.in_(tasks))
+    return MOST_OF_SUBJECT - int(c.execute(held).scalar_one())
 
 
 def upload_of(c: Connection, task: SolvingTask, public_id: str) -> Upload | None:

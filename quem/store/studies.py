@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 
 from quem.errors import QuemError
 from quem.store.events import record
@@ -17,13 +18,13 @@ from quem.store.models import (
     JudgeRow,
     Layout,
     RevisionRow,
+    SessionRow,
     StudyRow,
     insert_new,
     now,
 )
 
 if TYPE_CHECKING:
-    import datetime as dt
     from collections.abc import Iterable
 
     from sqlalchemy import Connection
@@ -44,6 +45,7 @@ _TOKEN_BYTES = 24  # 192 bits
 _SECRET_BYTES = 32
 # Events that go with rankings on trial.
 _OF_RANKINGS = ("maker-guessed", "makers-skipped", "blinding-frozen")
+LONGEST = dt.timedelta(weeks=26)  # of a session
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,38 @@ _STATUS = select(StudyRow.id, StudyRow.state, StudyRow.revealed_at).where(
 def session_of(token: str) -> str:
     """Give what a cookie holds for a token: the token cannot be derived from it."""
     return hashlib.sha256(f"session:{token}".encode()).hexdigest()
+
+
+def signed_in(link: Any) -> Any:  # noqa: ANN401  a column and a condition
+    """Give the condition that a link is the one given, or that of a session that still lasts."""
+    session = select(SessionRow.link).where(
+        SessionRow.hash == bindparam("session"), SessionRow.seen_at > bindparam("since")
+    )
+    return or_(link == bindparam("session"), link == session.scalar_subquery())
+
+
+def session_values(study_id: str, session: str, idle: dt.timedelta = LONGEST) -> dict[str, Any]:
+    """Give the values of a statement that asks whose session it is."""
+    return {"study": study_id, "session": digest_of(session), "since": now() - idle}
+
+
+def sign_in(c: Connection, link: str) -> str:
+    """Begin a session of a link; gives what its cookie holds, which no other sign-in has."""
+    c.execute(delete(SessionRow).where(SessionRow.seen_at < now() - LONGEST))
+    session = secrets.token_hex(_SECRET_BYTES)
+    c.execute(insert(SessionRow).values(hash=digest_of(session), link=digest_of(link)))
+    return session
+
+
+def sign_out(c: Connection, session: str) -> None:
+    """End a session, wherever its cookie is."""
+    c.execute(delete(SessionRow).where(SessionRow.hash == digest_of(session)))
+
+
+def note_session(c: Connection, session: str) -> None:
+    """Note that a session is in use."""
+    mine = update(SessionRow).where(SessionRow.hash == digest_of(session))
+    c.execute(mine.values(seen_at=now()))
 
 
 def new_link() -> tuple[str, dict[str, Any]]:

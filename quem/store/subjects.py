@@ -23,7 +23,15 @@ from quem.store.models import (
     now,
 )
 from quem.store.outbox import forget_letters
-from quem.store.studies import digest_of, ended_link, new_link, person_named, session_of
+from quem.store.studies import (
+    digest_of,
+    ended_link,
+    new_link,
+    person_named,
+    session_of,
+    session_values,
+    signed_in,
+)
 from quem.study.subjects import id_trouble
 
 if TYPE_CHECKING:
@@ -72,7 +80,7 @@ class StoredSubject:
 
 _COLUMNS = tuple(getattr(SubjectRow, name) for name in StoredSubject.__dataclass_fields__)
 _OF_SESSION = select(*_COLUMNS).where(
-    SubjectRow.session_hash == bindparam("session"), SubjectRow.study_id == bindparam("study")
+    signed_in(SubjectRow.session_hash), SubjectRow.study_id == bindparam("study")
 )
 
 
@@ -84,7 +92,7 @@ def subjects_of(c: Connection, study_id: str) -> list[StoredSubject]:
 
 def subject_of_session(c: Connection, study_id: str, session: str) -> StoredSubject | None:
     """Find the subject whose cookie this is."""
-    values = {"session": digest_of(session), "study": study_id}
+    values = session_values(study_id, session)
     row = c.execute(_OF_SESSION, values).one_or_none()
     return StoredSubject(*row) if row else None
 

@@ -20,6 +20,10 @@ class TooLargeError(Exception):
     """A file has more bytes than there may be."""
 
 
+class TooMuchError(Exception):
+    """Somebody has more bytes in all than there may be."""
+
+
 class UploadFolder:
     """The files that subjects of a study uploaded."""
 
@@ -30,11 +34,16 @@ class UploadFolder:
         """Say where a file is."""
         return self.folder / sha256[:2] / f"{sha256}{ending}"
 
-    def receive(self, pieces: Iterable[bytes], most: int) -> tuple[Path, str, int]:
-        """Write what comes in to a file without a name yet."""
+    def receive(
+        self, pieces: Iterable[bytes], most: int, owner: int, left: int
+    ) -> tuple[Path, str, int]:
+        """Write what comes in to a file without a name yet.
+
+        All that comes from its owner at once may have so many bytes as they have left.
+        """
         self.folder.mkdir(mode=0o700, exist_ok=True)
         digest, size = hashlib.sha256(), 0
-        handle, name = tempfile.mkstemp(prefix=".", suffix=".partial", dir=self.folder)
+        handle, name = tempfile.mkstemp(prefix=f".{owner}-", suffix=".partial", dir=self.folder)
         path = Path(name)
         try:
             with os.fdopen(handle, "wb") as file:
@@ -43,12 +52,22 @@ class UploadFolder:
                     _limit(size, most)
                     digest.update(piece)
                     file.write(piece)
+                    file.flush()
+                    self._limit_all(owner, left)
                 file.flush()
                 os.fsync(file.fileno())
         except BaseException:
             path.unlink(missing_ok=True)
             raise
         return path, digest.hexdigest(), size
+
+    def _limit_all(self, owner: int, most: int) -> None:
+        total = 0
+        for path in self.folder.glob(f".{owner}-*.partial*"):
+            with suppress(FileNotFoundError):
+                total += path.stat().st_size
+        if total > most:
+            raise TooMuchError
 
     def keep(self, received: Path, sha256: str, ending: str) -> Path:
         """Give a received file its name; it is on the disk then."""

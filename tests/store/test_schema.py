@@ -151,3 +151,15 @@ def test_processes_that_open_an_empty_database_at_once(place: DatabaseLocation) 
     assert [process.returncode for process in started] == [0] * 4
     assert _sql(place, "SELECT id FROM judge ORDER BY id") == [("J1",), ("J2",)]
     assert _sql(place, "SELECT number FROM quem_version") == [(VERSION,)]
+
+
+@pytest.mark.parametrize("umask", ["000", "022", "277"])
+def test_nobody_else_reads_database_and_log(tmp_path: Path, umask: str) -> None:
+    """Both are 0600 while a server of any umask has them open."""
+    look = "print(*[oct(p.stat().st_mode) for p in Path().glob('study.db*')])\nstore.close()"
+    program = f"import os; os.umask(0o{umask})" + OPEN.replace("store.close()", look)
+    command = [sys.executable, "-c", program, "sqlite:///study.db"]
+    ended = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=SECONDS
+    )
+    assert ended.stdout.split() == ["0o100600"] * 3

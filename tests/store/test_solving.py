@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quem.store import solving, subjects
-from quem.store.ballots import ClosedError, NotAssignedError, SubmittedError
+from quem.store.ballots import ClosedError, NotAssignedError, PausedError, SubmittedError
 from quem.store.solving import (
     ElsewhereError,
     StaleAnswerError,
@@ -198,7 +198,7 @@ def test_the_newest_tab_holds_the_clock(store: Store, monkeypatch: pytest.Monkey
 
 
 def test_the_limit(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pauses do not count; at the end the last draft counts, and one that was on its way."""
+    """Pauses do not count, absence does; at the end the last draft counts, and nothing later."""
     with_session(store)
     time = FakeTime(monkeypatch)
     gid = task(store, limit=60)
@@ -206,22 +206,22 @@ def test_the_limit(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     time.passes(20)
     run(store, gid, "pause", take=True)
     time.passes(1000)
-    run(store, gid, "work")
+    with pytest.raises(PausedError):
+        save(store, gid, 1, "in a pause")
+    run(store, gid, "away")
     time.passes(39)
     assert run(store, gid).ended is None
     time.passes(2)
+    with pytest.raises(SubmittedError):
+        save(store, gid, 1, "too late")
     assert run(store, gid).ended == "timeout"
-    late = save(store, gid, 1, "was on its way")
-    assert late.kind == "timeout"
-    time.passes(61)
     with pytest.raises(SubmittedError):
-        save(store, gid, 3, "too late")
-    with pytest.raises(SubmittedError):
-        save(store, gid, 3, kind="reopen", number=9)
+        save(store, gid, 2, kind="reopen", number=9)
     with store.read() as c:
         mine = solving.task_of_subject(c, subject(store).key, gid)
-        assert solving.last_answer(c, mine).text == "was on its way"
-        assert 61 <= spent_on(c, [mine])[mine.key].work <= 62
+        assert solving.last_answer(c, mine).text == "first"
+        spent = spent_on(c, [mine])[mine.key]
+        assert 61 <= spent.work + spent.away <= 62
 
 
 def test_withdrawing_leaves_no_word(store: Store, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import { t, time, tn } from "./words.js";
 
 const BEAT = 15_000;
 const LAST_MINUTES = [5, 1];
+const LAST_SAVE = 2; // seconds before the end, since nothing is taken after it
 const AFTER_END = 2_000;
 const LONGEST_UPLOAD = 50_000_000;
 
@@ -60,9 +61,10 @@ class SolvingClock {
     return this.base.work + (goesOn ? (performance.now() - this.at) / 1000 : 0);
   }
 
-  /** Seconds that are left, or null. */
+  /** Seconds that are left, or null: all time counts but pauses. */
   get left() {
-    return this.base.left === null ? null : Math.max(0, this.base.left + this.base.work - this.work);
+    if (this.base.left === null || this.running === "pause") return this.base.left;
+    return Math.max(0, this.base.left - (performance.now() - this.at) / 1000);
   }
 
   told(answer) {
@@ -101,7 +103,7 @@ class SolvingClock {
 
   tick() {
     this.on.tick(this.work, this.left);
-    if (this.left === 0 && !this.isOver) {
+    if (this.left !== null && this.left <= LAST_SAVE && !this.isOver) {
       this.isOver = true;
       this.on.over();
     }
@@ -233,10 +235,13 @@ class Solving {
   }
 
   async pause() {
+    // Nothing is typed any more before the clock stops: then no save is taken.
+    this.cover(t("Paused"), t("The clock is stopped. The problem and your answer are hidden."), t("Go on"));
+    await this.adding;
     await this.saver.pump();
-    if (await this.clock.pause()) {
-      this.cover(t("Paused"), t("The clock is stopped. The problem and your answer are hidden."), t("Go on"));
-    } else tell(t("This could not be saved"), t("The server does not answer. Try again in a moment."));
+    if (await this.clock.pause()) return;
+    if (!this.clock.isElsewhere) this.uncover();
+    tell(t("This could not be saved"), t("The server does not answer. Try again in a moment."));
   }
 
   async resume() {
@@ -248,6 +253,10 @@ class Solving {
       this.leave(location.href);
       return;
     }
+    this.uncover();
+  }
+
+  uncover() {
     $("#cover").hidden = true;
     $("#work").hidden = false;
     for (const button of [$("#pause"), $("#submit")]) if (button) button.disabled = false;
@@ -269,6 +278,7 @@ class Solving {
 
   /** Save what is there; the server ends the problem with it. */
   async timeIsOver() {
+    if (this.text) this.text.readOnly = true;
     await this.saver.pump();
     announce(t("The time is over."));
     if (!(await this.clock.say("work")) || !this.isLeaving) {
@@ -276,9 +286,7 @@ class Solving {
     }
   }
 
-  /** The server ended the problem before this page did: what was typed last counts for a minute. */
-  async isEnded() {
-    await this.saver.pump();
+  isEnded() {
     this.leave(`${this.data.urls.home}?submitted=${this.data.key}`);
   }
 

@@ -13,7 +13,7 @@ import click
 from quem.commands.options import check_url, database_option, mistaken_options, study_argument
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from sqlalchemy import Connection
 
@@ -254,6 +254,18 @@ def _invite(
             site.store.close()
 
 
+def _say_unreviewed(site: Site) -> None:
+    """Say how many solutions nobody looked through, as long as no judge has ranked."""
+    from quem.store.reviewing import is_frozen
+    from webjudge.solution_review import unreviewed_count
+
+    with site.store.read() as c:
+        left = 0 if is_frozen(c, site.id) else unreviewed_count(c, site)
+    if left:
+        of = f"{left} of {len(site.solutions)} solutions are not reviewed"
+        click.echo(f"{of}; the report will say so. To review them: quem serve", err=True)
+
+
 def _planned(site: Site, role: Role, again: Collection[str]) -> list[Planned]:
     """Find the invitations that are due, and say of whom was named why none is."""
     from quem.errors import QuemError
@@ -317,7 +329,7 @@ def _show(site: Site, planned: list[Planned], url: str | None) -> None:
 
 
 def _send(
-    site: Site, role: Role, planned: Iterable[Planned], base: str, settings: MailSettings
+    site: Site, role: Role, planned: Sequence[Planned], base: str, settings: MailSettings
 ) -> None:
     """Queue invitations, and send all that are due; those that failed make the command fail."""
     from quem.errors import QuemError
@@ -346,6 +358,8 @@ def _send(
     sender = Sender(site.store, site.id, settings, {role: writer}, "shell", kinds=kinds, tell=tell)
     with site.store.write() as c:
         queue_planned(c, site, planned)
+    if role == "judge" and planned:
+        _say_unreviewed(site)
     counts = sender.run()
     with site.store.read() as c:
         for letter in letters_of(c, site.id, role):

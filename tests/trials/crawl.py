@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 _LETTERS, _LENGTH = "bcdfghjklmnprstvwx", 6
 _NAME = re.compile(rb"zq[%s]{%d}" % (_LETTERS.encode(), _LENGTH))
 _FILE = re.compile(r"/judge/g/[\w-]+/file/[0-9a-f]{32}(?:/\d+)?")
+_FIELDS = re.compile(r'name="(gid|letter)" value="([^"]+)"')
 _GROUP = re.compile(r"/judge/g/([\w-]+)")
 _WORDS = (
     "withheld",
@@ -152,7 +153,7 @@ def _write_study(
     (folder / image).write_bytes(METADATA["plot.png"](names))
     study = folder / "study.yaml"
     lines = ["id: blind", "title: A blind study"]
-    lines += [f"judging: {{practice: P0, repeat: 1, briefing: {stem}.md}}"]
+    lines += [f"judging: {{practice: P0, repeat: 1, ask_maker: true, briefing: {stem}.md}}"]
     lines += ["problems:", f"  - {{id: P1, title: First, statement: {stem}.md}}"]
     lines += [f"  - {{id: P2, title: Second, statement: {stem}.md}}", "judges:"]
     lines += [
@@ -242,6 +243,16 @@ class Crawler:
             answer = self.client.put(f"/judge/g/{gid}/state", json=sent)
             assert answer.status_code == status, answer.text
             self.keep(f"/judge/g/{gid}/state", answer)
+
+    def guess(self) -> int:
+        """Guess who made each solution that is asked about; gives how many there were."""
+        number = 0
+        while fields := dict(_FIELDS.findall(self.client.get("/judge/makers").text)):
+            self.crawl("/judge/makers")
+            answer = self.client.post("/judge/makers", data={**fields, "guess": "system"})
+            self.keep("/judge/makers", answer)
+            number += 1
+        return number
 
     def listed(self) -> list[str]:
         """The groups of a judge's first page."""
@@ -400,6 +411,10 @@ def _received(site: Site, names: Names) -> tuple[dict[str, bytes], list[int]]:
         n_sent[title[1]] = len(set(_FILE.findall(page)))
     for gid in mine:
         crawler.rank(gid, "A remark of mine")
+    for gid in crawler.listed():
+        if gid not in mine:
+            crawler.rank(gid, "A remark of mine")
+    assert crawler.guess() > 0
     crawler.crawl("/judge")
     for path in _errors(mine[1], theirs[1], "A"):
         crawler.keep(path, crawler.client.get(path))

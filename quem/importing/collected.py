@@ -87,4 +87,4 @@ class Collected:
 def refuse_large(path: Path) -> None:
     """Refuse a file that would not fit into memory."""
     if path.stat().st_size > MOST_BYTES:
-        raise FileError(path, "is larger than 1 GB; split it, or leave out what is no answer")
+        raise FileError(path, "is larger than 1 GB; split it")

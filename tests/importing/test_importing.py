@@ -309,7 +309,8 @@ def _measured(folder: Path, source: Path, memory: int = 0) -> tuple[int, str, in
         f"if {memory}: resource.setrlimit(resource.RLIMIT_AS, ({memory}, {memory}))\n"
         f"sys.argv = ['quem', 'init', {str(folder)!r}, '--from', {str(source)!r}]\n"
         "try: run()\n"
-        "finally: print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1000)"
+        # Not `ru_maxrss`, which counts the process that started this one.
+        "finally: print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0][:-3])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     return ran.returncode, ran.stderr, int(ran.stdout.splitlines()[-1])

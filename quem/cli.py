@@ -132,6 +132,16 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
     return "".join(_PLAIN.get(character, "?") for character in text), error.end
 
 
+def _lack(error: Exception) -> str:
+    """Say what the machine lacks; nothing where that is not the cause."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this; split the files, or use a larger machine"
+    if isinstance(error, OSError) and error.errno in _WRITE_ERRORS:
+        _drop_output()
+        return f"the output cannot be written: {error.strerror}"
+    return ""
+
+
 def _exit_code() -> int:
     try:
         return _invoke()
@@ -146,9 +156,8 @@ def _exit_code() -> int:
         click.echo("Interrupted.", err=True)
         return _INTERRUPTED
     except Exception as error:  # noqa: BLE001  whatever else it is, it is a bug, and says so
-        if isinstance(error, OSError) and error.errno in _WRITE_ERRORS:
-            _drop_output()
-            click.echo(f"error: the output cannot be written: {error.strerror}", err=True)
+        if lack := _lack(error):
+            click.echo(f"error: {lack}", err=True)
             return _MISTAKE
         import traceback
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from quem.errors import FileError, Mistake, QuemError
-from quem.importing.collected import Answer, Collected, Missing
+from quem.importing.collected import Answer, Collected, Missing, refuse_large
 from quem.io.parquet import is_parquet
 from quem.io.records import is_json, read_records
 
@@ -73,6 +73,7 @@ def is_table(path: Path) -> bool:
 def read_table(path: Path, columns: Sequence[tuple[str, str]] = ()) -> AnswerTable:
     """Read a table and say which column has which role."""
     name = str(path)
+    refuse_large(path)
     if is_json(path):
         records = read_records(path, name, what="answers", example=_EXAMPLE, key="problem")
         header = list(dict.fromkeys(key for entry in records.entries for key in entry))

@@ -6,11 +6,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from quem.errors import Mistake
+from quem.errors import FileError, Mistake
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+# What a source may hold, unpacked.
+MOST_BYTES = 1_000_000_000
 Missing = Literal["", "absent", "failed"]
 
 
@@ -80,3 +82,9 @@ class Collected:
             "them, or give each run another name"
         )
         self.mistakes.append(Mistake(answer.place, message=message))
+
+
+def refuse_large(path: Path) -> None:
+    """Refuse a file that would not fit into memory."""
+    if path.stat().st_size > MOST_BYTES:
+        raise FileError(path, "is larger than 1 GB; split it")

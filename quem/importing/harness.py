@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError
-from quem.importing.collected import Answer, Collected
+from quem.importing.collected import Answer, Collected, refuse_large
 from quem.io.records import Record, read_records
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def read_harness(files: list[Path]) -> Collected:
 
 
 def _records(file: Path) -> list[Record]:
+    refuse_large(file)
     example = '{"doc_id": 0, "doc": {}, "arguments": {}, "resps": [["..."]], ...}'
     return read_records(file, str(file), what="samples", example=example).entries
 

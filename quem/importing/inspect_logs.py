@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import zipfile
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import FileError, QuemError
-from quem.importing.collected import Answer, Collected, Origin
+from quem.importing.collected import MOST_BYTES, Answer, Collected, Origin, refuse_large
 from quem.io.packages import Package
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def _is_log(path: Path) -> bool:
     # Only what begins like one is parsed.
     if b'"eval"' not in start:
         return False
+    refuse_large(path)
     try:
         content = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
@@ -49,43 +51,67 @@ def _is_log(path: Path) -> bool:
 def read_logs(logs: list[Path], *, epoch: int = 1) -> Collected:
     """Read logs: a system for each model, a problem for each sample."""
     collected = Collected("logs of Inspect AI: a system for each model", sources=logs)
-    read = [(log, *_read(log)) for log in logs]
-    tasks = {_part(header, "eval").get("task", "") for _, header, _ in read}
-    for log, header, samples in read:
+    headers = {log: _header(log) for log in logs}
+    tasks = {_part(header, "eval").get("task", "") for header in headers.values()}
+    for log, header in headers.items():
         about = _part(header, "eval")
         task = f"{about.get('task', '')} " if len(tasks) > 1 else ""
-        for sample in samples:
+        for sample in _samples(log):
             _add(collected, log, f"{task}{sample.get('id')}", str(about["model"]), sample, epoch)
     if not collected.answers and collected.left_out:
         raise QuemError(f"no sample has epoch {epoch}; name another --epoch")
     return collected
 
 
-def _read(log: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The header and the samples of a log."""
-    try:
+def _header(log: Path) -> dict[str, Any]:
+    with _explained(log):
         if log.suffix == ".json":
-            header = json.loads(log.read_bytes())
-            samples = header["samples"]
+            header = _whole(log)
+            header.pop("samples")
         else:
-            header, samples = _unpacked(log)
+            with _opened(log) as package:
+                names = package.names
+                # A run that was stopped has written no header yet.
+                start = "header.json" if "header.json" in names else "_journal/start.json"
+                header = json.loads(package.read(start))
         header["eval"]["model"]
+    return header
+
+
+def _samples(log: Path) -> Iterator[dict[str, Any]]:
+    """Read the samples of a log, one at a time where it is packed."""
+    with _explained(log):
+        if log.suffix == ".json":
+            yield from (one for one in _whole(log)["samples"] or [] if isinstance(one, dict))
+            return
+        with _opened(log) as package:
+            for name in package.names:
+                if SAMPLE.fullmatch(name):
+                    sample = json.loads(package.read(name))
+                    if isinstance(sample, dict):
+                        yield sample
+
+
+def _whole(log: Path) -> dict[str, Any]:
+    refuse_large(log)
+    content: dict[str, Any] = json.loads(log.read_bytes())
+    return content
+
+
+def _opened(log: Path) -> Package:
+    return Package(log, most_parts=100_000, most_bytes=MOST_BYTES)
+
+
+@contextmanager
+def _explained(log: Path) -> Iterator[None]:
+    try:
+        yield
     except (ValueError, KeyError, TypeError, zipfile.BadZipFile, RecursionError) as error:
         raise FileError(
             log, f"is not a log of Inspect AI that quem can read ({error}); write it again"
         ) from None
     except OSError as error:
         raise FileError(log, f"cannot be read: {error.strerror or error}") from None
-    return header, [sample for sample in samples or [] if isinstance(sample, dict)]
-
-
-def _unpacked(log: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    with Package(log, most_parts=100_000, most_bytes=2_000_000_000) as package:
-        names = package.names
-        # A run that was stopped has written no header yet.
-        start = "header.json" if "header.json" in names else "_journal/start.json"
-        samples = [json.loads(package.read(name)) for name in names if SAMPLE.fullmatch(name)]
-        return json.loads(package.read(start)), samples
 
 
 def _add(

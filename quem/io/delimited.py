@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+# The csv module refuses cells of more than 131,072 characters, which texts may have.
+csv.field_size_limit(1_000_000_000)
 _DELIMITERS = "\t;,|"
 _UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")
 _HEAD = 4096
@@ -49,7 +51,6 @@ class Delimited:
         Only messages need it, so it is worked out only then.
         """
         starts: list[int] = []
-        # Beyond a cell of more than 131,072 characters the csv module counts no further.
         with suppress(csv.Error):
             starts.extend(self._starts())
         n_rows = len(self.columns[0].codes) if self.columns else 0

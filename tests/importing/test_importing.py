@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import string
+import subprocess
+import sys
+import zipfile
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -326,3 +329,69 @@ def test_names_become_ids(names: list[str]) -> None:
         assert one[0] not in ".-"
         assert one[-1] not in ".-"
         assert not is_ignored(one)
+
+
+def _measured(folder: Path, source: Path, memory: int = 0) -> tuple[int, str, int]:
+    """Import in a process of its own: exit code, errors, and the most megabytes that it took."""
+    code = (
+        "import resource, sys; from quem.cli import run\n"
+        f"if {memory}: resource.setrlimit(resource.RLIMIT_AS, ({memory}, {memory}))\n"
+        f"sys.argv = ['quem', 'init', {str(folder)!r}, '--from', {str(source)!r}]\n"
+        "try: run()\n"
+        # Not `ru_maxrss`, which counts the process that started this one.
+        "finally: print(open('/proc/self/status').read().split('VmHWM:')[1].split()[0][:-3])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return ran.returncode, ran.stderr, int(ran.stdout.splitlines()[-1])
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory as Linux counts it")
+def test_a_log_takes_little_memory(tmp_path: Path) -> None:
+    """A small log of many samples with many messages is read sample by sample."""
+    many = [{"role": "assistant", "content": "x"} for _ in range(20_000)]
+    samples = []
+    for number in range(60):
+        one = sample(number, 1, f"Answer {number}.")
+        samples.append({**one, "messages": [*one["messages"], *many]})
+    source = write_eval(tmp_path / "log.eval", "m", samples, packed=False)
+    with zipfile.ZipFile(source) as archive:
+        unpacked = sum(part.file_size for part in archive.infolist()) / 1_000_000
+    code, errors, megabytes = _measured(tmp_path / "study", source)
+    assert (code, unpacked > 40) == (0, True), errors
+    assert megabytes < 150 + 4 * unpacked
+
+
+def test_a_log_that_unpacks_to_too_much(tmp_path: Path) -> None:
+    """One sentence refuses it before it is unpacked."""
+    source = tmp_path / "bomb.eval"
+    with zipfile.ZipFile(source, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for number in range(11):
+            archive.writestr(f"samples/{number}_epoch_1.json", b" " * 100_000_000)
+    assert "bomb.eval: unpacks to more than 1,000 MB" in refusal(tmp_path / "study", source)
+
+
+@pytest.mark.parametrize("name", ["answers.csv", "answers.jsonl", "samples_a.jsonl"])
+def test_a_table_that_is_too_large(tmp_path: Path, name: str) -> None:
+    """One sentence refuses it before it is read."""
+    source = tmp_path / name
+    with source.open("wb") as file:
+        file.write(b'{"doc_id":0,"doc":{},"arguments":[],"resps":[],"filtered_resps":[]}\n')
+        file.truncate(1_000_000_001)
+    assert f"{name}: is larger than 1 GB" in refusal(tmp_path / "study", source)
+
+
+def test_long_answers_in_a_table(tmp_path: Path) -> None:
+    """A cell may be as long as an answer."""
+    source = tmp_path / "answers.csv"
+    rows = [f'p{n},s{solver},"{"word " * 40_000}"' for n in range(2) for solver in range(2)]
+    source.write_text("\n".join(["problem,solver,answer", *rows]))
+    assert made(tmp_path / "study", source) == (2, 2, 4)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits as Linux has them")
+def test_too_little_memory_is_no_bug(tmp_path: Path) -> None:
+    """A table for which the memory does not suffice ends in one sentence."""
+    source = tmp_path / "answers.csv"
+    source.write_text("problem,solver,answer\n" + f"p,s,{'word' * 250}\n" * 400_000)
+    code, errors, _ = _measured(tmp_path / "study", source, memory=1_200_000_000)
+    assert (code, "error: there is not enough memory" in errors) == (1, True), errors

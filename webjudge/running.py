@@ -123,7 +123,7 @@ def _parser(app: Flask) -> type[HTTPRequestParser]:
     """Make a parser of requests that takes no more of a body than its sender may send."""
     large: WeakSet[Any] = WeakSet()
 
-    class Parser(HTTPRequestParser):  # type: ignore[misc]  # waitress has no types
+    class Parser(HTTPRequestParser):
         sender = ""
 
         def parse_header(self, header_plus: bytes) -> None:

@@ -65,7 +65,7 @@ def _application() -> Flask:
         site, behind_proxy=_is_set("QUEM_BEHIND_PROXY"), url=os.environ.get("QUEM_URL")
     )
     if not _is_set("QUEM_BEHIND_PROXY"):
-        app.wsgi_app = _unforwarded(app.wsgi_app)  # type: ignore[method-assign]
+        app.wsgi_app = _unforwarded(app.wsgi_app)  # type: ignore[method-assign, assignment]
     housekeeping = Housekeeping(site)
     post = app.extensions[POST]
     post.keep(housekeeping)

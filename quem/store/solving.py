@@ -305,7 +305,7 @@ def run_clock(
 
 
 def _hear(c: Connection, task: SolvingTask, running: str, holder: str | None) -> None:
-    """Take a sign of life: the clock goes on as it was, or a new stretch begins."""
+    """Take a sign of life: the clock continues as it was, or a new stretch begins."""
     at = now()
     is_beat = task.running == running == "work" and task.holder == holder
     if is_beat and len(_running(task, at)) == 1:
@@ -407,7 +407,7 @@ def _append(
     c.execute(insert(DraftRow).values(**row))
     if kind == "reopen":
         if task.limit_seconds is not None:
-            # The limit goes on while an answer is submitted: nobody thinks it over for nothing.
+            # The limit continues while an answer is submitted: nobody thinks it over for nothing.
             away = {"kind": "away", "began_at": _ended_at(c, task), "ended_at": at}
             c.execute(insert(StretchRow).values(task_key=task.key, client="", **away))
         values = {"ended": None, "running": "work", "since": at, "beat_at": at}

@@ -99,7 +99,7 @@ def revisions_of_a_copy(file: Path, copy: Path) -> int:
 def test_uploads_that_a_kill_cut_off_are_deleted_when_they_are_old(site: Site) -> None:
     """What may still be on its way, and what was received, stays."""
     uploads = UploadFolder(site.path)
-    received, sha256, _ = uploads.receive([b"whole"], 100)
+    received, sha256, _ = uploads.receive([b"whole"], 100, 1, 100)
     whole = uploads.keep(received, sha256, ".md")
     files = [uploads.folder / name for name in (".a.partial", ".b.partial.pdf", ".new.partial")]
     for path in files:

@@ -7,7 +7,8 @@ import os
 import socket
 import subprocess
 import sys
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+Serve = Callable[..., AbstractContextManager[int]]
 PUBLIC = "judging.example.org"
 # It ends TLS for the public address, as far as its headers go, and prints its port.
 PROXY = f"""
@@ -89,8 +91,10 @@ def gunicorn(study: Path, *, behind: bool) -> Iterator[int]:
 @contextmanager
 def running(command: list[str], port: int, **environment: str) -> Iterator[None]:
     """Run a server until the block ends."""
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, env={**os.environ, **environment}, **quiet) as process:
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(
+        command, env={**os.environ, **environment}, stdout=quiet, stderr=quiet
+    ) as process:
         try:
             until(lambda: is_up(port), "the server")
             yield
@@ -142,7 +146,7 @@ def link(study: Path) -> str:
 
 
 @pytest.mark.parametrize("serve", [waitress, gunicorn])
-def test_behind_a_proxy_its_headers_count(study: Path, serve: type[waitress]) -> None:
+def test_behind_a_proxy_its_headers_count(study: Path, serve: Serve) -> None:
     """Cookies are Secure, HSTS is sent, and the host is the public one."""
     path = link(study)
     with serve(study, behind=True) as port, proxy_of(port) as proxy:
@@ -158,7 +162,7 @@ def test_behind_a_proxy_its_headers_count(study: Path, serve: type[waitress]) ->
 
 
 @pytest.mark.parametrize("serve", [waitress, gunicorn])
-def test_without_the_option_nothing_is_believed(study: Path, serve: type[waitress]) -> None:
+def test_without_the_option_nothing_is_believed(study: Path, serve: Serve) -> None:
     """The same headers change neither cookies nor headers nor the host."""
     path = link(study)
     with serve(study, behind=False) as port, proxy_of(port) as proxy:

@@ -190,7 +190,7 @@ def test_a_bomb_and_too_many_files(app: Flask, site: Site, monkeypatch: pytest.M
     one.save(gid, 0, "", *ids)
     assert "3 files at most" in one.upload(gid, "b.png", png("black")).text
     one.save(gid, 1, "", ids[0])
-    monkeypatch.setattr(solving, "_MOST_OF_SUBJECT", len(png()) * 3 + 20)
+    monkeypatch.setattr(solving, "MOST_OF_SUBJECT", len(png()) * 3 + 20)
     before = uploaded_files(site)
     assert "200 MB" in one.upload(gid, "b.png", png("black")).text
     assert uploaded_files(site) == before

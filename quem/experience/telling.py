@@ -84,13 +84,13 @@ class Guesses:
 
     @property
     def could_tell(self) -> bool:
-        """Whether judges told persons from systems where quality gives little away."""
+        """Whether judges told persons from systems, also among neighbors in their rankings."""
         return self.rate.interval[0] > 1 / 2 and self.neighbors.interval[0] > 1 / 2
 
 
 @dataclass(frozen=True)
 class StyleMatch:
-    """How well a program tells makers by their style; NaN where too little is there to say so."""
+    """How well a program distinguishes makers by their style; NaN where too little is there to say so."""
 
     texts: int
     problems: int
@@ -245,7 +245,7 @@ def _share(
 def style_match(
     texts: Mapping[str, Mapping[str, str]], systems: set[str], *, seed: int
 ) -> StyleMatch | None:
-    """Measure how well style tells who made texts, by problem and solver; None without texts."""
+    """Measure how well style reveals the makers of texts, by problem and solver; None without texts."""
     # Sorted by what is written, so that the names of solvers change nothing.
     rows = [
         (number, solver, text)

@@ -145,7 +145,7 @@ ARROWS: dict[str, set[str]] = {
     "store": DATA | {"solutions"},
     "solving": DATA | {"blinding", "solutions", "store"},
     "mail": DATA | {"store"},
-    "rankings": DATA | {"store", "solutions"},
+    "rankings": DATA | {"blinding", "store", "solutions"},
     "seal": DATA | {"rankings", "report", "solutions", "store"},
     "panels": DATA | {"blinding", "importing", "solutions"},
     "experience": DATA | {"panels", "rankings", "seal", "store", "report", "lists"},

@@ -84,13 +84,13 @@ class Guesses:
 
     @property
     def could_tell(self) -> bool:
-        """Whether judges could tell persons from systems among solutions of similar quality."""
+        """Whether judges told persons from systems, also among neighbors in their rankings."""
         return self.rate.interval[0] > 1 / 2 and self.neighbors.interval[0] > 1 / 2
 
 
 @dataclass(frozen=True)
 class StyleMatch:
-    """How well a program can tell makers by their style; NaN where too little is there to say so."""
+    """How well a program distinguishes makers by their style; NaN where too little is there to say so."""
 
     texts: int
     problems: int
@@ -245,7 +245,7 @@ def _share(
 def style_match(
     texts: Mapping[str, Mapping[str, str]], systems: set[str], *, seed: int
 ) -> StyleMatch | None:
-    """Measure how well style shows who made texts, by problem and solver; None without texts."""
+    """Measure how well style reveals the makers of texts, by problem and solver; None without texts."""
     # Sorted by what is written, so that the names of solvers change nothing.
     rows = [
         (number, solver, text)
@@ -270,7 +270,7 @@ def style_match(
     if n_problems < _FEWEST_PROBLEMS or not long:
         return found
     rng = np.random.default_rng(seed)
-    alike = likeness([row[2] for row in rows], problem)
+    alike = closeness([row[2] for row in rows], problem)
     if k >= _FEWEST_SOLVERS:
         share, p = _same_author(alike, problem, author, rng)
         found = replace(found, same_author=share, same_author_p=p)
@@ -288,7 +288,7 @@ def style_match(
     return found
 
 
-def likeness(texts: Sequence[str], problem: NDArray[np.int64]) -> Floats:
+def closeness(texts: Sequence[str], problem: NDArray[np.int64]) -> Floats:
     """How alike texts on different problems are, by 3-grams of letters and by form.
 
     What all texts on a problem share says nothing, so each problem's mean is taken off.
@@ -333,7 +333,7 @@ def _form(text: str) -> Floats:
 
 
 def _nearness(alike: Floats, problem: NDArray[np.int64], classes: NDArray[np.bool_]) -> Floats:
-    """Mean likeness of each text to each class on other problems; -inf to an empty one."""
+    """Mean closeness of each text to each class on other problems; -inf to an empty one."""
     apart = (problem[:, None] != problem).astype(float)
     counts = apart @ classes
     near: Floats = np.where(counts > 0, alike @ classes / np.maximum(counts, 1), -np.inf)

@@ -43,7 +43,7 @@ class RecordedBlinding:
 
 
 def recorded_blinding(c: Connection, study_id: str, shown: int) -> RecordedBlinding:
-    """Read what is recorded of a study, of which judges were shown `of` solutions."""
+    """Read what is recorded of a study; `shown` is the number of solutions that judges got."""
     rows = c.execute(
         select(EventRow.what, EventRow.detail, JudgeRow.id)
         .join(JudgeRow, JudgeRow.key == EventRow.judge_key, isouter=True)

@@ -13,7 +13,7 @@ import pytest
 import quem
 from quem.experience.presentation.cards import before_quoting
 from quem.experience.presentation.methods import methods_paragraph
-from quem.experience.telling import judges_guesses, likeness, style_match
+from quem.experience.telling import judges_guesses, closeness, style_match
 from quem.rankings import Rankings
 from quem.report.files import json_text
 from quem.store.blindness import Guess, RecordedBlinding
@@ -162,7 +162,7 @@ def is_told(scores: dict[tuple[str, str], float], chosen: set[str]) -> float:
 def by_loops(
     alike: np.ndarray[Any, Any], places: list[tuple[str, str]], systems: int
 ) -> tuple[float, float, float]:
-    """AUC, that of other splits, and exact p, in loops over likeness."""
+    """AUC, that of other splits, and exact p, in loops over closeness."""
     solvers = sorted({s for _, s in places})
     values = {}
     for chosen in map(set, combinations(solvers, systems)):
@@ -214,7 +214,7 @@ def test_numbers_agree_with_loops(gaps: int) -> None:
     assert found is not None
     places = [(p, s) for p, by in texts.items() for s in by]
     problem = np.array([int(p[1]) for p, _ in places])
-    alike = likeness([texts[p][s] for p, s in places], problem)
+    alike = closeness([texts[p][s] for p, s in places], problem)
     assert not alike[problem[:, None] == problem].any()
     wanted = by_loops(alike, places, 2)
     assert (found.auc, found.others, found.p) == pytest.approx(wanted)

@@ -76,7 +76,7 @@ _TEXT: Columns[Any, ExperienceFindings] = Columns(
         "style; null where too little is there to measure it",
     ),
     Column("others", null_or(SHARE), "mean of the same, of any other solvers who are as many"),
-    Column("p", null_or(SHARE), "share of these choices of solvers with an AUC as high"),
+    Column("p", null_or(SHARE), "share of these choices of solvers with an AUC at least as large"),
     Column("least_p", SHARE, "the smallest that `p` can be"),
     Column("same_author", null_or(SHARE), "share of texts matched to their author by style"),
     Column("guessing", SHARE, "one over the number of solvers"),

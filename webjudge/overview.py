@@ -111,7 +111,7 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
         "affected": affected,
         "unanswered": unanswered,
         "lacking": lacking(site),
-        "warnings": site.warnings,
+        "warnings": site.live_warnings(),
         "unreadable": site.unreadable(),
         "now": now(),
     }

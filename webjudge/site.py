@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from quem.errors import Mistake, QuemError
 from quem.io.text import read_text
 from quem.solutions import check_solutions
+from quem.solutions.checking import find_warnings
+from quem.solutions.model import signature
 from quem.store.connecting import THREADS
 from quem.store.drawing import recorded_draw
 from quem.store.engine import open_store
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.solutions import Solution, Solutions
+    from quem.solutions.model import Signature
     from quem.store.ballots import AssignedBallot, Group, JudgingPlan
     from quem.store.engine import Store
     from quem.store.judges import StoredJudge
@@ -76,6 +79,8 @@ class Site:
     _known: dict[Group, tuple[float, dict[str, Content | None]]] = field(
         default_factory=dict, repr=False
     )
+    # What the warnings were found in, and those that were found there since.
+    _checked: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     _changes: Changes = field(default_factory=Changes, repr=False, compare=False)
 
     @property
@@ -171,6 +176,20 @@ class Site:
         """Say whom it affects that the study is no longer what judges were shown."""
         return self._changes.effects(c, self.id, self.plan, self.contents)
 
+    def live_warnings(self) -> tuple[StudyWarning, ...]:
+        """Warn of solutions as they are now; what is no file of a solution has its own place."""
+        files = [file for one in self.solutions for file in one.files]
+        files += [file for sheet in self.solutions.sheets() for file in sheet.files]
+        found = [_signature(file.path) for file in files]
+        known = self._checked.setdefault("files", found)
+        if found != known:
+            # What cannot be read, or is being written, is reported as such; the rest stays.
+            with suppress(QuemError, OSError):
+                self._checked["warnings"] = tuple(find_warnings(self.solutions, self.spec))
+                self._checked["files"] = found
+        warnings: tuple[StudyWarning, ...] = self._checked.get("warnings", self.warnings)
+        return tuple(one for one in warnings if one.code != "unwritten-text")
+
     def unanswered(self, c: Connection) -> dict[tuple[str, str], str]:
         """Give problem, solver, and digest of solutions that changed after they were judged."""
         if status_of(c, self.id).state == "trial":
@@ -182,6 +201,12 @@ class Site:
             for problem, digest in effect.digests.items()
             if (problem, effect.solver, digest) not in self.answered
         }
+
+
+def _signature(path: Path) -> Signature | None:
+    with suppress(OSError):
+        return signature(path)
+    return None
 
 
 def _count_words(solutions: Iterable[Solution]) -> int:
@@ -262,6 +287,7 @@ def with_study(
         answered=answered,
         counted={},
         _known={},
+        _checked={},
     )
 
 
@@ -290,6 +316,7 @@ def _prepare(site: Site) -> None:
         sync_judges(c, spec.id, spec.judges)
         if spec.solving:
             sync_subjects(c, spec.id, spec.solving.people)
+    site.live_warnings()  # from now on
     # What cannot be read is said now, and not to a judge.
     if unreadable := site.unreadable():
         message = "cannot be read; check the files' permissions"

@@ -11,10 +11,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import Mistake, QuemError
-from quem.io.text import read_text
 from quem.solutions import check_solutions
 from quem.solutions.checking import find_warnings
 from quem.solutions.model import signature
+from quem.store.care import WORDS_A_MINUTE, count_words
 from quem.store.connecting import THREADS
 from quem.store.drawing import recorded_draw
 from quem.store.engine import open_store
@@ -30,7 +30,7 @@ from webjudge.languages import ENGLISH
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from sqlalchemy import Connection
 
@@ -47,11 +47,9 @@ if TYPE_CHECKING:
     from quem.study.relevance import JudgedSpec
 
 _LATELY_SECONDS = 2.0
-# How fast people read, a little below the mean of Brysbaert (2019), and what a task takes besides.
-_WORDS_A_MINUTE = 230
+# What a task takes besides reading.
 _MINUTES_A_TASK = 1
 _ROUNDED_TO = 5
-_TEXTS = ("markdown", "text", "code", "html")
 
 
 @dataclass(frozen=True)
@@ -101,14 +99,14 @@ class Site:
         groups = self.plan.groups
         # Consecutive blocks share solutions, which are read more than once.
         words = sum(
-            _count_words(self.group(group.problem).values())
+            sum(map(count_words, self.group(group.problem).values()))
             * sum(self.plan.sizes(group))
             / len(group.solvers)
             for group in groups
         )
         again = 1 + self.plan.repeat / max(len(self.plan.parts), 1)
         tasks = len(self.plan.parts) + self.plan.repeat
-        minutes = tasks * _MINUTES_A_TASK + again * words / _WORDS_A_MINUTE
+        minutes = tasks * _MINUTES_A_TASK + again * words / WORDS_A_MINUTE
         return max(_ROUNDED_TO, round(minutes / _ROUNDED_TO) * _ROUNDED_TO)
 
     @cached_property
@@ -207,18 +205,6 @@ def _signature(path: Path) -> Signature | None:
     with suppress(OSError):
         return signature(path)
     return None
-
-
-def _count_words(solutions: Iterable[Solution]) -> int:
-    """Count the words in the texts of solutions, as far as they can be read."""
-    words = 0
-    for solution in solutions:
-        for file in solution.files:
-            if file.kind in _TEXTS:
-                with suppress(QuemError):
-                    text = read_text(file.path, file.name, what="solution", legacy=True)
-                    words += len(text.split())
-    return words
 
 
 def open_site(

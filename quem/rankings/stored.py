@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from quem.rankings.table import Rankings
+    from quem.solutions import Solutions
     from quem.store.audit_log import AuditEvent
     from quem.store.engine import Store
     from quem.store.exporting import SubmittedRanking
@@ -73,8 +74,10 @@ class Submitted:
 
 def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
     """Read each ballot's last submitted ranking."""
+    from quem.solutions import find_solutions
     from quem.store import studies
     from quem.store.audit_log import noteworthy
+    from quem.store.care import care_of, care_warnings
     from quem.store.exporting import shown_digests, submitted_rankings
     from quem.store.judges import judges_of
     from quem.store.reviewing import answered_changes
@@ -113,7 +116,9 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
                 ),
             )
         )
-    warnings = [*_changed(file, shown, answered), *removed, *_event_warnings(noted)]
+    solutions, _, _ = find_solutions(file, complete=False)
+    warnings = [*_changed(solutions, shown, answered), *removed, *_event_warnings(noted)]
+    warnings += care_warnings(care_of(rankings, solutions.by_problem))
     if status.state != "closed":
         message = "the judging session is not closed; its rankings are not final"
         warnings.append(StudyWarning("session-open", message))
@@ -228,14 +233,12 @@ def _when(event: AuditEvent) -> str:
 
 
 def _changed(
-    file: StudyFile,
+    solutions: Solutions,
     shown: dict[tuple[str, str], set[str]],
     answered: dict[tuple[str, str, str], bool],
 ) -> list[StudyWarning]:
     """Say which solutions are no longer what the judges saw."""
-    from quem.solutions import find_solutions, is_unchanged
-
-    solutions, _, _ = find_solutions(file, complete=False)
+    from quem.solutions import is_unchanged
 
     def is_same(problem: str, solver: str, digest: str) -> bool:
         return is_unchanged(solutions.by_problem.get(problem, {}).get(solver), digest)

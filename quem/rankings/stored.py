@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from quem.rankings.table import Rankings
     from quem.solutions import Solutions
     from quem.store.audit_log import AuditEvent
+    from quem.store.care import Care
     from quem.store.engine import Store
     from quem.store.exporting import SubmittedRanking
     from quem.store.judges import StoredJudge
@@ -70,6 +71,7 @@ class Submitted:
     rankings: list[SubmittedRanking]
     people: list[StoredJudge]  # its judges
     warnings: list[StudyWarning]  # what bears upon how far the rankings can be trusted
+    cares: list[Care]  # how each judge went about it
 
 
 def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
@@ -118,11 +120,12 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
         )
     solutions, _, _ = find_solutions(file, complete=False)
     warnings = [*_changed(solutions, shown, answered), *removed, *_event_warnings(noted)]
-    warnings += care_warnings(care_of(rankings, solutions.by_problem))
+    cares = care_of(rankings, solutions.by_problem)
+    warnings += care_warnings(cares)
     if status.state != "closed":
         message = "the judging session is not closed; its rankings are not final"
         warnings.append(StudyWarning("session-open", message))
-    return Submitted(rankings, people, warnings)
+    return Submitted(rankings, people, warnings, cares)
 
 
 def read_stored(
@@ -152,7 +155,10 @@ def read_stored(
     )
     read, mistakes = assemble([table], replace(file.declared, judges=judges))
     answers = tuple(answers_to_questions(rankings, people))
-    return replace(read, placements=_placements(rankings), answers=answers), mistakes
+    is_known = any(care.seconds or care.is_hasty for care in session.cares)
+    cares = tuple(session.cares) if is_known else ()
+    placements = _placements(rankings)
+    return replace(read, placements=placements, answers=answers, cares=cares), mistakes
 
 
 def _placements(rankings: list[SubmittedRanking]) -> tuple[Placement, ...]:

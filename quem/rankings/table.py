@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.store.answers import Answer
+    from quem.store.care import Care
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class Rankings:
     placements: tuple[Placement, ...] = ()
     # What the judges of a judging session answered to the study's own questions.
     answers: tuple[Answer, ...] = ()
+    # How each of them went about it; empty where no page said it.
+    cares: tuple[Care, ...] = ()
 
     def __post_init__(self) -> None:
         """Mark nobody as recognized where nothing is said; that takes no memory."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
@@ -87,7 +89,18 @@ def test_who_is_warned_of(site: Site) -> None:
     words = "opened 4 of 10 solutions and spent 1 minute; reading them takes about 4 hours"
     assert [message.split(".")[0] for message in hasty] == [f"{judge} {words}" for judge in HASTY]
     # The estimates without each stand in the report.
-    assert {one.id for one in result.findings.judges} >= {*HASTY}
+    rows = result.to_dict()["judging"]
+    assert [(row["judge"], row["minutes"], row["opened"]) for row in rows[:3]] == [
+        (judge, 1, 4) for judge in HASTY
+    ]
+    report = unescape(result.to_html())
+    [section] = re.findall(r'<section[^>]* id="judging".*?</section>', report, re.DOTALL)
+    assert "How the judging was done" in section
+    for left in result.findings.judges:
+        assert f"{left.estimate:.1f}" in section
+    hidden = analyze(load_study(site.path, pseudonyms=True))
+    told = str(hidden.to_dict()["judging"]) + str(hidden.warnings)
+    assert not any(judge in told for judge in HASTY)
 
 
 def test_the_dashboard(site: Site) -> None:

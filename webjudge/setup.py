@@ -71,7 +71,7 @@ def save() -> AnyResponse | tuple[str, int] | str:
     if not mistakes:
         try:
             added = _new_judges(names)
-            changes = {
+            changes: dict[str, list[Change]] = {
                 "who made the solutions": _solver_changes(fields),
                 "who asks": _contact_changes(fields),
                 "judges": [ListChange(("judges",), added=added)] if added else [],
@@ -172,10 +172,9 @@ def _fields() -> dict[str, str]:
     spec = site().spec
     fields = {}
     for one in _solvers():
-        is_person = isinstance(one, Subject)
         fields[f"name-{one.id}"] = one.name
-        fields[f"kind-{one.id}"] = "person" if is_person else "system"
-        fields[f"years-{one.id}"] = f"{one.experience:g}" if is_person else ""
+        fields[f"kind-{one.id}"] = "person" if isinstance(one, Subject) else "system"
+        fields[f"years-{one.id}"] = f"{one.experience:g}" if isinstance(one, Subject) else ""
     contact = {name: getattr(spec.organizer, name) for name in _CONTACT}
     deadline = spec.deadline.isoformat() if spec.deadline else ""
     return {**fields, **contact, "deadline": deadline, "title": spec.title}

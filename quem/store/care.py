@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -70,7 +70,7 @@ def _care(
     rankings: Sequence[SubmittedRanking],
     solutions: Mapping[str, Mapping[str, Solution]],
 ) -> Care:
-    seen: Counter[tuple[str, str]] = Counter()
+    seen: dict[tuple[str, str], float] = defaultdict(float)
     places = fast = alike = pairs = tied = 0
     for one in rankings:
         ranks = {solver: rank for solver, rank in one.state.ranks().items() if rank is not None}

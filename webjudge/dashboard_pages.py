@@ -37,7 +37,8 @@ def dashboard_page(template: str, **values: Any) -> str:  # noqa: ANN401  what a
     """Render a page of the dashboard."""
     with site().store.read() as c:
         status = status_of(c, site().id)
-    page: dict[str, Any] = {"study": {"title": site().spec.title}, "notice": None, "status": status}
+    study = {"title": site().spec.title, "key": site().key}
+    page: dict[str, Any] = {"study": study, "notice": None, "status": status}
     page |= {"organizer": g.organizer, "has_solving": site().spec.solving is not None}
     return render_template(f"dashboard/{template}", **{**page, "say": wording, **values})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from io import StringIO
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from flask import (
     Blueprint,
@@ -35,6 +35,7 @@ from webjudge.dashboard_pages import (
 )
 from webjudge.letters import Standing, write_to
 from webjudge.mail_admin import SAID, letters_page
+from webjudge.mailing import reach_of
 from webjudge.overview import MOST_JUDGES, overview_page, shown
 from webjudge.report import live_report
 
@@ -52,7 +53,6 @@ people = Blueprint("people", __name__, url_prefix="/judges")
 _MOST_YEARS = 150
 _LONGEST_NAME = 200
 _FIELDS = ("id", "name", "experience")
-_LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 class _WrongFormError(Exception):
@@ -110,6 +110,7 @@ def make_links() -> str | Response:
 def invitations() -> str:
     """Say how judges get their links, and offer to make those that are missing."""
     page = {**overview_page(site(), asked_span()), "letters": letters_page(site())}
+    page |= {"base": link_base(), "reach": reach_of(link_base())}
     return dashboard_page("invitations.html", **page, said=SAID.get(request.args.get("said", "")))
 
 
@@ -223,21 +224,20 @@ def _years(text: str, mistakes: dict[str, str]) -> float | None:
 
 def _shown_once(links: list[tuple[StoredJudge, str]], *, replaced: bool = False) -> str:
     """The one page that shows new links: the answer to the request that made them."""
-    base = _base()
+    base = link_base()
     rows = _invitations(links)
-    is_local = urlsplit(base).hostname in _LOCAL
-    page = {"rows": list(rows), "kind": "invitation", "replaced": replaced, "is_local": is_local}
-    return dashboard_page("messages.html", is_new=True, **page)
+    page = {"rows": list(rows), "kind": "invitation", "replaced": replaced}
+    return dashboard_page("messages.html", is_new=True, base=base, reach=reach_of(base), **page)
 
 
-def _base() -> str:
+def link_base() -> str:
     """What judges' links begin with: it may be another address than that of this dashboard."""
     return str(current_app.config.get("QUEM_URL") or request.host_url.rstrip("/"))
 
 
 def _invitations(links: Sequence[tuple[StoredJudge, str]]) -> Iterator[dict[str, Any]]:
     """Write the invitations with new links."""
-    base, plan = _base(), site().plan
+    base, plan = link_base(), site().plan
     total = len(plan.parts) + plan.repeat
     for judge, token in links:
         link = base + url_for("access.judge_link", token=token)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from quem.solutions.sheets import is_unwritten
 from quem.store.judges import has_judges
+from quem.store.solving import solving_state
 from quem.study.models import ExperienceSpec
 from webjudge.wording import counted
 
@@ -27,6 +28,8 @@ def lacking(site: Site) -> list[str]:
         if sheet and is_unwritten(sheet):
             parts.append(f"The {name} is not written")
     with site.store.read() as c:
+        if spec.solving and solving_state(c, site.id) != "closed":
+            parts.append("People are still solving: close the solving session first")
         if not has_judges(c, site.id):
             parts.append("No judges are named")
     return parts

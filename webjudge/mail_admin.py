@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from flask import Blueprint, current_app, redirect, request, url_for
 
@@ -14,7 +13,7 @@ from quem.study.addresses import PEOPLE, addresses_of
 from webjudge.access import acting, site
 from webjudge.dashboard_pages import require_reviewed
 from webjudge.languages import day
-from webjudge.mailing import POST, invitations_due, queue_planned, reminders_due
+from webjudge.mailing import POST, invitations_due, queue_planned, reach_of, reminders_due
 from webjudge.wording import short
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 mail = Blueprint("mail", __name__, url_prefix="/mail")
 
 _NAMES = {"invite": "Invitation", "remind": "Reminder"}
-_LOCAL = ("localhost", "127.0.0.1", "::1")
 _NO_SERVER = "No mail server is set. Start the server with QUEM_SMTP and QUEM_MAIL_FROM."
 _NO_URL = (
     "Links in letters would work only on this computer. Restart the server with --url, the "
@@ -119,7 +117,7 @@ def send(role: Role, letters: str) -> Response:
         raise QuemError(_NO_SERVER)
     if letters == "invitations":
         base = post.base or f"{request.host_url.rstrip('/')}{request.script_root}"
-        if not current_app.config["QUEM_URL"] and urlsplit(base).hostname in _LOCAL:
+        if reach_of(base) == "computer":
             raise QuemError(_NO_URL)
         post.base = base
         if role == "judge":

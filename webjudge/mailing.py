@@ -6,7 +6,10 @@ import datetime as dt
 import logging
 import threading
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from ipaddress import ip_address
+from socket import inet_aton
+from typing import TYPE_CHECKING, Literal, NamedTuple
+from urllib.parse import urlsplit
 
 from quem.errors import QuemError
 from quem.mail.message import Letter
@@ -54,6 +57,21 @@ class Planned(NamedTuple):
     one: Standing
     kind: Kind
     round: int
+
+
+def reach_of(base: str) -> Literal["computer", "network", "anywhere"]:
+    """Say from where links work that begin with an address, as far as the address shows it."""
+    host = (urlsplit(base).hostname or "").rstrip(".")
+    if host == "localhost" or host.endswith(".localhost"):
+        return "computer"
+    try:
+        # Also in short forms, such as 127.1.
+        address = ip_address(host if ":" in host else inet_aton(host))
+    except (OSError, ValueError):
+        return "anywhere" if "." in host and not host.endswith(".local") else "network"
+    if address.is_loopback or address.is_unspecified:
+        return "computer"
+    return "anywhere" if address.is_global else "network"
 
 
 def turn(c: Connection, site: Site) -> Role:

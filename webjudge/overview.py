@@ -9,6 +9,8 @@ from quem.errors import QuemError
 from quem.store import studies
 from quem.store.audit_log import audit_events
 from quem.store.backup import backup_state
+from quem.store.care import care_of
+from quem.store.exporting import submitted_rankings
 from quem.store.living import effect_warning
 from quem.store.models import now
 from quem.store.outbox import awaiting_letter, undecided_letters, unlinked_of
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.store.ballots import Group
+    from quem.store.care import Care
     from quem.store.progress import Answers, JudgeProgress, TaskProgress
     from quem.store.standing import JudgeStanding, JudgeStatus, StatusCount
     from webjudge.site import Site
@@ -76,6 +79,7 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
             for name in _NAMED
             if counts[name].judges
         }
+        cares = {} if pages["is_cut"] else care_by_judge(c, site)
         unfinished = judges_standing(c, site.id, plan, _MOST_NAMED, status=WAITED_FOR)
         affected = [effect_warning(effect).message for effect in site.effects(c)]
         unanswered = site.unanswered(c)
@@ -99,6 +103,7 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
         "waiting": waiting,
         "totals": totals,
         "answers": answers,
+        "cares": cares,
         "missing": sum(counts[x].judges * total - counts[x].submitted for x in WAITED_FOR),
         "all_done": totals["done"] > 0 and not waiting,
         "deadline": site.spec.deadline,
@@ -114,12 +119,18 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
         "affected": affected,
         "unanswered": unanswered,
         "lacking": lacking(site),
-        "warnings": site.warnings,
+        "warnings": site.live_warnings(),
         "unreadable": site.unreadable(),
         "unreviewed": unreviewed,
         "n_solutions": len(site.solutions),
         "now": now(),
     }
+
+
+def care_by_judge(c: Connection, site: Site) -> dict[str, Care]:
+    """Describe how judges went about what they submitted; pages show no part of the order."""
+    found = {name: site.group(name) for name in site.solutions.by_problem}
+    return {care.judge: care for care in care_of(submitted_rankings(c, site.id), found)}
 
 
 def machine_rows(site: Site) -> list[dict[str, Any]]:

@@ -4,96 +4,135 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, redirect, request, url_for
+from pydantic import TypeAdapter, ValidationError
 
 from quem.errors import QuemError
 from quem.solutions.sheets import is_unwritten
 from quem.store.judges import judges_of
+from quem.store.studies import set_state, status_of
 from quem.study.editing import ListChange, ValueChange
-from quem.study.models import ExperienceSpec
+from quem.study.models import ExperienceSpec, Subject
 from quem.study.reading import draft_study
-from webjudge.access import site
-from webjudge.dashboard_pages import dashboard_page
+from webjudge.access import acting, site
+from webjudge.dashboard_pages import dashboard_page, require_reviewed
+from webjudge.judge_admin import link_base, make_links
 from webjudge.lacking import lacking
+from webjudge.mailing import reach_of
+from webjudge.overview import started_rankings
 from webjudge.study_edits import edit_study
 
 if TYPE_CHECKING:
-    from werkzeug.wrappers import Response
+    from collections.abc import Mapping, Sequence
 
+    from werkzeug.wrappers import Response as AnyResponse
+
+    from quem.store.judges import StoredJudge
     from quem.study.editing import Change
-    from quem.study.models import Subject, System
+    from quem.study.models import System
 
 setup = Blueprint("setup", __name__, url_prefix="/setup")
 
 _MOST_YEARS = 150
 _LONGEST_NAME = 200
+_MOST_KEPT = 60  # what an address can name
 _CONTACT = ("name", "institution", "email", "phone")
-
-
-@dataclass
-class _Solver:
-    """Who made solutions, as the form shows them."""
-
-    id: str
-    name: str
-    is_person: bool
-    years: str = ""
-    mistake: str = ""
+_LABELS = {
+    "title": "Title",
+    "name": "Your name",
+    "institution": "Institution",
+    "email": "Email",
+    "phone": "Telephone",
+    "deadline": "Judges should finish by",
+}
+_SHOWN = TypeAdapter(dict[str, str])
+_GONE = "{} is not in the study any more: another tab or an editor removed it."
+_CHANGED = "{} was changed to “{}” in another tab or an editor. Save again to make it “{}”."
 
 
 @setup.get("")
 def steps() -> str:
-    """Show what a study needs, and what of it is lacking."""
-    return _page(is_saved="said" in request.args)
+    """Show what a study needs, what of it is lacking, and what was just saved."""
+    return _page()
 
 
 @setup.post("")
-def save() -> Response | tuple[str, int]:
-    """Save who made the solutions, who asks, and until when; add judges, one name a line."""
-    solvers, names = _solvers(), request.form.get("names", "")
-    contact = {name: request.form.get(name, text).strip() for name, text in _contact().items()}
-    mistakes: tuple[str, ...] = ()
-    for number, solver in enumerate(solvers if _has_people() else ()):
-        if request.form.get(f"solver-{number}") != solver.id:
-            mistakes = ("The solvers have changed. Check them again.",)
-            solvers = _solvers()
-            break
-        solver.is_person = request.form.get(f"kind-{number}") == "person"
-        solver.years = request.form.get(f"years-{number}", "").strip()
-        solver.name = request.form.get(f"name-{number}", solver.name).strip()
-        solver.mistake = _years_mistake(solver)
-    if any(solver.mistake for solver in solvers):
-        mistakes = ("Not saved. Check the highlighted fields.",)
+def save() -> AnyResponse | tuple[str, int] | str:
+    """Save what was changed in the form; add judges, one name a line; open the study on request."""
+    now = _fields()
+    fields, mistakes = _entered(now)
+    wrong = {name: text for name in fields if (text := _years_mistake(name, fields))}
+    if wrong:
+        mistakes.append("Not saved. Check the highlighted fields.")
+    names, judges = request.form.get("names", ""), list[str]()
     if not mistakes:
         try:
-            changes = {
-                "who made the solutions": _solver_changes(solvers) if _has_people() else [],
-                "who asks": _contact_changes(contact),
-                "judges": _new_judges(names),
+            added = _new_judges(names)
+            changes: dict[str, list[Change]] = {
+                "who made the solutions": _solver_changes(fields),
+                "who asks": _contact_changes(fields),
+                "judges": [ListChange(("judges",), added=added)] if added else [],
             }
             edit_study([*chain(*changes.values())], ", ".join(filter(changes.get, changes)))
+            judges = [one["id"] for one in added]
         except QuemError as error:
-            mistakes = tuple(map(str, error.mistakes))
+            mistakes = [str(mistake) for mistake in error.mistakes]
     if mistakes:
-        return _page(mistakes=mistakes, solvers=solvers, contact=contact, names=names), 422
-    return redirect(url_for("dashboard.setup.steps", said="saved"), code=303)
+        return _page(mistakes=mistakes, wrong=wrong, fields=fields, names=names), 422
+    if request.form.get("then") == "open" and not lacking(site()) and not site().unreadable():
+        require_reviewed()
+        with site().store.write() as c:
+            may_open = status_of(c, site().id).state == "trial" and not started_rankings(c, site())
+            if may_open:
+                set_state(c, site().id, "open", acting())
+        if may_open:
+            return make_links()
+    kept = sorted(one for one in now if fields[one] != now[one])
+    kept_now = [*kept, *(f"judge-{one}" for one in judges)][:_MOST_KEPT]
+    return redirect(url_for("dashboard.setup.steps", said="saved", kept=kept_now), code=303)
+
+
+def _entered(now: dict[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Give each field as it is to be, and what has to be asked before.
+
+    A field counts as changed where it differs from what its page showed, so that a second tab, or
+    an editor, loses nothing that it saved in between.
+    """
+    entered = {name: text.strip() for name, text in request.form.items()}
+    try:
+        seen = _SHOWN.validate_json(request.form["shown"]) if "shown" in request.form else now
+    except ValidationError:
+        seen = now
+    changed = {one for one in seen if entered.get(one, seen[one]) != seen[one]}
+    for one in [one for one in changed if one.startswith("years-") and entered[one]]:
+        kind = one.replace("years", "kind", 1)
+        if kind not in changed and now.get(kind) == "system":
+            changed.add(kind)
+            entered[kind] = "person"
+    kept = {one: entered[one] for one in changed & {*now} if entered[one] != now[one]}
+    gone = [_GONE.format(one.partition("-")[2]) for one in sorted(changed - {*now})]
+    asked = [
+        _CHANGED.format(_label(one), now[one], kept[one])
+        for one in kept
+        if now[one] != seen.get(one, now[one])
+    ]
+    return {**now, **kept}, gone + asked
 
 
 def _page(
     *,
-    is_saved: bool = False,
-    mistakes: tuple[str, ...] = (),
-    solvers: list[_Solver] | None = None,
-    contact: dict[str, str] | None = None,
+    mistakes: Sequence[str] = (),
+    wrong: Mapping[str, str] | None = None,
+    fields: dict[str, str] | None = None,
     names: str = "",
 ) -> str:
     current = site()
     with current.store.read() as c:
         judges = [judge for judge in judges_of(c, current.id) if judge.forgotten_at is None]
+        started = started_rankings(c, current)
     found = current.solutions
     sheets = [found.briefing, found.consent, *found.statements.values()]
     unwritten = [
@@ -103,95 +142,131 @@ def _page(
     ]
     return dashboard_page(
         "setup.html",
-        is_saved=is_saved,
+        is_saved="said" in request.args and request.method == "GET",
+        kept=_kept(judges),
         mistakes=mistakes,
-        solvers=solvers or _solvers(),
-        contact=contact or _contact(),
+        wrong=wrong or {},
+        solvers=[one.id for one in _solvers()],
+        fields=fields or _fields(),
+        shown=_fields(),
         judges=judges,
+        started=started,
+        unlinked=sum(judge.linked_at is None for judge in judges),
         names=names,
-        of_people=_has_people(),
         unit=current.spec.experience_unit,
         unwritten=unwritten,
         lacking=lacking(current),
+        unreadable=current.unreadable(),
+        base=link_base(),
+        reach=reach_of(link_base()),
     )
 
 
-def _has_people() -> bool:
-    return isinstance(site().spec, ExperienceSpec)
-
-
-def _solvers() -> list[_Solver]:
-    """The people and systems of a study, in the order of the study file: people first."""
+def _solvers() -> list[Subject | System]:
+    """The people and systems of a study of experience, in the order of the study file."""
     spec = site().spec
-    people = [
-        _Solver(s.id, s.name, is_person=True, years=f"{s.experience:g}") for s in spec.subjects
-    ]
-    return people + [_Solver(s.id, s.name, is_person=False) for s in spec.systems]
+    return [*spec.subjects, *spec.systems] if isinstance(spec, ExperienceSpec) else []
 
 
-def _contact() -> dict[str, str]:
-    """Who asks, until when, and the title, as the form shows them."""
+def _fields() -> dict[str, str]:
+    """What the study says in each field of the form."""
     spec = site().spec
-    deadline = spec.deadline.isoformat() if spec.deadline else ""
+    fields = {}
+    for one in _solvers():
+        fields[f"name-{one.id}"] = one.name
+        fields[f"kind-{one.id}"] = "person" if isinstance(one, Subject) else "system"
+        fields[f"years-{one.id}"] = f"{one.experience:g}" if isinstance(one, Subject) else ""
     contact = {name: getattr(spec.organizer, name) for name in _CONTACT}
-    return {**contact, "deadline": deadline, "title": spec.title}
+    deadline = spec.deadline.isoformat() if spec.deadline else ""
+    return {**fields, **contact, "deadline": deadline, "title": spec.title}
 
 
-def _years_mistake(solver: _Solver) -> str:
-    if not solver.is_person:
+def _label(field: str) -> str:
+    part, _, one = field.partition("-")
+    of_solver = {"name": "Name", "kind": "Made by", "years": "Experience"}
+    return f"{of_solver[part]} of {one}" if one else _LABELS[field]
+
+
+def _kept(judges: Sequence[StoredJudge]) -> list[str]:
+    """What was saved a moment ago, in words."""
+    fields, unit = _fields(), site().spec.experience_unit
+    names = {f"judge-{judge.id}": judge.name or judge.id for judge in judges}
+    asked = dict.fromkeys(request.args.getlist("kept"))
+    words = [f"Judge: {names[key]}" for key in asked if key in names]
+    for key in (key for key in asked if key in fields):
+        part, _, one = key.partition("-")
+        if part == "name" and one:
+            words.append(f"{one}: named {fields[key] or 'nothing'}")
+        elif part not in ("kind", "years"):
+            words.append(f"{_LABELS[key]}: {fields[key] or 'empty'}")
+    for one in dict.fromkeys(key.partition("-")[2] for key in asked):
+        if {f"kind-{one}", f"years-{one}"} & {*asked} & {*fields}:
+            years = fields[f"years-{one}"]
+            words.append(f"{one}: {f'a person, {years} {unit}' if years else 'a system'}")
+    return words
+
+
+def _years_mistake(name: str, fields: Mapping[str, str]) -> str:
+    """Say what is wrong with what stands in a field for years."""
+    part, _, one = name.partition("-")
+    is_person = part == "years" and fields[f"kind-{one}"] == "person"
+    if not is_person:
+        had = next((s for s in _solvers() if s.id == one and isinstance(s, Subject)), None)
+        if part == "years" and fields[name] and not (had and f"{had.experience:g}" == fields[name]):
+            return "A system has no years. Choose a person, or empty this field."
         return ""
-    years = solver.years.replace(",", ".")
+    years = fields[name].replace(",", ".")
     if not re.fullmatch(r"\d{1,3}(\.\d{1,6})?", years, re.ASCII) or float(years) > _MOST_YEARS:
         return f"Write a number from 0 to {_MOST_YEARS}, such as 7 or 2.5."
-    known = next((one for one in site().spec.systems if one.id == solver.id), None)
+    known = next((system for system in site().spec.systems if system.id == one), None)
     if known and (known.version or known.of or known.date):
         return "It has a version, as a system has. Remove that in the study file first."
     return ""
 
 
-def _solver_changes(solvers: list[_Solver]) -> list[Change]:
+def _solver_changes(fields: Mapping[str, str]) -> list[Change]:
+    if not _solvers():
+        return []
     spec = site().spec
-    by_id = {solver.id: solver for solver in solvers}
     named: dict[str, tuple[Subject | System, ...]] = {
         "subjects": spec.subjects,
         "systems": spec.systems,
     }
     changes: list[Change] = [
-        ValueChange((section, at, "name"), by_id[one.id].name)
+        ValueChange((section, at, "name"), fields[f"name-{one.id}"])
         for section, known in named.items()
         for at, one in enumerate(known)
-        if by_id[one.id].name != one.name
+        if fields[f"name-{one.id}"] != one.name
     ]
+    people = {one.id for one in _solvers() if fields[f"kind-{one.id}"] == "person"}
     for at, subject in enumerate(spec.subjects):
-        one = by_id[subject.id]
-        if one.is_person and _number(one) != subject.experience:
-            changes.append(ValueChange(("subjects", at, "experience"), _number(one)))
-    leaving = frozenset(n for n, s in enumerate(spec.subjects) if not by_id[s.id].is_person)
-    coming = frozenset(n for n, s in enumerate(spec.systems) if by_id[s.id].is_person)
+        if subject.id in people and (years := _years(fields, subject.id)) != subject.experience:
+            changes.append(ValueChange(("subjects", at, "experience"), years))
+    leaving = frozenset(n for n, s in enumerate(spec.subjects) if s.id not in people)
+    coming = frozenset(n for n, s in enumerate(spec.systems) if s.id in people)
     if leaving or coming:
-        people = tuple(_entry(by_id[spec.systems[n].id]) for n in sorted(coming))
-        systems = tuple(_entry(by_id[spec.subjects[n].id]) for n in sorted(leaving))
-        changes.append(ListChange(("subjects",), leaving, people))
+        new = tuple(
+            {**_entry(fields, spec.systems[n].id), "experience": _years(fields, spec.systems[n].id)}
+            for n in sorted(coming)
+        )
+        systems = tuple(_entry(fields, spec.subjects[n].id) for n in sorted(leaving))
+        changes.append(ListChange(("subjects",), leaving, new))
         changes.append(ListChange(("systems",), coming, systems))
     return changes
 
 
-def _entry(solver: _Solver) -> dict[str, Any]:
-    entry: dict[str, Any] = {"id": solver.id}
-    if solver.name:
-        entry["name"] = solver.name
-    if solver.is_person:
-        entry["experience"] = _number(solver)
-    return entry
+def _entry(fields: Mapping[str, str], one: str) -> dict[str, Any]:
+    name = fields[f"name-{one}"]
+    return {"id": one, "name": name} if name else {"id": one}
 
 
-def _number(solver: _Solver) -> float:
-    return float(solver.years.replace(",", "."))
+def _years(fields: Mapping[str, str], one: str) -> float:
+    return float(fields[f"years-{one}"].replace(",", "."))
 
 
-def _contact_changes(entered: dict[str, str]) -> list[Change]:
-    shown = _contact()
-    changed = {name: text for name, text in entered.items() if text != shown[name]}
+def _contact_changes(entered: Mapping[str, str]) -> list[Change]:
+    shown = _fields()
+    changed = {name: entered[name] for name in _LABELS if entered[name] != shown[name]}
     contact = {name: changed[name] for name in _CONTACT if name in changed}
     declared = draft_study(site().path).document.content.get("organizer")
     changes: list[Change] = []
@@ -207,16 +282,18 @@ def _contact_changes(entered: dict[str, str]) -> list[Change]:
     return changes
 
 
-def _new_judges(entered: str) -> list[Change]:
-    names = [" ".join(line.split()) for line in entered.splitlines() if line.strip()]
+def _new_judges(entered: str) -> tuple[dict[str, str], ...]:
+    """Give the entries of judges who are named, and are no judges yet."""
+    names = dict.fromkeys(" ".join(line.split()) for line in entered.splitlines() if line.strip())
     if long := [name for name in names if len(name) > _LONGEST_NAME or not name.isprintable()]:
         message = f"“{long[0][:40]}…” is longer than {_LONGEST_NAME} characters. One name a line."
         raise QuemError(message)
-    if not names:
-        return []
     with site().store.read() as c:
+        judges = [one for one in judges_of(c, site().id) if one.forgotten_at is None]
         known = {judge.id.casefold() for judge in judges_of(c, site().id)}
     known |= {judge.id.casefold() for judge in site().spec.judges}
+    # A tab may send again what another has saved.
+    there = {judge.name for judge in judges}
     ids = (f"J{n}" for n in range(1, 10_000) if f"j{n}" not in known)
-    added = tuple({"id": one, "name": name} for one, name in zip(ids, names, strict=False))
-    return [ListChange(("judges",), added=added)]
+    new = [name for name in names if name not in there]
+    return tuple({"id": one, "name": name} for one, name in zip(ids, new, strict=False))

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from quem.blinding.workers import held
 from quem.errors import Mistake, QuemError
-from quem.io.text import read_text
 from quem.solutions import check_solutions
+from quem.solutions.checking import find_warnings
+from quem.solutions.model import signature
+from quem.store.care import WORDS_A_MINUTE, count_words
 from quem.store.connecting import THREADS
 from quem.store.drawing import recorded_draw
 from quem.store.engine import open_store
@@ -29,12 +31,13 @@ from webjudge.languages import ENGLISH
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from sqlalchemy import Connection
 
     from quem.errors import StudyWarning
     from quem.solutions import Solution, Solutions
+    from quem.solutions.model import Signature
     from quem.store.ballots import AssignedBallot, Group, JudgingPlan
     from quem.store.engine import Store
     from quem.store.judges import StoredJudge
@@ -45,15 +48,13 @@ if TYPE_CHECKING:
     from quem.study.relevance import JudgedSpec
 
 _LATELY_SECONDS = 2.0
-# How fast people read, a little below the mean of Brysbaert (2019), and what a task takes besides.
-_WORDS_A_MINUTE = 230
+# What a task takes besides reading.
 _MINUTES_A_TASK = 1
 _ROUNDED_TO = 5
 _NO_SANDBOX = (
     "lets subjects upload files, which would be parsed without a sandbox here: {}; set "
     "solving.uploads to [], or trust the subjects and add --unsandboxed"
 )
-_TEXTS = ("markdown", "text", "code", "html")
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ class Site:
     _known: dict[Group, tuple[float, dict[str, Content | None]]] = field(
         default_factory=dict, repr=False
     )
+    # What the warnings were found in, and those that were found there since.
+    _checked: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     _changes: Changes = field(default_factory=Changes, repr=False, compare=False)
 
     @property
@@ -101,14 +104,14 @@ class Site:
         groups = self.plan.groups
         # Consecutive blocks share solutions, which are read more than once.
         words = sum(
-            _count_words(self.group(group.problem).values())
+            sum(map(count_words, self.group(group.problem).values()))
             * sum(self.plan.sizes(group))
             / len(group.solvers)
             for group in groups
         )
         again = 1 + self.plan.repeat / max(len(self.plan.parts), 1)
         tasks = len(self.plan.parts) + self.plan.repeat
-        minutes = tasks * _MINUTES_A_TASK + again * words / _WORDS_A_MINUTE
+        minutes = tasks * _MINUTES_A_TASK + again * words / WORDS_A_MINUTE
         return max(_ROUNDED_TO, round(minutes / _ROUNDED_TO) * _ROUNDED_TO)
 
     @cached_property
@@ -176,6 +179,20 @@ class Site:
         """Say whom it affects that the study is no longer what judges were shown."""
         return self._changes.effects(c, self.id, self.plan, self.contents)
 
+    def live_warnings(self) -> tuple[StudyWarning, ...]:
+        """Warn of solutions as they are now; what is no file of a solution has its own place."""
+        files = [file for one in self.solutions for file in one.files]
+        files += [file for sheet in self.solutions.sheets() for file in sheet.files]
+        found = [_signature(file.path) for file in files]
+        known = self._checked.setdefault("files", found)
+        if found != known:
+            # What cannot be read, or is being written, is reported as such; the rest stays.
+            with suppress(QuemError, OSError):
+                self._checked["warnings"] = tuple(find_warnings(self.solutions, self.spec))
+                self._checked["files"] = found
+        warnings: tuple[StudyWarning, ...] = self._checked.get("warnings", self.warnings)
+        return tuple(one for one in warnings if one.code != "unwritten-text")
+
     def unanswered(self, c: Connection) -> dict[tuple[str, str], str]:
         """Give problem, solver, and digest of solutions that changed after they were judged."""
         if status_of(c, self.id).state == "trial":
@@ -189,16 +206,10 @@ class Site:
         }
 
 
-def _count_words(solutions: Iterable[Solution]) -> int:
-    """Count the words in the texts of solutions, as far as they can be read."""
-    words = 0
-    for solution in solutions:
-        for file in solution.files:
-            if file.kind in _TEXTS:
-                with suppress(QuemError):
-                    text = read_text(file.path, file.name, what="solution", legacy=True)
-                    words += len(text.split())
-    return words
+def _signature(path: Path) -> Signature | None:
+    with suppress(OSError):
+        return signature(path)
+    return None
 
 
 def open_site(
@@ -267,6 +278,7 @@ def with_study(
         answered=answered,
         counted={},
         _known={},
+        _checked={},
     )
 
 
@@ -297,6 +309,7 @@ def _prepare(site: Site) -> None:
         sync_judges(c, spec.id, spec.judges)
         if spec.solving:
             sync_subjects(c, spec.id, spec.solving.people)
+    site.live_warnings()  # from now on
     # What cannot be read is said now, and not to a judge.
     if unreadable := site.unreadable():
         message = "cannot be read; check the files' permissions"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from flask import (
     Blueprint,
@@ -35,6 +35,7 @@ from webjudge.dashboard_pages import ask, dashboard_page, require_sure
 from webjudge.letters import Standing, write_to
 from webjudge.mail_admin import SAID as LETTERS_SAID
 from webjudge.mail_admin import letters_page
+from webjudge.mailing import reach_of
 from webjudge.study_edits import take_up_subjects
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 solving_pages = Blueprint("solving", __name__, url_prefix="/solving")
 
 _LONGEST_NAME = 200
-_LOCAL = ("localhost", "127.0.0.1", "::1")
 _MOST_FLAGGED = 1000
 _NOT_SERVED = (
     "The session is closed, and solutions and subjects are written. But judges cannot be shown "
@@ -334,8 +334,8 @@ def _shown_once(links: list[tuple[StoredSubject, str]], *, replaced: bool = Fals
     rows = [
         _message(one, base + url_for("access.subject_link", token=token)) for one, token in links
     ]
-    is_local = urlsplit(base).hostname in _LOCAL
-    page = {"rows": rows, "kind": "invitation", "replaced": replaced, "is_local": is_local}
+    page = {"rows": rows, "kind": "invitation", "replaced": replaced, "base": base}
+    page["reach"] = reach_of(base)
     return dashboard_page("messages.html", is_new=True, noun="subject", **page)
 
 

@@ -46,7 +46,7 @@ def _server(page: dict[str, Any]) -> Iterator[Todo]:
 
 
 def _lacking(page: dict[str, Any]) -> Iterator[Todo]:
-    if (parts := page["lacking"]) and page["status"].state == "trial":
+    if (parts := page["lacking"]) and page["status"].state != "closed":
         url = url_for("dashboard.setup.steps")
         yield Todo("bad", "The study is not complete", f"{_first(parts)}.", "Set up", url)
 

@@ -43,6 +43,10 @@ _NO_URL = (
     "--url is missing: links begin with the address of the server; name it, such as "
     "https://judging.example.org, or set QUEM_URL"
 )
+_ONLY_HERE = (
+    "--url: links that begin with {} work only on this computer; name the address by which "
+    "others reach the server, such as https://judging.example.org"
+)
 _NOT_NOW = {
     "solving": "people still solve: judges are invited when the solving session is closed",
     "solved": "the solving session is closed: nobody can solve",
@@ -235,7 +239,10 @@ def _invite(
     from quem.store.engine import clear_refusals
     from quem.store.location import locate_database
     from webjudge import open_site
+    from webjudge.mailing import reach_of
 
+    if url and reach_of(url) == "computer":
+        raise QuemError(_ONLY_HERE.format(url))
     settings = None if dry_run else mail_settings()
     if not (dry_run or settings):
         raise QuemError(_NO_SERVER)

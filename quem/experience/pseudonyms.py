@@ -276,6 +276,7 @@ def _rankings(data: Rankings, new: Pseudonyms) -> Rankings:
         )
         for one in data.placements
     )
+    cares = (replace(one, judge=new.id(one.judge)) for one in data.cares)
     # What judges wrote is counted and never shown; it may name anybody.
     answers = (
         replace(
@@ -301,6 +302,7 @@ def _rankings(data: Rankings, new: Pseudonyms) -> Rankings:
         solver=solver[rows],
         **columns,
         placements=tuple(sorted(placements, key=lambda one: place.get(one.judge, -1))),
+        cares=tuple(sorted(cares, key=lambda one: place.get(one.judge, -1))),
         answers=tuple(sorted(answers, key=lambda one: place.get(one.judge, -1))),
         blinding=blinding,
     )

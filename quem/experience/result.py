@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from quem.experience.skill import gate_of
+from quem.rankings.table import Rankings
 from quem.report.result import BaseResult, Presentation
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from quem.experience.times import SolvingTimes
     from quem.experience.virtual_placement import PanelPlacement
     from quem.seal import Seal
+    from quem.store.care import Care
     from quem.study import ExperienceSettings
 
 
@@ -138,6 +140,12 @@ class ExperienceFindings:
     def is_ranked(self) -> bool:
         """Whether the averages were made of ranks here, and not computed elsewhere."""
         return self.cells is not None or self.on_panel is not None
+
+    @property
+    def cares(self) -> tuple[Care, ...]:
+        """How each judge of a session went about it; empty where no page recorded it."""
+        data = self.study.data
+        return data.cares if isinstance(data, Rankings) else ()
 
     def name_of(self, solver: str) -> str:
         """Name a system as the study does, with its version; any other solver by its id."""

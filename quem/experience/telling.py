@@ -90,7 +90,7 @@ class Guesses:
 
 @dataclass(frozen=True)
 class StyleMatch:
-    """How well a program distinguishes makers by their style; NaN where too little is there to say so."""
+    """How well a program distinguishes makers by style; NaN where there is too little to say so."""
 
     texts: int
     problems: int
@@ -245,7 +245,7 @@ def _share(
 def style_match(
     texts: Mapping[str, Mapping[str, str]], systems: set[str], *, seed: int
 ) -> StyleMatch | None:
-    """Measure how well style reveals the makers of texts, by problem and solver; None without texts."""
+    """Measure how well style reveals the makers of texts by problem and solver."""
     # Sorted by what is written, so that the names of solvers change nothing.
     rows = [
         (number, solver, text)

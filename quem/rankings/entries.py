@@ -249,6 +249,7 @@ def assemble(
         warnings=table.warnings,
         placements=(),
         answers=(),
+        cares=(),
         blinding=None,
     )
     if not mistakes:

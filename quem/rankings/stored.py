@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from quem.rankings.table import Rankings
+    from quem.solutions import Solutions
     from quem.store.audit_log import AuditEvent
     from quem.store.blindness import RecordedBlinding
+    from quem.store.care import Care
     from quem.store.engine import Store
     from quem.store.exporting import SubmittedRanking
     from quem.store.judges import StoredJudge
@@ -70,14 +72,17 @@ class Submitted:
     rankings: list[SubmittedRanking]
     people: list[StoredJudge]  # its judges
     warnings: list[StudyWarning]  # what bears upon how far the rankings can be trusted
+    cares: list[Care]  # how each judge went about it
     blinding: RecordedBlinding
 
 
 def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
     """Read each ballot's last submitted ranking."""
+    from quem.solutions import find_solutions
     from quem.store import studies
     from quem.store.audit_log import noteworthy
     from quem.store.blindness import recorded_blinding
+    from quem.store.care import care_of, care_warnings
     from quem.store.exporting import shown_digests, submitted_rankings
     from quem.store.judges import judges_of
     from quem.store.reviewing import answered_changes
@@ -117,11 +122,15 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
                 ),
             )
         )
-    warnings = [*_changed(file, shown, answered), *removed, *_event_warnings(noted)]
+    solutions, _, _ = find_solutions(file, complete=False)
+    warnings = [*_changed(solutions, shown, answered), *removed, *_event_warnings(noted)]
+    cares = care_of(rankings, solutions.by_problem)
+    warnings += care_warnings(cares)
     if status.state != "closed":
         message = "the judging session is not closed; its rankings are not final"
         warnings.append(StudyWarning("session-open", message))
-    return Submitted(rankings, people, warnings, replace(blinding, texts=_texts(file, shown)))
+    recorded = replace(blinding, texts=_texts(file, shown))
+    return Submitted(rankings, people, warnings, cares, recorded)
 
 
 def read_stored(
@@ -151,8 +160,15 @@ def read_stored(
     )
     read, mistakes = assemble([table], replace(file.declared, judges=judges))
     answers = tuple(answers_to_questions(rankings, people))
-    placements, blinding = _placements(rankings), session.blinding
-    return replace(read, placements=placements, answers=answers, blinding=blinding), mistakes
+    is_known = any(care.seconds or care.is_hasty for care in session.cares)
+    read = replace(
+        read,
+        placements=_placements(rankings),
+        answers=answers,
+        cares=tuple(session.cares) if is_known else (),
+        blinding=session.blinding,
+    )
+    return read, mistakes
 
 
 def _placements(rankings: list[SubmittedRanking]) -> tuple[Placement, ...]:
@@ -246,14 +262,12 @@ def _when(event: AuditEvent) -> str:
 
 
 def _changed(
-    file: StudyFile,
+    solutions: Solutions,
     shown: dict[tuple[str, str], set[str]],
     answered: dict[tuple[str, str, str], bool],
 ) -> list[StudyWarning]:
     """Say which solutions are no longer what the judges saw."""
-    from quem.solutions import find_solutions, is_unchanged
-
-    solutions, _, _ = find_solutions(file, complete=False)
+    from quem.solutions import is_unchanged
 
     def is_same(problem: str, solver: str, digest: str) -> bool:
         return is_unchanged(solutions.by_problem.get(problem, {}).get(solver), digest)

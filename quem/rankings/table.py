@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.store.answers import Answer
     from quem.store.blindness import RecordedBlinding
+    from quem.store.care import Care
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,8 @@ class Rankings:
     answers: tuple[Answer, ...] = ()
     # What a judging session recorded of its blinding; None for rankings from a file.
     blinding: RecordedBlinding | None = None
+    # How each of them went about it; empty where no page said it.
+    cares: tuple[Care, ...] = ()
 
     def __post_init__(self) -> None:
         """Mark nobody as recognized where nothing is said; that takes no memory."""

@@ -84,6 +84,7 @@ class SubmittedRanking:
     # The solvers in the order of their letters, in which the judge was given them.
     queue: tuple[str, ...] = ()
     receipt: str = ""  # see `quem.store.digests.receipt_code`
+    seconds: float = 0.0  # of active time
 
     def without(self, gone: set[str]) -> SubmittedRanking:
         """Leave solvers out, as if they had not been ranked."""
@@ -120,7 +121,7 @@ def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
         select(
             *(JudgeRow.id, BallotRow.problem, BallotRow.block, BallotRow.occasion),
             *(RevisionRow.state, BallotRow.views, Layout.items),
-            *(BallotRow.public_id, RevisionRow.number),
+            *(BallotRow.public_id, RevisionRow.number, BallotRow.seconds),
         )
         .join(BallotRow, BallotRow.judge_key == JudgeRow.key)
         .join(RevisionRow, _SUBMITTED)
@@ -133,8 +134,9 @@ def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
             *(judge, problem, block, occasion, State.stored(state), views),
             queue=tuple(solver for _, solver, *_ in items or ()),
             receipt=receipt_code(ballot, number, state),
+            seconds=seconds,
         )
-        for judge, problem, block, occasion, state, views, items, ballot, number in rows
+        for judge, problem, block, occasion, state, views, items, ballot, number, seconds in rows
     ]
 
 

@@ -12,8 +12,12 @@ from quem.store.models import Base, VersionRow
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-VERSION = 1
+VERSION = 2
 _OLDEST = {"alembic_version", "study", "ballot"}
+_OLDER = (
+    "was written by an older quem; the last commit that reads it is {}, where `quem export STUDY "
+    "--format csv` carries its rankings over"
+)
 # Any number, the same in every process: who holds it in PostgreSQL makes the tables.
 _LOCK = 7_319_044_512
 
@@ -42,11 +46,10 @@ def has_tables(c: Connection, name: str) -> bool:
         if number == VERSION:
             return True
         message = f"was written by a newer quem (version {number} of its tables); update quem"
+        if number < VERSION:
+            message = _OLDER.format("a032b1b0")
     elif tables >= _OLDEST:
-        message = (
-            "was written by an older quem; the last commit that reads it is 77c7db1, where `quem "
-            "export STUDY --format csv` carries its rankings over"
-        )
+        message = _OLDER.format("77c7db1")
     else:
         message = "holds tables of another program; use a separate database for quem"
     raise QuemError(Mistake(name, message=message))

@@ -42,23 +42,32 @@ def test_from_a_folder_to_the_first_link(browser: Browser, site: Site) -> None:
         assert page.url.endswith("/dashboard/setup")
         dashboard.check()
         maria = page.get_by_role("row", name="maria")
-        maria.get_by_label("a person").check()
+        maria.get_by_label("Experience of maria").fill("many")
+        expect(maria.get_by_label("a person")).to_be_checked()
         page.locator("#save").click()
         expect(page.get_by_role("alert")).to_contain_text("Check the highlighted fields")
         dashboard.check()
         page.get_by_label("Experience of maria").fill("4,5")
         page.get_by_label("Your name").fill("Dr. Lena Marsh")
         page.get_by_label("Names of judges").fill("Amy Baxter\nBo Chen")
+        expect(page.get_by_text("Not saved yet.")).to_be_visible()
         page.get_by_role("button", name="Save", exact=True).click()
-        expect(page.get_by_role("status")).to_have_text("Saved.")
+        expect(page.locator(".said")).to_contain_text("maria: a person, 4.5 years")
+        expect(page.get_by_text("Not saved yet.")).to_be_hidden()
+        dashboard.check()
         for text in ("problems/task-1.md", "problems/task-2.md", "consent.md"):
             expect(page.get_by_text(text)).to_be_visible()
             (site.path.parent / text).write_text("I take part.")
-        page.reload()
+        expect(page.get_by_text("work only on this computer")).to_be_visible()
+        # The window is looked at again: what was written is no longer missing.
+        page.evaluate("window.dispatchEvent(new Event('focus'))")
         expect(page.get_by_text("Nothing is lacking.")).to_be_visible()
-        page.get_by_role("link", name="Create links").click()
-        page.get_by_role("button", name="Create 2 links and their messages").click()
+        dashboard.check()
+        page.get_by_label("Institution").fill("ETH")
+        page.get_by_role("button", name="Open the study and show links").click()
         page.get_by_role("button", name="Send anyway").click()
+        expect(page.get_by_text("The study is open.")).to_be_visible()
+        dashboard.check()
         link = page.locator("input[value*='/j/']").first.input_value()
         page.goto(link)
         expect(page.get_by_text("I take part.")).to_be_visible()
@@ -66,6 +75,46 @@ def test_from_a_folder_to_the_first_link(browser: Browser, site: Site) -> None:
     spec = read_study(site.path)
     assert [(s.id, s.experience) for s in spec.subjects] == [("maria", 4.5)]
     assert [judge.name for judge in spec.judges] == ["Amy Baxter", "Bo Chen"]
+    assert spec.organizer.institution == "ETH"
+
+
+def test_nothing_typed_is_lost(browser: Browser, site: Site) -> None:
+    """A reload, a second tab, and what another tab has saved leave what was typed."""
+    with at_dashboard(browser, site) as dashboard:
+        page = dashboard.page
+        page.get_by_label("Names of judges").fill("Amy")
+        page.get_by_label("Experience of maria").fill("7")
+        page.reload()
+        expect(page.get_by_label("Names of judges")).to_have_value("Amy")
+        expect(page.get_by_label("Experience of maria")).to_have_value("7")
+        expect(page.get_by_role("row", name="maria").get_by_label("a person")).to_be_checked()
+        other = page.context.new_page()
+        other.goto(page.url)
+        expect(other.get_by_label("Names of judges")).to_have_value("Amy")
+        page.get_by_label("Telephone").fill("123")
+        other.get_by_label("Institution").fill("ETH")
+        other.locator("#save").click()
+        expect(other.locator(".said")).to_contain_text("Judge: Amy")
+        expect(other.get_by_label("Telephone")).to_have_value("123")
+        page.get_by_label("Title of the study").fill("Plans")
+        page.locator("#save").click()
+        expect(page.locator(".said")).to_contain_text("Title: Plans")
+        expect(page.get_by_text("Not saved yet.")).to_be_hidden()
+        # Whoever chooses "a system" after typing years may still change their mind.
+        atlas = page.get_by_role("row", name="atlas")
+        years = page.get_by_label("Experience of atlas")
+        years.fill("3")
+        atlas.get_by_label("a system").check()
+        expect(years).to_have_value("")
+        atlas.get_by_label("a person").check()
+        expect(years).to_have_value("3")
+        page.get_by_role("button", name="Discard").click()
+        expect(years).to_have_value("")
+        expect(page.get_by_text("Not saved yet.")).to_be_hidden()
+    spec = read_study(site.path)
+    assert (spec.title, spec.organizer.institution, spec.organizer.phone) == ("Plans", "ETH", "123")
+    assert [judge.name for judge in spec.judges] == ["Amy"]
+    assert [(s.id, s.experience) for s in spec.subjects] == [("maria", 7)]
 
 
 def test_two_logs_in_two_commands(browser: Browser, tmp_path: Path) -> None:

@@ -342,6 +342,8 @@ def test_no_link_or_address_is_kept(
         ("", "", {"QUEM_SMTP": ""}, (), ["no mail server: set QUEM_SMTP"]),
         ("", "", {"QUEM_SMTP": "smtp://127.0.0.1:1"}, (), ["mail server 127.0.0.1:1:"]),
         ("", "", {"QUEM_URL": ""}, (), ["--url is missing"]),
+        ("", "", {"QUEM_URL": "http://127.0.0.1:8080"}, (), ["--url: links that begin with"]),
+        ("", "", {"QUEM_URL": "http://localhost."}, (), ["--url: links that begin with"]),
         ("", "", {}, ("--reissue", "J9"), ["there is no judge 'J9'"]),
         ("", "id,mail\n", {}, (), ["people.csv:1: the first line has to be id,email"]),
         ("", "id,email\nJ0,a@b\nJ0,a@c\n", {}, (), ["people.csv:3: J0: is named twice"]),

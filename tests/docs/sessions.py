@@ -38,16 +38,15 @@ def hold_session(study: Path) -> None:
 
 def _filled_in(study: Path, organizer: Browserless, page: str) -> list[str]:
     """Fill in the page "Set up the study", and write its texts; gives the links of two judges."""
-    solvers = re.findall(r'name="solver-(\d+)" value="([^"]+)"', page)
+    solvers = re.findall(r'name="years-([^"]+)"', page)
     years = iter(_YEARS)
     sent: dict[str, str] = {}
-    for number, solver in solvers:
+    for solver in solvers:
         # Versions of systems have a number.
         is_person = not any(map(str.isdigit, solver))
         sent |= {
-            f"solver-{number}": solver,
-            f"kind-{number}": "person" if is_person else "system",
-            f"years-{number}": next(years) if is_person else "",
+            f"kind-{solver}": "person" if is_person else "system",
+            f"years-{solver}": next(years) if is_person else "",
         }
     organizer.submit("/dashboard/setup", **sent, name="Dr. Lena Marsh", names="Amy\nBo")
     for text in re.findall(r"<code>([^<]+\.md)</code>", page):

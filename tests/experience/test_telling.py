@@ -13,7 +13,7 @@ import pytest
 import quem
 from quem.experience.presentation.cards import before_quoting
 from quem.experience.presentation.methods import methods_paragraph
-from quem.experience.telling import judges_guesses, closeness, style_match
+from quem.experience.telling import closeness, judges_guesses, style_match
 from quem.rankings import Rankings
 from quem.report.files import json_text
 from quem.store.blindness import Guess, RecordedBlinding

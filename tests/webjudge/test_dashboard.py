@@ -309,13 +309,13 @@ def test_warnings(tmp_path: Path) -> None:
     assert "to look at" not in page
     dashboard.post("/dashboard/judges/links", data={"sure": "yes"})
     rank(site, "J1", "P1")
-    (tmp_path / "solutions" / "P1" / f"{SYSTEM}.md").write_text("Something else.\n")
     object.__setattr__(site, "warnings", (StudyWarning("identity", "line 3 names <ACME>"),))
+    assert "line 3 names &lt;ACME&gt;" in dashboard.get("/dashboard").text
+    (tmp_path / "solutions" / "P1" / f"{SYSTEM}.md").write_text("Something else.\n")
     page = dashboard.get("/dashboard").text
     assert "no link yet" not in page
     assert "The study has changed since judges saw it" in page
     assert f"the changed solution of {SYSTEM} on P1 counts as a new one" in page
-    assert "line 3 names &lt;ACME&gt;" in page
     site.store.close()
 
 
@@ -409,8 +409,7 @@ def test_what_needs_doing(tmp_path: Path) -> None:
     set_life(site, "closed")
     assert doing(dashboard) == ["Read what judges wrote"]
     site.troubles.update(disk="The disk is full.", more="And more.")
-    object.__setattr__(site, "warnings", (StudyWarning("identity", "names <ACME>"),))
-    (tmp_path / "solutions" / "P1" / f"{SYSTEM}.md").write_text("Something else.\n")
+    (tmp_path / "solutions" / "P1" / f"{SYSTEM}.md").write_text(f"The work of {SYSTEM}.\n")
     assert doing(dashboard) == [
         *("Server problem", "Server problem", "The study has changed since judges saw it"),
         *("1 possible problem in the solutions", "Read what judges wrote"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import unescape
 from typing import TYPE_CHECKING
 
@@ -51,9 +52,15 @@ ALL_SYSTEMS = {"atlas": ("system", ""), "maria": ("system", "")}
 def form(more: dict[str, str] | None = None, /, **kinds: tuple[str, str]) -> dict[str, str]:
     """What the form sends."""
     sent = dict(more or {})
-    for number, (solver, (kind, years)) in enumerate((kinds or ALL_SYSTEMS).items()):
-        sent |= {f"solver-{number}": solver, f"kind-{number}": kind, f"years-{number}": years}
+    for solver, (kind, years) in (kinds or ALL_SYSTEMS).items():
+        sent |= {f"kind-{solver}": kind, f"years-{solver}": years}
     return sent
+
+
+def seen(client: FlaskClient) -> str:
+    """What the page's fields show, as the form sends it."""
+    [value] = re.findall('name="shown" value="([^"]+)"', client.get(SETUP).text)
+    return unescape(value)
 
 
 def test_the_first_link_leads_to_what_is_missing(site: Site) -> None:
@@ -187,10 +194,7 @@ def test_another_process_is_asked_in_the_middle_of_an_edit(
 
 def test_edits_are_logged_and_only_for_organizers(site: Site, client: FlaskClient) -> None:
     """The log says who edited what; strangers can edit nothing."""
-    wrong = form({"names": "Bo"}, maria=("person", "4"), atlas=("system", ""))
-    assert "The solvers have changed" in client.post(SETUP, data=wrong).text
-    assert audited(site).what != "study-edited"
-    client.post(SETUP, data=form({"names": "Amy", "name-1": "Maria H."}))
+    client.post(SETUP, data=form({"names": "Amy", "name-maria": "Maria H."}))
     event = audited(site)
     parts = "who made the solutions, judges"
     assert (event.what, event.by, event.detail["part"]) == ("study-edited", "organizer", parts)
@@ -199,6 +203,110 @@ def test_edits_are_logged_and_only_for_organizers(site: Site, client: FlaskClien
     stranger = create_app(site).test_client()
     assert stranger.get(SETUP).status_code == 401
     assert stranger.post(SETUP, data=form({"names": "X"})).status_code == 401
+
+
+@pytest.mark.parametrize("years", ["4.5", "many"])
+def test_years_beside_a_system(site: Site, client: FlaskClient, years: str) -> None:
+    """Years make a person of whoever was a system; what are no years is refused, not dropped."""
+    sent = form({"shown": seen(client)}, atlas=("system", ""), maria=("system", years))
+    answer = client.post(SETUP, data=sent, follow_redirects=True)
+    people = {one.id: one.experience for one in read_study(site.path).subjects}
+    if years == "many":
+        assert (answer.status_code, people) == (422, {})
+        assert 'value="many"' in answer.text
+    else:
+        assert people == {"maria": 4.5}
+        assert "Saved. maria: a person, 4.5 years" in answer.text
+
+
+def test_two_tabs(site: Site, client: FlaskClient) -> None:
+    """A tab saves what was changed in it; nothing of another is undone without a question."""
+    shown = seen(client)
+    first = form({"shown": shown, "name": "Lena", "title": "First"}, maria=("person", "4"))
+    assert client.post(SETUP, data=first).status_code == 303
+    second = form({"shown": shown, "phone": "123", "names": "Amy"})
+    assert client.post(SETUP, data=second).status_code == 303
+    assert client.post(SETUP, data=second).location.endswith("said=saved")
+    spec = read_study(site.path)
+    assert (spec.title, spec.organizer.name, spec.organizer.phone) == ("First", "Lena", "123")
+    assert [one.id for one in spec.subjects] == ["maria"]
+    assert [one.name for one in spec.judges] == ["Amy"]
+    third = {"shown": shown, "title": "Third", "institution": "ETH"}
+    asked = client.post(SETUP, data=third)
+    assert asked.status_code == 422
+    assert "Title was changed to “First”" in unescape(asked.text)
+    assert 'value="ETH"' in asked.text
+    [now] = re.findall('name="shown" value="([^"]+)"', asked.text)
+    third["shown"] = unescape(now)
+    assert client.post(SETUP, data=third).status_code == 303
+    spec = read_study(site.path)
+    assert (spec.title, spec.organizer.institution) == ("Third", "ETH")
+
+
+def test_a_solver_who_left_meanwhile(client: FlaskClient) -> None:
+    """What was written beside somebody who is no solver any more is refused by name."""
+    sent = {"shown": seen(client).replace("maria", "mario"), "name-mario": "Mario"}
+    answer = client.post(SETUP, data=sent)
+    assert answer.status_code == 422
+    assert "mario is not in the study any more" in answer.text
+
+
+def test_checks_are_live(site: Site, client: FlaskClient) -> None:
+    """What was mended is gone with the next request; a consent form is no solution."""
+    assert "in the solutions" not in client.get("/dashboard").text
+    set_life(site, "open")
+    for text in ("problems/task-1", "problems/task-2"):
+        (site.path.parent / f"{text}.md").write_text("Do.\n")
+    client.post(SETUP, data=form({"names": "Amy"}, atlas=("system", ""), maria=("person", "4")))
+    assert "The consent form is not written" in client.get("/dashboard").text
+    (site.path.parent / "consent.md").write_text("I take part.\n")
+    assert "not written" not in client.get("/dashboard").text
+    solution = next((site.path.parent / "solutions/task-1/atlas").glob("*.*"))
+    text = solution.read_text()
+    solution.write_text("This is the work of atlas.\n")
+    assert "in the solutions" in client.get("/dashboard").text
+    solution.write_text(text)
+    assert "in the solutions" not in client.get("/dashboard").text
+
+
+def test_one_button_opens_and_shows_links(site: Site, client: FlaskClient) -> None:
+    """What is typed is saved, the study is open, and its links are shown; or it is said why not."""
+    button = "Open the study and show links"
+    assert button not in client.get(SETUP).text
+    sent = {"shown": seen(client), "years-maria": "4", "names": "Amy", "then": "open"}
+    lacking = client.post(SETUP, data=sent, follow_redirects=True).text
+    assert "The consent form is not written" in lacking
+    assert "Test mode" in lacking
+    for text in ("problems/task-1", "problems/task-2", "consent"):
+        (site.path.parent / f"{text}.md").write_text("Do.\n")
+    assert button in client.get(SETUP).text
+    shown = client.post(SETUP, data={"shown": seen(client), "name": "Lena", "then": "open"}).text
+    assert "The study is open." in shown
+    assert "/j/" in shown
+    assert read_study(site.path).organizer.name == "Lena"
+    assert button not in client.get(SETUP).text
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("http://127.1:8080", "only on this computer"),
+        ("http://a.localhost", "only on this computer"),
+        ("http://[::1]", "only on this computer"),
+        ("http://192.168.1.7:8080", "only in this network"),
+        ("http://lab-pc", "only in this network"),
+        ("https://judging.example.org", ""),
+    ],
+)
+def test_where_links_work(site: Site, url: str, words: str) -> None:
+    """It is said before links are made."""
+    client = enter_dashboard(create_app(site, url=url), site)
+    client.post(SETUP, data={"names": "Amy"})
+    for page in (SETUP, "/dashboard/judges/invitations"):
+        text = client.get(page).text
+        assert f"<code>{url}</code>" in text
+        assert "work only" in text if words else "work only" not in text
+        assert words in text
 
 
 def audited(site: Site) -> AuditEvent:

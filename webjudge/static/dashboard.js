@@ -224,15 +224,94 @@ document.addEventListener("keydown", (event) => {
   menu.querySelector("summary").focus();
 });
 
+/**
+ * Keep what is typed in a form until it is saved: in this browser, for all tabs, over reloads.
+ *
+ * Beside each value stands what its page showed, so that the server sees whether another tab has
+ * saved the same field in between.
+ */
+function keepDraft() {
+  const form = document.querySelector("form[data-draft]");
+  const saved = document.querySelector("[data-saved]");
+  const key = `quem-draft:${form?.dataset.draft ?? saved?.dataset.saved}`;
+  const read = (storage) => {
+    try {
+      return JSON.parse(storage.getItem(key)) ?? {};
+    } catch {
+      return {};
+    }
+  };
+  const write = (storage, draft) => {
+    try {
+      if (Object.keys(draft).length) storage.setItem(key, JSON.stringify(draft));
+      else storage.removeItem(key);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  if (saved) {
+    // Saved is what this tab sent, not what others hold.
+    const [draft, sent] = [read(localStorage), read(sessionStorage)];
+    for (const [name, value] of Object.entries(sent)) if (draft[name]?.value === value) delete draft[name];
+    write(localStorage, draft);
+    write(sessionStorage, {});
+  }
+  if (!form) return;
+  const shown = JSON.parse(form.elements.shown.value);
+  const fields = () => [...new Set(new FormData(form).keys())].filter((name) => name !== "shown");
+  const note = document.getElementById("unsaved");
+  const update = (names) => {
+    const draft = read(localStorage);
+    for (const name of names) {
+      const [value, base] = [form.elements[name].value, shown[name] ?? ""];
+      if (value === base) delete draft[name];
+      else draft[name] = { value, base };
+    }
+    const works = write(localStorage, draft);
+    note.hidden = !fields().some((name) => form.elements[name].value !== (shown[name] ?? ""));
+    const kept = works ? "This browser keeps what you typed." : "This browser keeps nothing: save now.";
+    note.querySelector("[role=status]").textContent = `Not saved yet. ${kept}`;
+  };
+  if (!document.querySelector("[role=alert]")) {
+    for (const [name, { value, base }] of Object.entries(read(localStorage))) {
+      if (!form.elements[name]) continue;
+      form.elements[name].value = value;
+      if (name in shown) shown[name] = base;
+    }
+    form.elements.shown.value = JSON.stringify(shown);
+  }
+  update(fields());
+  form.addEventListener("input", ({ target }) => {
+    const [part, id] = [target.name.split("-", 1)[0], target.name.slice(target.name.indexOf("-") + 1)];
+    const [kind, years] = [form.elements[`kind-${id}`], form.elements[`years-${id}`]];
+    if (part === "years" && target.value.trim()) kind.value = "person";
+    if (part === "kind" && target.value === "system") {
+      years.dataset.typed = years.value;
+      years.value = "";
+    } else if (part === "kind") years.value ||= years.dataset.typed ?? "";
+    update(kind ? [target.name, kind[0].name, years.name] : [target.name]);
+  });
+  form.addEventListener("submit", () => write(sessionStorage, Object.fromEntries(fields().map(
+    (name) => [name, form.elements[name].value]))));
+  document.getElementById("discard").addEventListener("click", () => {
+    write(localStorage, {});
+    location.assign(location.pathname);
+  });
+}
+
 requireWord(document);
+keepDraft();
 showTimes(document);
 offerMessages();
 if (document.getElementById("updated")) {
   // "The study is closed." is said once, not again when the page is loaded anew.
   const here = new URL(location.href);
   here.searchParams.delete("said");
+  here.searchParams.delete("kept");
   history.replaceState(null, "", here.pathname + here.search);
   // Not while a question is open: news might load the page anew, and what is typed would be lost.
   setInterval(() => { if (!document.hidden && !document.querySelector("dialog")) refresh(); }, EVERY);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
+  window.addEventListener("focus", () => { if (!document.querySelector("dialog")) refresh(); });
 }

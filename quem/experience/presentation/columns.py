@@ -20,7 +20,13 @@ from quem.experience.presentation.estimate_columns import (
 from quem.experience.presentation.judge_columns import JUDGES, W_INTERVAL, W_TEST
 from quem.experience.presentation.machines import MACHINES
 from quem.experience.presentation.panel import PANEL
-from quem.experience.presentation.session_columns import ANSWERING, PLACING, TIMES, name_column
+from quem.experience.presentation.session_columns import (
+    ANSWERING,
+    JUDGING,
+    PLACING,
+    TIMES,
+    name_column,
+)
 from quem.experience.presentation.worths import PLACKETT_LUCE, WORTH_TABLES
 from quem.experience.skill import FORMS as SKILL_FORMS
 from quem.report.columns import (
@@ -624,6 +630,13 @@ DOCUMENT: Columns[ExperienceFindings, ExperienceFindings] = Columns(
         "agreement between judges; null for a study of averages, one judged in blocks, and a very "
         "large one; where tasks of these were repeated, only `retest` is known",
         of=lambda row, _: row if row.agreement or row.retest else None,
+    ),
+    Column(
+        "judging",
+        each(JUDGING),
+        "how each judge went about it; only for a judging session whose pages recorded times",
+        of=lambda row, _: row.cares or None,
+        optional=True,
     ),
     Column(
         "placing",

@@ -34,6 +34,7 @@ from quem.experience.presentation.methods import (
 from quem.experience.presentation.panel import panel_section
 from quem.experience.presentation.scale import NARROW, WIDE, legend, scale_svg
 from quem.experience.presentation.session_columns import (
+    JUDGING,
     PROBLEM_TIMES,
     REPLIES,
     SCORED,
@@ -46,6 +47,7 @@ from quem.experience.presentation.verdict import best_first, verdict
 from quem.experience.presentation.worths import worths_section
 from quem.experience.wording import INTERVALS, model_text, only_source, statement
 from quem.report.files import Section
+from quem.store.care import care_sentence
 from quem.wording import (
     format_interval,
     format_number,
@@ -239,6 +241,7 @@ def sections(findings: ExperienceFindings) -> list[Section]:
         _solvers(findings),
         worths_section(findings),
         _experience_matters(findings),
+        judging_section(findings),
         placing_section(findings),
         answering_section(findings),
         times_section(findings),
@@ -487,6 +490,20 @@ def _judges_table(findings: ExperienceFindings) -> TextTable:
         note += f" The {_MOST_ROWS} of {len(judges):,} that agree least; all are in judges.csv."
         judges = sorted(judges, key=lambda fit: np.nan_to_num(fit.others, nan=2.0))[:_MOST_ROWS]
     return JUDGES.text_table("Judges", judges, findings, note)
+
+
+def judging_section(findings: ExperienceFindings) -> Section | None:
+    """Make the section on each judge's reading and placing; None where nothing is known of it."""
+    if not (cares := findings.cares):
+        return None
+    text = [
+        "Active time and what was in view are those of the judges' pages; reading is estimated at "
+        "230 words a minute. Short times need not mean carelessness: a judge may have read on "
+        "paper. Nobody is excluded for them; the last column has the estimate without each judge.",
+        *(f"{care_sentence(care)}." for care in cares if care.is_hasty),
+    ]
+    tables = [JUDGING.text_table("Time, reading, and order of each judge", cares, findings)]
+    return Section("judging", "How the judging was done", text, (), tables)
 
 
 def placing_section(findings: ExperienceFindings) -> Section | None:

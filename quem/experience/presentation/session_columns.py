@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from quem.experience.placing import Placed
     from quem.experience.result import ExperienceFindings
     from quem.experience.times import ProblemTime
+    from quem.store.care import Care
 
 _WAYS = {"compare": "Comparing", "drag": "Dragging", "menu": "Menu", "key": "Keys"}
 _SURE = {"unsure": "Unsure", "fairly": "Fairly sure", "sure": "Sure"}
@@ -144,6 +145,59 @@ SCORED: Columns[Scored, ExperienceFindings] = Columns(
         "where all means are equal",
         heading="Kendall’s τ-b with the average rank",
         digits=2,
+    ),
+)
+
+
+def _without(care: Care, findings: ExperienceFindings) -> str:
+    """The estimates without a judge, in the order of the systems."""
+    left = [f"{one.estimate:.1f}" for one in findings.judges if one.id == care.judge]
+    return ", ".join("–" if one == "nan" else one for one in left) or "–"
+
+
+JUDGING: Columns[Care, ExperienceFindings] = Columns(
+    Column("judge", NAME, "id", heading="Judge"),
+    Column(
+        "minutes",
+        NOT_NEGATIVE,
+        "active time in submitted rankings",
+        of=lambda care, _: care.seconds / 60,
+        heading="Minutes",
+        digits=0,
+    ),
+    Column(
+        "reading",
+        NOT_NEGATIVE,
+        "minutes that it takes to read the texts of the solutions once, at 230 words a minute",
+        of=lambda care, _: care.expected / 60,
+        heading="Minutes of reading",
+        digits=0,
+    ),
+    Column("n", COUNT, "solutions in the rankings", heading="Solutions"),
+    Column("opened", COUNT, "of these, those that were ever in view", heading="Opened"),
+    Column(
+        "fast",
+        SHARE,
+        "share of places given to solutions that were in view for less than 2 seconds",
+        heading="Placed in under 2 s",
+        text=_percent,
+    ),
+    Column(
+        "as_shown",
+        null_or(SHARE),
+        "share of the ordered pairs in the order in which the solutions were shown, 0.5 by chance; "
+        "null without pairs",
+        heading="Pairs in the order shown",
+        text=lambda share: "–" if share is None else _percent(share),
+    ),
+    Column("tied", COUNT, "rankings that tie all solutions", heading="All tied"),
+    Column(
+        "without",
+        TEXT,
+        "estimates without this judge",
+        of=_without,
+        heading="Estimate without",
+        only="report",
     ),
 )
 ANSWERING: Columns[Any, ExperienceFindings] = Columns(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flask import Flask
@@ -21,6 +19,7 @@ from webjudge.mailing import POST, Post
 from webjudge.preview import preview
 from webjudge.security import Hosts, StrictJson, protect
 from webjudge.solving import LARGEST_UPLOAD, solve
+from webjudge.static_files import send_static, version
 from webjudge.study_edits import follow_edits
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ LARGEST = "QUEM_LARGEST"
 
 # A group of 30 solutions with the longest comments on all of them.
 _LARGEST_BODY = 1 << 20
-_STATIC_SECONDS = 60 * 60 * 24
 
 
 def create_app(
@@ -43,16 +41,12 @@ def create_app(
 ) -> Flask:
     """Make the app for a site."""
     app = Flask("webjudge", template_folder=str(resource("templates")), static_folder=None)
-    folder = Path(__file__).with_name("static")
-    app.static_folder = str(folder)
     # A page and its scripts are of one version, whatever the browser kept of an earlier one.
-    version = _digest(folder)
-    app.add_url_rule(f"/static/{version}/<path:filename>", "static", app.send_static_file)
+    app.add_url_rule(f"/static/{version()}/<path:filename>", "static", send_static)
     url = url.rstrip("/") if url else None
     app.config.update(
         QUEM_URL=url,
         MAX_CONTENT_LENGTH=_LARGEST_BODY,
-        SEND_FILE_MAX_AGE_DEFAULT=_STATIC_SECONDS,
     )
     app.config[LARGEST] = LARGEST_UPLOAD if served.spec.solving else _LARGEST_BODY
     app.json = StrictJson(app)
@@ -79,14 +73,6 @@ def _prepare_templates(app: Flask) -> None:
     app.jinja_env.policies["ext.i18n.trimmed"] = True
     app.jinja_env.install_gettext_callables(gettext, ngettext, newstyle=True)  # type: ignore[attr-defined]
     app.jinja_env.globals["moment"] = moment
-
-
-def _digest(folder: Path) -> str:
-    """Say in a few letters what all files of a folder hold."""
-    total = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        total.update(path.read_bytes())
-    return total.hexdigest()[:12]
 
 
 def _healthz() -> tuple[str, dict[str, str]]:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from flask import abort, render_template, url_for
 from markupsafe import Markup
 
-from quem.blinding.rendering import Part, Phrases, Rendered, render_page_text, render_solution
+from quem.blinding.rendering import (
+    Part,
+    Phrases,
+    Rendered,
+    render_page_text,
+    render_solution,
+    shortened,
+)
 from quem.solutions.losses import losses_of
 from quem.store.digests import keyed
 from quem.store.progress import task_status
@@ -248,6 +256,7 @@ def group_page(
     group = groups[place]
     items = [_item(site, area, shown, item) for item in shown.layout.items]
     _leave_out_late(items)
+    _tell_apart(items)
     return {
         "study": {"title": site.spec.title},
         **area.values,
@@ -361,6 +370,27 @@ def _leave_out_late(items: Sequence[dict[str, Any]]) -> None:
             item["parts"] = ()
 
 
+def _tell_apart(items: Sequence[dict[str, Any]]) -> None:
+    """Name solutions that begin alike by the first words in which they differ."""
+    for item in items:
+        words = item["beginning"]
+        shared = max(
+            (_n_shared(words, other["beginning"]) for other in items if other is not item),
+            default=0,
+        )
+        is_cut = shared > 1 or shared >= len(item["about"]["snippet"].split())
+        if is_cut and 0 < shared < len(words):
+            item["about"]["snippet"] = shortened("… " + " ".join(words[shared:]))
+
+
+def _n_shared(words: Sequence[str], others: Sequence[str]) -> int:
+    """Count the words with which two texts begin alike; 0 where they are the same."""
+    pairs = zip(words, others, strict=False)
+    return (
+        0 if words == others else sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    )
+
+
 def _chance(site: Site, gid: str, solver: str) -> dict[str, Any]:
     """Where a solution is while it is compared, and which of two middle groups it meets first.
 
@@ -395,6 +425,7 @@ def _item(site: Site, area: Area, shown: DisplayedBallot, item: Item) -> dict[st
         "parts": rendered.parts,
         "size": rendered.size,
         "losses": losses,
+        "beginning": rendered.beginning,
         "about": {
             "snippet": rendered.snippet,
             "shape": rendered.shape,

@@ -8,6 +8,7 @@ import secrets
 from dataclasses import dataclass
 from functools import partial
 from html import unescape
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal
 
 from markupsafe import Markup, escape
@@ -45,6 +46,8 @@ _NOTHING = Markup()
 _HEADING = re.compile(r"<h[1-6][^>]*>(.*?)</h[1-6]>", re.DOTALL)
 # Characters of how a solution begins; a row of the ladder has room for about half of them.
 _SNIPPET = 80
+# Words of a beginning, of which solutions to one problem may share a form's.
+_BEGINNING = 1000
 # Where a sheet has more rows and columns than are shown; a sentence takes its place.
 _MORE = re.compile("<p>\ue000more-([0-9]+)-([0-9]+)\ue000</p>")
 
@@ -99,6 +102,8 @@ class Rendered:
     n_sheets: int = 0
     # How it begins: its first heading or words, which tell it apart; may be empty.
     snippet: str = ""
+    # Its first words, for the same use where the snippet does not tell it apart.
+    beginning: tuple[str, ...] = ()
 
     @property
     def shape(self) -> Literal["text", "code", "pages", "sheets"]:
@@ -131,6 +136,7 @@ class _Text:
     n_pictures: int = 0
     snippet: str = ""
     n_sheets: int = 0
+    beginning: tuple[str, ...] = ()
 
     def html(
         self, asset_url: Callable[..., str], phrases: Phrases = _ENGLISH, own: int = 1
@@ -180,7 +186,8 @@ def render_solution(
         else:
             parts.append(Part("html", name, html=texts[n].html(asset_url, own=n)))
     read = [page.text for part in parts for page in part.pages]
-    beginnings = (*(text.snippet for text in texts.values()), *map(_shortened, read))
+    words = (page.split() for page in read)
+    beginnings = (*(text.snippet for text in texts.values()), *map(shortened, read))
     return Rendered(
         tuple(parts),
         n_words=sum(t.n_words for t in texts.values()) + sum(len(page.split()) for page in read),
@@ -191,6 +198,7 @@ def render_solution(
         + sum(text.n_pictures for text in texts.values()),
         n_sheets=sum(text.n_sheets for text in texts.values()),
         snippet=next(filter(None, beginnings), ""),
+        beginning=tuple(islice(chain(*(t.beginning for t in texts.values()), *words), _BEGINNING)),
     )
 
 
@@ -285,7 +293,8 @@ def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
             # Nobody reads all numbers of a table.
             sum(any(map(str.isalpha, word)) for word in _words(html)),
             frozenset(),
-            snippet=_shortened(name),
+            snippet=shortened(name),
+            beginning=tuple(_words(html)[:_BEGINNING]),
             n_sheets=max(len(tables), 1),
         )
     if file.kind == "notebook":
@@ -296,7 +305,14 @@ def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
             html = redact_html(code_html(content, filename=file.path.name), file.patterns)
             lines = content.rstrip("\n").split("\n")
             first = next(filter(str.strip, unescape(TAG.sub("", html)).split("\n")), "")
-            return _Text((html,), 0, frozenset(), n_lines=len(lines), snippet=_shortened(first))
+            return _Text(
+                (html,),
+                0,
+                frozenset(),
+                n_lines=len(lines),
+                snippet=shortened(first),
+                beginning=tuple(unescape(TAG.sub("", html)).split()[:_BEGINNING]),
+            )
         html = text_html(content) if file.kind == "text" else _safe(content, file, files)
         html = redact_html(html, file.patterns)
     parts = _IMAGE_NUMBER.split(html)
@@ -313,16 +329,25 @@ def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
     plain = without_formulas(html)
     heading = _HEADING.search(plain)
     blocks = [_words(heading[1])] if heading else map(_words, TAG.split(flat(plain)))
-    snippet = _shortened(" ".join(next(filter(None, blocks), ())))
-    words = len(_words(plain))
-    return _Text(tuple(pieces), words, images, snippet=snippet, n_pictures=len(inside))
+    snippet = shortened(" ".join(next(filter(None, blocks), ())))
+    words = _words(plain)
+    beginning = _words(plain[heading.start() :])[:_BEGINNING] if heading else words[:_BEGINNING]
+    return _Text(
+        tuple(pieces),
+        len(words),
+        images,
+        snippet=snippet,
+        n_pictures=len(inside),
+        beginning=tuple(beginning),
+    )
 
 
 def _words(html: str) -> list[str]:
     return unescape(TAG.sub(" ", flat(html))).split()
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
+    """Cut a text to what a row has room for."""
     return " ".join(text[: 2 * _SNIPPET].split())[:_SNIPPET]
 
 

@@ -17,7 +17,7 @@ from tests.browser.judging import (
     shown_ranking,
     title,
 )
-from tests.browser.views import EVERY_VIEW, PHONE
+from tests.browser.views import EVERY_VIEW, PHONE, WIDE
 from tests.served import Served, write_judging_study
 
 if TYPE_CHECKING:
@@ -145,6 +145,72 @@ def test_fourteen_are_ranked_in_one_way_alone(browser: Browser, tmp_path: Path, 
         ranked = come.equals_store()["state"]["ranked"]
         assert [quality[label] for tied in ranked for label in tied] == [*reversed(range(14))]
         come.close()
+
+
+def test_a_phone_shows_one_row_above_what_is_compared(visit: Callable[..., Visit]) -> None:
+    """The new solution is on the side where a laptop has it, and nothing else takes height."""
+    come = visit()
+    page = come.enter(ranked="A")
+    sides = {}
+    for name, size in (("wide", WIDE), ("phone", PHONE)):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        sides[name] = [new_side(page, label) for label in "BCDE"]
+    assert sides["wide"] == sides["phone"]
+    head, body = (page.locator(part).bounding_box() for part in (".compare-head", ".pane.is-shown"))
+    assert head is not None
+    assert body is not None
+    assert head["height"] <= 56
+    assert head["y"] + head["height"] == body["y"]
+    controls = page.locator(".compare-head button:visible")
+    assert len({round(middle(one)) for one in controls.all()}) == 1, "one row"
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    expect(page.get_by_role("button", name="Back", exact=True)).to_be_visible()
+
+
+def middle(control: Locator) -> float:
+    """The height of the middle of a control on the page."""
+    box = control.bounding_box()
+    assert box is not None
+    return box["y"] + box["height"] / 2
+
+
+def new_side(page: Page, label: str) -> str:
+    """The side of a new solution while it is compared, as the buttons below have it."""
+    page.evaluate("label => document.querySelector(`[data-open=${label}]`).click()", label)
+    page.keyboard.press("c")
+    button = page.locator("[data-verdict=better]")
+    side = button.get_attribute("data-side")
+    box = button.bounding_box()
+    assert box is not None
+    width = (page.viewport_size or WIDE)["width"]
+    assert side == ("left" if box["x"] < width / 2 - box["width"] / 2 else "right")
+    if page.locator(".pane-switch").is_visible():
+        first = page.locator(".pane-switch button").first
+        assert (first.get_attribute("data-show") == label) == (side == "left")
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
+    return side
+
+
+def test_the_message_of_a_phone_hides_no_button(visit: Callable[..., Visit]) -> None:
+    """After a solution is placed, the next one can be placed at the end of its text."""
+    come = visit(viewport=PHONE)
+    page = come.enter(ranked="A")
+    page.locator("#place-now").click()
+    while page.locator("[data-verdict]").count():
+        page.locator("[data-verdict=worse]").click()
+    expect(page.locator(".toast")).to_be_visible()
+    place = page.locator(".end-of-text [data-do=place]")
+    place.scroll_into_view_if_needed()
+    page.locator("#reader").evaluate("reader => { reader.scrollTop = reader.scrollHeight; }")
+    toast = page.locator(".toast").bounding_box()
+    assert toast is not None
+    for one in (page.locator("#reader"), place, page.locator("#place-now")):
+        box = one.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= toast["y"] or toast["y"] + toast["height"] <= box["y"]
+    place.click()
+    expect(title(page)).to_be_focused()
 
 
 def qualities(page: Page) -> dict[str, int]:

@@ -11,13 +11,14 @@ from quem.store.ballots import Change, ballots_of, current_state, save
 from quem.store.judges import issue_link, judge_named
 from quem.store.studies import set_state
 from tests.browser.test_dashboard import at_dashboard
+from tests.browser.views import PHONE, WIDE
 from tests.webjudge.sites import make_site, rank, set_life
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Locator
 
     from webjudge import Site
 
@@ -86,6 +87,49 @@ def test_first_and_last_page_are_accessible(browser: Browser, site: Site) -> Non
         with page.expect_download() as download:
             page.get_by_role("link", name="Download receipts").click()
         assert download.value.path().read_text().count(", receipt ") == 3
+
+
+def test_the_next_step_is_on_top_and_nothing_is_announced_at_the_end(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """After consent the first task is in sight above a long briefing; at the end, no hours."""
+    (tmp_path / "consent.md").write_text("You may stop at any time.\n")
+    (tmp_path / "briefing.md").write_text("# Hello\n\n" + "Please read all of this. " * 400)
+    site = make_site(tmp_path, judging="{consent: consent.md, briefing: briefing.md}", more=ASKING)
+    with at_dashboard(browser, site) as visit:
+        page = visit.page
+        with site.store.write() as c:
+            token = issue_link(c, judge_named(c, site.id, "J1"), "shell")
+        facts, prose = page.locator(".facts"), page.get_by_role("heading", name="Hello")
+        for size in (WIDE, PHONE):
+            page.set_viewport_size(size)  # type: ignore[arg-type]
+            visit.open(f"/j/{token}")
+            assert is_above(facts, prose)
+            if size == WIDE:
+                page.get_by_role("button", name="I agree to take part").click()
+            start = page.get_by_role("link", name="Start with task 1")
+            if size == PHONE:
+                visit.open("/judge")
+            expect(start).to_be_in_viewport()
+            assert is_above(start, prose)
+            assert is_above(facts, start)
+            assert page.evaluate("scrollY") == 0
+            visit.check()
+        rank(site, "J1", "P1")
+        rank(site, "J1", "P2")
+        visit.open("/judge")
+        expect(page.get_by_text("You have submitted all rankings.")).to_be_visible()
+        expect(facts).to_have_count(0)
+        visit.check()
+    site.store.close()
+
+
+def is_above(one: Locator, other: Locator) -> bool:
+    """Whether one part of a page ends where or before another begins."""
+    upper, lower = one.bounding_box(), other.bounding_box()
+    assert upper is not None
+    assert lower is not None
+    return upper["y"] + upper["height"] <= lower["y"]
 
 
 def submit_what_is_saved(site: Site) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.axe import objections
 from tests.browser.judging import choose, submit, to_top
 from tests.browser.saving import (
     MINE,
@@ -14,6 +15,7 @@ from tests.browser.saving import (
     is_taken_back,
     stored,
 )
+from tests.browser.views import PHONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +70,24 @@ def test_a_submission_whose_answer_is_lost_can_be_taken_back(visit: Callable[...
     assert stored(come)["submitted"]
     to_top(page, "E")
     is_taken_back(come, MINE)
+
+
+def test_the_button_that_leads_to_the_review_asks_once_more(visit: Callable[..., Visit]) -> None:
+    """A double press of "Review and submit" submits nothing; only an answer does."""
+    come = visit()
+    page = come.enter(ranked="ABCDE")
+    before = come.equals_store()
+    review = page.locator("#ladder [data-do=submit]")
+    review.dblclick()
+    asked = page.get_by_role("dialog", name="All ranked. Is this your order?")
+    expect(asked).to_contain_text("A > B > C > D > E")
+    assert objections(page) == []
+    asked.get_by_role("button", name="Cancel").click()
+    assert come.equals_store() == before
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.locator("#place-now").click()
+    asked.get_by_role("button", name="Submit ranking").click()
+    come.has_submitted()
 
 
 def test_submitting_twice_is_submitting_once(visit: Callable[..., Visit]) -> None:

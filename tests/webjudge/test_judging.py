@@ -15,7 +15,7 @@ from quem.store.ballots import ballots_of, current_state
 from quem.store.judges import issue_link, judge_named, revoke_link
 from quem.store.models import BallotRow, now
 from tests.served import all_ranked, write_judging_study
-from tests.webjudge.sites import enter_as
+from tests.webjudge.sites import SUBJECTS, SYSTEM, enter_as, write_site
 from webjudge import create_app, open_site
 
 if TYPE_CHECKING:
@@ -416,3 +416,27 @@ def test_sides_are_fair(tmp_path: Path) -> None:
     for count in (sum(side == "left" for side, _ in flat), sum(lower for _, lower in flat)):
         assert binomtest(count, len(flat)).pvalue > 1e-6
     assert len({tuple(task) for task in met}) > 30, "tasks differ"
+
+
+def test_rows_are_named_by_the_first_words_that_differ(tmp_path: Path) -> None:
+    """A heading or form that solutions share is no name; others keep how they begin."""
+    path = write_site(tmp_path, problems=1, judging="{}")
+    group = tmp_path / "solutions" / "P1"
+    texts = {
+        SUBJECTS[0]: "# Cooling plan for hall 2\n\nMove the racks.\n",
+        SUBJECTS[1]: "# Cooling plan for hall 2\n\nBuy a fan.\n",
+        SUBJECTS[2]: "Wait and see.\n",
+        SUBJECTS[3]: "# Plan\n\nOpen a window.\n",
+        SYSTEM: "# Plan\n\nClose it.\n",
+    }
+    for solver, text in texts.items():
+        (group / f"{solver}.md").write_text(text)
+    site = open_site(path)
+    app = create_app(site)
+    client = enter_as(app, site, "J1")
+    rows = data_of(client, gids(client)[0])["solutions"].values()
+    assert {row["snippet"] for row in rows} == {
+        *("… Move the racks.", "… Buy a fan.", "Wait and see."),
+        *("… Open a window.", "… Close it."),
+    }
+    site.store.close()

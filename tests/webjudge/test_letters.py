@@ -163,6 +163,7 @@ def test_nothing_is_sent_without_a_server_or_an_address(
     assert client.post("/dashboard/mail/judge/invitations", data={"sure": "yes"}).status_code == 422
     page = words(client, "/dashboard/judges/invitations")
     assert "quem sends no mail." in page
+    assert "QUEM_SMTP" in page
     assert "Create 4 links and their messages" in page
     monkeypatch.setenv("QUEM_SMTP", "smtp://mail.example.org")
     assert "QUEM_SMTP: is without TLS" in words(client, "/dashboard/judges/invitations")

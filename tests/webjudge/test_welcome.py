@@ -73,7 +73,7 @@ def test_the_first_page_says_who_asks_what_and_until_when(app: Flask, site: Site
     """Greeting, question, number of tasks, time, deadline, and contact are on it."""
     page = enter_as(app, site, "J1").get("/judge").text
     text = words_of(page)
-    assert text.startswith("Dear Judge J1, Which of these would you sign? In each task")
+    assert text.startswith("Dear Judge J1, Which of these would you sign? Tasks 2 Your time")
     assert "Tasks 2 Your time about 2 hours Please finish by 12 December 2031" in text
     assert "LM Dr Lena Marsh Cooling Institute a@example.org 07" in text
     assert 'href="mailto:a@example.org"' in page

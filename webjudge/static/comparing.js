@@ -9,6 +9,9 @@ const STEP = 60;
 
 const key = (name) => h("kbd", { "aria-hidden": "true" }, name);
 
+/** What a button shows: its name, or on a phone a sign. */
+const named = (mark, text) => [h("span.on-phone", { "aria-hidden": "true" }, mark), h("span.name", {}, text)];
+
 /** Draw the question of the workspace; the button of a verdict has the focus, or else the title. */
 export function drawComparing(app, focus = "") {
   const { question } = app;
@@ -19,14 +22,6 @@ export function drawComparing(app, focus = "") {
   $("#main").replaceChildren(h(
     "div.compare", { role: "region", "aria-labelledby": "compare-title" },
     head(app, left, right),
-    h(
-      "div.pane-switch", { role: "group", "aria-label": t("Solution shown") },
-      [left, right].map((one) => h(
-        "button.btn", { type: "button", "data-show": one, "aria-pressed": String(app.shown === one) },
-        letter(one, one !== label || !question.isNew),
-        question.isNew && one === label ? t("New") : t("Ranked"),
-      )),
-    ),
     h("div.panes", {}, pane(app, left, "left"), pane(app, right, "right")),
     h(
       "div.verdict", { role: "group", "aria-labelledby": "compare-title" },
@@ -42,7 +37,7 @@ export function drawComparing(app, focus = "") {
 }
 
 function head(app, left, right) {
-  const { asked, most } = app.question;
+  const { asked, most, label, isNew } = app.question;
   const all = number(asked + most);
   const count = most > 1
     ? t("Question {n} of at most {all}", { n: number(asked + 1), all })
@@ -55,13 +50,22 @@ function head(app, left, right) {
       h("h2", { id: "compare-title", tabindex: "-1" }, t("Which is better, {left} or {right}?", { left, right })),
       h("span.meta", {}, asked + most > 1 ? count : ""),
     ),
+    h(
+      "div.pane-switch", { role: "group", "aria-label": t("Solution shown") },
+      [left, right].map((one) => h(
+        "button.btn", { type: "button", "data-show": one, "aria-pressed": String(app.shown === one) },
+        letter(one, one !== label || !isNew), isNew && one === label ? t("New") : t("Ranked"),
+      )),
+    ),
     asked + most > 1 && h("span.pips", { "aria-hidden": "true" }, pips),
     h(
       "button.btn.quiet", { type: "button", "data-do": "together", "aria-pressed": "false", "aria-keyshortcuts": "S" },
       sign("⇅"), t("Scroll together"),
     ),
-    $("#statement") && button("problem", t("Problem"), { kind: ".quiet", "aria-keyshortcuts": "P" }),
-    button("back", t("Back"), { kind: ".quiet", "aria-keyshortcuts": "Backspace", disabled: asked === 0 }),
+    $("#statement") && button("problem", named("¶", t("Problem")), { kind: ".quiet", "aria-keyshortcuts": "P" }),
+    button("back", named("↶", t("Back")), {
+      kind: ".quiet", "aria-keyshortcuts": "Backspace", disabled: asked === 0,
+    }),
     h("button.btn.quiet.icon", {
       type: "button", "data-do": "stop", "aria-label": t("Stop comparing"), "aria-keyshortcuts": "Escape",
     }, "✕"),

@@ -63,11 +63,23 @@ export function drawReview(app) {
       && button("reopen", grades ? t("Reopen") : t("Reopen ranking"))),
   );
   const own = grades ? t("Your grades") : t("Your ranking");
-  const asks = grades ? t("All graded. Are these your grades?") : t("All ranked. Is this your order?");
-  const title = app.canRank && isWhole ? asks : own;
+  const title = app.canRank && isWhole ? isThisIt(app) : own;
   drawSheet(title, "", content, ".review");
   drawMissing(app);
   if (app.canRank) $("#group-comment").value = state.comment;
+}
+
+/** What is asked before an order is submitted. */
+export const isThisIt = (app) => (
+  isGrading(app) ? t("All graded. Are these your grades?") : t("All ranked. Is this your order?")
+);
+
+/** The order in one line, best first. */
+export function order(app) {
+  const { ranked } = app.state;
+  return isGrading(app)
+    ? ranked.map((group) => `${gradeText(app, group[0])}: ${group.join(", ")}`).join("; ")
+    : ranked.map((group) => group.join(" = ")).join(" > ");
 }
 
 const commentField = () => [
@@ -98,13 +110,10 @@ const receiptLine = ({ code, at }) => h(
 export function showReceipt(app, { code, at, next }) {
   const { data, state } = app;
   const grades = isGrading(app);
-  const order = grades
-    ? state.ranked.map((group) => `${gradeText(app, group[0])}: ${group.join(", ")}`).join("; ")
-    : state.ranked.map((group) => group.join(" = ")).join(" > ");
   const rows = [
     [t("Study"), data.study],
     [t("Task"), data.step ? `${data.step}: ${data.title}` : data.title],
-    [grades ? t("Your grades") : t("Your order"), order],
+    [grades ? t("Your grades") : t("Your order"), order(app)],
     [t("Cannot judge"), Object.keys(state.cannot).join(", ") || t("none")],
     [t("Submitted"), dateTime(new Date(at))],
     code && [t("Receipt"), code],

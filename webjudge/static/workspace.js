@@ -16,7 +16,7 @@ import * as placing from "./placing.js";
 import { askSure, drawMissing, goToQuestions, unanswered } from "./questions.js";
 import { drawProblem, drawReader, enlarge, fit, goTo, links, statement } from "./reader.js";
 import { changes, readAnew } from "./relaying.js";
-import { drawReview, showReceipt } from "./review.js";
+import { drawReview, isThisIt, order, showReceipt } from "./review.js";
 import { Saver } from "./saving.js";
 import { headings, Solutions } from "./solutions.js";
 import { number, t, time, tn } from "./words.js";
@@ -458,10 +458,11 @@ class Workspace {
         ? `${said}. ${this.whatNext()}`
         : t("{n} still to rank. Opening solution {label}.", { n: number(n), label }));
     } else if (this.view !== "review") this.show("review");
-    else this.send();
+    else this.send({ asks: true });
   }
 
-  async send() {
+  /** Submit; ask first where all are tied, and where the button is the one that led to the review. */
+  async send({ asks = false } = {}) {
     const { state } = this;
     if (this.undecided) {
       this.decide(this.undecided);
@@ -476,10 +477,11 @@ class Workspace {
       return;
     }
     const [group, ...others] = state.ranked;
-    if (group?.length > 2 && !others.length && !isGrading(this)) {
-      const text = t("You tied all {n} solutions. Is that right?", { n: number(group.length) });
-      if (await ask("all-tied", text) !== "yes") return;
-    }
+    const areTied = group?.length > 2 && !others.length && !isGrading(this);
+    const question = areTied
+      ? [t("You tied all {n} solutions. Is that right?", { n: number(group.length) }), t("All solutions are tied")]
+      : [order(this), isThisIt(this)];
+    if ((areTied || asks) && await ask("submitting", ...question) !== "yes") return;
     hideToast();
     this.saver.save(this.state, { submit: true });
     this.redraw();

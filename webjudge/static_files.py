@@ -1,0 +1,102 @@
+"""The files that pages need besides: scripts and styles in one file each, and compressed."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import mimetypes
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flask import Response, abort, request
+from werkzeug.security import safe_join
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FOLDER = Path(__file__).with_name("static")
+# Style sheets that pages of one kind need together.
+_SHEETS = {
+    "judge.css": ("fonts.css", "pages.css", "workspace.css", "code.css"),
+    "solve.css": ("fonts.css", "pages.css", "code.css", "solving.css"),
+    "organize.css": ("fonts.css", "pages.css", "dashboard.css", "code.css"),
+}
+_IMPORT = re.compile(r'^import (\* as \w+|\{[^}]*\}) from "\./([\w-]+\.js)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) ([\w$]+))", re.MULTILINE)
+_COMMENT = re.compile(r"^ *(?://.*|/\*\*[^*]*(?:\*(?!/)[^*]*)*\*/)\n", re.MULTILINE)
+_SECONDS = 60 * 60 * 24
+
+
+def version() -> str:
+    """Say in a few letters what all files hold."""
+    total = hashlib.sha256()
+    for path in sorted(path for path in FOLDER.rglob("*") if path.is_file()):
+        total.update(path.read_bytes())
+    return total.hexdigest()[:12]
+
+
+def send_static(filename: str) -> Response:
+    """Send a file, compressed where that helps and the browser takes it."""
+    try:
+        content, compressed = _contents(filename)
+    except OSError:
+        abort(404)
+    kind = mimetypes.guess_type(filename)[0] or "application/octet-stream"
+    response = Response(content, content_type="text/javascript" if kind[-4:] == "ript" else kind)
+    response.cache_control.public = True
+    response.cache_control.max_age = _SECONDS
+    if compressed:
+        response.vary.add("Accept-Encoding")
+        if request.accept_encodings["gzip"]:
+            response.set_data(compressed)
+            response.content_encoding = "gzip"
+    response.add_etag()
+    return response.make_conditional(request)
+
+
+@cache
+def _contents(name: str) -> tuple[bytes, bytes]:
+    """Give a file, and the same compressed; that is empty where it would gain nothing."""
+    path = safe_join(str(FOLDER), name)
+    if name in _SHEETS:
+        content = b"".join((FOLDER / part).read_bytes() for part in _SHEETS[name])
+    elif path is None:
+        raise FileNotFoundError(name)
+    elif name.endswith(".js") and "/" not in name:
+        content = bundle(name).encode()
+    else:
+        content = Path(path).read_bytes()
+    is_text = name.endswith((".js", ".css", ".svg", ".txt", ".json"))
+    return content, gzip.compress(content, mtime=0) if is_text else b""
+
+
+def bundle(name: str) -> str:
+    """Join a module with all that it imports, each in a scope of its own."""
+    return "".join(_scopes(name, []))
+
+
+def _scopes(name: str, done: list[str]) -> Iterator[str]:
+    """Give each module after those that it imports."""
+    done.append(name)
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    for _, other in _IMPORT.findall(text):
+        if other not in done:
+            yield from _scopes(other, done)
+    text = _IMPORT.sub(lambda found: _import(*found.groups()), text)
+    exports = ", ".join(found[2] for found in _EXPORT.finditer(text))
+    body = _COMMENT.sub("", _EXPORT.sub(r"\1", text))
+    if left := re.search(r"^(?:import|export)\b.*", body, re.MULTILINE):
+        raise ValueError(f"{name}: cannot be bundled: {left[0]}")
+    yield f"const {_scope(name)} = (() => {{\n{body}return {{ {exports} }};\n}})();\n"
+
+
+def _import(names: str, module: str) -> str:
+    if names.startswith("*"):
+        return f"const {names[5:]} = {_scope(module)};\n"
+    return f"const {names.replace(' as ', ': ')} = {_scope(module)};\n"
+
+
+def _scope(name: str) -> str:
+    return "module_" + re.sub(r"\W", "_", name.removesuffix(".js"))

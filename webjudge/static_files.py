@@ -73,7 +73,7 @@ def _contents(name: str) -> tuple[bytes, bytes]:
 
 
 def bundle(name: str) -> str:
-    """Join a module with all that it imports, each in a scope of its own."""
+    """Join a module with all that it imports, each in a separate scope."""
     return "".join(_scopes(name, []))
 
 

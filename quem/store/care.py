@@ -106,7 +106,7 @@ def care_sentence(care: Care) -> str:
         f"{care.fast:.0%} of the places were given after less than {_FAST_SECONDS} seconds in view"
     )
     if care.as_shown is not None:
-        sentence += f", {care.as_shown:.0%} of the pairs stand in the order shown (chance: 50%)"
+        sentence += f", {care.as_shown:.0%} of the pairs are in the order shown (chance: 50%)"
     return f"{sentence}, and {care.tied} of {care.rankings} rankings tie all solutions"
 
 

@@ -207,7 +207,7 @@ def _kept(judges: Sequence[StoredJudge]) -> list[str]:
 
 
 def _years_mistake(name: str, fields: Mapping[str, str]) -> str:
-    """Say what is wrong with the text of a field for years."""
+    """Give the mistake in a field for years, or nothing."""
     part, _, one = name.partition("-")
     is_person = part == "years" and fields[f"kind-{one}"] == "person"
     if not is_person:
@@ -283,7 +283,7 @@ def _contact_changes(entered: Mapping[str, str]) -> list[Change]:
 
 
 def _new_judges(entered: str) -> tuple[dict[str, str], ...]:
-    """Give the entries of judges who are named, and are not judges yet."""
+    """Give the entries of named people who are not judges yet."""
     names = dict.fromkeys(" ".join(line.split()) for line in entered.splitlines() if line.strip())
     if long := [name for name in names if len(name) > _LONGEST_NAME or not name.isprintable()]:
         message = f"“{long[0][:40]}…” is longer than {_LONGEST_NAME} characters. One name a line."

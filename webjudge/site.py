@@ -180,7 +180,7 @@ class Site:
         return self._changes.effects(c, self.id, self.plan, self.contents)
 
     def live_warnings(self) -> tuple[StudyWarning, ...]:
-        """Warn of solutions as they are now; what is not a file of a solution has a separate place."""
+        """Warn of solutions as they are now; texts still to be written have their own place."""
         files = [file for one in self.solutions for file in one.files]
         files += [file for sheet in self.solutions.sheets() for file in sheet.files]
         found = [_signature(file.path) for file in files]

@@ -84,13 +84,13 @@ class Guesses:
 
     @property
     def could_tell(self) -> bool:
-        """Whether judges told persons from systems, also among neighbors in their rankings."""
+        """Whether judges told persons from systems, among neighbors in rankings too."""
         return self.rate.interval[0] > 1 / 2 and self.neighbors.interval[0] > 1 / 2
 
 
 @dataclass(frozen=True)
 class StyleMatch:
-    """How well a program distinguishes makers by their style; NaN where too little is there to say so."""
+    """How well a program distinguishes makers by style; NaN where too little is there."""
 
     texts: int
     problems: int

@@ -245,7 +245,7 @@ def _share(
 def style_match(
     texts: Mapping[str, Mapping[str, str]], systems: set[str], *, seed: int
 ) -> StyleMatch | None:
-    """Measure how well style reveals the makers of texts, by problem and solver; None without texts."""
+    """Measure how well style reveals makers, by problem and solver; None without texts."""
     # Sorted by what is written, so that the names of solvers change nothing.
     rows = [
         (number, solver, text)

@@ -84,13 +84,13 @@ class Guesses:
 
     @property
     def could_tell(self) -> bool:
-        """Whether judges told persons from systems, also among neighbors in their rankings."""
+        """Whether judges told persons from systems, among neighbors in rankings too."""
         return self.rate.interval[0] > 1 / 2 and self.neighbors.interval[0] > 1 / 2
 
 
 @dataclass(frozen=True)
 class StyleMatch:
-    """How well a program distinguishes makers by style; NaN where there is too little to say so."""
+    """How well a program distinguishes makers by style; NaN where too little is there."""
 
     texts: int
     problems: int
@@ -245,7 +245,7 @@ def _share(
 def style_match(
     texts: Mapping[str, Mapping[str, str]], systems: set[str], *, seed: int
 ) -> StyleMatch | None:
-    """Measure how well style reveals the makers of texts by problem and solver."""
+    """Measure how well style reveals makers, by problem and solver; None without texts."""
     # Sorted by what is written, so that the names of solvers change nothing.
     rows = [
         (number, solver, text)

@@ -280,7 +280,10 @@ def test_one_button_opens_and_shows_links(site: Site, client: FlaskClient) -> No
     for text in ("problems/task-1", "problems/task-2", "consent"):
         (site.path.parent / f"{text}.md").write_text("Do.\n")
     assert button in client.get(SETUP).text
-    shown = client.post(SETUP, data={"shown": seen(client), "name": "Lena", "then": "open"}).text
+    sent = {"shown": seen(client), "name": "Lena", "then": "open"}
+    assert "solutions are not reviewed" in client.post(SETUP, data=sent).text
+    assert "Test mode" in client.get("/dashboard").text
+    shown = client.post(SETUP, data=sent | {"sure": "yes"}).text
     assert "The study is open." in shown
     assert "/j/" in shown
     assert read_study(site.path).organizer.name == "Lena"

@@ -10,7 +10,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from quem.errors import StudyWarning
 from quem.store.organizers import issue_organizer_link
 from quem.store.state import State
 from tests.browser.axe import objections
@@ -47,16 +46,18 @@ TOLD = State(
 )
 
 
+NAMED = ("Zorna", "Zornb", "Zornc", "Zornd", "Zorne", "Zornf", "Zorng")
+
+
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     """A study with everything that the overview can show."""
-    site = make_site(tmp_path, problems=4, judges=JUDGES, judging="{repeat: 1, practice: P0}")
-    warnings = tuple(StudyWarning("identity", f"solution {n} says who made it") for n in range(7))
-    object.__setattr__(site, "warnings", warnings)
+    judging = f"{{repeat: 1, practice: P0, identity_words: [{', '.join(NAMED)}]}}"
+    site = make_site(tmp_path, problems=4, judges=JUDGES, judging=judging)
     rank(site, "J1", "P0")
     rank(site, "J1", "P1", TOLD)
     rank(site, "J2", "P2", kind="save")
-    (tmp_path / "solutions" / "P1" / f"{SYSTEM}.md").write_text("Something else.\n")
+    (tmp_path / "solutions" / "P1" / f"{SYSTEM}.md").write_text(f"By {' and '.join(NAMED)}.\n")
     yield site
     site.store.close()
 

@@ -401,8 +401,14 @@ def test_the_clock_of_a_closed_lid(
         is_ready(page)
         expect(page.locator("#clock")).to_contain_text(re.compile(r"Time left3:\d\d"))
         time.passes(1800)
-        page.evaluate(BEAT)
-        until(lambda: spent(site)[0].ended == "timeout", "the end")
+
+        def has_ended() -> bool:
+            # A beat that was on its way when the time passed has the time before.
+            if spent(site)[0].ended != "timeout":
+                page.evaluate(BEAT)
+            return spent(site)[0].ended == "timeout"
+
+        until(has_ended, "the end")
         assert spent(site)[1].work < 300
 
 

@@ -53,7 +53,8 @@ def send_static(filename: str) -> Response:
             response.set_data(compressed)
             response.content_encoding = "gzip"
     response.add_etag()
-    return response.make_conditional(request)
+    response.make_conditional(request)
+    return response
 
 
 @cache

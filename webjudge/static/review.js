@@ -75,7 +75,7 @@ export const isThisIt = (app) => (
 );
 
 /** The order in one line, best first. */
-export function order(app) {
+export function drawOrder(app) {
   const { ranked } = app.state;
   return isGrading(app)
     ? ranked.map((group) => `${gradeText(app, group[0])}: ${group.join(", ")}`).join("; ")

@@ -16,7 +16,7 @@ import * as placing from "./placing.js";
 import { askSure, drawMissing, goToQuestions, unanswered } from "./questions.js";
 import { drawProblem, drawReader, enlarge, fit, goTo, links, statement } from "./reader.js";
 import { changes, readAnew } from "./relaying.js";
-import { drawReview, isThisIt, order, showReceipt } from "./review.js";
+import { drawOrder, drawReview, isThisIt, showReceipt } from "./review.js";
 import { Saver } from "./saving.js";
 import { headings, Solutions } from "./solutions.js";
 import { number, t, time, tn } from "./words.js";
@@ -480,7 +480,7 @@ class Workspace {
     const areTied = group?.length > 2 && !others.length && !isGrading(this);
     const question = areTied
       ? [t("You tied all {n} solutions. Is that right?", { n: number(group.length) }), t("All solutions are tied")]
-      : [order(this), isThisIt(this)];
+      : [drawOrder(this), isThisIt(this)];
     if ((areTied || asks) && await ask("submitting", ...question) !== "yes") return;
     hideToast();
     this.saver.save(this.state, { submit: true });

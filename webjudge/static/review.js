@@ -113,7 +113,7 @@ export function showReceipt(app, { code, at, next }) {
   const rows = [
     [t("Study"), data.study],
     [t("Task"), data.step ? `${data.step}: ${data.title}` : data.title],
-    [grades ? t("Your grades") : t("Your order"), order(app)],
+    [grades ? t("Your grades") : t("Your order"), drawOrder(app)],
     [t("Cannot judge"), Object.keys(state.cannot).join(", ") || t("none")],
     [t("Submitted"), dateTime(new Date(at))],
     code && [t("Receipt"), code],

@@ -210,7 +210,7 @@ _PATTERNS = (
         any_case=True,
     ),
     _of(
-        "words of the author on the author",
+        "words of an author about themselves",
         r"\b(?:my|i['’]ve|i have|i)\b[^\n.]{0,40}?\b\d+\+? (?:years|semesters)"
         r"(?: (?:as|of|in) [\w ]{0,20}\w)?",
         r"\bsince i (?:started|began|joined|became|graduated)\b[^\n.]{0,30}",

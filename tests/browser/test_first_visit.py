@@ -44,4 +44,4 @@ def test_the_first_visit_is_light(visit: Callable[..., Visit]) -> None:
     page.wait_for_load_state("networkidle")
     # Three pages, one style sheet, one script, three fonts, and the icon.
     assert len(urls) <= 10, urls
-    assert sum(sizes) <= 240_000, sizes
+    assert sum(sizes) <= 170_000, sizes

@@ -24,7 +24,7 @@ _SIGNS = str.maketrans(
     }
 )
 _INNER_SPACE = re.compile("(?<=[«‹])[\u00a0\u202f ]|[\u00a0\u202f ](?=[»›])")
-_LONG_DASH = re.compile(r"[ \t]*—[ \t]*|[ \t]+(?:–|--)[ \t]+")
+_LONG_DASH = re.compile(r"[ \t]{0,3}—[ \t]{0,3}|[ \t]{1,3}(?:–|--)[ \t]{1,3}")
 # Those that are shown in color everywhere, with what joins and varies them.
 _EMOJI = re.compile(
     "( ?)(?:(?:[⌚⌛⏩-⏬⏰⏳☔☕♈-♓⚓⚡⚽⚾⛄⛅⛔⛪⛲⛳⛵⛺⛽✊✋✨➰➿⭐"
@@ -36,13 +36,13 @@ _VARIANT = re.compile("[\ufe0e\ufe0f]?\u20e3|[\ufe0e\ufe0f]")
 _FENCED = re.compile(r"(?ms)^([ \t]*(```+|~~~+).*?(?:^[ \t]*\2[`~]*[ \t]*$|\Z))")
 # Code that is indented, prompts, and rows of tables.
 _KEPT = re.compile(r" {4}|\t|>>>|\$ |.*\S(?: {3}|\t)|.*\|.*\|")
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*#*$")
+_HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*#{0,6}$")
 _RULE = re.compile(r"^[ \t]*(?:={3,}|([-*_])(?:[ \t]*\1){2,})[ \t]*$")
 _BULLET = re.compile(r"^([ \t]*)(?:[-*•‣◦▪▫●○■□·∙➢➤–—]|\+(?=[ \t]+\D))[ \t]+(?=\S)")
 _NUMBER = re.compile(r"^([ \t]*\d+)[.)][ \t]+")
 _EMPHASIS = (
-    re.compile(r"(?<![\w*])\*\*(?=\S)(.+?)(?<=\S)\*\*(?![\w*])"),
-    re.compile(r"(?<!\w)__(?=\w)([^_]*[ ][^_]*)(?<=\S)__(?!\w)"),
+    re.compile(r"(?<![\w*])\*\*(?=\S)(.{1,300}?)(?<=\S)\*\*(?![\w*])"),
+    re.compile(r"(?<!\w)__(?=[^_ ]+ )([^_]+)(?<=\S)__(?!\w)"),
     re.compile(r"(?<![\w*])\*(?=\w)([^*]+)(?<=\S)\*(?![\w*])"),
     re.compile(r"(?<!\w)_(?=[^\W_])([^_]+)(?<=\S)_(?!\w)"),
 )
@@ -58,7 +58,7 @@ _HEADING_TAG = re.compile(r"(</?)h[1-6]\b")
 _LOUD_TAG = re.compile(r"</?(?:b|em|i|mark|small|strong|u)\b[^>]*>")
 _RULE_TAG = re.compile(r"<hr\b[^>]*>")
 # Space that nobody sees, where an emoji was.
-_EDGE = re.compile(r"(?<=<p>) +|(?<=<li>) +| +(?=</(?:p|li)>)")
+_EDGE = re.compile(r"(?<=<p>) |(?<=<li>) | (?=</(?:p|li)>)")
 _WORD = re.compile(r"[^\W_]+")
 
 

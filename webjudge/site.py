@@ -23,7 +23,7 @@ from quem.store.judges import sync_judges
 from quem.store.living import Changes, contents_of, new_solvers, note_effects, plan_of
 from quem.store.location import locate_database
 from quem.store.organizers import sync_organizers
-from quem.store.reviewing import answered_changes, note_decisions
+from quem.store.reviewing import answered_changes, frozen_look, note_decisions
 from quem.store.studies import register_study, secret_of, status_of
 from quem.store.subjects import sync_subjects
 from quem.study.reading import draft_study
@@ -305,6 +305,13 @@ def _prepare(site: Site) -> None:
     """Read every file once, and bring the store up to date with the study file."""
     spec = site.spec
     with site.store.write() as c:
+        look = frozen_look(c, spec.id)
+        if look not in (None, spec.judging.same_look):
+            message = (
+                f"is fixed since the first ranking; set it back to {str(look).lower()} "
+                "(test rankings: delete them first)"
+            )
+            raise QuemError(Mistake(str(site.path), key="judging.same_look", message=message))
         sync_organizers(c, spec.id, spec.organizers)
         sync_judges(c, spec.id, spec.judges)
         if spec.solving:

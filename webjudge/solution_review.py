@@ -252,6 +252,8 @@ def freeze(site: Site) -> None:
         if is_frozen(c, site.id):
             return
     facts = Review(site).facts
+    if site.spec.judging.same_look:
+        facts["same_look"] = True
     with site.store.write() as c:
         freeze_review(c, site.id, facts)
 

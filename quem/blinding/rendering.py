@@ -20,6 +20,7 @@ from quem.blinding.notebooks import EMBEDDED, output_html, read_notebook
 from quem.blinding.office import read_office
 from quem.blinding.pages import pages_of
 from quem.blinding.redacting import TAG, VALUE, flat, redact_html, redact_text
+from quem.blinding.same_look import level_html, level_text
 from quem.blinding.workbooks import FORMULA
 from quem.errors import FileError, QuemError
 from quem.io.text import read_text
@@ -231,7 +232,7 @@ def read_as_judge(file: SolutionFile, files: Sequence[SolutionFile]) -> str:
     if file.kind == "workbook":
         return "\n".join(text for _, text in sheet_texts(file))
     if file.kind in ("text", "code"):
-        return redact_text(read_text(file.path, file.name, what="solution"), file.patterns)
+        return redact_text(_content(file), file.patterns)
     html = "".join(piece for piece in _text(file, files).pieces if isinstance(piece, str))
     words = TAG.sub("\n", flat(html))
     return unescape("\n".join([words, *VALUE.findall(html)]))
@@ -271,7 +272,7 @@ def _is_text(file: SolutionFile) -> bool:
 def _text(file: SolutionFile, files: Sequence[SolutionFile], gone: str = "") -> _Text:
     """A text as HTML, rendered again only when its file has changed."""
     try:
-        key = (file.path, signature(file.path), len(files), file.redactions)
+        key = (file.path, signature(file.path), len(files), file.redactions, file.same_look)
         if (known := _texts.get(key)) is not None:
             return known
         text = _rendering(file, files)
@@ -298,9 +299,9 @@ def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
             n_sheets=max(len(tables), 1),
         )
     if file.kind == "notebook":
-        html = redact_html(_notebook_html(file, files), file.patterns)
+        html = _notebook_html(file, files)
     else:
-        content = read_text(file.path, file.name, what="solution")
+        content = _content(file)
         if file.kind == "code":
             html = redact_html(code_html(content, filename=file.path.name), file.patterns)
             lines = content.rstrip("\n").split("\n")
@@ -314,7 +315,7 @@ def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
                 beginning=tuple(unescape(TAG.sub("", html)).split()[:_BEGINNING]),
             )
         html = text_html(content) if file.kind == "text" else _safe(content, file, files)
-        html = redact_html(html, file.patterns)
+    html = redact_html(level_html(html) if file.same_look else html, file.patterns)
     parts = _IMAGE_NUMBER.split(html)
     pieces: list[str | int | Picture] = []
     # Of each three the first is text, the second the kind of a number, and the third it.
@@ -340,6 +341,12 @@ def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
         n_pictures=len(inside),
         beginning=tuple(beginning),
     )
+
+
+def _content(file: SolutionFile) -> str:
+    """What a text holds; plain text has the look that judges receive, since it has no markup."""
+    text = read_text(file.path, file.name, what="solution")
+    return level_text(text) if file.same_look and file.kind == "text" else text
 
 
 def _words(html: str) -> list[str]:

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from quem.blinding.redacting import redact_text
+from quem.blinding.rendering import read_as_judge
 from quem.io.text import read_text
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ def _text(solution: Solution | None) -> str | None:
     if solution is None or len(solution.files) > 1 or solution.files[0].kind not in _TEXTS:
         return None
     file = solution.files[0]
+    if file.same_look:
+        return read_as_judge(file, solution.files)
     return redact_text(read_text(file.path, file.name, what="solution"), file.patterns)
 
 

@@ -17,7 +17,7 @@ from quem.io.text import nearest, shown
 from quem.solutions.decisions import with_redactions
 from quem.solutions.files import inspect, is_ignored, kind_of, natural
 from quem.solutions.identity import is_exact, terms
-from quem.solutions.model import Solution, SolutionFile, Solutions
+from quem.solutions.model import LEVELED, Solution, SolutionFile, Solutions
 from quem.solutions.sheets import find_sheets
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from quem.solutions.model import SolutionFile
     from quem.study.document import Loc
+    from quem.study.models import Judging
     from quem.study.reading import StudyFile
 
 _DEEPEST = 6
@@ -44,7 +45,7 @@ class Folder:
     name: str  # the folder as a user would name it
     root: Path  # the folder of all solutions, resolved, which no link may leave
     mistakes: list[Mistake] = field(default_factory=list)  # to which what is found is added
-    keep_headers: bool = False  # whether judges see headers and footers of documents
+    judging: Judging | None = None  # what the study file says of what judges see
 
     def entries(self) -> list[Path]:
         """List what is in the folder, in natural order, without what editors put there."""
@@ -59,7 +60,7 @@ class Folder:
     def within(self, path: Path) -> Folder:
         """Give a folder inside this one."""
         name = f"{self.name}/{path.name}"
-        return Folder(path, name, self.root, self.mistakes, self.keep_headers)
+        return Folder(path, name, self.root, self.mistakes, self.judging)
 
     def refuse(self, name: str, message: str) -> None:
         """Note a mistake at a file."""
@@ -97,7 +98,11 @@ class Folder:
         for path, name, inner in places:
             try:
                 file = inspect(path, name, inner)
-                files.append(replace(file, keep_headers=self.keep_headers))
+                if self.judging:
+                    same_look = self.judging.same_look and file.kind in LEVELED
+                    headers = self.judging.keep_headers
+                    file = replace(file, keep_headers=headers, same_look=same_look)
+                files.append(file)
             except QuemError as error:
                 self.mistakes += error.mistakes
         return files
@@ -158,7 +163,7 @@ class _Search:
         judging = content.get("judging")
         practice = judging.get("practice") if isinstance(judging, dict) else ""
         self.practice = practice if isinstance(practice, str) else ""
-        self.keep_headers = bool(file.spec and file.spec.judging.keep_headers)
+        self.judging = file.spec.judging if file.spec else None
         self.problems = [name for name in file.declared.problems if name != self.practice]
         self.missing = file.declared.failed | file.declared.absent
 
@@ -199,7 +204,7 @@ class _Search:
         except (OSError, ValueError):
             is_folder = exists = False
         if is_folder:
-            return Folder(path, name, path.resolve(), self.mistakes, self.keep_headers)
+            return Folder(path, name, path.resolve(), self.mistakes, self.judging)
         if exists:
             self._at(
                 ("solutions",), f"{shown(self.root_name)} is a file; name the solutions' folder"

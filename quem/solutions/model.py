@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Literal
 
+from quem.blinding.same_look import level_signs
 from quem.solutions.patterns import normal, plain, word_pattern
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 Kind = Literal["markdown", "text", "code", "html", "image", "pdf", "office", "workbook", "notebook"]
 # Kinds that libraries in C and Rust parse.
 PARSED: tuple[Kind, ...] = ("image", "pdf", "office", "workbook", "notebook")
+# Kinds that can be given the same look.
+LEVELED: tuple[Kind, ...] = ("markdown", "text", "html", "notebook")
 Signature = tuple[int, int, int]
 _MOST_DIGESTS = 20_000
 
@@ -59,24 +62,29 @@ class SolutionFile:
     keep_headers: bool = False  # whether judges see headers and footers of a document
     # What judges do not receive of it; the same for all files of a solution.
     redactions: tuple[Redaction, ...] = ()
+    same_look: bool = False  # whether judges receive its text without accidents of format
 
     @property
     def digest(self) -> str:
         """SHA-256 of its bytes, as they are now; an OSError where it cannot be read.
 
-        With redactions it is another one, as that of a solution is.
+        With redactions or the same look it is another one, as that of a solution is.
         """
-        return _redacted_digest(_digests.of(self.path), self.redactions)
+        return _received_digest(_digests.of(self.path), self.redactions, same_look=self.same_look)
 
     @property
     def patterns(self) -> tuple[re.Pattern[str], ...]:
         """What finds the words that judges do not receive."""
-        return tuple(pattern for one in self.redactions if (pattern := one.pattern))
+        forms = list(self.redactions)
+        if self.same_look:
+            forms += [replace(one, words=level_signs(one.words)) for one in forms]
+        return tuple(dict.fromkeys(pattern for one in forms if (pattern := one.pattern)))
 
 
-def _redacted_digest(digest: str, redactions: tuple[Redaction, ...]) -> str:
-    """Give the digest of contents without some words; without redactions it stays what it is."""
-    lines = sorted({one.line for one in redactions})
+def _received_digest(digest: str, redactions: tuple[Redaction, ...], *, same_look: bool) -> str:
+    """Give the digest of what is received; that of contents as they are stays what it is."""
+    lines = ["same look\n"] if same_look else []
+    lines += sorted({one.line for one in redactions})
     return (
         hashlib.sha256("".join([f"{digest}\n", *lines]).encode()).hexdigest() if lines else digest
     )
@@ -96,14 +104,16 @@ class Solution:
 
         Of a single file it is what ``sha256sum`` prints, and of a folder the SHA-256 of what
         ``sha256sum`` prints for its files, with their paths inside the folder, in the order in
-        which they are shown. With redactions it is the SHA-256 of that digest on a line, and
-        of a line for each of the words, sorted: ``redacted `` and the words in small letters.
+        which they are shown. With redactions or the same look it is the SHA-256 of that digest on
+        a line, of the line ``same look`` if a file has it, and of a line for each of the words,
+        sorted: ``redacted `` and the words in small letters.
         """
         digest = _digests.of(self.files[0].path)
         if len(self.files) > 1:
             listing = "".join(f"{_digests.of(file.path)}  {file.inner}\n" for file in self.files)
             digest = hashlib.sha256(listing.encode()).hexdigest()
-        return _redacted_digest(digest, self.redactions)
+        same_look = any(file.same_look for file in self.files)
+        return _received_digest(digest, self.redactions, same_look=same_look)
 
     @property
     def redactions(self) -> tuple[Redaction, ...]:

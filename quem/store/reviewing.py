@@ -62,6 +62,12 @@ def is_frozen(c: Connection, study_id: str) -> bool:
     return bool(_details(c, study_id, _FROZEN))
 
 
+def frozen_look(c: Connection, study_id: str) -> bool | None:
+    """Say whether texts had the same look at the first ranking; None before it."""
+    frozen = _details(c, study_id, _FROZEN)
+    return bool(frozen[0][1].get("same_look")) if frozen else None
+
+
 def freeze_review(c: Connection, study_id: str, facts: dict[str, int]) -> None:
     """Keep how far the review was when the first ranking was saved, once."""
     if not is_frozen(c, study_id):

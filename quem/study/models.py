@@ -360,6 +360,11 @@ class Judging(StudyPart):
         default=False,
         description="Whether judges see headers and footers of documents, which may name authors.",
     )
+    same_look: bool = Field(
+        default=False,
+        description="Whether judges receive texts without accidents of format; see [One look for "
+        "all texts](../how-to/blinding.md#one-look-for-all-texts). Fixed once judges rank.",
+    )
     questions: Annotated[tuple[Question, ...], Section] = Field(
         (),
         description="What judges are asked besides the order; see [Ask judges more](../how-"

@@ -6,7 +6,17 @@ import datetime as dt
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from flask import Blueprint, abort, current_app, g, redirect, request, url_for
+from flask import (
+    Blueprint,
+    abort,
+    current_app,
+    g,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
 from sqlalchemy.exc import OperationalError
 from werkzeug.http import parse_cookie
 
@@ -33,12 +43,13 @@ if TYPE_CHECKING:
 
 access = Blueprint("access", __name__)
 
-_DASHBOARD, JUDGE, _SUBJECT = "dashboard", "judge", "subject"
+_DASHBOARD, JUDGE, SUBJECT = "dashboard", "judge", "subject"
 _WEEK = 60 * 60 * 24 * 7
 # The link that a cookie stands for may end at any time before that.
-_SECONDS = {_DASHBOARD: 13 * _WEEK, JUDGE: 26 * _WEEK, _SUBJECT: 26 * _WEEK}
+_SECONDS = {_DASHBOARD: 13 * _WEEK, JUDGE: 26 * _WEEK, SUBJECT: 26 * _WEEK}
 _NOTED = dt.timedelta(minutes=10)
 NO_LINK = marked("To open this page, use the private link the organizer sent you.")
+_RETURN = marked("Open your private link again.")
 _NO_DASHBOARD_SESSION = (
     "Open your private dashboard link again. If it is lost or was replaced, create a new one with "
     "quem links organizers --reissue."
@@ -73,7 +84,7 @@ def current_judge(c: Connection) -> StoredJudge:
 def current_subject(c: Connection) -> StoredSubject:
     """Find the subject whose browser this is, once in a request, or answer 401."""
     if "subject" not in g:
-        session = request.cookies.get(_cookie(_SUBJECT), "")
+        session = request.cookies.get(_cookie(SUBJECT), "")
         g.subject = subject_of_session(c, site().id, session) if session else None
         choose_language(site(), g.subject)
     if g.subject is None:
@@ -138,7 +149,7 @@ def subject_link(token: str) -> Response:
         subject = subject_of_session(c, site().id, session)
     if subject is None or site().spec.solving is None:
         abort(404, gettext(_ENDED_JUDGE))
-    return _exchange(_SUBJECT, session, url_for("solve.home"))
+    return _exchange(SUBJECT, session, url_for("solve.home"))
 
 
 @access.get("/d/<token>")
@@ -160,7 +171,7 @@ def front() -> Response:
     with site().store.read() as c:
         if _current_organizer(c):
             return redirect(url_for("dashboard.overview"))
-        if _cookie(_SUBJECT) in request.cookies and _cookie(JUDGE) not in request.cookies:
+        if _cookie(SUBJECT) in request.cookies and _cookie(JUDGE) not in request.cookies:
             current_subject(c)
             return redirect(url_for("solve.home"))
         current_judge(c)
@@ -178,6 +189,15 @@ def log_out(response: Response, who: str = _DASHBOARD) -> None:
         samesite="Lax",
         secure=request.is_secure,
     )
+
+
+def signed_out(who: str) -> Response:
+    """End this browser's session of a judge or a subject, and show how to return."""
+    texts = {"title": gettext("You are signed out"), "text": gettext(_RETURN)}
+    page = render_template("judge/message.html", study={"title": site().spec.title}, **texts)
+    answer = make_response(page)
+    log_out(answer, who)
+    return answer
 
 
 def _current_organizer(c: Connection) -> StoredOrganizer | None:
@@ -215,7 +235,7 @@ def sender(app: Flask, cookies: str) -> str:
     owners = {
         _DASHBOARD: organizer_of_session,
         JUDGE: judge_of_session,
-        _SUBJECT: subject_of_session,
+        SUBJECT: subject_of_session,
     }
     held = parse_cookie(cookies)
     for who, owner_of in owners.items():

@@ -13,7 +13,6 @@ from flask import (
     abort,
     g,
     jsonify,
-    make_response,
     redirect,
     render_template,
     request,
@@ -51,7 +50,7 @@ from quem.store.layouts import MissingSolutionError
 from quem.store.makers import GUESSES, guessed_makers, note_guess, skip_makers
 from quem.store.state import InvalidStateError, State, seconds_of
 from quem.store.studies import pause_notice, status_of
-from webjudge.access import JUDGE, current_judge, find_desk, log_out, site
+from webjudge.access import JUDGE, current_judge, find_desk, signed_out, site
 from webjudge.errors import refusal
 from webjudge.files import send_file
 from webjudge.language_choice import keep_language
@@ -97,7 +96,6 @@ _TIMES = {"seconds", "views"}
 _MOST_TRIES = 3
 _STALE = marked("This ranking was changed in another tab or on another device.")
 _CLOSED = marked("The study is closed. Rankings can no longer be changed.")
-_RETURN = marked("Open your private link again.")
 _PAUSED = marked("The study is paused. Rankings can be changed again when it continues.")
 _GONE = marked("This problem is no longer part of the study.")
 _OTHER = marked("The solutions of this task have changed since you opened this page.")
@@ -124,11 +122,7 @@ def _only_judges() -> None:
 @judge.post("/sign-out")
 def leave() -> Response:
     """End this browser's session."""
-    texts = {"title": gettext("You are signed out"), "text": gettext(_RETURN)}
-    page = render_template("judge/message.html", study={"title": site().spec.title}, **texts)
-    answer = make_response(page)
-    log_out(answer, JUDGE)
-    return answer
+    return signed_out(JUDGE)
 
 
 @judge.get("")

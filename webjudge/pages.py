@@ -152,19 +152,22 @@ def _parts(ballots: Sequence[AssignedBallot]) -> dict[tuple[str, int], tuple[int
 
 def next_url(area: Area, groups: Sequence[dict[str, Any]], after: str | None = None) -> str:
     """Give the next group that waits to be submitted, or the page of thanks."""
-    group = _next_group(groups, after)
+    group = _next_group(groups, after, again=not area.is_preview)
     return str(group["url"]) if group else area.url("done")
 
 
 def _next_group(
-    groups: Sequence[dict[str, Any]], after: str | None = None
+    groups: Sequence[dict[str, Any]], after: str | None = None, *, again: bool = True
 ) -> dict[str, Any] | None:
-    """Find the next group that counts and waits; whoever wants to practices before."""
+    """Find the next group that counts and waits; whoever wants to practices before.
+
+    In a preview nothing is submitted, so it does not begin again behind the last.
+    """
     gids = [group["gid"] for group in groups]
     start = gids.index(after) + 1 if after in gids else 0
     waiting = (
         group
-        for group in (*groups[start:], *groups[:start])
+        for group in (*groups[start:], *(groups[:start] if again else ()))
         if group["state"] != "submitted" and group["url"] and not group["practice"]
     )
     return next((group for group in waiting if group["gid"] != after), None)
@@ -331,6 +334,7 @@ def maker_page(
         "item": _item(site, area, shown, item),
         "group": next(group for group in groups if group["gid"] == gid),
         "grading": bool(site.spec.labels),
+        "guess_url": area.url("guess_maker"),
     }
 
 

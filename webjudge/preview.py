@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from flask import Blueprint, abort, render_template, request
+from flask import Blueprint, abort, redirect, render_template, request, url_for
 
 from quem.store.ballots import AssignedBallot
 from quem.store.layouts import Item, Layout
@@ -13,10 +13,20 @@ from quem.store.state import State, labels
 from quem.study.blocks import PairCounts
 from webjudge.access import admit, site
 from webjudge.files import send_file
-from webjudge.pages import Area, DisplayedBallot, group_page, home_page, listed, solution_alone
+from webjudge.pages import (
+    Area,
+    DisplayedBallot,
+    group_page,
+    home_page,
+    listed,
+    maker_page,
+    solution_alone,
+)
+from webjudge.questions import MOST_MAKERS
 
 if TYPE_CHECKING:
     from flask import Response
+    from werkzeug.wrappers import Response as AnyResponse
 
     from quem.store.ballots import Group
 
@@ -44,10 +54,31 @@ def home() -> str:
     return render_template("judge/welcome.html", **page, consented=False, declined=False)
 
 
+@preview.get("/makers")
+def makers() -> str:
+    """Show the page that asks who made a solution, with the first one."""
+    ballots = [ballot for ballot in _ballots() if not ballot.practice and ballot.occasion == 1]
+    if not ballots:
+        abort(404)
+    shown, groups = _shown(ballots[0]), listed(site(), _AREA, _ballots())
+    page = maker_page(site(), _AREA, shown, shown.layout.items[0].solver, groups)
+    count = sum(len(ballot.solvers or ()) for ballot in ballots)
+    return render_template("judge/maker.html", **page, n=1, n_all=min(count, MOST_MAKERS))
+
+
+@preview.post("/makers")
+def guess_maker() -> AnyResponse:
+    """Go on to the page of thanks."""
+    return redirect(url_for("preview.done", guessed="yes"), code=303)
+
+
 @preview.get("/done")
-def done() -> str:
-    """Show the page of thanks."""
+def done() -> AnyResponse | str:
+    """Show the page of thanks, behind that which asks who made the solutions."""
     ballots = _ballots()
+    is_asked = site().spec.judging.ask_maker and not all(ballot.practice for ballot in ballots)
+    if is_asked and "guessed" not in request.args:
+        return redirect(url_for("preview.makers"), code=303)
     page = home_page(site(), _AREA, listed(site(), _AREA, ballots))
     ranked = sum(len(ballot.solvers or ()) for ballot in ballots if not ballot.practice)
     work = {"ranked": ranked, "seconds": 60 * site().minutes}

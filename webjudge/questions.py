@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from webjudge.site import Site
 
 
-_MOST_MAKERS = 12
+MOST_MAKERS = 12
 
 
 def asked_on_tasks(site: Site) -> list[dict[str, Any]]:
@@ -97,7 +97,7 @@ def drawn_makers(
         if solver in ballot.layout.letters
     }
     drawn = sorted(placed, key=lambda place: keyed(site.secret, "maker", judge.id, *place))
-    return [placed[place] for place in drawn[:_MOST_MAKERS]]
+    return [placed[place] for place in drawn[:MOST_MAKERS]]
 
 
 def read_answers(

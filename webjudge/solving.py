@@ -65,7 +65,7 @@ from quem.store.subjects import (
     withdraw,
 )
 from quem.store.uploads import TooLargeError, TooMuchError, UploadFolder
-from webjudge.access import NO_LINK, current_subject, site
+from webjudge.access import NO_LINK, SUBJECT, current_subject, signed_out, site
 from webjudge.errors import refusal
 from webjudge.files import file_token, send_one
 from webjudge.language_choice import keep_language
@@ -151,6 +151,12 @@ def _refused(error: Exception) -> Response:
 def _not_found(_: Exception) -> Any:  # noqa: ANN401  as Flask answers
     """What is another's is not there."""
     return current_app.handle_http_exception(NotFound())
+
+
+@solve.post("/sign-out")
+def leave() -> Response:
+    """End this browser's session."""
+    return signed_out(SUBJECT)
 
 
 @solve.get("")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quem.store.models import now
+from quem.store.organizers import DEFAULT
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -35,9 +36,9 @@ _EVENTS = {
     "solution-new": "Said to be a new solution: {solver} on {where}",
     "organizer-added": "{whom} added as an organizer",
     "organizer-removed": "{whom} is no longer an organizer: removed from the study file",
-    "organizer-link-made": "Link created for organizer {whom}",
-    "organizer-link-replaced": "Link of organizer {whom} replaced",
-    "organizer-link-revoked": "Link of organizer {whom} revoked",
+    "organizer-link-made": "Link created for {whose}",
+    "organizer-link-replaced": "Link of {whose} replaced",
+    "organizer-link-revoked": "Link of {whose} revoked",
     "backup": "Backup made",
     "backup-failed": "Backup failed",
     "restored": "Study restored from a backup",
@@ -152,6 +153,7 @@ def _named(event: AuditEvent) -> dict[str, Any]:
     """What the text of an event names."""
     names: dict[str, Any] = {"judge": event.judge, "problem": event.problem}
     names |= {**dict.fromkeys(("whom", "role", "subject"), ""), **event.detail}
+    names["whose"] = "the organizer" if names["whom"] == DEFAULT else f"organizer {names['whom']}"
     if event.what == "mail":
         names["kind"] = _LETTERS[event.detail["kind"]]
         names["state"] = _LETTER_STATES[event.detail["state"]]

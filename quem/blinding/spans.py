@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 # What is in the place of redacted words: the same for all words and lengths, for all judges and
 # in all languages, since it is part of what is ranked. Screen readers read it as a word.
-MARK = "[redacted]"
+MARK = "[removed]"
 _UNSEEN = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
 # Vowels and final consonants of Korean syllables that are written as letters.
 _JAMO = range(0x1160, 0x1200)

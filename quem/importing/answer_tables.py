@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from quem.errors import FileError, Mistake, QuemError
-from quem.importing.collected import Answer, Collected, Missing, refuse_large
+from quem.importing.collected import (
+    Answer,
+    Collected,
+    Missing,
+    SourceProblem,
+    refuse_large,
+)
 from quem.io.parquet import is_parquet
 from quem.io.records import is_json, read_records
 
@@ -93,10 +100,13 @@ def read_table(path: Path, columns: Sequence[tuple[str, str]] = ()) -> AnswerTab
 
 
 def _delimited(path: Path, name: str) -> Delimited:
-    from quem.io.delimited import read_delimited
-    from quem.io.parquet import read_parquet
+    if is_parquet(path):
+        from quem.io.parquet import read_parquet
 
-    return (read_parquet if is_parquet(path) else read_delimited)(path, name, what="answers")
+        return read_parquet(path, name, what="answers")
+    from quem.io.delimited import read_delimited
+
+    return read_delimited(path, name, what="answers")
 
 
 def _roles(
@@ -225,13 +235,16 @@ def _years(text: str) -> float | None:
 
 
 def _wide(collected: Collected, table: AnswerTable) -> None:
-    solvers = table.others()
-    places = {name: table.header.index(name) for name in solvers}
+    solvers = dict.fromkeys(table.others())
+    collected.solvers |= solvers | collected.solvers
+    # Of two columns of one name the first counts.
+    places = {name: at for at, name in reversed([*enumerate(table.header)]) if name in solvers}
     for row, problem, statement, place in _rows(collected, table):
+        collected.problems.setdefault(problem, SourceProblem(statement))
         for solver in solvers:
             # An empty cell of a spreadsheet says that there is nothing.
-            cell = row[places[solver]] or None
-            _add(collected, (problem, solver), statement, cell, place)
+            if cell := row[places[solver]]:
+                _add(collected, (problem, solver), statement, cell, place)
     for name in sorted(table.ignored):
         collected.left_out[f"values of the column {name!r}"] += len(table.rows)
 
@@ -271,7 +284,8 @@ def _add(
         return
     path, line = place
     missing: Missing = "" if text else "absent" if cell is None else "failed"
-    answer = Answer(f"{path}:{line}", text, missing=missing)
+    # One text for all cells of a row.
+    answer = Answer(sys.intern(f"{path}:{line}"), text, missing=missing)
     collected.add(*who, answer, statement)
 
 

@@ -25,7 +25,7 @@ class Origin:
     epoch: int = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What one solver made of one problem."""
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from quem.errors import FileError, QuemError
 from quem.importing.collected import MOST_BYTES, Answer, Collected, Origin, refuse_large
 from quem.io.packages import Package
+from quem.io.records import PiecesOfJson
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _THOUGHT = re.compile(r"<think>.*?</think>\s*", re.DOTALL)
 _ATTACHMENT = "attachment://"
 SAMPLE = re.compile(r"(?:_journal/)?samples/.+\.json")
+_SAMPLE = "sample of samples"
 _ROLES = ("system", "user")
 
 
@@ -34,18 +36,18 @@ def _is_log(path: Path) -> bool:
         return False
     try:
         with path.open("rb") as file:
-            start = file.read(2000)
+            head = file.read(2000)
     except OSError:
         return False
     # Only what begins like one is parsed.
-    if b'"eval"' not in start:
+    if b'"eval"' not in head:
         return False
     refuse_large(path)
     try:
-        content = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
+        start = _start(path)
+    except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(content, dict) and "samples" in content and "model" in _part(content, "eval")
+    return "samples" in start and "model" in _part(start, "eval")
 
 
 def read_logs(logs: list[Path], *, epoch: int = 1) -> Collected:
@@ -66,8 +68,7 @@ def read_logs(logs: list[Path], *, epoch: int = 1) -> Collected:
 def _header(log: Path) -> dict[str, Any]:
     with _explained(log):
         if log.suffix == ".json":
-            header = _whole(log)
-            header.pop("samples")
+            header = _start(log)
         else:
             with _opened(log) as package:
                 names = package.names
@@ -79,10 +80,11 @@ def _header(log: Path) -> dict[str, Any]:
 
 
 def _samples(log: Path) -> Iterator[dict[str, Any]]:
-    """Read the samples of a log, one at a time where it is packed."""
+    """Read the samples of a log, one at a time."""
     with _explained(log):
         if log.suffix == ".json":
-            yield from (one for one in _whole(log)["samples"] or [] if isinstance(one, dict))
+            parts = _parts_of(log)
+            yield from (one for name, one in parts if name == _SAMPLE and isinstance(one, dict))
             return
         with _opened(log) as package:
             for name in package.names:
@@ -92,10 +94,32 @@ def _samples(log: Path) -> Iterator[dict[str, Any]]:
                         yield sample
 
 
-def _whole(log: Path) -> dict[str, Any]:
+def _start(log: Path) -> dict[str, Any]:
+    """Read what a log in JSON has before its samples."""
+    start: dict[str, Any] = {}
+    for name, part in _parts_of(log):
+        if name != _SAMPLE:
+            start[name] = part
+        if start.keys() >= {"eval", "samples"}:
+            break
+    return start
+
+
+def _parts_of(log: Path) -> Iterator[tuple[str, Any]]:
+    """Read a log in JSON part by part; of its samples each one, behind an empty part."""
     refuse_large(log)
-    content: dict[str, Any] = json.loads(log.read_bytes())
-    return content
+    with log.open(encoding="utf-8-sig") as file:
+        text = PiecesOfJson(file)
+        text.skip("{")
+        for _ in text.members("}"):
+            name = text.value()
+            text.skip(":")
+            if name == "samples" and text.ahead() == "[":
+                yield name, None
+                text.skip("[")
+                yield from ((_SAMPLE, text.value()) for _ in text.members("]"))
+            else:
+                yield name, text.value()
 
 
 def _opened(log: Path) -> Package:

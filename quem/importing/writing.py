@@ -25,6 +25,7 @@ _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
 # What YAML takes for something else than a text.
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 _MOST_TEXT = 1_000_000
+_MOST_PAIRS = 200_000
 _MOST_ROWS = 12
 _MOST_COLUMNS = 8
 _MOST_SOURCES = 50
@@ -55,6 +56,13 @@ class Draft:
 
 def draft_of(source: Path, collected: Collected) -> Draft:
     """Give ids to problems and solvers."""
+    n_problems, n_solvers = len(collected.problems), len(collected.solvers)
+    if n_problems * n_solvers > _MOST_PAIRS:
+        message = (
+            f"has {n_problems:,} problems and {n_solvers:,} solvers, more than {_MOST_PAIRS:,} "
+            "solutions; leave some out, or draw problems with --sample"
+        )
+        raise FileError(source, message)
     mistakes = []
     for answer in collected.answers.values():
         if len(answer.text.encode()) > _MOST_TEXT:

@@ -12,7 +12,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from quem.errors import Mistake, QuemError
 from quem.io.columns import CodedColumn, column_of
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    import pandas as pd
+
 # The csv module refuses cells of more than 131,072 characters, which texts may have.
 csv.field_size_limit(1_000_000_000)
 _DELIMITERS = "\t;,|"
@@ -29,6 +30,8 @@ _UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")
 _HEAD = 4096
 # Fewer are read row by row.
 _FEW_ROWS = 5000
+# Cells that are longer on average are texts.
+_LONG_CELL = 100
 # A first row of these keeps pandas from taking the texts of a column for numbers, and 007 for 7.
 # It is no character, and stands after all others.
 _MARK = "\U0010ffff"
@@ -166,10 +169,14 @@ def parse_columns(
     """Parse the rows below the header."""
     if not body.strip():
         return [CodedColumn(np.empty(0, dtype=np.int64), []) for _ in range(width)]
-    if body.count("\n") < _FEW_ROWS:
-        # What pandas does for each column takes longer than the rows of a wide table.
+    n_rows = body.count("\n")
+    if n_rows < _FEW_ROWS or len(body) > _LONG_CELL * width * n_rows:
+        # What pandas does for each column takes longer than the rows of a wide table, and for
+        # texts, which all differ, more memory.
         with suppress(csv.Error):
             return _columns_of_rows(body, delimiter, name, width, first_line, strict=True)
+    import pandas as pd
+
     mark = delimiter.join([_MARK] * width) + "\n"
     try:
         with warnings.catch_warnings():

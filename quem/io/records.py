@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO
 
 from quem.errors import Mistake, QuemError
 from quem.io.columns import column_of
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
     from quem.io.columns import CodedColumn
 
 Record = dict[str, object]
+_PIECE = 1 << 20
+_BLANK = re.compile(r"[ \t\n\r]*")
+_DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,56 @@ def text_of(value: object) -> str | None:
     if isinstance(value, str):
         return value.strip() or None
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+class PiecesOfJson:
+    """A JSON text that is read piece by piece, so that its parts need not be in memory together."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file, self._text, self._at = file, "", 0
+
+    def ahead(self) -> str:
+        """Give the next sign, which stays ahead; a ValueError where there is none."""
+        while True:
+            if blank := _BLANK.match(self._text, self._at):
+                self._at = blank.end()
+            if self._at < len(self._text):
+                return self._text[self._at]
+            self._read()
+
+    def skip(self, sign: str) -> None:
+        """Go behind the next sign, which has to be this one."""
+        if self.ahead() != sign:
+            raise ValueError(f"{sign} is expected, not {self.ahead()}")
+        self._at += 1
+
+    def members(self, end: str) -> Iterator[None]:
+        """Go from member to member of an object or a list, and behind its end."""
+        while self.ahead() != end:
+            yield
+            if self.ahead() != end:
+                self.skip(",")
+        self.skip(end)
+
+    def value(self) -> Any:  # noqa: ANN401  any value of JSON
+        """Read the next value, and go behind it."""
+        self.ahead()
+        while True:
+            with suppress(json.JSONDecodeError):
+                value, end = _DECODER.raw_decode(self._text, self._at)
+                # A number may go on in the next piece.
+                if end < len(self._text):
+                    self._at = end
+                    return value
+            self._read()
+
+    def _read(self) -> None:
+        """Read another piece, as long as what is ahead, or longer."""
+        ahead = self._text[self._at :]
+        piece = self._file.read(max(_PIECE, len(ahead)))
+        if not piece:
+            raise ValueError("it ends too early, or is damaged")
+        self._text, self._at = ahead + piece, 0
 
 
 def _parsed(text: str, name: str, line: int) -> object:

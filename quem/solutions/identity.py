@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from quem.blinding.cache import SizedCache
@@ -19,6 +21,7 @@ from quem.solutions.names import (
     WORDS,
     fold,
     folded,
+    git_authors,
     is_generic,
     is_particle,
     key_of_name,
@@ -396,13 +399,20 @@ class NameSearch:
 
 
 def metadata_on_people(solutions: Solutions) -> Iterator[tuple[str, str, str]]:
-    """What files say of who made them: the solver, the field, and its text."""
+    """What files, and git, say of who made them: the solver, the field, and its text."""
+    # Of all that judges read, so that whoever committed most of it is the organizer.
+    folders = {file.path.parent for _, _, part in solutions.places() for file in part.files}
+    root = Path(os.path.commonpath(folders)) if folders else Path()
+    authors = git_authors(root) if folders else {}
     for solution in solutions:
         for file in solution.files:
             if file.kind in ("image", "pdf", "office", "workbook", "notebook"):
                 for field, text in metadata_of(file).items():
                     if _OF_PEOPLE.search(field) and not _PROGRAMS.search(text):
                         yield solution.solver, field, text
+            for author in sorted(authors.get(os.path.relpath(file.path, root), ())):
+                if not _PROGRAMS.search(author):
+                    yield solution.solver, "git author", author
 
 
 class Word(NamedTuple):

@@ -224,12 +224,12 @@ def erase_subject(c: Connection, subject: StoredSubject, actor: str) -> list[tup
     id_hash = _hash(subject.study_id, subject.id)
     c.execute(insert_new(c, ErasedJudgeRow).values(study_id=subject.study_id, id_hash=id_hash))
     _set(c, subject, id=f"erased-{count + 1}", name="", forgotten_at=now(), **ended_link())
-    forget_letters(c, subject.study_id, "subject", subject.key)
     record(c, subject.study_id, actor, "subject-erased", subject=subject.key)
     return _delete_work(c, subject)
 
 
 def _delete_work(c: Connection, subject: StoredSubject) -> list[tuple[str, str]]:
+    forget_letters(c, subject.study_id, "subject", subject.key)
     tasks = select(TaskRow.key).where(TaskRow.subject_key == subject.key)
     c.execute(delete(ReplyRow).where(ReplyRow.subject_key == subject.key))
     mine = update(DraftRow).where(DraftRow.task_key.in_(tasks))

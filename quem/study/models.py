@@ -67,18 +67,17 @@ Date = Annotated[
 Minutes = Annotated[int, Field(ge=1, le=100_000), Numeral]
 
 
-def _mail_address(value: str) -> str:
+def _plain_address(value: str) -> str:
+    if not value.isascii():
+        raise ValueError(
+            f"{value[:60]!r} is not plain ASCII, which letters need; write its domain in the form "
+            "xn--..., or use another address"
+        )
     if value and not re.fullmatch(r"[^\s@<>]+@[^\s@<>]+", value):
         raise ValueError(
             f"{value[:60]!r} is not an email address; use a value such as amy@example.org"
         )
     return value
-
-
-def _plain_address(value: str) -> str:
-    if not value.isascii():
-        raise ValueError(f"{value[:60]!r} is not plain ASCII; write its domain in the form xn--...")
-    return _mail_address(value)
 
 
 def _sha256(value: object) -> object:
@@ -135,9 +134,7 @@ class Contact(StudyPart):
 
     name: Line = Field("", description="Who asks.")
     institution: Line = Field("", description="Where they work.")
-    email: Annotated[
-        Line, AfterValidator(_mail_address), allowed("email address, such as amy@example.org")
-    ] = Field("", description="Where judges can write to.")
+    email: PlainAddress = Field("", description="Where judges can write to.")
     phone: Line = Field("", description="Where judges can call.")
 
 

@@ -165,7 +165,7 @@ def test_words_of_drawings_are_redacted(tmp_path: Path) -> None:
     pattern = word_pattern("Deep Blunder")
     assert pattern
     assert drawing_text(path) == "plan\nby Deep Blunder"
-    assert drawing_text(path, [pattern]) == "plan\nby [redacted]"
+    assert drawing_text(path, [pattern]) == "plan\nby [removed]"
     whole, without = clean_file(path)[0], clean_file(path, (pattern,))[0]
     with Image.open(io.BytesIO(whole)) as one, Image.open(io.BytesIO(without)) as other:
         below = (0, 44, 160, 80)

@@ -42,17 +42,17 @@ def redacted(html: str, *words: str) -> str:
 @pytest.mark.parametrize(
     ("html", "left"),
     [
-        ("<p>By Claude, of course.</p>", "By [redacted], of course."),
-        ("<p>By <b>Cl</b>au<i>de</i>!</p>", "By [redacted]!"),
-        ("<p>By CLAUDE and claude's friend</p>", "By [redacted] and [redacted]'s friend"),
-        ("<p>Cl\u00adau\u200bde</p>", "[redacted]"),
-        ("<p>GPT&nbsp;4, gpt-4 &amp; gpt4</p>", "[redacted], [redacted] & [redacted]"),
-        ("<p>GPT</p><p>4</p>", "[redacted]"),
-        ("<p>Zoe\u0308, Zo\u00eb</p>", "[redacted], [redacted]"),
-        ("<p>AT&amp;T</p>", "[redacted]"),
+        ("<p>By Claude, of course.</p>", "By [removed], of course."),
+        ("<p>By <b>Cl</b>au<i>de</i>!</p>", "By [removed]!"),
+        ("<p>By CLAUDE and claude's friend</p>", "By [removed] and [removed]'s friend"),
+        ("<p>Cl\u00adau\u200bde</p>", "[removed]"),
+        ("<p>GPT&nbsp;4, gpt-4 &amp; gpt4</p>", "[removed], [removed] & [removed]"),
+        ("<p>GPT</p><p>4</p>", "[removed]"),
+        ("<p>Zoe\u0308, Zo\u00eb</p>", "[removed], [removed]"),
+        ("<p>AT&amp;T</p>", "[removed]"),
         ("<p>Claudette, Cla ude</p>", "Claudette, Cla ude"),
-        ("<p>克劳德写的</p>", "[redacted]写的"),
-        ("<p>Claude<br>GPT-4</p>", "[redacted] [redacted]"),
+        ("<p>克劳德写的</p>", "[removed]写的"),
+        ("<p>Claude<br>GPT-4</p>", "[removed] [removed]"),
     ],
 )  # fmt: skip
 def test_words_are_found_across_tags_and_entities(html: str, left: str) -> None:
@@ -97,7 +97,7 @@ def test_nothing_is_found_after_redacting(pieces: list[str]) -> None:
     assert not any(found), left
     tags = re.compile(r"</?\w+")
     assert tags.findall(
-        left.replace('<span class="redacted">[redacted]</span>', "")
+        left.replace('<span class="redacted">[removed]</span>', "")
     ) == tags.findall(whole)
     plain = redact_text("".join(pieces), known)
     assert plain.count("\n") == "".join(pieces).count("\n")

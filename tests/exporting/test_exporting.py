@@ -127,7 +127,7 @@ def test_redacted_words_are_in_no_pair(study: Path, tmp_path: Path) -> None:
     finally:
         study.write_text(text)
     texts = {p["chosen"] for p in lines_of(tmp_path) if p["chosen_by"] == "org-m3"}
-    assert texts == {"[redacted] to 1.\n", "Answer 3 to 2.\n", "Answer 3 to 3.\n"}
+    assert texts == {"[removed] to 1.\n", "Answer 3 to 2.\n", "Answer 3 to 3.\n"}
 
 
 GROUPS = st.lists(st.integers(1, 3), max_size=5)

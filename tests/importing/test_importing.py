@@ -345,7 +345,10 @@ def _measured(folder: Path, source: Path, memory: int = 0) -> tuple[int, str, in
     return ran.returncode, ran.stderr, int(ran.stdout.splitlines()[-1])
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory as Linux counts it")
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory as Linux counts it")
+
+
+@linux
 def test_a_log_takes_little_memory(tmp_path: Path) -> None:
     """A small log of many samples with many messages is read sample by sample."""
     many = [{"role": "assistant", "content": "x"} for _ in range(20_000)]
@@ -359,6 +362,56 @@ def test_a_log_takes_little_memory(tmp_path: Path) -> None:
     code, errors, megabytes = _measured(tmp_path / "study", source)
     assert (code, unpacked > 40) == (0, True), errors
     assert megabytes < 150 + 4 * unpacked
+
+
+def write_json_log(path: Path, samples: list[dict[str, Any]]) -> Path:
+    """Write a log as one JSON text, after its packed form."""
+    packed = write_eval(path.with_suffix(".eval"), "m", samples, packed=False)
+    with zipfile.ZipFile(packed) as archive:
+        header = json.loads(archive.read("header.json"))
+    packed.unlink()
+    path.write_text(json.dumps({**header, "samples": samples}))
+    return path
+
+
+@linux
+@pytest.mark.parametrize("form", ["log.json", "wide.csv", "sparse.csv", "long.csv"])
+def test_a_file_takes_little_memory(tmp_path: Path, form: str) -> None:
+    """Neither many messages of a log nor many columns or rows of a table take much."""
+    source = tmp_path / form
+    if form == "log.json":
+        many = [{"role": "assistant", "content": "x"} for _ in range(20_000)]
+        write_json_log(source, [{**sample(n, 1, f"A {n}."), "messages": many} for n in range(60)])
+    elif form == "long.csv":
+        rows = [f"p{n // 6},s{n % 6},{'word ' * 250}{n}" for n in range(12_000)]
+        source.write_text("\n".join(["problem,solver,answer", *rows]))
+    else:
+        columns, every = (3_000, 1) if form == "wide.csv" else (30_000, 1_000)
+        rows = [
+            ",".join([f"p{n}", *("an answer" if i % every == 0 else "" for i in range(columns))])
+            for n in range(6)
+        ]
+        source.write_text("\n".join([",".join(["problem", *map(str, range(columns))]), *rows]))
+    code, errors, megabytes = _measured(tmp_path / "study", source)
+    assert code == 0, errors
+    assert megabytes < 150 + 4 * source.stat().st_size / 1_000_000
+
+
+def test_a_table_of_too_many_solutions(tmp_path: Path) -> None:
+    """A study has at most 200,000; more are refused in one sentence, before anything is written."""
+    source = tmp_path / "answers.csv"
+    source.write_text(
+        "problem,solver,answer\n" + "".join(f"p{n // 2},s{n},a\n" for n in range(900))
+    )
+    assert "answers.csv: has 450 problems and 900 solvers" in refusal(tmp_path / "study", source)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"eval": {"model": 1}, "samples": [', '{"eval" 1'])
+def test_damaged_logs_in_json(tmp_path: Path, text: str) -> None:
+    """A log that ends too early is refused; what does not begin like one is no log."""
+    source = tmp_path / "log.json"
+    source.write_text(text)
+    assert "log.json" in refusal(tmp_path / "study", source)
 
 
 def test_a_log_that_unpacks_to_too_much(tmp_path: Path) -> None:

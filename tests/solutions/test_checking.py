@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -369,3 +371,34 @@ def test_no_library_is_loaded_for_text(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     loaded = {name.partition(".")[0] for name in done.stdout.split()}
     assert loaded & {"PIL", "pikepdf", "pypdfium2", "nh3", "markdown_it", "pygments"} == set()
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+def test_authors_in_git_are_names_of_solvers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who committed a solution is searched, the organizer is not, and git runs no program."""
+    study = write_judged(tmp_path, {"P2/S1.md": "As Jane Roe and Olga Petrova say."})
+    marker, hook = tmp_path / "ran", tmp_path / "hook"
+    hook.write_text(f"#!/bin/sh\necho > {marker}\n", encoding="utf-8")
+    hook.chmod(0o755)
+    monkeypatch.setenv("GIT_DIR", "/nonexistent")
+
+    def git(*words: str) -> None:
+        own = {name: text for name, text in os.environ.items() if not name.startswith("GIT_")}
+        subprocess.run(["git", "-C", tmp_path, *words], check=True, env=own, capture_output=True)
+
+    def commit(name: str, file: str) -> None:
+        git("add", file)
+        user = ("-c", f"user.name={name}", "-c", "user.email=x@example.org")
+        git(*user, "commit", "--no-gpg-sign", "-m", "x", file)
+
+    git("init", "-q")
+    commit("Jane Roe", "solutions/P1/S1.md")
+    commit("Olga Petrova", ".")
+    for key in ("core.fsmonitor", "core.pager", "gpg.program", "diff.external"):
+        git("config", key, str(hook))
+    git("config", "log.showSignature", "true")
+    (found,) = warnings_of(study)
+    assert found[1].startswith('solutions/P2/S1.md:1: "Jane Roe"')
+    assert not marker.exists()

@@ -49,6 +49,13 @@ def mistakes_of(path: Path) -> list[str]:
         ("id: S2, exp", "id: S1, exp", "10:10: subjects[2].id", "already used by", "give each its"),
         ("title: Ex", "id: x\ntitle: Ex", "3:1: id", "duplicate, first on line 2", "keep one"),
         ("title: Ex", "titel: Ex", "3:1: titel", "unknown key", "did you mean title?"),
+        (
+            "title: Ex",
+            "organizer: {email: zoë@example.org}\ntitle: Ex",
+            "3:20: organizer.email",
+            "'zoë@example.org' is not",
+            "another address",
+        ),
         ("title: Ex", "xyzzy: Ex", "3:1: xyzzy", "unknown key", "known here: kind, id, title"),
         ("{id: S2, exp", "{id: S2, xp", "10:14: subjects[2].xperience", "unknown", "experience?"),
         (

@@ -187,6 +187,14 @@ def test_the_log_names_who_did_what(app: Flask, site: Site) -> None:
     assert any(row.endswith("Link created for organizer amy command line") for row in rows)
 
 
+def test_the_log_names_an_organizer_once(tmp_path: Path) -> None:
+    """The organizer of a study that names none is "the organizer"."""
+    site = make_site(tmp_path)
+    page = enter_dashboard(create_app(site), site).get("/dashboard/events").text
+    assert "Link created for the organizer" in page
+    site.store.close()
+
+
 @pytest.mark.parametrize(
     ("path", "state", "word"),
     [

@@ -21,7 +21,7 @@ from quem.store.subjects import refuse, subject_named
 from tests.mail.smtp import MailHost
 from tests.patience import until
 from tests.webjudge.sites import enter_dashboard, make_site, rank, rank_all, set_life
-from tests.webjudge.solving_sites import write_solving_study
+from tests.webjudge.solving_sites import Solver, write_solving_study
 from webjudge import create_app, open_site
 from webjudge.mailing import POST, Post
 
@@ -299,8 +299,9 @@ def test_people_whose_invitation_is_queued_get_no_other_link(
     site.store.close()
 
 
-def test_erasing_deletes_what_a_mail_server_answered(tmp_path: Path, host: MailHost) -> None:
-    """Of people who solve as of judges; that a letter failed stays."""
+@pytest.mark.parametrize("way", ["erased", "withdrawn"])
+def test_what_a_mail_server_answered_is_deleted(tmp_path: Path, host: MailHost, way: str) -> None:
+    """Of people who solve as of judges, whether they leave or are erased; that it failed stays."""
     study = write_solving_study(tmp_path, people=("S1",))
     (tmp_path / "people.csv").write_text("id,email,role\nS1,s1@example.org,subject\n")
     host.answer = lambda _: "550 Zelda has moved"
@@ -312,7 +313,10 @@ def test_erasing_deletes_what_a_mail_server_answered(tmp_path: Path, host: MailH
     assert "Zelda has moved" in words(client, "/dashboard/solving")
     with site.store.read() as c:
         key = subject_named(c, site.id, "S1").key
-    client.post(f"/dashboard/solving/{key}/erase", data={"word": "S1"})
+    if way == "erased":
+        client.post(f"/dashboard/solving/{key}/erase", data={"word": "S1"})
+    else:
+        Solver(app, site, "S1").client.post("/solve/withdraw", data={"sure": "yes"})
     with site.store.read() as c:
         assert [(one.state, one.error) for one in letters_of(c, site.id, "subject")] == [
             ("failed", "")

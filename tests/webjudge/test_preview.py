@@ -52,3 +52,24 @@ def test_every_page_can_be_previewed_and_nothing_is_stored(tmp_path: Path) -> No
         for table in (BallotRow, Layout, RevisionRow):
             assert c.execute(select(func.count()).select_from(table)).scalar() == 0
     site.store.close()
+
+
+def test_the_last_task_of_a_preview_leads_to_the_guesses(tmp_path: Path) -> None:
+    """They are asked for as after a judge's last ranking, and lead to the page of thanks."""
+    site = open_site(write_judging_study(tmp_path, judging="{ask_maker: true}"))
+    client = create_app(site).test_client()
+    with site.store.write() as c:
+        token = issue_organizer_link(c, site.id)
+    client.get(f"/d/{token}")
+    page = client.get("/dashboard/preview/g/1?language=de").text
+    match = re.search(r'id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
+    assert match
+    after = json.loads(match[1])["urls"]["next"]
+    asked = client.get(after, follow_redirects=True)
+    assert asked.request.path == "/dashboard/preview/makers"
+    action = re.search(r'<form method="post" action="([^"]+)" class="makers"', asked.text)
+    assert action
+    thanks = client.post(action[1], data={"guess": "person"}, follow_redirects=True)
+    assert (thanks.request.path, thanks.status_code) == ("/dashboard/preview/done", 200)
+    assert 'lang="de"' in thanks.text
+    site.store.close()

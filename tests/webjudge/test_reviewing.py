@@ -139,7 +139,7 @@ def test_a_word_is_asked_about_once(app: Flask, client: FlaskClient) -> None:
     assert 'By <mark class="hit">Claude</mark> &' in page
     assert "Replace in all 2" in page
     page = decide(client, "redact", solver="", **{"from": "word"})
-    assert "Replaced “Claude” in 2 solutions. Judges see [redacted]." in page
+    assert "Replaced “Claude” in 2 solutions. Judges see [removed]." in page
     assert "“Deep Blunder” is in 1 solution." in page
     assert sorted(decisions(app)) == sorted(
         [("P1", FIRST, "Claude", "redact"), ("P1", SECOND, "Claude", "redact")]
@@ -193,18 +193,18 @@ def test_words_are_replaced_and_taken_back(app: Flask, client: FlaskClient) -> N
         gids = re.findall(r"/judge/g/([\w-]+)", judge.get("/judge").text)
         return "".join(judge.get(f"/judge/g/{gid}").text for gid in dict.fromkeys(gids))
 
-    assert "[redacted]" not in shown()
+    assert "[removed]" not in shown()
     page = decide(client, "redact")
     assert "Replaced “Claude” in this solution." in page
     assert "Replaced: Claude" in page
     assert decisions(app) == [("P1", FIRST, "Claude", "redact")]
-    assert shown().count("[redacted]") == 2
+    assert shown().count("[removed]") == 2
     assert decide(client, "accept", "Deep Blunder").count("Kept: Deep Blunder") == 1
     assert len(codes(app)) == 1
     page = decide(client, "undo")
     assert "Taken back: nothing is decided about “Claude”." in page
     assert decisions(app) == [("P1", FIRST, "Deep Blunder", "accept")]
-    assert "[redacted]" not in shown()
+    assert "[removed]" not in shown()
     with site_of(app).store.read() as c:
         events = [happened(event) for event in audit_events(c, site_of(app).id, 9)]
         assert audit_events(c, site_of(app).id, 1)[0].by == "organizer"
@@ -322,7 +322,7 @@ def test_own_words(app: Flask, client: FlaskClient) -> None:
     """Any that the search does not know; the file keeps its comments."""
     page = decide(client, "redact", "plan")
     assert "Replaced: plan" in page
-    assert '<span class="redacted">[redacted]</span></h3>' in page
+    assert '<span class="redacted">[removed]</span></h3>' in page
     for words in ("", "!?", "a\nb", "x" * 201):
         assert "Type the words" in decide(client, "redact", words)
     assert len(decisions(app)) == 1

@@ -12,7 +12,8 @@ from urllib.error import HTTPError
 import pytest
 
 from quem.store.location import locate_database
-from tests.served import Browserless, Served, write_judging_study
+from tests.served import Browserless, Served
+from tests.webjudge.solving_sites import write_solving_study
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
     """A study that is served."""
-    with Served(write_judging_study(tmp_path)) as served:
+    with Served(write_solving_study(tmp_path)) as served:
         yield served
 
 
@@ -46,17 +47,23 @@ def status(served: Served, browser: Browserless, path: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("page", "leave"), [("/judge", "/judge/sign-out"), ("/dashboard", "/dashboard/leave")]
+    ("page", "leave"),
+    [
+        ("/judge", "/judge/sign-out"),
+        ("/dashboard", "/dashboard/leave"),
+        ("/solve", "/solve/sign-out"),
+    ],
 )
 def test_a_copied_cookie_ends_with_its_session(served: Served, page: str, leave: str) -> None:
     """Signing out ends one session for all who have its cookie; another sign-in lasts."""
-    link = served.links["J0"] if page == "/judge" else served.dashboard
+    who = {"/judge": "J1", "/solve": "S1"}.get(page)
+    link = served.links[who] if who else served.dashboard
     one, other, copied = (entered(served, link) for _ in range(3))
     copied.cookies.clear()
     for cookie in one.cookies:
         copied.cookies.set_cookie(cookie)
     assert {cookie.value for cookie in one.cookies} != {cookie.value for cookie in other.cookies}
-    if page == "/judge":
+    if who:
         assert f'action="{leave}"' in one.get(page)
     assert "out" in one.submit(leave)
     assert status(served, copied, page) == 401
@@ -67,7 +74,7 @@ def test_a_copied_cookie_ends_with_its_session(served: Served, page: str, leave:
 def test_an_organizer_who_is_idle_signs_in_again(served: Served) -> None:
     """After 12 hours without a request; a judge's session lasts."""
     organizer = entered(served, served.dashboard)
-    judge = entered(served, served.links["J0"])
+    judge = entered(served, served.links["J1"])
     file = locate_database(served.study, None).file
     assert file is not None
     for hours, expected in ((11, 200), (13, 401)):

@@ -133,7 +133,9 @@ def export(
     if logs is not None:
         source = {"database": database, "reveal": reveal}
         contents |= _scored_logs(study, draft.spec, rankings, source, logs, epoch)
-    write_files(folder, contents, keep=_inputs(draft, place.file))
+    # An archive holds what the database does, which only its owner reads.
+    mode = 0o600 if archive is not None and not pseudonyms else 0o666
+    write_files(folder, contents, keep=_inputs(draft, place.file), mode=mode)
     for name in contents:
         click.echo(f"wrote {folder / name}", err=True)
 

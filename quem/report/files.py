@@ -180,7 +180,9 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  JSON holds anything
     return value
 
 
-def write_files(folder: Path, files: Mapping[str, Content], keep: Iterable[Path] = ()) -> None:
+def write_files(
+    folder: Path, files: Mapping[str, Content], keep: Iterable[Path] = (), mode: int = 0o666
+) -> None:
     """Write files so that each is there whole or not at all, in the order given."""
     _refuse_file(folder)
     _refuse_taken(folder, files, keep)
@@ -189,7 +191,7 @@ def write_files(folder: Path, files: Mapping[str, Content], keep: Iterable[Path]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
-            with parts[name].open("wb") as part:
+            with open(parts[name], "wb", opener=partial(os.open, mode=mode)) as part:
                 part.writelines([content] if isinstance(content, bytes) else content)
         for name in files:
             parts[name].replace(folder / name)

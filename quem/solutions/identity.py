@@ -55,8 +55,8 @@ _PRINTED = re.compile(rb"[\x20-\x7e]{6,}")
 _BY_CHANCE = 5
 # What may stand inside a name, and is not seen: comments, tags, targets of links, emphasis.
 _MARKUP = re.compile(r'<!--.*?-->|<(?:[^>"]|"[^"]*")*>|\]\([^)\n]*\)|[*~`\[\]\\]', re.DOTALL)
-_BETWEEN_NAMES = r"(?:[\s._\-\u2010-\u2015,+*&/]|%20){0,4}"
-_BETWEEN_LETTERS = r"[\s\-']{0,2}"
+_BETWEEN_NAMES = r"(?:[\s._\-,+*&/]|[^\w\x00-\x7f]|%20){0,4}"
+_BETWEEN_LETTERS = r"[\W_]{0,3}"
 _BETWEEN_WORDS = r"[\s_.\-\u2010-\u2015]*"
 # Authors who are cited are no authors of a solution: "Chen et al.", "(Chen, 2019)", "Chen, A.: ".
 _CITED = re.compile(
@@ -191,8 +191,13 @@ class Names:
             for start, end, _ in _spans(pattern, small, places):
                 yield _hit(text, start, end, source)
         for start, end, match in _spans(parts, small, places):
-            if not _goes_on(text, small, match.span(), places):
-                yield from self._find_part(text, start, end, key_of_name(match[0]))
+            part, (first, last) = key_of_name(match[0]), match.span()
+            # Of Chen, "Chens"; but "Marks" are not Mark's, and "this" is not Thi's.
+            is_owner = text[start].isupper() and len(part) >= _LEAST_SMALL_PART
+            if is_owner and not self._is_word(part) and small[last : last + 1] == "s":
+                last += 1
+            if not _goes_on(text, small, (first, last), places):
+                yield from self._find_part(text, start, end, part)
         for match in _HANDLE.finditer(text):
             who = key_of_name(match[1])
             if owner := self._parts.get(who) or self._short.get(who):

@@ -53,6 +53,8 @@ _UNSEEN = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
 # What Unicode does not take apart into a letter and its accent.
 _LETTERS = str.maketrans(
     {"ß": "ss", "ø": "o", "ł": "l", "ı": "i", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "’": "'"}
+    # Cyrillic and Greek letters that look like these, small or as capitals.
+    | dict(zip("авеѕіјкмнһорстухοακντυχ", "abesijkmhhopctyxoakvtyx", strict=True))
 )
 _MOST_TOKENS = 4
 _MOST_COMMITS = 5000

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -79,6 +80,7 @@ def test_hidden_rankings_are_not_exported(
     assert _revealed(study) == 0
     archive = study.with_name("archive.jsonl")
     assert quem_command("export", study, "--reveal", "--archive", archive)[0] == 0
+    assert os.name == "nt" or archive.stat().st_mode & 0o777 == 0o600
     assert _revealed(study) == 1
     events = [json.loads(line).get("what") for line in archive.read_text().splitlines()]
     assert events.count("revealed") == 1

@@ -146,7 +146,7 @@ class _QuemJudge:
         self._groups = list(dict.fromkeys(re.findall(r"/judge/g/[\w-]+", home)))
         if len(self._groups) != PROBLEMS:
             raise RuntimeError(f"{len(self._groups)} groups in place of {PROBLEMS}")
-        self._revisions = dict.fromkeys(self._groups, 0)
+        self._revisions: dict[str, str] = dict.fromkeys(self._groups, "0")
         self._layouts = {group: self._layout(group) for group in self._groups}
         self._tab = f"tab-{id(self):012x}"
 

@@ -16,6 +16,7 @@ import urllib.request
 import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.cookiejar import CookieJar
 from typing import TYPE_CHECKING, Any, Self
 
@@ -198,6 +199,11 @@ def label_of(ballot: AssignedBallot) -> dict[str, str]:
     return ballot.layout.letters if ballot.layout else {}
 
 
+def number_of(answer: Mapping[str, Any]) -> int:
+    """Give the number of the revision that a page or an answer names."""
+    return int(str(answer["revision"]).partition("-")[0])
+
+
 class Browserless:
     """A browser without a screen: cookies, and JSON as the ranking page sends it."""
 
@@ -207,6 +213,7 @@ class Browserless:
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(self.cookies))
         self.client = f"tab-{uuid.uuid4().hex}"
         self.changes = 0
+        self.seen: dict[tuple[str, int], str] = {}  # the ids of revisions, by group and number
 
     def get(self, path: str) -> str:
         """Read a page, an absolute address or a path."""
@@ -230,6 +237,7 @@ class Browserless:
         match = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
         assert match, "no group-data in the page"
         data: dict[str, Any] = json.loads(match[1])
+        self.seen[gid, number_of(data)] = data["revision"]
         return data
 
     def _list(self) -> str:
@@ -259,20 +267,24 @@ class Browserless:
                 return error.code, json.loads(error.read())
 
     def save(
-        self, gid: str, base: int, state: object, *, submit: bool = False, layout: str = ""
+        self, gid: str, base: int | str, state: object, *, submit: bool = False, layout: str = ""
     ) -> tuple[int, dict[str, Any]]:
         """Save a state as the page does; without a layout, on the one that the page shows now."""
         self.changes += 1
+        layout = layout or self.group(gid)["layout"]
         body = {
-            "base": base,
+            "base": self.seen.get((gid, base), base) if isinstance(base, int) else base,
             "client": self.client,
             "change": self.changes,
-            "layout": layout or self.group(gid)["layout"],
+            "layout": layout,
             "state": state,
             "seconds": 0.5,
             "submit": submit,
         }
-        return self.send("PUT", f"/judge/g/{gid}/state", body)
+        status, answer = self.send("PUT", f"/judge/g/{gid}/state", body)
+        if status == HTTPStatus.OK:
+            self.seen[gid, number_of(answer)] = answer["revision"]
+        return status, answer
 
 
 @contextmanager

@@ -36,6 +36,7 @@ from quem.store.ballots import (
     save,
 )
 from quem.store.connecting import UnavailableError
+from quem.store.digests import revision_id
 from quem.store.events import note_once
 from quem.store.exporting import receipts_of
 from quem.store.judges import (
@@ -418,7 +419,7 @@ def _refused(error: Exception, ballot: AssignedBallot) -> Response:
     """Say why a change was not saved."""
     if isinstance(error, StaleError):
         newer = error.state.renamed(_labels_of(ballot)).to_json()
-        details = {"revision": error.revision, "submitted": error.submitted, "state": newer}
+        details = {"revision": error.id, "submitted": error.submitted, "state": newer}
         return refusal(409, "stale", gettext(_STALE), **details)
     if isinstance(error, ClosedError):
         return refusal(403, "closed", gettext(_CLOSED))
@@ -433,9 +434,9 @@ def _refused(error: Exception, ballot: AssignedBallot) -> Response:
 
 def _acknowledged(saved: Saved, person: StoredJudge, gid: str) -> Response:
     answer = {
-        "revision": saved.revision,
+        "revision": revision_id(saved.revision, saved.at),
         "submitted": saved.submitted,
-        "saved_at": saved.at.isoformat().replace("+00:00", "Z"),
+        "saved_at": saved.at and saved.at.isoformat().replace("+00:00", "Z"),
     }
     if saved.submitted:
         answer |= {"receipt": saved.receipt, "next": _next(person, gid)}
@@ -460,10 +461,9 @@ def _other_layout(ballot: AssignedBallot) -> Response:
 
 def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:
     """Check what a page sent against the layout that it shows."""
-    for name in ("base", "change"):
-        value = body[name]
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MOST:
-            _invalid(f"{name} must be a whole number from 0")
+    number = body["change"]
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= _MOST:
+        _invalid("change must be a whole number from 0")
     if not isinstance(body["client"], str) or not _CLIENT.fullmatch(body["client"]):
         _invalid("client must be an id of 8 to 40 letters, digits, -, and _")
     state = State()
@@ -480,7 +480,8 @@ def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:
             )
         if kind == "submit" and not is_answered(site(), state):
             raise _UnansweredError
-    return Change(body["base"], body["client"], body["change"], layout.id, state, kind)
+    # A page of before the ids has a number, which is no id of anything that was saved.
+    return Change(str(body["base"]), body["client"], body["change"], layout.id, state, kind)
 
 
 def _body(*keys: str) -> dict[str, Any]:

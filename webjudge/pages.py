@@ -286,7 +286,7 @@ def group_page(
             "views": {i.letter: shown.ballot.views.get(i.solver, 0) for i in shown.layout.items},
             "state": shown.state.to_json(),
             "blank": State().to_json(),
-            "revision": shown.ballot.head,
+            "revision": shown.ballot.revision,
             "submitted": shown.ballot.is_complete,
             "receipt": _receipt(group),
             "closed": area.state == "closed",

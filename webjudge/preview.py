@@ -156,4 +156,5 @@ def _preview_ballot(number: int, group: Group, occasion: int, *, practice: bool)
         opened_at=None,
         layout=layout,
         placed=None,
+        saved_at=None,
     )

@@ -28,6 +28,7 @@ from quem.solutions.model import Sheet, SolutionFile
 from quem.solving.checking import named_in, upload_trouble
 from quem.store.ballots import ClosedError, NotAssignedError, PausedError, SubmittedError
 from quem.store.connecting import UnavailableError
+from quem.store.digests import revision_id
 from quem.store.events import record
 from quem.store.solving import (
     Answer,
@@ -138,7 +139,7 @@ def _refused(error: Exception) -> Response:
     """Say why nothing was changed."""
     if isinstance(error, StaleAnswerError):
         newer = {"text": error.answer.text, "files": list(error.answer.files)}
-        details = {"revision": error.number, "submitted": error.ended, "state": newer}
+        details = {"revision": error.answer.base, "submitted": error.ended, "state": newer}
         return refusal(409, "stale", gettext(_STALE), **details)
     if isinstance(error, ClosedError):
         return refusal(403, "closed", gettext(_CLOSED))
@@ -310,7 +311,7 @@ def task(gid: str) -> AnyResponse | str:
             "key": gid,
             "layout": "",
             "contents": {},
-            "revision": mine.head,
+            "revision": answer.base,
             "submitted": False,
             "preview": False,
             "ended": mine.ended,
@@ -357,7 +358,7 @@ def save(gid: str) -> Response:
         return refusal(422, "invalid", gettext(_NOTHING))
     with site().store.read() as c:
         person = current_subject(c)
-    answer = Answer(body["base"], body["client"], body["change"], text, files, kind)  # type: ignore[arg-type]
+    answer = Answer(str(body["base"]), body["client"], body["change"], text, files, kind)  # type: ignore[arg-type]
     names = _named(person, gid, text, files) if kind == "submit" else []
     with site().store.write() as c:
         saved = save_answer(c, person, gid, answer)
@@ -367,7 +368,7 @@ def save(gid: str) -> Response:
             about = {"subject": person.key, "problem": mine.problem, "count": len(names)}
             record(c, site().id, "subject", "answer-names", None, **about)
     answered = {
-        "revision": saved.number,
+        "revision": revision_id(saved.number, saved.at),
         "submitted": saved.is_ended,
         "saved_at": saved.at.isoformat().replace("+00:00", "Z"),
     }
@@ -758,10 +759,9 @@ def _body() -> dict[str, Any]:
     data = request.get_json()
     if not isinstance(data, dict) or data.keys() | {"seconds", "views"} != _SAVING:
         abort(422)
-    for name in ("base", "change"):
-        value = data[name]
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= _MOST:
-            abort(422)
+    number = data["change"]
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= _MOST:
+        abort(422)
     if not isinstance(data["client"], str) or not _CLIENT.fullmatch(data["client"]):
         abort(422)
     if not isinstance(data["submit"], bool) or not isinstance(data["state"], dict):

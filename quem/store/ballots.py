@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, bindparam, insert, select, update
 from sqlalchemy.orm import aliased
 
-from quem.store.digests import receipt_code
+from quem.store.digests import receipt_code, revision_id
 from quem.store.layouts import Layout
 from quem.store.models import BallotRow, JudgeRow, RevisionRow, StudyRow, now
 from quem.store.models import Layout as LayoutRow
@@ -107,6 +107,12 @@ class AssignedBallot:
     opened_at: dt.datetime | None
     layout: Layout | None  # the one that holds now; None until it is shown
     placed: Layout | None  # the one that the last revision was made on; None where nothing is saved
+    saved_at: dt.datetime | None  # when the last revision was made
+
+    @property
+    def revision(self) -> str:
+        """What a page sends back as the revision that a change was made from."""
+        return revision_id(self.head, self.saved_at)
 
     @property
     def is_submitted(self) -> bool:
@@ -129,13 +135,13 @@ class AssignedBallot:
 _COLUMNS = tuple(
     getattr(BallotRow, name)
     for name in AssignedBallot.__dataclass_fields__
-    if name not in ("layout", "placed")
+    if name not in ("layout", "placed", "saved_at")
 )
 LAST_REVISION = and_(RevisionRow.ballot_key == BallotRow.key, RevisionRow.number == BallotRow.head)
 _HOLDS = and_(LayoutRow.ballot_key == BallotRow.key, LayoutRow.id == BallotRow.layout)
 # Each page asks these: a statement that is made once takes half the time.
 _ALL = (
-    select(*_COLUMNS, LayoutRow.id, LayoutRow.items, RevisionRow.layout)
+    select(*_COLUMNS, LayoutRow.id, LayoutRow.items, RevisionRow.layout, RevisionRow.made_at)
     .join(LayoutRow, _HOLDS, isouter=True)
     .join(RevisionRow, LAST_REVISION, isouter=True)
 )
@@ -191,7 +197,7 @@ _APPEND = insert(RevisionRow)
 class Change:
     """A state that a judge's page sends."""
 
-    base: int  # the revision that it was made from
+    base: int | str  # the revision that it was made from: its number, or its id as a page has it
     client: str  # the tab
     number: int  # counts up in the tab; with `client` it distinguishes a retry from a new save
     layout: str  # the id of the layout that the page shows
@@ -205,7 +211,7 @@ class Saved:
 
     revision: int
     submitted: bool
-    at: dt.datetime
+    at: dt.datetime | None  # None where nothing was saved yet
     receipt: str = ""  # what a judge keeps; empty where nothing was submitted
 
 
@@ -232,9 +238,10 @@ class LayoutError(Exception):
 class StaleError(Exception):
     """The ranking has a newer revision than the one that the change was made from."""
 
-    def __init__(self, revision: int, state: State, *, submitted: bool) -> None:
-        self.revision, self.state, self.submitted = revision, state, submitted
-        super().__init__(f"revision {revision} is newer")
+    def __init__(self, ballot: AssignedBallot, state: State) -> None:
+        self.revision, self.id, self.state = ballot.head, ballot.revision, state
+        self.submitted = ballot.is_complete
+        super().__init__(f"revision {ballot.head} is newer")
 
 
 def ballots_of(c: Connection, judge_key: int) -> list[AssignedBallot]:
@@ -247,24 +254,31 @@ def ballots_of_judges(c: Connection, judges: Collection[int]) -> list[AssignedBa
     """Give the ballots of some judges, each judge's in their order, without layouts."""
     order = BallotRow.judge_key, BallotRow.position, BallotRow.key
     rows = c.execute(select(*_COLUMNS).where(BallotRow.judge_key.in_(judges)).order_by(*order))
-    return [AssignedBallot(*[*row, None, None]) for row in rows]
+    return [AssignedBallot(*[*row, None, None, None]) for row in rows]
 
 
 def opened_ballots() -> Select[Any]:
     """Make a statement that gives what `opened_ballot` takes of ballots that were shown."""
     on = aliased(LayoutRow)
     other = and_(on.ballot_key == BallotRow.key, on.id == RevisionRow.layout, on.id != LayoutRow.id)
-    columns = *_COLUMNS, LayoutRow.id, LayoutRow.items, RevisionRow.layout, on.items
+    columns = (
+        *_COLUMNS,
+        LayoutRow.id,
+        LayoutRow.items,
+        RevisionRow.layout,
+        RevisionRow.made_at,
+        on.items,
+    )
     joined = select(*columns).join(LayoutRow, _HOLDS).join(RevisionRow, LAST_REVISION, isouter=True)
     return joined.join(on, other, isouter=True)
 
 
 def opened_ballot(row: Sequence[Any]) -> AssignedBallot:
     """Give a ballot that was shown, of a row of `opened_ballots`."""
-    *columns, identity, items, on, before = row
+    *columns, identity, items, on, at, before = row
     layout = Layout.stored(identity, items)
     placed = layout if on == identity else Layout.stored(on, before) if before else None
-    return AssignedBallot(*[*columns, layout, placed])
+    return AssignedBallot(*[*columns, layout, placed, at])
 
 
 def ballot_of(
@@ -282,11 +296,11 @@ def ballot_of(
 
 
 def _dealt(c: Connection, row: Any) -> AssignedBallot:  # noqa: ANN401  a row of `_ALL`
-    *columns, identity, items, on = row
+    *columns, identity, items, on, at = row
     layout = Layout.stored(identity, items) if identity else None
     key = columns[0]
     placed = layout if on == identity else layout_of(c, key, on) if on else None
-    return AssignedBallot(*[*columns, layout, placed])
+    return AssignedBallot(*[*columns, layout, placed, at])
 
 
 def layout_of(c: Connection, ballot_key: int, identity: str) -> Layout | None:
@@ -341,12 +355,11 @@ def save(
         raise PausedError
     if ballot.layout is None or change.layout != ballot.layout.id:
         raise LayoutError
-    if change.base != ballot.head:
-        state = current_state(c, ballot)
-        raise StaleError(ballot.head, state, submitted=ballot.is_complete)
+    if change.base not in (ballot.head, ballot.revision):
+        raise StaleError(ballot, current_state(c, ballot))
     if change.kind == "reopen":
         if not ballot.is_complete:
-            return Saved(ballot.head, submitted=False, at=now())
+            return Saved(ballot.head, submitted=False, at=ballot.saved_at)
         change = replace(change, state=current_state(c, ballot))
     elif ballot.is_complete:
         raise SubmittedError
@@ -365,7 +378,7 @@ def _revision_row(ballot: AssignedBallot, change: Change) -> dict[str, Any]:
     return {
         "ballot_key": ballot.key,
         "number": ballot.head + 1,
-        "base": change.base,
+        "base": ballot.head,
         "kind": change.kind,
         "layout": change.layout,
         "state": change.state.to_json(),

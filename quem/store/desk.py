@@ -23,7 +23,7 @@ _JUDGE = tuple(getattr(JudgeRow, name) for name in StoredJudge.__dataclass_field
 _BALLOT = tuple(
     getattr(BallotRow, name)
     for name in AssignedBallot.__dataclass_fields__
-    if name not in ("layout", "placed")
+    if name not in ("layout", "placed", "saved_at")
 )
 _MINE = and_(BallotRow.judge_key == JudgeRow.key, BallotRow.public_id == bindparam("gid"))
 # A row for each layout that the ballot has or had; one where there is none, or no ballot.
@@ -34,6 +34,7 @@ _DESK = (
         StudyRow.state.label("life"),
         BallotRow.layout.label("holds"),
         RevisionRow.layout.label("last_on"),
+        RevisionRow.made_at.label("last_at"),
         LayoutRow.id.label("layout_id"),
         LayoutRow.items,
     )
@@ -76,5 +77,6 @@ def desk_of_session(c: Connection, study_id: str, session: str, public_id: str) 
     ballot = None
     if row.public_id is not None:
         columns = row[split : split + len(_BALLOT)]
-        ballot = AssignedBallot(*[*columns, layouts.get(row.holds), layouts.get(row.last_on)])
+        held = layouts.get(row.holds), layouts.get(row.last_on), row.last_at
+        ballot = AssignedBallot(*columns, *held)
     return Desk(judge, row.life, ballot, layouts)

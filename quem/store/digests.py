@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from quem.store.state import without_words
 
 if TYPE_CHECKING:
+    import datetime as dt
     from collections.abc import Mapping
 
 _JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -25,6 +26,11 @@ def receipt_code(ballot: str, number: int, state: Mapping[str, Any]) -> str:
     """Short digest of a submitted revision: its ballot, number, and ranking, without words."""
     ranking = _canonical((ballot, number, without_words(dict(state))))
     return hashlib.sha256(ranking).hexdigest()[:_RECEIPT_DIGITS]
+
+
+def revision_id(number: int, at: dt.datetime | None) -> str:
+    """Name a revision as no other one of that number is, such as one after a restore."""
+    return f"{number}-{hashlib.sha256(at.isoformat().encode()).hexdigest()[:12]}" if at else "0"
 
 
 def _canonical(value: object) -> bytes:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from sqlalchemy import delete, func, insert, select, update
 
 from quem.store.ballots import ClosedError, NotAssignedError, PausedError, SubmittedError
-from quem.store.digests import keyed
+from quem.store.digests import keyed, revision_id
 from quem.store.events import record
 from quem.store.models import (
     DraftRow,
@@ -86,7 +86,7 @@ class Spent:
 class Answer:
     """An answer that a subject's page sends."""
 
-    base: int  # the draft that it was made from
+    base: int | str  # the draft that it was made from: its number, or its id as a page has it
     client: str  # the tab
     number: int  # counts up in the tab; with `client` it distinguishes a retry from a new save
     text: str = ""
@@ -350,15 +350,13 @@ def save_answer(
     task = task_of_subject(c, subject.key, public_id, lock=True)
     if task.opened_at is None:
         raise NotAssignedError(public_id)
-    if answer.base != task.head:
-        raise StaleAnswerError(task.head, last_answer(c, task), ended=task.ended is not None)
+    last = last_answer(c, task)
+    if answer.base not in (task.head, last.base):
+        raise StaleAnswerError(task.head, last, ended=task.ended is not None)
     if answer.kind == "reopen":
         if task.ended not in ("submit", "skip") or _is_over(c, task):
             raise SubmittedError
-        before = last_answer(c, task)
-        answer = Answer(
-            answer.base, answer.client, answer.number, before.text, before.files, "reopen"
-        )
+        answer = Answer(answer.base, answer.client, answer.number, last.text, last.files, "reopen")
     else:
         _require_running(c, task)
         _hear(c, task, "work", task.holder)
@@ -442,9 +440,16 @@ def last_answer(c: Connection, task: SolvingTask) -> Answer:
     newest = select(DraftRow).where(DraftRow.task_key == task.key, DraftRow.number == task.head)
     row = c.execute(newest).one_or_none()
     if row is None:
-        return Answer(task.head, "server", task.head)
+        return Answer("0", "server", task.head)
     # What the server makes of it is nobody's change.
-    return Answer(task.head, "server", task.head, row.text, tuple(row.files), row.kind)
+    return Answer(
+        revision_id(task.head, row.made_at),
+        "server",
+        task.head,
+        row.text,
+        tuple(row.files),
+        row.kind,
+    )
 
 
 def answers_to(c: Connection, tasks: Iterable[SolvingTask]) -> Mapping[int, Answer]:

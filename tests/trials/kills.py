@@ -29,7 +29,7 @@ from quem.store.reviewing import answer_change
 from quem.study.reading import read_study
 from tests.patience import until
 from tests.postgres import running_postgres
-from tests.served import Browserless, Served, all_ranked, write_judging_study
+from tests.served import Browserless, Served, all_ranked, number_of, write_judging_study
 from tests.trials.runner import registered
 
 if TYPE_CHECKING:
@@ -111,7 +111,9 @@ class Client(threading.Thread):
                 return
             revision, submitted = answer["revision"], answer["submitted"]
             order = tuple(contents[letter] for letter in letters)
-            self.notes.append(Acknowledged(gid, revision, order, answer.get("receipt", "")))
+            self.notes.append(
+                Acknowledged(gid, number_of(answer), order, answer.get("receipt", ""))
+            )
 
     def _note_refusal(self, status: int, answer: dict[str, Any]) -> None:
         self.refused[str(answer.get("error"))] += 1

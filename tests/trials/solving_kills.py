@@ -27,7 +27,7 @@ from quem.store.models import DraftRow, TaskRow, UploadRow
 from quem.store.uploads import UploadFolder
 from tests.patience import SECONDS, until
 from tests.postgres import running_postgres
-from tests.served import Browserless, Served
+from tests.served import Browserless, Served, number_of
 from tests.trials.kills import BUSY, CUT_OFF
 from tests.trials.runner import registered
 from tests.webjudge.solving_sites import task_data, write_solving_study
@@ -97,7 +97,7 @@ class Client(threading.Thread):
             return
         assert status == 200, answer
         self.revision = answer["revision"]
-        self.notes.append(Note(self.gid, self.revision, text, tuple(self.files)))
+        self.notes.append(Note(self.gid, number_of(answer), text, tuple(self.files)))
 
     def _upload(self) -> None:
         file = io.BytesIO()

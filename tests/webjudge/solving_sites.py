@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 import uuid
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from quem.store.subjects import issue_subject_link, subject_named
+from tests.served import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,6 +70,7 @@ class Solver:
             token = issue_subject_link(c, subject_named(c, site.id, name), "shell")
         self.client: FlaskClient = app.test_client()
         self.changes = 0
+        self.seen: dict[tuple[str, int], str] = {}  # the ids of drafts, by task and number
         self.tab = f"tab-{uuid.uuid4().hex}"
         assert self.client.get(f"/p/{token}").status_code == 303
 
@@ -95,14 +98,19 @@ class Solver:
         return task_data(self.client.get(f"/solve/t/{gid}").text)
 
     def save(
-        self, gid: str, base: int, text: str, *files: str, submit: bool = False
+        self, gid: str, base: int | str, text: str, *files: str, submit: bool = False
     ) -> TestResponse:
         """Save a draft, or submit it."""
         self.changes += 1
         state = {"text": text, "files": list(files)}
+        base = self.seen.get((gid, base), base) if isinstance(base, int) else base
         body = {"base": base, "client": self.tab, "change": self.changes, "layout": ""}
         body |= {"state": state, "submit": submit, "seconds": 0, "views": {}}
-        return self.client.put(f"/solve/t/{gid}/state", json=body)
+        answer = self.client.put(f"/solve/t/{gid}/state", json=body)
+        if answer.status_code == HTTPStatus.OK:
+            saved = answer.get_json()
+            self.seen[gid, number_of(saved)] = saved["revision"]
+        return answer
 
     def upload(self, gid: str, name: str, content: bytes) -> TestResponse:
         """Upload a file."""

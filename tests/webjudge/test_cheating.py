@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.error import HTTPError
 
@@ -31,17 +32,24 @@ class Cheat:
         self.browser.submit("/solve/about", experience="7")
         self.gid = self.browser.get("/solve").partition("/solve/t/")[2].partition('"')[0]
         self.browser.submit(f"/solve/t/{self.gid}/start")
+        self.first = ""  # the id of the first draft
         self.save("in time")
 
-    def save(self, text: str = "gained", *, submit: bool = False, base: int | None = None) -> None:
+    def save(
+        self, text: str = "gained", *, submit: bool = False, base: int | str | None = None
+    ) -> None:
         """Save an answer, made from the newest draft unless another is named."""
         if base is None:
             page = self.browser.get(f"/solve/t/{self.gid}")
             base = task_data(page)["revision"] if "task-data" in page else 1
+        if base == 1:
+            base = self.first
         self.browser.changes += 1
         body = {"base": base, "client": self.browser.client, "change": self.browser.changes}
         body |= {"layout": "", "state": {"text": text, "files": []}, "submit": submit}
-        self.browser.send("PUT", f"/solve/t/{self.gid}/state", body)
+        status, answer = self.browser.send("PUT", f"/solve/t/{self.gid}/state", body)
+        if status == HTTPStatus.OK:
+            self.first = self.first or answer["revision"]
 
     def say(self, running: str, client: str = "") -> int:
         """Tell the clock something; gives the status of the answer."""

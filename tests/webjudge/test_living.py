@@ -11,7 +11,7 @@ import pytest
 from quem.store.ballots import ballots_of
 from quem.store.exporting import submitted_rankings
 from quem.store.judges import judge_named
-from tests.served import all_ranked, write_judging_study
+from tests.served import all_ranked, number_of, write_judging_study
 from tests.webjudge.sites import enter_dashboard, set_life
 from tests.webjudge.test_judging import data_of, enter, gids, opened_an_hour_ago, put
 from webjudge import create_app, open_site
@@ -101,7 +101,7 @@ def test_a_page_of_before_cannot_save_for_other_solutions(study: Path) -> None:
             refused = put(client, gid, **body, submit=submit)
             assert (refused.status_code, refused.get_json()["error"]) == (409, "layout")
         now, after = data_of(client, gid), texts(client, gid)
-        assert (now["revision"], now["submitted"]) == (0, False)
+        assert (number_of(now), now["submitted"]) == (0, False)
         gone = next(letter for letter, number in before.items() if number == "3")
         new = next(letter for letter, number in after.items() if number == "nine")
         assert new not in before
@@ -134,7 +134,7 @@ def test_a_submitted_ranking_is_kept_and_asks_for_the_new_one_only(study: Path) 
         data = data_of(client, gid)
         assert data["state"]["tray"] == ["F"]
         assert data["state"]["ranked"] == [[name] for name in data["labels"][:-1]]
-        assert (data["revision"], data["submitted"]) == (1, False)
+        assert (number_of(data), data["submitted"]) == (1, False)
         with site.store.read() as c:
             (still,) = submitted_rankings(c, site.id)
         assert [list(group) for group in still.state.ranked] == order
@@ -161,7 +161,12 @@ def test_a_solution_that_goes_stays_in_submitted_rankings(study: Path) -> None:
         assert order_of(site) == order
         other = enter(create_app(site), site, "J1")
         assert len(data_of(other, gids(other)[0])["labels"]) == 4
-        body = {"base": 1, "client": "tab-12345678", "change": 2, "layout": data["layout"]}
+        body = {
+            "base": data["revision"],
+            "client": "tab-12345678",
+            "change": 2,
+            "layout": data["layout"],
+        }
         assert client.post(f"/judge/g/{gid}/reopen", json=body).status_code == 200
         assert len(data_of(client, gid)["labels"]) == 4
         assert ["S3"] in order_of(site)

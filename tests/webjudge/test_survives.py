@@ -18,7 +18,7 @@ import pytest
 
 from quem.store.connecting import THREADS
 from tests.patience import SECONDS, until
-from tests.served import Browserless, Served, all_ranked, write_judging_study
+from tests.served import Browserless, Served, all_ranked, number_of, write_judging_study
 from tests.trials.kills import KillTrials
 from tests.trials.solving_kills import SolvingKills
 
@@ -126,6 +126,38 @@ def test_a_database_that_is_taken_away_is_noticed(tmp_path: Path) -> None:
         assert "Nothing can be saved" not in dashboard.get("/dashboard")
 
 
+def test_a_page_of_before_a_restore_is_asked(tmp_path: Path) -> None:
+    """Its revision has the number of the newest one again, which another page made."""
+    study = write_judging_study(tmp_path)
+    with Served(study) as served:
+        browser = Browserless(served.base)
+        browser.get(served.links["J0"])
+        gid = browser.groups()[0]
+        names = browser.group(gid)["labels"]
+        assert browser.save(gid, 0, all_ranked(names))[0] == 200
+        quem_backup(study, "--to", str(tmp_path / "copies"))
+        assert browser.save(gid, 1, all_ranked(names[::-1]))[0] == 200
+        served.stop()
+        (copy,) = (tmp_path / "copies").glob("*.sqlite3")
+        quem_backup(study, "--restore", str(copy), "--replace")
+        served.start()
+        other = Browserless(served.base)
+        other.get(served.links["J0"])
+        others = names[1:] + names[:1]
+        assert other.save(gid, 1, all_ranked(others))[0] == 200
+        for old in (browser.seen[gid, 2], "2"):
+            status, answer = browser.save(gid, old, all_ranked(names))
+            assert (status, answer["error"], number_of(answer)) == (409, "stale", 2)
+            assert answer["state"] == all_ranked(others)
+        assert browser.save(gid, answer["revision"], all_ranked(names))[0] == 200
+
+
+def quem_backup(*words: str | Path) -> None:
+    """Run ``quem backup``."""
+    command = [sys.executable, "-m", "quem", "backup", *map(str, words)]
+    subprocess.run(command, check=True, capture_output=True)
+
+
 @contextmanager
 def gunicorn(study: Path, database: str, workers: int) -> Iterator[tuple[str, list[str]]]:
     """Run gunicorn, until it ends well; gives its address, and the judges' links."""
@@ -169,9 +201,9 @@ def test_several_workers_share_one_session(tmp_path: Path, new_postgres: Callabl
         for revision in range(12):
             names = names[1:] + names[:1]
             status, answer = one.save(gid, revision, all_ranked(names))
-            assert (status, answer["revision"]) == (200, revision + 1)
+            assert (status, number_of(answer)) == (200, revision + 1)
         status, answer = one.save(gid, 3, all_ranked(names))
-        assert (status, answer["error"], answer["revision"]) == (409, "stale", 12)
+        assert (status, answer["error"], number_of(answer)) == (409, "stale", 12)
         assert one.group(gid)["state"]["ranked"] == [[name] for name in names]
 
 

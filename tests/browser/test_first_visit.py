@@ -1,13 +1,22 @@
-"""What a judge's browser fetches until the first task can be ranked."""
+"""What the browsers of judges and solvers fetch until they can begin."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from quem.store.solving import set_solving
+from quem.store.subjects import issue_subject_link, subject_named
 from tests.browser.judging import begin
+from tests.browser.test_dashboard import at_dashboard
+from tests.browser.test_solving import enter, start
+from tests.webjudge.solving_sites import write_solving_study
+from webjudge import open_site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
 
     from tests.browser.judging import Visit
 
@@ -16,7 +25,40 @@ def test_the_first_visit_is_light(visit: Callable[..., Visit]) -> None:
     """From the link to the first task: few requests, and few bytes of them on the wire."""
     come = visit()
     page = come.page
-    events = come.context.new_cdp_session(page)
+    urls, sizes = watched(page)
+    page.goto(come.served.links[come.judge])
+    page.get_by_role("button", name="I agree to take part").click()
+    begin(page)
+    page.wait_for_load_state("networkidle")
+    # Three pages, one style sheet, one script, three fonts, and the icon.
+    assert len(urls) <= 10, urls
+    assert sum(sizes) <= 170_000, sizes
+
+
+def test_the_first_visit_of_a_solver_is_light(browser: Browser, tmp_path: Path) -> None:
+    """Few requests for the first page, and as few bytes as a judge's until the first problem."""
+    site = open_site(write_solving_study(tmp_path))
+    with site.store.write() as c:
+        set_solving(c, site.id, "open", "shell")
+        token = issue_subject_link(c, subject_named(c, site.id, "S1"), "shell")
+    with at_dashboard(browser, site) as dashboard:
+        page = browser.new_context().new_page()
+        urls, sizes = watched(page)
+        page.goto(f"{dashboard.base}/p/{token}")
+        page.wait_for_load_state("networkidle")
+        first = len(urls)
+        enter(page, "3")
+        start(page)
+        page.wait_for_load_state("networkidle")
+        page.context.close()
+    site.store.close()
+    assert first <= 10, urls
+    assert sum(sizes) <= 170_000, sizes
+
+
+def watched(page: Page) -> tuple[dict[str, str], list[int]]:
+    """Note what a page fetches from now on, and how many bytes that is on the wire."""
+    events = page.context.new_cdp_session(page)
     urls: dict[str, str] = {}
     sizes: list[int] = []
 
@@ -38,10 +80,4 @@ def test_the_first_visit_is_light(visit: Callable[..., Visit]) -> None:
     events.on("Network.responseReceived", answered)
     events.on("Network.loadingFinished", received)
     events.send("Network.enable")
-    page.goto(come.served.links[come.judge])
-    page.get_by_role("button", name="I agree to take part").click()
-    begin(page)
-    page.wait_for_load_state("networkidle")
-    # Three pages, one style sheet, one script, three fonts, and the icon.
-    assert len(urls) <= 10, urls
-    assert sum(sizes) <= 170_000, sizes
+    return urls, sizes

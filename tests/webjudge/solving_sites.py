@@ -104,8 +104,8 @@ class Solver:
         self.changes += 1
         state = {"text": text, "files": list(files)}
         base = self.seen.get((gid, base), base) if isinstance(base, int) else base
-        body: dict[str, object] = {"base": base, "client": self.tab, "change": self.changes, "layout": ""}
-        body |= {"state": state, "submit": submit, "seconds": 0, "views": {}}
+        body: dict[str, object] = {"base": base, "client": self.tab, "change": self.changes}
+        body |= {"layout": "", "state": state, "submit": submit, "seconds": 0, "views": {}}
         answer = self.client.put(f"/solve/t/{gid}/state", json=body)
         if answer.status_code == HTTPStatus.OK:
             saved = answer.get_json()

@@ -7,6 +7,7 @@ import re
 import tempfile
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from flask import (
     Blueprint,
@@ -545,7 +546,8 @@ def uploaded(gid: str, public_id: str) -> Response:
     except OSError:
         abort(404)
     response = Response(body, mimetype="application/octet-stream")
-    response.headers.set("Content-Disposition", "attachment", filename=held.name)
+    encoded = f"UTF-8''{quote(held.name, safe='')}"
+    response.headers.set("Content-Disposition", "attachment", **{"filename*": encoded})
     response.headers["Content-Security-Policy"] = policy(sandbox="")
     return response
 

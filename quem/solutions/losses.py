@@ -30,8 +30,27 @@ _PLACEHOLDER = re.compile(
     r"\W*(?:(?:loading|please wait|wait|rendering|n/?a|tbd|-+)\W*)*", re.IGNORECASE
 )
 _HIDES = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])",
+    r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])"
+    r"|(?<![\w-])color\s*:\s*(?:transparent|rgba\((?:[^,()]+,){3}\s*0(?:\.0*)?\s*\))"
+    r"|(?:left|top|text-indent)\s*:\s*-\d{3}|transform\s*:\s*scale\(0\)"
+    r"|clip\s*:\s*rect\([01]|clip-path\s*:\s*inset\((?:50|100)%",
     re.IGNORECASE,
+)
+# Hides what is inside beside "overflow: hidden".
+_TINY = re.compile(
+    r"(?<![\w-])(?:max-)?(?:height|width)\s*:\s*[01](?:px)?(?![\w.%])", re.IGNORECASE
+)
+_OVERFLOW = re.compile(r"overflow\s*:\s*(?:hidden|clip)", re.IGNORECASE)
+# White letters are hidden unless something may be painted behind them.
+_WHITE = r"(?:white|#fff(?:fff)?|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\))(?!\w)"
+_WHITE_LETTERS = re.compile(rf"(?<![\w-])color\s*:\s*{_WHITE}", re.IGNORECASE)
+_PAINTED = re.compile(
+    rf"background(?:-color|-image)?\s*:\s*(?!\s|transparent|none|{_WHITE})|bgcolor\s*=",
+    re.IGNORECASE,
+)
+_STYLES = re.compile(
+    r"<style[^>]*>(.*?)</style|\sstyle\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>]*)|<[a-z][^<>]*(bgcolor\s*=)",
+    re.DOTALL | re.IGNORECASE,
 )
 _AT_PRINT = re.compile(
     r"@media[^{]*\bprint\b[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|/\*.*?\*/", re.DOTALL
@@ -46,7 +65,7 @@ _LEAST_WRITTEN = 40
 _MOST_SHOWN = 40
 # Without any of these a text is not parsed, which takes long.
 _SUSPECT = re.compile(
-    rf"<(?:script|style|math|{'|'.join(_DROPPED)})\b|<[^>]*\s(?:on[a-z]+|style|hidden)\b",
+    rf"<(?:script|style|math|font|{'|'.join(_DROPPED)})\b|<[^>]*\s(?:on[a-z]+|style|hidden)\b",
     re.IGNORECASE,
 )
 _CODE_SPAN = re.compile(
@@ -241,30 +260,36 @@ class _Page:
 
 
 def _read(text: str) -> _Page:
-    reader = _Reader(_hidden_by_sheets(text))
+    reader = _Reader(text)
     reader.feed(text)
     reader.close()
     return reader.page
 
 
-def _hidden_by_sheets(text: str) -> set[str]:
-    """The simple selectors by which style sheets hide something on a screen."""
-    sheets = re.findall(r"<style[^>]*>(.*?)</style", text, re.DOTALL | re.IGNORECASE)
-    hidden_selectors = set()
-    for sheet in sheets:
-        for selectors, body in _RULE.findall(_AT_PRINT.sub("", sheet)):
-            if _HIDES.search(body):
-                hidden_selectors |= {selector.strip() for selector in selectors.split(",")}
-    return {selector for selector in hidden_selectors if selector and _SIMPLE.fullmatch(selector)}
+class _Hiding:
+    """Which styles of a page hide something on a screen."""
+
+    def __init__(self, text: str) -> None:
+        styles = ["".join(groups) for groups in _STYLES.findall(text)]
+        self._is_painted = any(map(_PAINTED.search, styles))
+        rules = [rule for one in styles for rule in _RULE.findall(_AT_PRINT.sub("", one))]
+        found = {one.strip() for names, body in rules if self.by(body) for one in names.split(",")}
+        self.selectors = {name for name in found if name and _SIMPLE.fullmatch(name)}
+
+    def by(self, style: str) -> bool:
+        """Whether a style hides what is inside."""
+        is_tiny = _TINY.search(style) and _OVERFLOW.search(style)
+        is_white = not self._is_painted and _WHITE_LETTERS.search(style)
+        return bool(_HIDES.search(style) or is_tiny or is_white)
 
 
 class _Reader(HTMLParser):
     """Reads HTML as far as it says what is shown."""
 
-    def __init__(self, hiding: set[str]) -> None:
+    def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)
         self.page = _Page()
-        self._hiding = hiding
+        self._hiding = _Hiding(text)
         self._open: list[_Open] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -311,8 +336,10 @@ class _Reader(HTMLParser):
                 self.page.by_id[element.id].append(data)
 
     def _hides(self, tag: str, attributes: dict[str, str]) -> bool:
-        if "hidden" in attributes or _HIDES.search(attributes.get("style", "")):
+        color = f"; color: {attributes['color']}" if tag == "font" and "color" in attributes else ""
+        if "hidden" in attributes or self._hiding.by(attributes.get("style", "") + color):
             return True
         names = ["", *(f".{name}" for name in attributes.get("class", "").split())]
         names += [f"#{attributes['id']}"] if attributes.get("id") else []
-        return any(name in self._hiding or f"{tag}{name}" in self._hiding for name in names)
+        hidden = self._hiding.selectors
+        return any(name in hidden or f"{tag}{name}" in hidden for name in names)

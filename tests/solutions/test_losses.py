@@ -62,6 +62,19 @@ def test_scripts_that_would_show_something(
         ("<style>#n {display:none !important}</style>\n<div id=n><b>my notes</b>", 2, "my notes"),
         ("<div hidden>\n\nmy notes</div>", 3, "my notes"),
         ("x\n\n<span style='font-size:0'>my notes</span>", 3, "my notes"),
+        ("<p style='color: #FFF'>my notes", 1, "my notes"),
+        ("<p style='background-color:white; color:rgb(255, 255, 255)'>my notes", 1, "my notes"),
+        ("<font color=white>my notes</font>", 1, "my notes"),
+        ("<style>p.a {color: white}</style>\n<p class=a>my notes", 2, "my notes"),
+        ("<p style='color:transparent'>my notes", 1, "my notes"),
+        ("<p style='color:rgba(9, 9, 9, 0)'>my notes", 1, "my notes"),
+        ("<p style='position:absolute; left:-9999px'>my notes", 1, "my notes"),
+        ("<p style='text-indent: -999em'>my notes", 1, "my notes"),
+        ("<p style='clip: rect(0 0 0 0)'>my notes", 1, "my notes"),
+        ("<p style='clip-path: inset(50%)'>my notes", 1, "my notes"),
+        ("<p style='height:0; overflow:hidden'>my notes", 1, "my notes"),
+        ("<p style='overflow: hidden; width: 1px'>my notes", 1, "my notes"),
+        ("<p style='transform: scale(0)'>my notes", 1, "my notes"),
     ],
 )
 def test_styles_that_hide_something(text: str, line: int, words: str, tmp_path: Path) -> None:
@@ -70,6 +83,24 @@ def test_styles_that_hide_something(text: str, line: int, words: str, tmp_path: 
         ((code, at, message),) = losses(tmp_path, name, text)
         assert (code, at) == ("hidden-text", line)
         assert words in message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<style>th {background: navy; color: white}</style><table><tr><th>seen</th></table>",
+        "<div style='background-color:#123'><p style='color:#fff'>seen</p></div>",
+        "<table bgcolor=navy><tr><td style='color:white'>seen</td></tr></table>",
+        "<p style='color:rgb(0, 0, 0)'>seen</p>",
+        "<p style='background-color:transparent; border-color:white'>seen</p>",
+        "<p style='width:100%; height:1.5em; overflow:hidden; margin-left:-10px'>seen</p>",
+        "<p style='width:1px'>seen</p>",
+        "<p style='transform:scale(0.9)'>seen</p>",
+    ],
+)
+def test_styles_that_hide_nothing(text: str, tmp_path: Path) -> None:
+    """White letters on a painted ground, and small margins, are not asked about."""
+    assert losses(tmp_path, "a.html", text) == []
 
 
 @pytest.mark.parametrize(

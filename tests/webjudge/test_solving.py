@@ -139,13 +139,14 @@ def test_files(app: Flask, site: Site) -> None:
     one = Solver(app, site, "S1")
     one.enter()
     gid = one.start()
-    first = one.upload(gid, "C:\\Users\\zelda\\chart.PNG", png()).json
+    first = one.upload(gid, "C:\\Users\\zelda\\график🔥.PNG", png()).json
     assert first is not None
-    assert first["name"] == "chart.PNG"
+    assert first["name"] == "график🔥.PNG"
     assert one.save(gid, 0, "", first["id"]).status_code == 200
     back = one.client.get(first["url"])
     assert back.data == png()
     assert back.headers["Content-Disposition"].startswith("attachment")
+    assert back.headers["Content-Disposition"].isascii()  # as servers take headers
     assert "sandbox" in back.headers["Content-Security-Policy"]
     stored = [p for p in site.path.with_suffix(".uploads").rglob("*") if p.is_file()]
     assert [path.read_bytes() for path in stored] == [png()]

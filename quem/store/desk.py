@@ -78,5 +78,5 @@ def desk_of_session(c: Connection, study_id: str, session: str, public_id: str) 
     if row.public_id is not None:
         columns = row[split : split + len(_BALLOT)]
         held = layouts.get(row.holds), layouts.get(row.last_on), row.last_at
-        ballot = AssignedBallot(*columns, *held)
+        ballot = AssignedBallot(*[*columns, *held])
     return Desk(judge, row.life, ballot, layouts)

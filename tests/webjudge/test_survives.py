@@ -27,6 +27,7 @@ from tests.trials.solving_kills import SolvingKills
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -17,7 +17,7 @@ import pytest
 from tests.patience import SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 VARIABLE = "QUEM_TEST_POSTGRES_URL"
 _NOBODY = "nobody"
@@ -32,8 +32,9 @@ _SETTINGS = "-c listen_addresses= -c fsync=off -c full_page_writes=off -c max_co
 class Postgres:
     """A server on which databases can be made."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, control: Callable[..., None] | None = None) -> None:
         self.url = url
+        self.control = control  # stops and starts it; None where it is not the tests' own
         self._names: list[str] = []
 
     def new(self) -> str:
@@ -79,9 +80,24 @@ def _started(binaries: Path, folder: Path, settings: str) -> Iterator[Postgres]:
     data = folder / "data"
     _run(binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8")
     options = f"-k {folder} {settings}"
+
+    def control(action: str, *more: str | Path) -> None:
+        _run(
+            binaries / "pg_ctl",
+            action,
+            "-w",
+            "-D",
+            data,
+            "-l",
+            folder / "log",
+            "-o",
+            options,
+            *more,
+        )
+
     try:
-        _run(binaries / "pg_ctl", "start", "-w", "-D", data, "-l", folder / "log", "-o", options)
-        yield Postgres(f"postgresql://postgres@/postgres?host={folder}")
+        control("start")
+        yield Postgres(f"postgresql://postgres@/postgres?host={folder}", control)
     finally:
         if (data / "postmaster.pid").exists():
             _run(binaries / "pg_ctl", "stop", "-w", "-D", data, "-m", "immediate")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from flask import jsonify, make_response, render_template, request
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from werkzeug.exceptions import HTTPException
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from flask import Flask, Response
 
 _log = logging.getLogger("webjudge")
+_QUIET_SECONDS = 60  # in which a trouble of the database is not logged again
 _TEXTS = {
     400: ("invalid", marked("Invalid request.")),
     401: ("link", marked("Open your private link again.")),
@@ -48,6 +50,7 @@ def answer_errors(app: Flask) -> None:
     """Answer all errors in words, never with a traceback."""
     app.register_error_handler(HTTPException, _answer_http)
     app.register_error_handler(OperationalError, _answer_busy)
+    app.register_error_handler(InterfaceError, _answer_busy)
     app.register_error_handler(PoolTimeoutError, _answer_busy)
     app.register_error_handler(UnavailableError, _answer_unavailable)
     app.register_error_handler(Exception, _answer_bug)
@@ -72,7 +75,14 @@ def _answer_http(error: HTTPException) -> Response:
 
 
 def _answer_busy(error: Exception) -> Response:
-    _log.warning("database: %s", " ".join(str(getattr(error, "orig", error)).split()))
+    orig, last = getattr(error, "orig", error), site().reported
+    reason = " ".join(str(orig).split())
+    # While PostgreSQL restarts one request hears this of it and the next that.
+    is_away = (getattr(orig, "sqlstate", reason) or "57").startswith("57")
+    kind = "away" if is_away else reason
+    if monotonic() - last.get(kind, -_QUIET_SECONDS) >= _QUIET_SECONDS:
+        last[kind] = monotonic()
+        _log.warning("database: %s", reason)
     return _answer_later(*_busy())
 
 

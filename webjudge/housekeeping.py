@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from time import monotonic, time
 from typing import TYPE_CHECKING, Self
 
+from sqlalchemy.exc import InterfaceError, OperationalError
+
 from quem.store.uploads import UploadFolder
 from webjudge.documents import Documents
 
@@ -85,7 +87,8 @@ class Housekeeping:
             reason = " ".join(str(getattr(error, "orig", None) or error).split())
             message = f"{job.name}: {reason or type(error).__name__}"
             if self._site.troubles.get(job.name) != message:  # once, however often it is tried
-                _log.exception("housekeeping: %s", job.name)
+                is_away = isinstance(error, OperationalError | InterfaceError)
+                _log.error("housekeeping: %s", message, exc_info=not is_away)
             self._site.troubles[job.name] = message
         else:
             self._site.troubles.pop(job.name, None)

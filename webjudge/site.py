@@ -75,6 +75,8 @@ class Site:
     sandboxed: bool = True
     # What is wrong with the running server now, for the dashboard: a sentence for each key.
     troubles: dict[str, str] = field(default_factory=dict, compare=False)
+    # When a trouble of the database was logged, by what it is.
+    reported: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
     # What the dashboard counted of a plan, and when.
     counted: dict[JudgingPlan, tuple[float, Any]] = field(
         default_factory=dict, repr=False, compare=False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,8 @@ SELECT set_config('lock_timeout', '{int(PATIENCE * 1000)}', false),
     THEN set_config('synchronous_commit', 'on', false) END
 """
 _POLL_SECONDS = 0.02
+# It logs a traceback of each connection that broke, which whoever used it hears of too.
+logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)
 
 
 def engine_of(place: DatabaseLocation, threads: int = THREADS) -> Engine:

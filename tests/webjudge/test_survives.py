@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import re
@@ -10,7 +11,8 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
@@ -18,6 +20,7 @@ import pytest
 
 from quem.store.connecting import THREADS
 from tests.patience import SECONDS, until
+from tests.postgres import running_postgres
 from tests.served import Browserless, Served, all_ranked, number_of, write_judging_study
 from tests.trials.kills import KillTrials
 from tests.trials.solving_kills import SolvingKills
@@ -177,6 +180,66 @@ def gunicorn(study: Path, database: str, workers: int) -> Iterator[tuple[str, li
     finally:
         process.terminate()
         assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize("program", ["quem", "gunicorn"])
+def test_a_restart_of_postgresql_is_one_line(program: str, tmp_path: Path) -> None:
+    """While it is away pages and saves get 503, and the log has a line; then all is well again."""
+    study = write_judging_study(tmp_path)
+    with contextmanager(running_postgres)() as server, ExitStack() as running:
+        if server.control is None:
+            pytest.skip("only a server of the tests' own can be stopped")
+        if program == "gunicorn":
+            base, links = running.enter_context(gunicorn(study, server.new(), 1))
+            link, log = links[0], lambda: study.with_name("log").read_text()
+        else:
+            served = running.enter_context(Served(study, server.new()))
+            base, link, log = served.base, served.links["J0"], lambda: "".join(served.errors)
+        browser = Browserless(base)
+        browser.get(link)
+        gid = browser.groups()[0]
+        data = browser.group(gid)
+        save_all = partial(browser.save, gid, state=all_ranked(data["labels"]))
+        assert save_all(0, layout=data["layout"])[0] == 200
+        with restless(base, browser, gid) as statuses:
+            for mode in ("fast", "immediate"):
+                server.control("stop", "-m", mode)
+                status, answer = save_all(1, layout=data["layout"])
+                assert (status, answer["error"]) == (503, "busy")
+                seen = len(statuses)
+                until(lambda seen=seen: len(statuses) > seen + 40, "more answers")
+                server.control("start")
+                until(lambda: browser.send("GET", "/judge", {})[0] == 200, "a page")
+        assert set(statuses) == {200, 503}
+        assert save_all(1, layout=data["layout"])[0] == 200
+    assert "Traceback" not in log()
+    assert log().count("database: ") == 1
+
+
+@contextmanager
+def restless(base: str, browser: Browserless, gid: str) -> Iterator[list[int]]:
+    """Ask for pages from four threads all the while; gives the status of each answer."""
+    statuses: list[int] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        mine = Browserless(base)
+        for cookie in browser.cookies:
+            mine.cookies.set_cookie(cookie)
+        for number in itertools.count(1):
+            if done.is_set():
+                return
+            statuses.append(mine.send("GET", ("/judge", f"/judge/g/{gid}")[number % 2], {})[0])
+
+    askers = [threading.Thread(target=ask) for _ in range(4)]
+    for asker in askers:
+        asker.start()
+    try:
+        yield statuses
+    finally:
+        done.set()
+        for asker in askers:
+            asker.join()
 
 
 def test_a_worker_that_ends_leaves_one_file(tmp_path: Path) -> None:

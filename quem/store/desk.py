@@ -77,11 +77,6 @@ def desk_of_session(c: Connection, study_id: str, session: str, public_id: str) 
     ballot = None
     if row.public_id is not None:
         columns = row[split : split + len(_BALLOT)]
-<<<<<<< HEAD
         held = (layouts.get(row.holds), layouts.get(row.last_on), row.last_at)
         ballot = AssignedBallot(*(*columns, *held))
-=======
-        held = layouts.get(row.holds), layouts.get(row.last_on), row.last_at
-        ballot = AssignedBallot(*[*columns, *held])
->>>>>>> 024dfa34cf417f36205db9962b7b8d63df7fa84c
     return Desk(judge, row.life, ballot, layouts)

@@ -49,13 +49,13 @@ _PAINTED = re.compile(
     re.IGNORECASE,
 )
 _STYLES = re.compile(
-    r"<style[^>]*>(.*?)</style|\sstyle\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>]*)|<[a-z][^<>]*(bgcolor\s*=)",
+    r"<style[^<>]*>([^<]*)</style|\sstyle\s*=\s*(\"[^\"]*\"|'[^']*'|[^\s>]*)|<[a-z][^<>]*(bgcolor\s*=)",
     re.DOTALL | re.IGNORECASE,
 )
 _AT_PRINT = re.compile(
-    r"@media[^{]*\bprint\b[^{]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|/\*.*?\*/", re.DOTALL
+    r"@media[^{@]*\bprint\b[^{@]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}|/\*.*?(?:\*/|\Z)", re.DOTALL
 )
-_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_RULE = re.compile(r"(?<![^{}])([^{}]+)\{([^{}]*)\}")
 _SIMPLE = re.compile(r"(?:[\w-]+)?(?:[.#][\w-]+)?")
 _LITERAL = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`")
 _TAGS = re.compile(r"<[^>]*>")
@@ -65,11 +65,12 @@ _LEAST_WRITTEN = 40
 _MOST_SHOWN = 40
 # Without any of these a text is not parsed, which takes long.
 _SUSPECT = re.compile(
-    rf"<(?:script|style|math|font|{'|'.join(_DROPPED)})\b|<[^>]*\s(?:on[a-z]+|style|hidden)\b",
+    rf"<(?:script|style|math|font|{'|'.join(_DROPPED)})\b|<[^<>]*\s(?:on[a-z]+|style|hidden)\b",
     re.IGNORECASE,
 )
 _CODE_SPAN = re.compile(
-    r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)|<(code|kbd|samp)\b.*?</\3>", re.DOTALL | re.IGNORECASE
+    r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)|<(code|kbd|samp)\b(?:(?!<\3\b).)*?</\3>",
+    re.DOTALL | re.IGNORECASE,
 )
 _DIAGRAM = re.compile(r"^ {0,3}(?:`{3,}|~{3,})[ \t]*mermaid\b", re.MULTILINE | re.IGNORECASE)
 

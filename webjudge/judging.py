@@ -120,7 +120,7 @@ def _only_judges() -> None:
 
 
 @judge.post("/sign-out")
-def leave() -> Response:
+def leave() -> AnyResponse:
     """End this browser's session."""
     return signed_out(JUDGE)
 

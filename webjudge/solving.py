@@ -154,7 +154,7 @@ def _not_found(_: Exception) -> Any:  # noqa: ANN401  as Flask answers
 
 
 @solve.post("/sign-out")
-def leave() -> Response:
+def leave() -> AnyResponse:
     """End this browser's session."""
     return signed_out(SUBJECT)
 

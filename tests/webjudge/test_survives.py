@@ -206,14 +206,18 @@ def test_a_restart_of_postgresql_is_one_line(program: str, tmp_path: Path) -> No
                 server.control("stop", "-m", mode)
                 status, answer = save_all(1, layout=data["layout"])
                 assert (status, answer["error"]) == (503, "busy")
-                seen = len(statuses)
-                until(lambda seen=seen: len(statuses) > seen + 40, "more answers")
+                until(partial(more_than, statuses, len(statuses) + 40), "more answers")
                 server.control("start")
                 until(lambda: browser.send("GET", "/judge", {})[0] == 200, "a page")
         assert set(statuses) == {200, 503}
         assert save_all(1, layout=data["layout"])[0] == 200
     assert "Traceback" not in log()
     assert log().count("database: ") == 1
+
+
+def more_than(statuses: list[int], n: int) -> bool:
+    """Whether there are more answers."""
+    return len(statuses) > n
 
 
 @contextmanager

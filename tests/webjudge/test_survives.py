@@ -186,15 +186,17 @@ def gunicorn(study: Path, database: str, workers: int) -> Iterator[tuple[str, li
 def test_a_restart_of_postgresql_is_one_line(program: str, tmp_path: Path) -> None:
     """While it is away pages and saves get 503, and the log has a line; then all is well again."""
     study = write_judging_study(tmp_path)
+    log: Callable[[], str]
     with contextmanager(running_postgres)() as server, ExitStack() as running:
         if server.control is None:
             pytest.skip("only a server of the tests' own can be stopped")
         if program == "gunicorn":
             base, links = running.enter_context(gunicorn(study, server.new(), 1))
-            link, log = links[0], lambda: study.with_name("log").read_text()
+            link, log = links[0], study.with_name("log").read_text
         else:
             served = running.enter_context(Served(study, server.new()))
-            base, link, log = served.base, served.links["J0"], lambda: "".join(served.errors)
+            base, link = served.base, served.links["J0"]
+            log = partial("".join, served.errors)
         browser = Browserless(base)
         browser.get(link)
         gid = browser.groups()[0]

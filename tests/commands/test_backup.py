@@ -23,7 +23,7 @@ from quem.store.engine import open_store
 from quem.store.location import locate_database
 from quem.store.studies import register_study
 from quem.study.reading import read_study
-from tests.served import Browserless, Served, all_ranked, write_judging_study
+from tests.served import Browserless, Served, all_ranked, number_of, write_judging_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +69,7 @@ class Saver(threading.Thread):
                 return  # not acknowledged
             assert status == 200, answer
             revision = answer["revision"]
-            self.acknowledged[revision] = names
+            self.acknowledged[number_of(answer)] = names
 
 
 def exported(quem: Callable[..., Outcome], study: Path, database: str, name: str) -> Path:

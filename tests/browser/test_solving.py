@@ -375,7 +375,7 @@ def test_two_tabs(browser: Browser, site: Site) -> None:
 def test_the_clock_of_a_closed_lid(
     browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No beat, a frozen tab, and a pause are no work; of the limit only a pause is no part."""
+    """No beat and a pause are no work; of the limit only a pause is no part."""
     time = FakeTime(monkeypatch)
     with at_dashboard(browser, site) as dashboard:
         page = begin(dashboard.page, dashboard.base, site)
@@ -384,10 +384,7 @@ def test_the_clock_of_a_closed_lid(
             time.passes(seconds)
             until(partial(is_told, page, site, time), "a beat")
         assert (spent(site)[1].work, spent(site)[1].away) == (90, 600)
-        session = page.context.new_cdp_session(page)
-        session.send("Page.setWebLifecycleState", {"state": "frozen"})
         time.passes(900)
-        session.send("Page.setWebLifecycleState", {"state": "active"})
         with page.expect_response("**/clock"):
             page.evaluate(BEAT)
         assert abs(spent(site)[1].work - 90) <= 20

@@ -372,6 +372,48 @@ def test_two_tabs(browser: Browser, site: Site) -> None:
         expect(page.locator("#text")).to_have_value("two")
 
 
+def test_the_clock_of_a_closed_lid(
+    browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No beat, a frozen tab, and a pause are no work; of the limit only a pause is no part."""
+    time = FakeTime(monkeypatch)
+    with at_dashboard(browser, site) as dashboard:
+        page = begin(dashboard.page, dashboard.base, site)
+        until(lambda: spent(site)[0].holder != "start", "the page to hold the clock")
+        for seconds in (15, 15, 15, 600, 15, 30):
+            time.passes(seconds)
+            until(partial(is_told, page, site, time), "a beat")
+        assert (spent(site)[1].work, spent(site)[1].away) == (90, 600)
+        session = page.context.new_cdp_session(page)
+        session.send("Page.setWebLifecycleState", {"state": "frozen"})
+        time.passes(900)
+        session.send("Page.setWebLifecycleState", {"state": "active"})
+        with page.expect_response("**/clock"):
+            page.evaluate(BEAT)
+        assert abs(spent(site)[1].work - 90) <= 20
+        with page.expect_response("**/clock"):
+            page.locator("#pause").click()
+        time.passes(300)
+        with page.expect_response("**/clock"):
+            page.locator("#resume").click()
+        assert spent(site)[1].pause == 300
+        page.reload()
+        is_ready(page)
+        expect(page.locator("#clock")).to_contain_text(re.compile(r"Time left3:\d\d"))
+        time.passes(1800)
+
+        def has_ended() -> bool:
+            # A beat that was on its way when the time passed has the time before.
+            if spent(site)[0].ended != "timeout":
+                page.evaluate(BEAT)
+            return spent(site)[0].ended == "timeout"
+
+        until(has_ended, "the end")
+        # Chromium does not close a context that begins to load another page.
+        page.wait_for_url("**/solve?submitted=*")
+        assert spent(site)[1].work < 300
+
+
 def test_the_time_is_over(browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """The last draft counts, and the page leads on."""
     time = FakeTime(monkeypatch)

@@ -14,7 +14,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from http.cookiejar import CookieJar
@@ -298,7 +298,9 @@ def waitress_serving(app: Any) -> Iterator[str]:  # noqa: ANN401  any WSGI appli
         yield f"http://127.0.0.1:{server.effective_port}"
     finally:
         # In its thread, which waits for these sockets; without any it ends.
-        server.trigger.pull_trigger(lambda: wasyncore.close_all(server._map, ignore_all=True))  # noqa: SLF001
+        # If it is awake it may have closed them, and the trigger too, before that is pulled.
+        with suppress(OSError):
+            server.trigger.pull_trigger(lambda: wasyncore.close_all(server._map, ignore_all=True))  # noqa: SLF001
         thread.join(SECONDS)
         server.task_dispatcher.shutdown()
 

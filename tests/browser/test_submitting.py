@@ -145,6 +145,8 @@ def test_a_reason_counts_where_the_dialog_was_closed_just_before(
     }""")
     page.get_by_label("Other reason").fill("Half of it is missing")
     page.get_by_role("button", name="Mark as “cannot judge”").click()
+    # The dialog's answer comes a moment after the click; until then all is still saved.
+    expect(page.locator("#cannot .chip[data-label=E]")).to_be_visible()
     assert come.equals_store()["state"]["cannot"] == {"E": "Half of it is missing"}
 
 

@@ -24,7 +24,7 @@ from quem.experience.expected_ranks import expected_ranks
 from quem.experience.plackett_luce import fit_plackett_luce
 from quem.experience.simulation import NOISES, Scenario, simulate
 from quem.experience.skill import FORMS
-from quem.study.blocks import PairCounts, deal_blocks
+from quem.studyfile.blocks import PairCounts, deal_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

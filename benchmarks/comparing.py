@@ -26,8 +26,8 @@ from quem.experience.estimate import Estimate
 from quem.experience.simulation import NOISES, Noise, Scenario, simulate
 from quem.experience.skill import FORMS, fit
 from quem.rankings import Rankings
-from quem.study import Declared
-from quem.study.models import Assisted
+from quem.studyfile import Declared
+from quem.studyfile.models import Assisted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

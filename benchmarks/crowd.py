@@ -32,7 +32,7 @@ from quem.store.layouts import Item, as_stored, layout_id  # noqa: E402
 from quem.store.models import BallotRow, JudgeRow, Layout, RevisionRow, now  # noqa: E402
 from quem.store.organizers import DEFAULT, issue_organizer_link  # noqa: E402
 from quem.store.state import State  # noqa: E402
-from quem.study.models import Judge as DeclaredJudge  # noqa: E402
+from quem.studyfile.models import Judge as DeclaredJudge  # noqa: E402
 from tests.postgres import running_postgres  # noqa: E402
 from webjudge import create_app, open_site  # noqa: E402
 

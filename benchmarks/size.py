@@ -159,7 +159,7 @@ def sizes() -> dict[str, int]:
         ),
         "commands": sum(not name.startswith(" ") for name, _ in every),
         "options": sum(count for _, count in every),
-        "study keys": study_keys(texts("quem/study/*.py")),
+        "study keys": study_keys(texts("quem/studyfile/*.py")),
         "warnings": sum(
             len(re.findall(r"^#+ `", text, re.MULTILINE)) for text in warnings.values()
         ),

@@ -1,6 +1,6 @@
 """Write the keys of study files into docs/reference: ``python docs/make_tables.py``.
 
-The models in ``quem.study`` declare each key with its default, its choices and its help. A table
+The models in ``quem.studyfile`` declare each key with its default, its choices and its help. A table
 of a page holds the keys of those sections that it has a row of already.
 """
 
@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from pydantic import BaseModel
 
-from quem.study.dialogue import DialogueSpec
-from quem.study.models import ExperienceSpec
-from quem.study.options import OptionsSpec
-from quem.study.relevance import RelevanceSpec
-from quem.study.retrieval import RetrievalSpec
+from quem.studyfile.dialogue import DialogueSpec
+from quem.studyfile.models import ExperienceSpec
+from quem.studyfile.options import OptionsSpec
+from quem.studyfile.relevance import RelevanceSpec
+from quem.studyfile.retrieval import RetrievalSpec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -14,7 +14,7 @@ from typing import (
     overload,
 )
 
-from quem.study.reading import kind_of
+from quem.studyfile.reading import kind_of
 
 if TYPE_CHECKING:
     import os

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from quem.study.reading import StudyFile
+    from quem.studyfile.reading import StudyFile
 
 # Persons and letters, which say nothing of the goal, and what has a part of its own.
 _APART = {

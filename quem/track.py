@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from quem.experience.estimate import Estimate
     from quem.experience.loading import Study
     from quem.experience.skill import SkillFunction
-    from quem.study.models import System
-    from quem.study.runs import Run
+    from quem.studyfile.models import System
+    from quem.studyfile.runs import Run
 
     Floats = NDArray[np.float64]
 

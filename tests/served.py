@@ -29,7 +29,7 @@ from quem.store.engine import store_of
 from quem.store.judges import judges_of
 from quem.store.location import locate_database
 from quem.store.state import State
-from quem.study.reading import read_study
+from quem.studyfile.reading import read_study
 from tests.patience import SECONDS
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ def _loaded(code: str) -> set[str]:
             {"numpy", "pandas", "pydantic"},
         ),
         (
-            "import quem.study, quem.study.reading",
+            "import quem.studyfile, quem.studyfile.reading",
             {"numpy", "pandas", "scipy", "matplotlib", "sqlalchemy", "flask"},
         ),
         (

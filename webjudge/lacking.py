@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from quem.solutions.sheets import is_unwritten
 from quem.store.judges import has_judges
 from quem.store.solving import solving_state
-from quem.study.models import ExperienceSpec
+from quem.studyfile.models import ExperienceSpec
 from webjudge.wording import counted
 
 if TYPE_CHECKING:

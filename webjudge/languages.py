@@ -36,7 +36,7 @@ class Language:
     direction: str = "ltr"  # in which it is written
 
 
-# By what `lang` in HTML and `quem.study.models.LanguageCode` call it.
+# By what `lang` in HTML and `quem.studyfile.models.LanguageCode` call it.
 LANGUAGES = {
     ENGLISH: Language("English", is_read=True),
     "de": Language("Deutsch"),

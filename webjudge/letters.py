@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 
 from quem.resources import resource
-from quem.study.letter import letter_in, read_letter
+from quem.studyfile.letter import letter_in, read_letter
 from webjudge.languages import day, gettext, ngettext, speaking
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from flask import Blueprint, current_app, redirect, request, url_for
 
 from quem.errors import QuemError
 from quem.store.outbox import decide, letters_of
-from quem.study.addresses import PEOPLE, addresses_of
+from quem.studyfile.addresses import PEOPLE, addresses_of
 from webjudge.access import acting, site
 from webjudge.dashboard_pages import require_reviewed
 from webjudge.languages import day

@@ -29,7 +29,7 @@ from quem.store.subjects import (
     subjects_of,
     withdraw_subject_link,
 )
-from quem.study.addresses import addresses_of
+from quem.studyfile.addresses import addresses_of
 from webjudge.letters import Standing, write_to
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from quem.store.standing import (
     share_of_answers,
     task_counts,
 )
-from quem.study.runs import read_runs
+from quem.studyfile.runs import read_runs
 from webjudge.lacking import lacking
 from webjudge.solution_review import unreviewed_count
 

@@ -10,7 +10,7 @@ from flask import Blueprint, abort, redirect, render_template, request, url_for
 from quem.store.ballots import AssignedBallot
 from quem.store.layouts import Item, Layout
 from quem.store.state import State, labels
-from quem.study.blocks import PairCounts
+from quem.studyfile.blocks import PairCounts
 from webjudge.access import admit, site
 from webjudge.files import send_file
 from webjudge.pages import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from quem.store.ballots import current_state
 from quem.store.digests import keyed
 from quem.store.state import LONGEST_COMMENT
-from quem.study.relevance import GRADE
+from quem.studyfile.relevance import GRADE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from quem.store.ballots import AssignedBallot
     from quem.store.judges import StoredJudge
     from quem.store.state import State
-    from quem.study.models import Question
+    from quem.studyfile.models import Question
     from webjudge.site import Site
 
 

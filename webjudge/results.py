@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from quem.store.exporting import SubmittedRanking
     from quem.store.judges import StoredJudge
-    from quem.study.models import Question
+    from quem.studyfile.models import Question
 
 results = Blueprint("results", __name__)
 

@@ -14,7 +14,7 @@ from quem.solutions.patterns import plain
 from quem.store.exporting import shown_digests
 from quem.store.reviewing import note_reviewed
 from quem.store.studies import status_of
-from quem.study.models import Reviewed
+from quem.studyfile.models import Reviewed
 from webjudge.access import acting, site
 from webjudge.confirmations import Confirmation
 from webjudge.dashboard_pages import dashboard_page, problem_titles, require_sure

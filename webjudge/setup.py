@@ -14,9 +14,9 @@ from quem.errors import QuemError
 from quem.solutions.sheets import is_unwritten
 from quem.store.judges import judges_of
 from quem.store.studies import set_state, status_of
-from quem.study.editing import ListChange, ValueChange
-from quem.study.models import ExperienceSpec, Subject
-from quem.study.reading import draft_study
+from quem.studyfile.editing import ListChange, ValueChange
+from quem.studyfile.models import ExperienceSpec, Subject
+from quem.studyfile.reading import draft_study
 from webjudge.access import acting, site
 from webjudge.dashboard_pages import dashboard_page, require_reviewed
 from webjudge.judge_admin import link_base, make_links
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Response as AnyResponse
 
     from quem.store.judges import StoredJudge
-    from quem.study.editing import Change
-    from quem.study.models import System
+    from quem.studyfile.editing import Change
+    from quem.studyfile.models import System
 
 setup = Blueprint("setup", __name__, url_prefix="/setup")
 

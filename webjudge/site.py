@@ -26,7 +26,7 @@ from quem.store.organizers import sync_organizers
 from quem.store.reviewing import answered_changes, frozen_look, note_decisions
 from quem.store.studies import register_study, secret_of, status_of
 from quem.store.subjects import sync_subjects
-from quem.study.reading import draft_study
+from quem.studyfile.reading import draft_study
 from webjudge.languages import ENGLISH
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from quem.store.layouts import Content
     from quem.store.living import Effect
     from quem.store.subjects import StoredSubject
-    from quem.study.models import Judge, LanguageCode, Person, Problem
-    from quem.study.relevance import JudgedSpec
+    from quem.studyfile.models import Judge, LanguageCode, Person, Problem
+    from quem.studyfile.relevance import JudgedSpec
 
 _LATELY_SECONDS = 2.0
 # What a task takes besides reading.

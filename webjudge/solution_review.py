@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from quem.blinding.rendering import Part, Rendered
     from quem.solutions import Sheet
     from quem.solutions.identity import Hit
-    from quem.study.models import Reviewed
+    from quem.studyfile.models import Reviewed
     from webjudge.site import Site
 
 _MOST_PLACES = 4

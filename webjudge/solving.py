@@ -82,7 +82,7 @@ if TYPE_CHECKING:
 
     from quem.store.solving import SolvingTask, Spent, Upload
     from quem.store.subjects import StoredSubject
-    from quem.study.models import Solving
+    from quem.studyfile.models import Solving
 
 
 solve = Blueprint("solve", __name__, url_prefix="/solve")

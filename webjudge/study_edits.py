@@ -20,9 +20,16 @@ from quem.solving.closing import session_table
 from quem.store.audit_log import last_key
 from quem.store.events import record
 from quem.store.reviewing import answer_change, note_decisions
-from quem.study.document import parse_document
-from quem.study.editing import ListChange, edited, flow_text, plain_value, read_bytes, replace_study
-from quem.study.reading import read_study
+from quem.studyfile.document import parse_document
+from quem.studyfile.editing import (
+    ListChange,
+    edited,
+    flow_text,
+    plain_value,
+    read_bytes,
+    replace_study,
+)
+from quem.studyfile.reading import read_study
 from webjudge.access import acting, site
 from webjudge.site import reopened, with_study
 
@@ -33,8 +40,8 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from quem.solutions.model import Signature
-    from quem.study.editing import Change
-    from quem.study.models import Reviewed
+    from quem.studyfile.editing import Change
+    from quem.studyfile.models import Reviewed
     from webjudge.site import Site
 
 _EVENT = "study-edited"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def _settings() -> dict[type[BaseModel], Iterable[str]]:
-    from quem.study.models import ExperienceSettings
+    from quem.studyfile.models import ExperienceSettings
 
     return {ExperienceSettings: ExperienceSettings.model_fields}
 
@@ -96,7 +96,7 @@ def analyze(
     refuse_out_with_json(out, as_json=as_json)
     from quem import kinds
     from quem.commands.options import show_result
-    from quem.study.reading import kind_of
+    from quem.studyfile.reading import kind_of
 
     kind = kind_of(study)
     sources: dict[str, Any] = {

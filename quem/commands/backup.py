@@ -90,7 +90,7 @@ def _back_up(
     import time
 
     from quem.errors import QuemError
-    from quem.study.reading import read_study
+    from quem.studyfile.reading import read_study
 
     study_id = read_study(study).id
 
@@ -146,7 +146,7 @@ def _restore(study: Path, copy: Path, database: str | None, *, replace: bool) ->
     from quem.store.location import locate_database
     from quem.store.restoring import restore_copy
     from quem.store.uploads import UploadFolder
-    from quem.study.reading import read_study
+    from quem.studyfile.reading import read_study
 
     study_id = read_study(study).id
     place = locate_database(study, database)

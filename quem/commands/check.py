@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from quem.kinds import AnyStudy
     from quem.solutions import Solutions
     from quem.solutions.checking import Unasked
-    from quem.study.reading import StudyFile
+    from quem.studyfile.reading import StudyFile
 
 
 @click.command()
@@ -51,7 +51,7 @@ def check(
     solution away and needs a decision, and all warnings. An experience study whose solutions are
     not yet judged needs no rankings.
     """
-    from quem.study.reading import JUDGED, kind_of
+    from quem.studyfile.reading import JUDGED, kind_of
 
     kind = kind_of(study)
     from quem import kinds
@@ -79,7 +79,7 @@ def _check_judged(study: Path, database: str | None, *, sandboxed: bool, details
     from quem.solutions import check_solutions
     from quem.solutions.checking import GIVES_AWAY, unasked
     from quem.solutions.model import PARSED
-    from quem.study.reading import draft_study
+    from quem.studyfile.reading import draft_study
 
     loaded, warnings, mistakes = _analyzed(study, database)
     draft = draft_study(study)

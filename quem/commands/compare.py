@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 def _settings() -> dict[type[BaseModel], Iterable[str]]:
     from quem.comparison.settings import ComparisonSettings
-    from quem.study.models import ExperienceSettings
-    from quem.study.retrieval import RetrievalSettings
+    from quem.studyfile.models import ExperienceSettings
+    from quem.studyfile.retrieval import RetrievalSettings
 
     return {
         ComparisonSettings: ComparisonSettings.model_fields,
@@ -130,7 +130,7 @@ _FOREIGN = (*_OF_SCORES, "jobs", "cluster")
 def _kind(paths: list[Path]) -> str:
     """The kind of the first study that has one; its mistakes are found where it is loaded."""
     from quem.errors import QuemError
-    from quem.study.reading import kind_of
+    from quem.studyfile.reading import kind_of
 
     for path in paths:
         try:
@@ -170,7 +170,7 @@ def _compare_scores(
     from quem.commands.analyze import show_progress
     from quem.errors import Mistake, QuemError
     from quem.leaderboard.settings import LeaderboardSettings
-    from quem.study.reading import kind_of
+    from quem.studyfile.reading import kind_of
 
     running = {name: settings.pop(name, None) for name in ("jobs", "cluster")}
     studies = []

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from quem.store.engine import Store
     from quem.store.exporting import SubmittedRanking
-    from quem.study.reading import StudyFile
-    from quem.study.relevance import JudgedSpec
+    from quem.studyfile.reading import StudyFile
+    from quem.studyfile.relevance import JudgedSpec
 
 FORMATS = ("csv", "preferences", "inspect")
 _SOME_PAIRS = (
@@ -101,7 +101,7 @@ def export(
     from quem.store.engine import held_store
     from quem.store.exporting import submitted_rankings
     from quem.store.location import locate_database
-    from quem.study.reading import draft_study
+    from quem.studyfile.reading import draft_study
 
     if pseudonyms and archive is None:
         raise click.UsageError("--pseudonyms is for --archive; add it, or leave both out")

@@ -23,7 +23,7 @@ def import_(study: Path, archive: Path, database: str | None) -> None:
     from quem.store.archive import read_archive, restore_archive
     from quem.store.engine import clear_refusals, open_store
     from quem.store.location import locate_database
-    from quem.study.reading import read_study
+    from quem.studyfile.reading import read_study
 
     spec = read_study(study)
     text = read_text(archive, str(archive), what="archive")

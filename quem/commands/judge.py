@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.machines.running import Judged, Limits, Planned
-    from quem.study.machines import Machine
-    from quem.study.runs import Run
+    from quem.studyfile.machines import Machine
+    from quem.studyfile.runs import Run
 
 
 @click.command()

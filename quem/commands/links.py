@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from quem.mail.server import MailSettings, Outcome
     from quem.store.outbox import Kind, Role, StoredLetter
     from quem.store.people import RoleName
-    from quem.study.relevance import JudgedSpec
+    from quem.studyfile.relevance import JudgedSpec
     from webjudge import Site
     from webjudge.letters import Text
     from webjudge.mailing import Planned
@@ -117,7 +117,7 @@ def links(
     if dry_run and not mail:
         raise click.UsageError("--dry-run belongs to --mail")
     from quem.errors import FileError
-    from quem.study.reading import read_study
+    from quem.studyfile.reading import read_study
 
     spec = read_study(study)
     if role == "people" and spec.solving is None:
@@ -172,7 +172,7 @@ def _add(
     from quem.store.judges import add_judge
     from quem.store.organizers import add_organizer
     from quem.store.subjects import add_subject
-    from quem.study.models import Judge, Organizer
+    from quem.studyfile.models import Judge, Organizer
 
     try:
         if role == "organizers":
@@ -198,7 +198,7 @@ def _erase(
     """Erase people's data; gives what to say of it, and which files are to be deleted."""
     from quem.store.judges import erase_judge, judge_named
     from quem.store.subjects import erase_subject, subject_named
-    from quem.study.addresses import PEOPLE, addresses_of
+    from quem.studyfile.addresses import PEOPLE, addresses_of
 
     said: list[str] = []
     files: list[tuple[str, str]] = []
@@ -300,7 +300,7 @@ def _refuse_addresses(site: Site, planned: list[Planned]) -> None:
     """Refuse to begin where a letter could not be sent, with every mistake."""
     from quem.errors import QuemError
     from quem.mail.message import receiver_of
-    from quem.study.addresses import PEOPLE, addresses_of
+    from quem.studyfile.addresses import PEOPLE, addresses_of
 
     mistakes: list[Mistake | str] = []
     addresses = addresses_of(site.spec, site.path)
@@ -320,7 +320,7 @@ def _refuse_addresses(site: Site, planned: list[Planned]) -> None:
 
 def _show(site: Site, planned: list[Planned], url: str | None) -> None:
     """Say who would get an invitation, and show the first one."""
-    from quem.study.addresses import addresses_of
+    from quem.studyfile.addresses import addresses_of
     from webjudge.letters import write_to
 
     addresses = addresses_of(site.spec, site.path)

@@ -309,14 +309,14 @@ _METAVARS: dict[object, str] = {int: "INTEGER", str: "NAME"}
 
 def _setting_option(model: type[BaseModel], name: str, *, show_default: bool) -> click.Option:
     """Make the option for a setting, whose values the model checks."""
-    from quem.study.fields import OneOrMore
+    from quem.studyfile.fields import OneOrMore
 
     field = model.model_fields[name]
     annotation = _without_none(field.annotation)
     multiple = OneOrMore in field.metadata
 
     def check(_: click.Context, __: click.Parameter, value: object) -> object:
-        from quem.study.schema import setting_value
+        from quem.studyfile.schema import setting_value
 
         if value in (None, ()):
             return None

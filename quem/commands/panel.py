@@ -18,7 +18,7 @@ from quem.commands.options import (
 if TYPE_CHECKING:
     import datetime as dt
 
-    from quem.study.reading import StudyFile
+    from quem.studyfile.reading import StudyFile
 
 
 @click.group()
@@ -73,7 +73,7 @@ def make(
     from quem.rankings import Decisions
     from quem.report.files import write_files
     from quem.solutions import check_solutions
-    from quem.study.reading import draft_experience
+    from quem.studyfile.reading import draft_experience
 
     path = out if out is not None else study.with_name(f"{study.stem}-panel.zip")
     if path.exists():

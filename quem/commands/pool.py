@@ -25,7 +25,7 @@ _POOL = "pool"
 
 def _grades(_: click.Context, __: click.Parameter, value: str) -> tuple[str, ...]:
     """Read "0-3" or the labels themselves."""
-    from quem.study.relevance import LABELS, MOST_GRADES
+    from quem.studyfile.relevance import LABELS, MOST_GRADES
 
     text = value.strip()
     if match := re.fullmatch(r"0\s*-\s*(\d)", text, re.ASCII):

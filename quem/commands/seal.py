@@ -23,7 +23,7 @@ def seal(study: Path, database: str | None) -> None:
     list what differs from the record since. It does not attest rankings.
     """
     from quem.seal import seal_study
-    from quem.study.reading import draft_experience
+    from quem.studyfile.reading import draft_experience
 
     path, digest = seal_study(draft_experience(study), database)
     click.echo(f"wrote {path}", err=True)

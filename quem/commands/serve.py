@@ -217,7 +217,7 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
 def _invited_by_mail(site: Site) -> defaultdict[str, set[str]]:
     """Name by role the people whose links are made when their invitation is sent."""
     from quem.mail.server import mail_settings
-    from quem.study.addresses import addresses_of
+    from quem.studyfile.addresses import addresses_of
 
     invited: defaultdict[str, set[str]] = defaultdict(set)
     if mail_settings():

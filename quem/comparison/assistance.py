@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from quem.errors import Mistake
     from quem.experience.loading import Study
     from quem.experience.skill import SkillForm, SkillFunction
-    from quem.study import ExperienceSettings
-    from quem.study.models import Assisted
+    from quem.studyfile import ExperienceSettings
+    from quem.studyfile.models import Assisted
 
 
 def uplifts_of(study: Study, settings: ExperienceSettings) -> list[AssistanceGain]:

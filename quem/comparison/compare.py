@@ -22,7 +22,7 @@ from quem.errors import Mistake, QuemError
 from quem.experience.analysis import analyze_experience
 from quem.experience.pseudonyms import pseudonymize
 from quem.rankings import PrintedAverages
-from quem.study.schema import changed_settings
+from quem.studyfile.schema import changed_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

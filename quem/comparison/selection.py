@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from quem.experience.cells import RankCells
     from quem.experience.loading import Study
     from quem.rankings import Rankings
-    from quem.study import Declared
+    from quem.studyfile import Declared
 
 
 def refuse_studies(studies: Sequence[Study]) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from quem.study.fields import Id, OneOrMore, StudyPart
+from quem.studyfile.fields import Id, OneOrMore, StudyPart
 
 Test = Literal["auto", "problem", "twoway", "signflip"]
 

@@ -11,7 +11,7 @@ from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import prepare, run_experiment
 from quem.errors import WarningRules
 from quem.parallel import Workers, silent
-from quem.study.schema import changed_settings
+from quem.studyfile.schema import changed_settings
 from quem.wording import join_words
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from quem.dialogue.users import User
     from quem.errors import StudyWarning
     from quem.parallel import Progress
-    from quem.study.dialogue import Protocol
+    from quem.studyfile.dialogue import Protocol
 
 
 _INFERENCE = ("level", "bootstrap", "permutations")

@@ -15,19 +15,19 @@ from quem.dialogue.users import User, named_user
 from quem.errors import Mistake, QuemError
 from quem.io.custom_functions import BrokenEntry, find_entry, load_entry, raised
 from quem.io.text import nearest, shown
-from quem.study.dialogue import FIVE, SEVEN, Strategy
-from quem.study.dialogue import DialogueSpec as Spec
-from quem.study.dialogue import User as DeclaredUser
-from quem.study.reading import draft_of_kind
+from quem.studyfile.dialogue import FIVE, SEVEN, Strategy
+from quem.studyfile.dialogue import DialogueSpec as Spec
+from quem.studyfile.dialogue import User as DeclaredUser
+from quem.studyfile.reading import draft_of_kind
 
 if TYPE_CHECKING:
     import os
 
     from quem.dialogue.reading import EncodedCases
     from quem.errors import StudyWarning
-    from quem.study.dialogue import Protocol
-    from quem.study.document import Loc
-    from quem.study.reading import Draft
+    from quem.studyfile.dialogue import Protocol
+    from quem.studyfile.document import Loc
+    from quem.studyfile.reading import Draft
 
 # What this process has loaded, by name, folder and fingerprint.
 _LOADED: dict[tuple[str, str, str], Any] = {}

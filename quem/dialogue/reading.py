@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.io.tables import SourceTable
-    from quem.study.document import Loc
+    from quem.studyfile.document import Loc
 
 Key = TypeVar("Key")
 _FEWEST = 3

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from quem.dialogue.space import Problem, Regions, Space
     from quem.dialogue.users import User
     from quem.parallel import Workers
-    from quem.study.dialogue import Protocol
+    from quem.studyfile.dialogue import Protocol
 
 # Cells (points of dialogues x cases) that are worked on at once: some 20 MB.
 _CELLS = 400_000

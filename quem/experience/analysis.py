@@ -50,8 +50,8 @@ from quem.experience.telling import blinding_of
 from quem.experience.times import solving_times
 from quem.experience.virtual_placement import place_on_panel
 from quem.rankings import PrintedAverages, Rankings
-from quem.study import ExperienceSettings
-from quem.study.schema import changed_settings
+from quem.studyfile import ExperienceSettings
+from quem.studyfile.schema import changed_settings
 from quem.wording import join_words
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from quem.experience.averages import Averages
     from quem.experience.cells import RankCells
     from quem.store.answers import Answer
-    from quem.study.models import Question
+    from quem.studyfile.models import Question
 
 _FEWEST = 3
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from quem.experience.pooled_rankings import PooledRankings
     from quem.experience.ranks import Normalization, Score
     from quem.rankings import Rankings
-    from quem.study import Declared
+    from quem.studyfile import Declared
 
 _LARGEST = 20_000_000
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from quem.experience.estimate import Estimate
     from quem.experience.result import ExperienceFindings
-    from quem.study.runs import Run
+    from quem.studyfile.runs import Run
 
     Floats = NDArray[np.float64]
 

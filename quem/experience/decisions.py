@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from quem.experience.pooled_rankings import What
     from quem.rankings import Decisions
-    from quem.study import Declared
+    from quem.studyfile import Declared
 
     Floats = NDArray[np.float64]
     Codes = NDArray[np.int64]

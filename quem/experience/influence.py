@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from quem.experience.expected_ranks import ExpectedRanks
     from quem.experience.ranks import Normalization, Score
     from quem.experience.skill import FormFit, SkillForm, SkillFunction
-    from quem.study import ExperienceSettings
+    from quem.studyfile import ExperienceSettings
 
 Reason = Literal["", "no-other-ranks", "not-fitted"]
 REASONS: tuple[Reason, ...] = ("no-other-ranks", "not-fitted")

@@ -18,9 +18,9 @@ from quem.rankings import Decisions, PrintedAverages, Rankings, Session, read_ra
 from quem.rankings.stored import session_of_study
 from quem.seal import seal_of
 from quem.store.location import locate_database
-from quem.study.document import Document
-from quem.study.reading import draft_experience
-from quem.study.runs import read_runs
+from quem.studyfile.document import Document
+from quem.studyfile.reading import draft_experience
+from quem.studyfile.runs import read_runs
 
 if TYPE_CHECKING:
     import os
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from quem.panels.package import ReferencePanel
     from quem.seal import Seal
     from quem.store.drawing import ProblemDraw
-    from quem.study import Declared, ExperienceSpec
-    from quem.study.document import Loc
-    from quem.study.models import PanelSource
-    from quem.study.reading import ExperienceFile
-    from quem.study.runs import Run
+    from quem.studyfile import Declared, ExperienceSpec
+    from quem.studyfile.document import Loc
+    from quem.studyfile.models import PanelSource
+    from quem.studyfile.reading import ExperienceFile
+    from quem.studyfile.runs import Run
 
 _FEWEST_SUBJECTS = 3
 # Years closer to each other than this are the same, relative to the largest above 1.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from quem.experience.cells import RankCells
     from quem.experience.loading import Study
     from quem.experience.result import ExperienceFindings
-    from quem.study.runs import Run
+    from quem.studyfile.runs import Run
 
 _REPLICATES = 2000
 _FEWEST_FOR_INTERVAL = 5  # problems to resample

@@ -17,7 +17,7 @@ from quem.io.columns import column_of
 from quem.io.tables import SourceTable
 from quem.rankings import Rankings
 from quem.rankings.entries import FIELDS, assemble
-from quem.study.draw import digest_of_solutions, order_of_draw
+from quem.studyfile.draw import digest_of_solutions, order_of_draw
 from quem.wording import format_count, format_percent
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from quem.experience.cells import RankCells
     from quem.experience.control import Control, Erratic
     from quem.experience.loading import Study
-    from quem.study import Declared, ExperienceSettings
-    from quem.study.runs import Run
+    from quem.studyfile import Declared, ExperienceSettings
+    from quem.studyfile.runs import Run
 
     Floats = NDArray[np.float64]
 

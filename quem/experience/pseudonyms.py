@@ -17,7 +17,7 @@ import numpy as np
 from quem.rankings import Decisions, PrintedAverages, Rankings
 from quem.rankings.entries import occasion_warnings
 from quem.rankings.stored import removed_warning
-from quem.study.document import Document
+from quem.studyfile.document import Document
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.experience.loading import Study
-    from quem.study import Declared, ExperienceSpec
-    from quem.study.document import SourcePosition
-    from quem.study.models import Question
-    from quem.study.runs import Run
+    from quem.studyfile import Declared, ExperienceSpec
+    from quem.studyfile.document import SourcePosition
+    from quem.studyfile.models import Question
+    from quem.studyfile.runs import Run
 
 Value = TypeVar("Value")
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from quem.experience.virtual_placement import PanelPlacement
     from quem.seal import Seal
     from quem.store.care import Care
-    from quem.study import ExperienceSettings
+    from quem.studyfile import ExperienceSettings
 
 
 @dataclass(frozen=True)

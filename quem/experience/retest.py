@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.rankings import Rankings
-    from quem.study import Declared
+    from quem.studyfile import Declared
 
 _GROUP = ["judge", "problem", "block"]
 

@@ -14,7 +14,7 @@ from quem.experience.choices import weak_orders
 from quem.experience.expected_ranks import expected_ranks
 from quem.experience.plackett_luce import connection, fit_plackett_luce
 from quem.experience.ranks import adjusted_ranks
-from quem.study.blocks import PairCounts, deal_blocks
+from quem.studyfile.blocks import PairCounts, deal_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -229,7 +229,7 @@ def _study(simulated: Simulated, index: int, analysis: dict[str, Any]) -> Study:
     """One of the studies, with ids S1, S2, ... for subjects and K1, K2, ... for systems."""
     from quem.experience.loading import Study
     from quem.rankings import Rankings
-    from quem.study import Declared, ExperienceSpec
+    from quem.studyfile import Declared, ExperienceSpec
 
     ranks = simulated.ranks[index]
     n_judges, n_problems, _ = ranks.shape

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.study.models import Problem, Subject
+    from quem.studyfile.models import Problem, Subject
 
 _FEWEST = 3
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from quem.experience.estimate import Estimate
     from quem.panels.package import ReferencePanel
     from quem.rankings import Rankings
-    from quem.study import Declared
+    from quem.studyfile import Declared
 
     Floats = NDArray[np.float64]
     # Problem and whose place is asked for (empty for the systems) to the ids of the anchors.

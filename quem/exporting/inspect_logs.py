@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.store.exporting import SubmittedRanking
-    from quem.study.relevance import JudgedSpec
+    from quem.studyfile.relevance import JudgedSpec
 
 # What the scores are called in a log.
 SCORER = "quem"

@@ -14,7 +14,7 @@ from quem.leaderboard.result import LeaderboardFindings, LeaderboardResult
 from quem.leaderboard.settings import LeaderboardSettings
 from quem.lists.groups import common_queries, indistinct_groups, joint_test
 from quem.lists.inference import fewest_of, query_means
-from quem.study.schema import changed_settings
+from quem.studyfile.schema import changed_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

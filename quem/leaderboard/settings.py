@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from quem.study.fields import Count, Id, Level, Line, OneOrMore, Seed, StudyPart
+from quem.studyfile.fields import Count, Id, Level, Line, OneOrMore, Seed, StudyPart
 
 
 class LeaderboardSettings(StudyPart):

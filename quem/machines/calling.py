@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import httpx
 
     from quem.machines.requests import Request
-    from quem.study.machines import Machine
+    from quem.studyfile.machines import Machine
 
 _MOST_BYTES = 4_000_000
 _PIECE = 65_536

@@ -19,9 +19,9 @@ from quem.machines.requests import Request, default_prompt, digest, read_prompt
 from quem.machines.transcripts import Transcripts
 from quem.solutions import check_solutions
 from quem.store.living import plan_of
-from quem.study.blocks import PairCounts
-from quem.study.reading import draft_experience
-from quem.study.runs import Call, Run, read_runs
+from quem.studyfile.blocks import PairCounts
+from quem.studyfile.reading import draft_experience
+from quem.studyfile.runs import Call, Run, read_runs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from quem.machines.calling import Judge
     from quem.solutions import Solutions
-    from quem.study import Declared, ExperienceSpec
-    from quem.study.machines import Machine
+    from quem.studyfile import Declared, ExperienceSpec
+    from quem.studyfile.machines import Machine
 
 
 _ATTEMPTS = 3

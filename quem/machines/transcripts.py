@@ -12,13 +12,13 @@ import secrets
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import Mistake, QuemError
-from quem.study.runs import FOLDER
+from quem.studyfile.runs import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from quem.study.runs import Run
+    from quem.studyfile.runs import Run
 
 
 class Transcripts:

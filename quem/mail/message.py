@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from quem.errors import QuemError
 from quem.store.models import now
-from quem.study.addresses import Addressee
+from quem.studyfile.addresses import Addressee
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,8 +17,8 @@ from quem.options.checks import find_warnings
 from quem.options.lists import Scorer, by_length, ways_of
 from quem.options.result import OptionsFindings, OptionsResult, SystemScores, Undefined
 from quem.options.thresholds import cut_lists, sweep
-from quem.study.measures import spellings
-from quem.study.schema import changed_settings
+from quem.studyfile.measures import spellings
+from quem.studyfile.schema import changed_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from quem.options.lists import Answers
     from quem.options.loading import OptionsStudy
     from quem.options.thresholds import Sweep
-    from quem.study.options import OptionsSettings
+    from quem.studyfile.options import OptionsSettings
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
-    from quem.study.options import OptionsSpec
-    from quem.study.reading import Draft
+    from quem.studyfile.options import OptionsSpec
+    from quem.studyfile.reading import Draft
 
     Integers = NDArray[np.int64]
     Flags = NDArray[np.bool_]

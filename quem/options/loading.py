@@ -10,10 +10,10 @@ from quem.io.text import shown
 from quem.lists.registry import own_definition
 from quem.options.key import AnswerKey, read_key
 from quem.options.rows import assemble, read_rows
-from quem.study.document import Document
-from quem.study.measures import find_own_measures, load_own_measures
-from quem.study.options import OptionsSpec
-from quem.study.reading import draft_of_kind
+from quem.studyfile.document import Document
+from quem.studyfile.measures import find_own_measures, load_own_measures
+from quem.studyfile.options import OptionsSpec
+from quem.studyfile.reading import draft_of_kind
 
 if TYPE_CHECKING:
     import os
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from quem.io.tables import SourceTable
     from quem.lists import Definition
     from quem.options.lists import Offered
-    from quem.study.document import Loc
-    from quem.study.reading import Draft
+    from quem.studyfile.document import Loc
+    from quem.studyfile.reading import Draft
 
 
 @dataclass(frozen=True, repr=False)

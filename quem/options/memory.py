@@ -18,8 +18,8 @@ from quem.options.key import read_key
 from quem.options.loading import OptionsStudy
 from quem.options.result import OptionsResult
 from quem.options.rows import assemble
-from quem.study.memory import IN_MEMORY, draft_in_memory
-from quem.study.options import OptionsSpec
+from quem.studyfile.memory import IN_MEMORY, draft_in_memory
+from quem.studyfile.options import OptionsSpec
 
 if TYPE_CHECKING:
     from quem.io.tables import SourceTable

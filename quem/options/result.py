@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from quem.options.lists import LengthGroup, Scorer, Ways
     from quem.options.loading import OptionsStudy
     from quem.options.thresholds import Sweep
-    from quem.study.options import OptionsSettings
+    from quem.studyfile.options import OptionsSettings
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]

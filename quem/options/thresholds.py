@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.options.lists import Answers, Scorer
-    from quem.study.options import OptionsSettings
+    from quem.studyfile.options import OptionsSettings
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]

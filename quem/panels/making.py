@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from quem.solutions import Solutions
     from quem.solutions.model import Sheet
-    from quem.study import ExperienceSpec
-    from quem.study.reading import ExperienceFile
+    from quem.studyfile import ExperienceSpec
+    from quem.studyfile.reading import ExperienceFile
 
 _README = """\
 # Reference panel: {title}

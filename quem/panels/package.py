@@ -21,15 +21,15 @@ import yaml
 
 from quem.errors import FileError, Mistake, QuemError
 from quem.io.packages import Package, zipped
-from quem.study.document import parse_document
-from quem.study.fields import FileName, Id, Level, Line, Section, StudyPart, Years
-from quem.study.models import Date, Form  # noqa: TC001  pydantic reads them
-from quem.study.schema import validate
+from quem.studyfile.document import parse_document
+from quem.studyfile.fields import FileName, Id, Level, Line, Section, StudyPart, Years
+from quem.studyfile.models import Date, Form  # noqa: TC001  pydantic reads them
+from quem.studyfile.schema import validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from quem.study.document import Document
+    from quem.studyfile.document import Document
 
 FEWEST_PEOPLE, FEWEST_JUDGES, FEWEST_PROBLEMS = 8, 2, 3
 _SPEC, _RANKINGS, _SUMS = "panel.yaml", "rankings.csv", "SHA256SUMS"

@@ -14,8 +14,8 @@ from quem.importing.writing import write_folder
 from quem.solutions import find_solutions
 from quem.solutions.files import is_ignored
 from quem.solutions.finding import same
-from quem.study.reading import draft_study
-from quem.study.subjects import id_trouble
+from quem.studyfile.reading import draft_study
+from quem.studyfile.subjects import id_trouble
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

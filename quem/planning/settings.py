@@ -17,9 +17,9 @@ from pydantic import (
 )
 
 from quem.errors import Mistake, QuemError
-from quem.study.document import dotted
-from quem.study.fields import Level, Numeral, Seed, Years
-from quem.study.schema import complaints
+from quem.studyfile.document import dotted
+from quem.studyfile.fields import Level, Numeral, Seed, Years
+from quem.studyfile.schema import complaints
 
 _MOST_NUMBERS = 10_000
 COMPONENTS = ("person", "solution", "judge", "taste")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from quem.study import Declared
+    from quem.studyfile import Declared
 
     Codes = NDArray[np.signedinteger[Any]]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.io.tables import SourceTable
-    from quem.study import Declared
+    from quem.studyfile import Declared
 
 # The columns, and under what names they are read.
 FIELDS = {

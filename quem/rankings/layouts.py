@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.io.delimited import Delimited
-    from quem.study import Declared
+    from quem.studyfile import Declared
 
 Heads = dict[int, tuple[str, str]]
 

@@ -20,7 +20,7 @@ from quem.rankings.decisions import read_decisions
 from quem.rankings.entries import assemble
 from quem.rankings.layouts import read_long, read_wide
 from quem.rankings.stored import read_stored, session_of_study
-from quem.study.declared import Declared
+from quem.studyfile.declared import Declared
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from quem.rankings.decisions import Decisions
     from quem.rankings.stored import Session
     from quem.rankings.table import Rankings
-    from quem.study.models import RankingsSource
-    from quem.study.reading import StudyFile
+    from quem.studyfile.models import RankingsSource
+    from quem.studyfile.reading import StudyFile
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from quem.store.exporting import SubmittedRanking
     from quem.store.judges import StoredJudge
     from quem.store.location import DatabaseLocation
-    from quem.study.declared import Declared
-    from quem.study.reading import StudyFile
+    from quem.studyfile.declared import Declared
+    from quem.studyfile.reading import StudyFile
 
 # How many of a kind a warning names.
 _MOST = 5

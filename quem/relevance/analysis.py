@@ -10,7 +10,7 @@ import numpy as np
 from quem.errors import WarningRules
 from quem.relevance.agreement import alphas, pairs_of_judges, with_themselves
 from quem.relevance.result import JudgeFindings, RelevanceFindings, RelevanceResult
-from quem.study.schema import changed_settings
+from quem.studyfile.schema import changed_settings
 from quem.wording import format_count
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from quem.errors import Mistake, QuemError
 from quem.io.tables import MOST_NAMED, read_table, repeats
 from quem.io.text import nearest, shown
-from quem.study.relevance import GRADE
+from quem.studyfile.relevance import GRADE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

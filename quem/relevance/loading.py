@@ -12,17 +12,17 @@ from quem.errors import Mistake, QuemError, StudyWarning
 from quem.rankings.stored import Session, read_submitted, session_of_study
 from quem.relevance.judgments import judgments_of_session, read_judgments
 from quem.store.location import locate_database
-from quem.study.document import Document
-from quem.study.reading import draft_relevance
+from quem.studyfile.document import Document
+from quem.studyfile.reading import draft_relevance
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from quem.relevance.judgments import Judgments
-    from quem.study.document import Loc
-    from quem.study.reading import RelevanceFile
-    from quem.study.relevance import RelevanceSpec
+    from quem.studyfile.document import Loc
+    from quem.studyfile.reading import RelevanceFile
+    from quem.studyfile.relevance import RelevanceSpec
 
     Pair = tuple[str, str]
     # From a file and its name for messages to rows of query, case, and grade.

@@ -17,9 +17,9 @@ from quem.errors import Mistake, QuemError
 from quem.importing.writing import write_folder
 from quem.solutions import find_solutions
 from quem.solutions.files import is_ignored
-from quem.study.candidates import candidates_text
-from quem.study.reading import draft_relevance
-from quem.study.subjects import id_trouble
+from quem.studyfile.candidates import candidates_text
+from quem.studyfile.reading import draft_relevance
+from quem.studyfile.subjects import id_trouble
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

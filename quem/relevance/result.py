@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from quem.relevance.agreement import Alpha, InCommon
     from quem.relevance.judgments import Judgments
     from quem.relevance.loading import RelevanceStudy
-    from quem.study.relevance import RelevanceSettings
+    from quem.studyfile.relevance import RelevanceSettings
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ from quem.retrieval.truth import (
     require_truth,
 )
 from quem.retrieval.unjudged import Compared, find_unjudged, judged_shares
-from quem.study.schema import changed_settings
+from quem.studyfile.schema import changed_settings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from quem.retrieval.result import Truth
     from quem.retrieval.running import Task
     from quem.retrieval.truth import ExpertRanks
-    from quem.study.retrieval import RetrievalSettings
+    from quem.studyfile.retrieval import RetrievalSettings
 
 JUDGES = "each judge against the others"
 

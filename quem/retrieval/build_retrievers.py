@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.retrievers import Local, Runs
     from quem.retrieval.running import Times
-    from quem.study.retrieval import Attribute, Retriever
+    from quem.studyfile.retrieval import Attribute, Retriever
 
 # Columns that hold what is to be found out, where the study file names no solution.
 _OUTCOMES = {"class", "label", "outcome", "solution", "target"}

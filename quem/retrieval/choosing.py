@@ -10,7 +10,7 @@ from quem.errors import Mistake, QuemError
 from quem.io.text import shown
 from quem.lists import measure
 from quem.lists.registry import is_own
-from quem.study.measures import spellings
+from quem.studyfile.measures import spellings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.result import TruthKind
-    from quem.study.retrieval import RetrievalSettings
+    from quem.studyfile.retrieval import RetrievalSettings
 
 DEFAULTS: dict[TruthKind, tuple[str, ...]] = {
     "similarities": (

@@ -18,10 +18,10 @@ from quem.retrieval.judges import JudgeGrades, grades_of
 from quem.retrieval.match_ids import match
 from quem.retrieval.running import Task
 from quem.retrieval.stored import read_judgments, read_qrels, read_run, read_similarities
-from quem.study.measures import OwnMeasure, find_own_measures, load_own_measures
-from quem.study.memory import IN_MEMORY
-from quem.study.reading import draft_of_kind
-from quem.study.retrieval import RetrievalSpec
+from quem.studyfile.measures import OwnMeasure, find_own_measures, load_own_measures
+from quem.studyfile.memory import IN_MEMORY
+from quem.studyfile.reading import draft_of_kind
+from quem.studyfile.retrieval import RetrievalSpec
 
 if TYPE_CHECKING:
     import os
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.stored import Stored
     from quem.retrieval.truth import ExpertRanks
-    from quem.study.document import Loc
-    from quem.study.reading import Draft
-    from quem.study.retrieval import GroundTruth
+    from quem.studyfile.document import Loc
+    from quem.studyfile.reading import Draft
+    from quem.studyfile.retrieval import GroundTruth
 
 _FEW = 3
 

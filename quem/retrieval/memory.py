@@ -30,8 +30,8 @@ from quem.retrieval.loading import (
 )
 from quem.retrieval.result import RetrievalResult
 from quem.retrieval.stored import FIELDS, stored_of
-from quem.study.memory import IN_MEMORY, draft_in_memory
-from quem.study.retrieval import LEAVE_ONE_OUT, Linear, RetrievalSpec
+from quem.studyfile.memory import IN_MEMORY, draft_in_memory
+from quem.studyfile.retrieval import LEAVE_ONE_OUT, Linear, RetrievalSpec
 
 if TYPE_CHECKING:
     from quem.io.tables import SourceTable
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from quem.parallel import Progress
     from quem.retrieval.bases import CaseBase
     from quem.retrieval.stored import Stored
-    from quem.study.document import Loc
+    from quem.studyfile.document import Loc
 
 # Query to its list, or rows of both; or what retrieves.
 Run: TypeAlias = "Mapping[Any, Any] | pd.DataFrame | Callable[..., Any] | Linear"
@@ -76,7 +76,7 @@ def evaluate(
         Of each retriever, by its id: a dict of query to its list (item to score, pairs of item
         and score, or items alone, best first); a DataFrame with the columns query, case, and
         score or rank or both; a function or class as that of a study, which needs `cases`; or
-        `quem.study.retrieval.Linear`, the built-in retriever, which needs `queries` too.
+        `quem.studyfile.retrieval.Linear`, the built-in retriever, which needs `queries` too.
     truth : mapping, DataFrame, callable, or str
         A dict of query to item to grade, or to the relevant items alone; a DataFrame with the
         columns query, case, and grade or similarity; a function as above, or the id of one of

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from quem.retrieval.running import Guard, Run, Task
     from quem.retrieval.truth import ExpertRanks
     from quem.retrieval.unjudged import Unjudged
-    from quem.study.retrieval import RetrievalSettings
+    from quem.studyfile.retrieval import RetrievalSettings
 
 TruthKind = Literal["similarities", "grades", "experts"]
 

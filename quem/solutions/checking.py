@@ -11,15 +11,15 @@ from quem.io.text import read_text, shown
 from quem.solutions.decisions import unused_decisions
 from quem.solutions.finding import find_solutions, printable
 from quem.solutions.sheets import inner_path, is_unwritten, references
-from quem.study.blocks import LONGEST_LIST
+from quem.studyfile.blocks import LONGEST_LIST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from quem.errors import Mistake
     from quem.solutions.model import Kind, Solution, SolutionFile, Solutions
-    from quem.study.reading import StudyFile
-    from quem.study.relevance import JudgedSpec
+    from quem.studyfile.reading import StudyFile
+    from quem.studyfile.relevance import JudgedSpec
 
 _MOST_FILES = 10
 # What could give the author of a solution away, and needs a decision.

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from quem.solutions.model import Solution, SolutionFile, Solutions
-    from quem.study.models import Reviewed
-    from quem.study.relevance import JudgedSpec
+    from quem.studyfile.models import Reviewed
+    from quem.studyfile.relevance import JudgedSpec
 
 _MOST = 10
 _TAG = re.compile(r"<[^>]*>|[*~`\\]")

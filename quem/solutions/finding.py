@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from quem.solutions.model import SolutionFile
-    from quem.study.document import Loc
-    from quem.study.models import Judging
-    from quem.study.reading import StudyFile
+    from quem.studyfile.document import Loc
+    from quem.studyfile.models import Judging
+    from quem.studyfile.reading import StudyFile
 
 _DEEPEST = 6
 _MOST_FILES = 50

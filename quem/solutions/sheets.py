@@ -12,16 +12,16 @@ from quem.errors import QuemError
 from quem.io.text import nearest, read_text, shown
 from quem.solutions.files import inspect, kind_of
 from quem.solutions.model import Sheet, SolutionFile
-from quem.study.letter import find_letter
-from quem.study.models import LanguageCode
+from quem.studyfile.letter import find_letter
+from quem.studyfile.models import LanguageCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quem.errors import Mistake
     from quem.solutions.model import Kind
-    from quem.study.document import Loc
-    from quem.study.reading import StudyFile
+    from quem.studyfile.document import Loc
+    from quem.studyfile.reading import StudyFile
 
 _READABLE: tuple[Kind, ...] = ("markdown", "text", "html")
 # ![text](target), ![text](<target>), [text]: target, and <img src="target">.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from quem.errors import QuemError
 from quem.solutions.files import inspect
 from quem.solutions.identity import NameSearch
-from quem.study.models import Subject
+from quem.studyfile.models import Subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from quem.solutions.model import SolutionFile
     from quem.store.subjects import StoredSubject
-    from quem.study.relevance import JudgedSpec
+    from quem.studyfile.relevance import JudgedSpec
 
 _MOST = 10
 _HANDLE = re.compile(r"(?<![\w@.])@[A-Za-z][\w-]{1,38}(?![\w.]*@)")

@@ -30,9 +30,9 @@ from quem.store.subjects import (
     subjects_of,
 )
 from quem.store.uploads import UploadFolder
-from quem.study.document import parse_document
-from quem.study.models import Solving
-from quem.study.subjects import SolvedProblem, SubjectRecord, subjects_text
+from quem.studyfile.document import parse_document
+from quem.studyfile.models import Solving
+from quem.studyfile.subjects import SolvedProblem, SubjectRecord, subjects_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from quem.store.engine import Store
     from quem.store.solving import Answer, SolvingTask, Spent, Upload
     from quem.store.subjects import StoredSubject
-    from quem.study.relevance import JudgedSpec
+    from quem.studyfile.relevance import JudgedSpec
 
 _STATES = {"submit": "submitted", "timeout": "timeout", "skip": "skipped"}
 

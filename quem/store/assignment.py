@@ -12,7 +12,7 @@ from quem.store.drawing import record_draw
 from quem.store.layouts import Layout as Shown
 from quem.store.layouts import arrange, as_stored, layout_id
 from quem.store.models import BallotRow, JudgeRow, Layout, StudyRow, now
-from quem.study.blocks import PairCounts, deal_blocks
+from quem.studyfile.blocks import PairCounts, deal_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

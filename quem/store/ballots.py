@@ -13,7 +13,7 @@ from quem.store.layouts import Layout
 from quem.store.models import BallotRow, JudgeRow, RevisionRow, StudyRow, now
 from quem.store.models import Layout as LayoutRow
 from quem.store.state import State
-from quem.study.blocks import block_sizes, deal_blocks
+from quem.studyfile.blocks import block_sizes, deal_blocks
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
     from quem.store.drawing import ProblemDraw
-    from quem.study.blocks import PairCounts
+    from quem.studyfile.blocks import PairCounts
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from sqlalchemy import select
 
 from quem.store.events import note_once
 from quem.store.models import EventRow
-from quem.study.draw import digest_of_solutions, order_of_draw
+from quem.studyfile.draw import digest_of_solutions, order_of_draw
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.solutions import Solutions
-    from quem.study.relevance import JudgedSpec
+    from quem.studyfile.relevance import JudgedSpec
 
 _WHAT = "problems-drawn"
 
@@ -24,7 +24,7 @@ _WHAT = "problems-drawn"
 class ProblemDraw:
     """Which problems experts rank."""
 
-    digest: str  # of the solutions and the study's nonce; see `quem.study.draw`
+    digest: str  # of the solutions and the study's nonce; see `quem.studyfile.draw`
     problems: tuple[str, ...]  # sorted by lot
     solvers: tuple[str, ...]  # whose solutions they were drawn from
     drawn_at: str = ""  # when ballots of them were first dealt, in UTC; empty where none is

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import ColumnElement, Connection
 
-    from quem.study.models import Judge as DeclaredJudge
+    from quem.studyfile.models import Judge as DeclaredJudge
 
 _SEEN_SECONDS = 60
 _GREATEST_KEY = 2**31 - 1

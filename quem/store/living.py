@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from quem.solutions import Solution, Solutions
     from quem.store.ballots import AssignedBallot
     from quem.store.drawing import ProblemDraw
-    from quem.study.relevance import JudgedSpec
+    from quem.studyfile.relevance import JudgedSpec
 
 Contents = dict[str, Content | None]
 _MOST_PROBLEMS = 5

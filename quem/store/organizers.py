@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from quem.study.models import Organizer as DeclaredOrganizer
+    from quem.studyfile.models import Organizer as DeclaredOrganizer
 
 # Who runs a study whose file names nobody.
 DEFAULT = "organizer"

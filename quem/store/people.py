@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from quem.store.organizers import StoredOrganizer
     from quem.store.outbox import Role
     from quem.store.subjects import StoredSubject
-    from quem.study.relevance import JudgedSpec
+    from quem.studyfile.relevance import JudgedSpec
 
 RoleName = Literal["judges", "people", "organizers"]
 # An id, a name, a link or nothing, and a state.

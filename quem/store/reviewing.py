@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from quem.study.models import Reviewed
+    from quem.studyfile.models import Reviewed
 
 _CHOICES = {"redact": "replaced", "accept": "kept"}
 _OPEN = "open"

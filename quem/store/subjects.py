@@ -32,7 +32,7 @@ from quem.store.studies import (
     session_values,
     signed_in,
 )
-from quem.study.subjects import id_trouble
+from quem.studyfile.subjects import id_trouble
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from quem.study.models import Person
+    from quem.studyfile.models import Person
 
 # The questions that each subject is asked: at the start, and once more at the end.
 EXPERIENCE, EXPERIENCE_AGAIN = "experience", "experience-again"

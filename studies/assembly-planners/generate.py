@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from quem.experience.simulation import LOW
-from quem.study.reading import read_study
+from quem.studyfile.reading import read_study
 
 HERE = Path(__file__).resolve().parent
 SEEDS = {"study": 4, "next-year": 1, "assistance": 7}

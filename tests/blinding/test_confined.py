@@ -98,7 +98,7 @@ def test_nothing_is_parsed_outside(tmp_path: Path) -> None:
     for name in ("S1", "S2"):
         (tmp_path / f"solutions/P1/{name}.md").unlink()
     code = (
-        "import sys; from quem.study.reading import draft_study; "
+        "import sys; from quem.studyfile.reading import draft_study; "
         "from quem.solutions import check_solutions; "
         f"check_solutions(draft_study({str(study)!r}), complete=True); print(*sys.modules)"
     )

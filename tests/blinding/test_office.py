@@ -20,7 +20,7 @@ from quem.errors import FileError, QuemError
 from quem.solutions import SolutionFile, check_solutions
 from quem.solutions.files import inspect
 from quem.solutions.losses import losses_of
-from quem.study.reading import draft_study
+from quem.studyfile.reading import draft_study
 from tests.blinding.planted import document
 from tests.blinding.planted_office import BEGINNING, END, planted_office, simple_docx, zipped
 from tests.blinding.searching import everything_in

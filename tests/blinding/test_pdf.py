@@ -18,7 +18,7 @@ from quem.blinding import cache, pdf
 from quem.blinding.pdf import page_image, read_pdf
 from quem.errors import FileError
 from quem.solutions import check_solutions
-from quem.study.reading import draft_study
+from quem.studyfile.reading import draft_study
 from tests.blinding.planted import document
 from tests.webjudge.sites import SUBJECTS, write_site
 

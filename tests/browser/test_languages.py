@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from quem.store.engine import store_of
 from quem.store.location import locate_database
 from quem.store.studies import set_state
-from quem.study.reading import read_study
+from quem.studyfile.reading import read_study
 from tests.browser.judging import (
     Visit,
     accessible,

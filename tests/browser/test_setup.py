@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from playwright.sync_api import expect
 
 from quem.cli import main
-from quem.study.reading import read_study
+from quem.studyfile.reading import read_study
 from tests.browser.test_dashboard import at_dashboard
 from tests.importing.made import write_tree
 from tests.trials.first_links import first_link

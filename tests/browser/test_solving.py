@@ -16,7 +16,7 @@ from quem.store.engine import store_of
 from quem.store.location import locate_database
 from quem.store.solving import last_answer, set_solving, spent_on, tasks_of
 from quem.store.subjects import issue_subject_link, replies_of, subject_named
-from quem.study.reading import read_study
+from quem.studyfile.reading import read_study
 from tests.browser.judging import Visit, accessible, is_ready, is_saved, rank_by_keys, submit
 from tests.browser.test_dashboard import at_dashboard
 from tests.browser.test_languages import NARROW, look

@@ -9,7 +9,7 @@ from quem.store import ballots, judges, studies
 from quem.store.engine import open_store
 from quem.store.location import locate_database
 from quem.store.state import Comparison, State
-from quem.study.reading import read_study
+from quem.studyfile.reading import read_study
 from tests.store.made import contents_on_disk
 
 if TYPE_CHECKING:

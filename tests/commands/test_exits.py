@@ -109,7 +109,7 @@ def test_a_bug_ends_with_3_and_keeps_its_traceback(
 def test_ctrl_c_ends_with_130() -> None:
     """Interrupted while it works, the command says so and nothing else."""
     waiting = (
-        "import sys, time, quem.study.reading as reading; from quem.cli import run; "
+        "import sys, time, quem.studyfile.reading as reading; from quem.cli import run; "
         "reading.kind_of = lambda _: print('works', flush=True) or time.sleep(600); "
         "sys.argv = ['quem', 'check', 'study.yaml']; run()"
     )

@@ -12,7 +12,7 @@ import pytest
 
 from quem import kinds
 from quem.cli import FORMER, main
-from quem.study.fields import StudyPart
+from quem.studyfile.fields import StudyPart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,7 +56,7 @@ def shown(text: str) -> list[str]:
 
 def load_all() -> set[str]:
     """Load the models of each kind of study, which nothing else here does; gives the kinds."""
-    from quem.study import dialogue, models, options, relevance, retrieval
+    from quem.studyfile import dialogue, models, options, relevance, retrieval
 
     specs = (
         *(models.ExperienceSpec, retrieval.RetrievalSpec, options.OptionsSpec),
@@ -70,7 +70,7 @@ def study_keys() -> int:
     total, left = 0, list(StudyPart.__subclasses__())
     while left:
         part = left.pop()
-        if part.__module__.startswith("quem.study."):
+        if part.__module__.startswith("quem.studyfile."):
             total += len(part.model_fields.keys() & get_annotations(part).keys())
         left += part.__subclasses__()
     return total

@@ -28,7 +28,7 @@ from quem.store.location import locate_database
 from quem.store.models import EventRow, JudgeRow, MailRow
 from quem.store.outbox import claim, decide, lapse, letters_of, next_due, queue_letter
 from quem.store.studies import register_study, session_of
-from quem.study.reading import read_study
+from quem.studyfile.reading import read_study
 from tests.commands.sessions import close, hold_session
 from tests.mail.smtp import MailHost
 from tests.patience import SECONDS, until

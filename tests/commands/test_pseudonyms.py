@@ -17,7 +17,7 @@ from quem.rankings import Rankings
 from quem.rankings.table import Placement
 from quem.report.files import report_files
 from quem.store.answers import Answer
-from quem.study.models import Question
+from quem.studyfile.models import Question
 from tests.blinding.searching import everything_in
 
 if TYPE_CHECKING:

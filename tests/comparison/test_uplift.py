@@ -15,7 +15,7 @@ import quem
 from quem.comparison.assistance import gain_test, uplifts_of
 from quem.errors import QuemError
 from quem.rankings import Rankings
-from quem.study.models import Assisted, System
+from quem.studyfile.models import Assisted, System
 from tests.experience.made import study_of
 
 if TYPE_CHECKING:

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
-from quem.study.dialogue import DialogueSpec
-from quem.study.document import parse_document
-from quem.study.models import ExperienceSpec
-from quem.study.options import OptionsSpec
-from quem.study.relevance import RelevanceSpec
-from quem.study.retrieval import RetrievalSpec
+from quem.studyfile.dialogue import DialogueSpec
+from quem.studyfile.document import parse_document
+from quem.studyfile.models import ExperienceSpec
+from quem.studyfile.options import OptionsSpec
+from quem.studyfile.relevance import RelevanceSpec
+from quem.studyfile.retrieval import RetrievalSpec
 from tests.docs.pages import ROOT, table_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.study.fields import StudyPart
+    from quem.studyfile.fields import StudyPart
 
 TABLES = runpy.run_path(str(ROOT / "docs/make_tables.py"))
 keys_of = TABLES["keys_of"]

@@ -18,7 +18,7 @@ import pytest
 
 import quem
 from quem.cli import run
-from quem.study.document import parse_document
+from quem.studyfile.document import parse_document
 from tests.docs.pages import PAGES, ROOT, Block, blocks, page_id
 from tests.docs.sessions import hold_session
 

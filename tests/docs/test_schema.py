@@ -15,7 +15,7 @@ from quem.cli import main
 from quem.kinds import presentations
 from quem.report.columns import keys_table, tables_table
 from quem.report.files import json_text
-from quem.study.schema import known_keys
+from quem.studyfile.schema import known_keys
 from tests.docs.keys import KINDS
 from tests.docs.pages import ROOT
 from tests.docs.schema import SCHEMA, fits, mappings, mistakes

@@ -10,10 +10,10 @@ import pytest
 from pydantic_core import PydanticUndefined
 
 import quem
-import quem.study
-from quem.study.document import parse_document
-from quem.study.reading import draft_study
-from quem.study.schema import known_keys
+import quem.studyfile
+from quem.studyfile.document import parse_document
+from quem.studyfile.reading import draft_study
+from quem.studyfile.schema import known_keys
 from tests.docs.keys import KINDS, TABLES, keys_of, literals, plain, rows_of, written
 from tests.docs.pages import ROOT, blocks
 
@@ -35,7 +35,7 @@ def _named(case: object) -> str:
 
 def test_every_kind_has_its_keys_tested() -> None:
     """No kind is forgotten."""
-    assert tuple(KINDS) == quem.study.KINDS
+    assert tuple(KINDS) == quem.studyfile.KINDS
 
 
 @pytest.mark.parametrize("kind", KINDS)

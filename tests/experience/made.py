@@ -14,7 +14,7 @@ from quem.experience.components import Incidence
 from quem.experience.loading import Study
 from quem.experience.presentation.columns import RANKS
 from quem.rankings import PrintedAverages, Rankings
-from quem.study import Declared, ExperienceSettings, ExperienceSpec
+from quem.studyfile import Declared, ExperienceSettings, ExperienceSpec
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -17,7 +17,7 @@ from quem.cli import main
 from quem.rankings import Rankings
 from quem.report.files import json_text
 from quem.store.answers import Answer
-from quem.study.models import Judging, Question
+from quem.studyfile.models import Judging, Question
 from tests.commands.sessions import STATES, close, hold_session
 from tests.docs.schema import mistakes
 from tests.experience.made import random_ranks, study_of

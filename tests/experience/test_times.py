@@ -13,7 +13,7 @@ from scipy import stats
 import quem
 from quem.experience.times import solving_times
 from quem.report.files import json_text
-from quem.study.models import Problem, Subject
+from quem.studyfile.models import Problem, Subject
 from tests.docs.schema import mistakes
 from tests.experience.made import random_ranks, study_of
 

@@ -21,7 +21,7 @@ from quem.exporting.preferences import average_ranks, preference_lines
 from quem.solutions.model import Solution, SolutionFile, Solutions
 from quem.store.exporting import SubmittedRanking
 from quem.store.state import State
-from quem.study.document import parse_document
+from quem.studyfile.document import parse_document
 from tests.commands.sessions import close, hold_session
 from tests.exporting.schemas import schema_of
 from tests.importing.made import sample, write_eval

@@ -21,7 +21,7 @@ from quem.errors import QuemError
 from quem.importing.naming import ids_of
 from quem.solutions import find_solutions
 from quem.solutions.files import is_ignored
-from quem.study.reading import draft_study, read_study
+from quem.studyfile.reading import draft_study, read_study
 from tests.importing.made import sample, write_eval, write_harness, write_long, write_tree
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
-from quem.study.models import LanguageCode
+from quem.studyfile.models import LanguageCode
 from tests.languages.catalogs import LOCALES, ROOT, check, extracted, faults, plain_words
 from webjudge.languages import (
     ENGLISH,

@@ -12,7 +12,7 @@ import numpy as np
 import yaml
 from scipy.stats import rankdata
 
-from quem.study.runs import Call, Run, runs_folder
+from quem.studyfile.runs import Call, Run, runs_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -11,7 +11,7 @@ from quem.cli import main
 from quem.store.ballots import ballots_of
 from quem.store.drawing import recorded_draw
 from quem.store.judges import judge_named
-from quem.study.draw import digest_of_solutions, order_of_draw
+from quem.studyfile.draw import digest_of_solutions, order_of_draw
 from tests.machines.made import call_of, run_of, write_run
 from tests.webjudge.sites import SUBJECTS, SYSTEM, rank, rank_all, set_life, write_site
 from webjudge import open_site

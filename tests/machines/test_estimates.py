@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import quem
 from quem.cli import main
-from quem.study.draw import digest_of_solutions, order_of_draw
+from quem.studyfile.draw import digest_of_solutions, order_of_draw
 from tests.machines.made import (
     GOLDEN,
     call_of,
@@ -25,7 +25,7 @@ from tests.machines.made import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.study.runs import Call
+    from quem.studyfile.runs import Call
 
 QUICK = {"bootstrap": 0, "permutations": 0}
 

@@ -17,14 +17,14 @@ from scipy import stats
 
 from quem.cli import main
 from quem.errors import QuemError
-from quem.study.runs import read_runs
+from quem.studyfile.runs import read_runs
 from tests.machines.fakes import SECRET, serving
 from tests.patience import until
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from quem.study.runs import Run
+    from quem.studyfile.runs import Run
 
 FAKES = Path(__file__).with_name("fakes.py")
 SOLVERS = (*(f"S{n}" for n in range(1, 12)), "sys")

@@ -11,7 +11,7 @@ import pytest
 from quem.lists.inference import draw_queries
 from quem.options.calibration import Calibration, calibration
 from quem.options.lists import Answers
-from quem.study.options import OptionsSettings
+from quem.studyfile.options import OptionsSettings
 from tests.options.made import analysed, study_in
 
 if TYPE_CHECKING:

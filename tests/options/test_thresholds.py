@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from quem import lists as measures
 from quem.options.lists import Scorer
 from quem.options.thresholds import Sweep, cut_lists, sweep
-from quem.study.options import OptionsSettings
+from quem.studyfile.options import OptionsSettings
 from tests.options.made import Lists, analysed, answers_of, cut, some_lists, study_in
 
 if TYPE_CHECKING:

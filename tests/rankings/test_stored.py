@@ -21,7 +21,7 @@ from quem.store.location import locate_database
 from quem.store.models import EventRow
 from quem.store.reviewing import answer_change
 from quem.store.state import State
-from quem.study.reading import read_study
+from quem.studyfile.reading import read_study
 from tests.examples import study_with, write_study
 from tests.served import write_judging_study
 from tests.store.made import contents_on_disk

@@ -14,7 +14,7 @@ from quem.relevance.texts import case_text
 from quem.retrieval.lists import CaseLists, lists_of
 from quem.retrieval.pooling import pooled
 from quem.solutions import find_solutions
-from quem.study.reading import draft_relevance
+from quem.studyfile.reading import draft_relevance
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,8 +15,8 @@ import quem
 from quem.io.custom_functions import Entry
 from quem.report.files import write_report
 from quem.retrieval import evaluate
-from quem.study.measures import spellings
-from quem.study.retrieval import Linear
+from quem.studyfile.measures import spellings
+from quem.studyfile.retrieval import Linear
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PIL import Image, PngImagePlugin
 
 from quem.solutions import Solutions, find_solutions
-from quem.study.reading import draft_study
+from quem.studyfile.reading import draft_study
 from tests.examples import PROBLEMS, SOLVERS, study_with, write_study
 
 if TYPE_CHECKING:

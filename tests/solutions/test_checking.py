@@ -19,8 +19,8 @@ from quem.solutions.identity import Names
 from quem.store.engine import open_store
 from quem.store.location import locate_database
 from quem.store.studies import register_study
-from quem.study.models import ExperienceSpec
-from quem.study.reading import draft_study
+from quem.studyfile.models import ExperienceSpec
+from quem.studyfile.reading import draft_study
 from tests.examples import SOLVERS, long_csv, study_with, write_study
 from tests.solutions.made import image, write_judged
 
@@ -368,7 +368,7 @@ def test_no_library_is_loaded_for_text(tmp_path: Path) -> None:
     """Scanning text for names loads nothing that draws or renders, unless a name may be there."""
     study = write_judged(tmp_path)
     code = (
-        "import sys; from quem.study.reading import draft_study; "
+        "import sys; from quem.studyfile.reading import draft_study; "
         "from quem.solutions import check_solutions; "
         f"check_solutions(draft_study({str(study)!r}), complete=True); print(*sys.modules)"
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from quem.solutions import check_solutions
-from quem.study.reading import draft_study
+from quem.studyfile.reading import draft_study
 from tests.solutions.made import write_judged
 
 if TYPE_CHECKING:

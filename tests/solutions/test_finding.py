@@ -359,7 +359,7 @@ def test_stays_light(tmp_path: Path) -> None:
     """Finding solutions in text loads nothing that a judging server should not hold."""
     study = write_judged(tmp_path)
     code = (
-        "import sys; from quem.study.reading import draft_study; "
+        "import sys; from quem.studyfile.reading import draft_study; "
         "from quem.solutions import find_solutions; "
         f"find_solutions(draft_study({str(study)!r}), complete=True); "
         "print(*sys.modules)"

@@ -14,7 +14,7 @@ from quem.blinding.workbooks import tables_of
 from quem.solutions import SolutionFile, check_solutions
 from quem.solutions.files import kind_of
 from quem.solutions.losses import losses_of
-from quem.study.reading import draft_study
+from quem.studyfile.reading import draft_study
 from tests.webjudge.sites import SUBJECTS, enter_as, enter_dashboard, write_site
 from webjudge import create_app, open_site
 

@@ -23,7 +23,7 @@ from quem.store.state import (
     State,
     Verdict,
 )
-from quem.study.models import Judge as DeclaredJudge
+from quem.studyfile.models import Judge as DeclaredJudge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from quem.store import solving, subjects
 from quem.store.solving import Answer
-from quem.study.models import Person
+from quem.studyfile.models import Person
 from tests.store.made import STUDY
 
 if TYPE_CHECKING:

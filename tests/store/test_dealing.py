@@ -16,8 +16,8 @@ from quem.store import assignment as dealing
 from quem.store import ballots, judges, studies
 from quem.store.ballots import AssignedBallot, Group, JudgingPlan, NotAssignedError
 from quem.store.models import BallotRow, now
-from quem.study.blocks import PairCounts
-from quem.study.models import Judge as DeclaredJudge
+from quem.studyfile.blocks import PairCounts
+from quem.studyfile.models import Judge as DeclaredJudge
 from tests.store.made import (
     JUDGES,
     PLAN,

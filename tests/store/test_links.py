@@ -12,7 +12,7 @@ from quem.errors import QuemError
 from quem.store import judges, organizers, studies
 from quem.store.ballots import NotAssignedError
 from quem.store.state import Comparison, State, without_words
-from quem.study.models import Judge as DeclaredJudge
+from quem.studyfile.models import Judge as DeclaredJudge
 from tests.store.made import (
     JUDGES,
     STUDY,

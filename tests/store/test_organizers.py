@@ -9,7 +9,7 @@ import pytest
 from quem.errors import QuemError
 from quem.store import organizers, studies
 from quem.store.organizers import DEFAULT
-from quem.study.models import Organizer
+from quem.studyfile.models import Organizer
 from tests.store.made import STUDY, events
 
 if TYPE_CHECKING:

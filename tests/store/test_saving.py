@@ -22,7 +22,7 @@ from quem.store.ballots import (
 )
 from quem.store.models import RevisionRow
 from quem.store.state import State
-from quem.study.models import Judge as DeclaredJudge
+from quem.studyfile.models import Judge as DeclaredJudge
 from tests.store.made import (
     BEST_FIRST,
     SOLVERS,

@@ -22,7 +22,7 @@ from quem.store.standing import (
     task_counts,
 )
 from quem.store.state import Comparison, State
-from quem.study.models import Judge as DeclaredJudge
+from quem.studyfile.models import Judge as DeclaredJudge
 from tests.store.made import BEST_FIRST, PLAN, SOLVERS, STUDY, dealt, judge, prepare, save
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from quem.cli import main
 from quem.solutions import find_solutions
-from quem.study.reading import draft_study, read_study
+from quem.studyfile.reading import draft_study, read_study
 
 FOLDER = Path(__file__).resolve().parents[2] / "studies" / "cooling-plans"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text("utf-8"))["study.yaml"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quem.study.blocks import PairCounts, block_sizes, deal_blocks
+from quem.studyfile.blocks import PairCounts, block_sizes, deal_blocks
 
 _SIZES = st.integers(2, 12)
 

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quem.errors import QuemError
-from quem.study.document import parse_document
-from quem.study.editing import (
+from quem.studyfile.document import parse_document
+from quem.studyfile.editing import (
     ListChange,
     ValueChange,
     edited,

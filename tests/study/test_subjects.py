@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quem.cli import main
-from quem.study.reading import draft_study, read_study
-from quem.study.subjects import SolvedProblem, SubjectRecord, subjects_text
+from quem.studyfile.reading import draft_study, read_study
+from quem.studyfile.subjects import SolvedProblem, SubjectRecord, subjects_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import expect, sync_playwright
 
-from quem.study.reading import read_study
+from quem.studyfile.reading import read_study
 from tests.browser.chromium import KillableChromium
 from tests.importing.made import sample, write_eval, write_long, write_tree
 from tests.patience import SECONDS

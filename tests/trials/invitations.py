@@ -22,7 +22,7 @@ from quem.store.judges import judges_of
 from quem.store.location import locate_database
 from quem.store.models import MailRow, now
 from quem.store.outbox import lapse, letters_of
-from quem.study.reading import read_study
+from quem.studyfile.reading import read_study
 from tests.mail.smtp import MailHost
 from tests.patience import SECONDS
 from tests.postgres import running_postgres

@@ -26,7 +26,7 @@ from quem.store.digests import receipt_code
 from quem.store.engine import open_store
 from quem.store.location import locate_database
 from quem.store.reviewing import answer_change
-from quem.study.reading import read_study
+from quem.studyfile.reading import read_study
 from tests.patience import until
 from tests.postgres import running_postgres
 from tests.served import Browserless, Served, all_ranked, number_of, write_judging_study

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quem.store.audit_log import audit_events
-from quem.study.reading import read_study
+from quem.studyfile.reading import read_study
 from tests.webjudge.sites import (
     SUBJECTS,
     SYSTEM,

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from quem.cli import main
 from quem.store.audit_log import audit_events
 from quem.store.organizers import issue_organizer_link
-from quem.study.reading import read_study
+from quem.studyfile.reading import read_study
 from tests.importing.made import write_tree
 from tests.webjudge.sites import enter_dashboard, set_life
 from webjudge import create_app, open_site, study_edits

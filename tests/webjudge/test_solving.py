@@ -17,7 +17,7 @@ from quem.solving.closing import close_solving
 from quem.store import solving
 from quem.store.solving import set_solving
 from quem.store.subjects import replies_of, subject_named, subjects_of
-from quem.study.reading import draft_study, read_study
+from quem.studyfile.reading import draft_study, read_study
 from tests.served import number_of
 from tests.store.solving import FakeTime
 from tests.webjudge.sites import enter_as, enter_dashboard

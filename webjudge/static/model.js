@@ -177,7 +177,7 @@ export function answer(state, field, label, value) {
   return { ...state, [field]: answers };
 }
 
-// The question that a grade answers, where judges grade; see quem/study/relevance.py.
+// The question that a grade answers, where judges grade; see quem/studyfile/relevance.py.
 const GRADE = { id: "grade", kind: "scale" };
 
 const shelfOf = ({ kind }) => (kind === "text" ? "written" : "answers");

@@ -37,7 +37,7 @@ from quem.report.columns import (
     of,
     settings,
 )
-from quem.study.models import ExperienceSettings
+from quem.studyfile.models import ExperienceSettings
 from quem.wording import format_bare_p, format_percent, format_signed
 
 if TYPE_CHECKING:

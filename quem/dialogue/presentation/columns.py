@@ -31,7 +31,7 @@ from quem.report.columns import (
     of,
     settings,
 )
-from quem.study.dialogue import DialogueSettings, Protocol
+from quem.studyfile.dialogue import DialogueSettings, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

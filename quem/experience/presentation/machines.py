@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from quem.experience.estimate import Estimate
     from quem.experience.machines import MachineUse
     from quem.experience.result import ExperienceFindings
-    from quem.study.runs import Run
+    from quem.studyfile.runs import Run
 
 
 def alone_texts(findings: ExperienceFindings) -> Iterator[tuple[str, str]]:

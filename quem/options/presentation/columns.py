@@ -33,7 +33,7 @@ from quem.report.columns import (
     of,
     settings,
 )
-from quem.study.options import OptionsSettings
+from quem.studyfile.options import OptionsSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

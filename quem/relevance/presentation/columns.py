@@ -25,7 +25,7 @@ from quem.report.columns import (
     of,
     settings,
 )
-from quem.study.relevance import RelevanceSettings
+from quem.studyfile.relevance import RelevanceSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

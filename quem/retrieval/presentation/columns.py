@@ -28,7 +28,7 @@ from quem.report.columns import (
     settings,
 )
 from quem.retrieval.result import time_of
-from quem.study.retrieval import RetrievalSettings
+from quem.studyfile.retrieval import RetrievalSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from quem.errors import Mistake, QuemError
 from quem.io.text import nearest, read_text
-from quem.study.models import LanguageCode
+from quem.studyfile.models import LanguageCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from quem.study.reading import StudyFile
+    from quem.studyfile.reading import StudyFile
 
 FIELDS = ("name", "title", "link", "due", "minutes")
 _FIELD = re.compile(r"\{([^{}\n]*)\}")

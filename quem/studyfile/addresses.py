@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from quem.study.relevance import JudgedSpec
+    from quem.studyfile.relevance import JudgedSpec
 
 PEOPLE = "people.csv"
 _ROLES = ("judge", "subject")

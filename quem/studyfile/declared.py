@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
 
     from quem.errors import Mistake
-    from quem.study.document import Document, Loc
+    from quem.studyfile.document import Document, Loc
 
 SOLVER_KINDS = {
     "subjects": "subject",

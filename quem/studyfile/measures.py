@@ -10,13 +10,13 @@ from pydantic import AfterValidator, Discriminator, Field, PlainSerializer, Tag
 from quem.errors import Mistake, QuemError
 from quem.io.custom_functions import BrokenEntry, find_entry, load_entry
 from quem.io.text import shown
-from quem.study.fields import FunctionName, Line, Numeral, OneOrMore, StudyPart, allowed
+from quem.studyfile.fields import FunctionName, Line, Numeral, OneOrMore, StudyPart, allowed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from quem.study.document import Loc
+    from quem.studyfile.document import Loc
 
 Made = TypeVar("Made")
 

@@ -17,7 +17,7 @@ from quem.io.text import nearest, read_text, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from quem.study.document import Document
+    from quem.studyfile.document import Document
 
 COLUMNS = ("problem", "id", "query", "case")
 _NEEDED = ("problem", "id")

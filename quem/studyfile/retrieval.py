@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from quem.study.fields import (
+from quem.studyfile.fields import (
     ColumnName,
     Count,
     FileName,
@@ -24,7 +24,7 @@ from quem.study.fields import (
     Weight,
     allowed,
 )
-from quem.study.measures import MeasureNames  # noqa: TC001  pydantic reads it
+from quem.studyfile.measures import MeasureNames  # noqa: TC001  pydantic reads it
 
 LEAVE_ONE_OUT = "leave-one-out"
 _LARGEST = 1e300

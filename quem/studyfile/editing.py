@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from quem.errors import FileError, Mistake, QuemError
-from quem.study.document import dotted, parse_document
-from quem.study.reading import draft_study
+from quem.studyfile.document import dotted, parse_document
+from quem.studyfile.reading import draft_study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from quem.study.document import Loc
+    from quem.studyfile.document import Loc
 
 _PLAIN = re.compile(r"[A-Za-z](?:[\w./+@-]*[\w+])?", re.ASCII)
 # What YAML 1.1 takes for something else than a text.

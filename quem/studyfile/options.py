@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag
 
-from quem.study.fields import (
+from quem.studyfile.fields import (
     Count,
     FileName,
     Id,
@@ -21,7 +21,7 @@ from quem.study.fields import (
     StudySpec,
     allowed,
 )
-from quem.study.measures import MeasureNames  # noqa: TC001  pydantic reads it
+from quem.studyfile.measures import MeasureNames  # noqa: TC001  pydantic reads it
 
 # Those of Table 1 of Atanasova et al., in its order.
 MEASURES = (

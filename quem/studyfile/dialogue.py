@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from quem.study.fields import (
+from quem.studyfile.fields import (
     ColumnName,
     Count,
     FileName,

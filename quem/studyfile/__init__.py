@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from quem.study.declared import Declared
-from quem.study.models import ExperienceSettings, ExperienceSpec
-from quem.study.reading import KINDS, Draft, StudyFile, draft_of_kind, read_study
+from quem.studyfile.declared import Declared
+from quem.studyfile.models import ExperienceSettings, ExperienceSpec
+from quem.studyfile.reading import KINDS, Draft, StudyFile, draft_of_kind, read_study
 
 __all__ = [
     "KINDS",

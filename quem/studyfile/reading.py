@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
 
 from quem.errors import Mistake, QuemError
 from quem.io.text import nearest, read_text
-from quem.study.candidates import fill_in_candidates
-from quem.study.declared import Declared, declared
-from quem.study.document import Document, parse_document
-from quem.study.fields import StudyPart
-from quem.study.models import ExperienceSpec, RankingsSource
-from quem.study.relevance import JudgedSpec, RelevanceSpec
-from quem.study.schema import validate
-from quem.study.subjects import fill_in_subjects
+from quem.studyfile.candidates import fill_in_candidates
+from quem.studyfile.declared import Declared, declared
+from quem.studyfile.document import Document, parse_document
+from quem.studyfile.fields import StudyPart
+from quem.studyfile.models import ExperienceSpec, RankingsSource
+from quem.studyfile.relevance import JudgedSpec, RelevanceSpec
+from quem.studyfile.schema import validate
+from quem.studyfile.subjects import fill_in_subjects
 
 if TYPE_CHECKING:
     import os
 
-    from quem.study.document import Loc
+    from quem.studyfile.document import Loc
 
 KINDS = ("experience", "options", "retrieval", "dialogue", "relevance")
 _DEFAULT = "experience"

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, model_validator
 
-from quem.study.fields import (
+from quem.studyfile.fields import (
     FileName,
     Id,
     Line,
@@ -16,7 +16,7 @@ from quem.study.fields import (
     Section,
     StudyPart,
 )
-from quem.study.subjects import id_trouble
+from quem.studyfile.subjects import id_trouble
 
 MOST_MACHINES = 5
 _HERE = ("localhost", "127.0.0.1", "::1")

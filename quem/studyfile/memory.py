@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ValidationError
 
 from quem.errors import Mistake, QuemError
-from quem.study.document import Document, Loc, dotted
-from quem.study.fields import StudySpec
-from quem.study.reading import Draft
-from quem.study.schema import complaints
+from quem.studyfile.document import Document, Loc, dotted
+from quem.studyfile.fields import StudySpec
+from quem.studyfile.reading import Draft
+from quem.studyfile.schema import complaints
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,7 +21,7 @@ from quem.io.text import nearest, read_text, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from quem.study.document import Document
+    from quem.studyfile.document import Document
 
 _OWN = ("id", "name", "experience", "state")
 _ANSWER = "answer "

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, model_validator
 
-from quem.study.fields import (
+from quem.studyfile.fields import (
     Count,
     FileName,
     Id,
@@ -23,8 +23,8 @@ from quem.study.fields import (
     StudyPart,
     allowed,
 )
-from quem.study.machines import Machine, MachineUse  # noqa: TC001  pydantic reads them
-from quem.study.models import (
+from quem.studyfile.machines import Machine, MachineUse  # noqa: TC001  pydantic reads them
+from quem.studyfile.models import (
     Assisted,
     ExperienceSpec,
     MissingSolution,

@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from quem.study.fields import (
+from quem.studyfile.fields import (
     Count,
     FileName,
     FolderName,
@@ -36,8 +36,8 @@ from quem.study.fields import (
     Years,
     allowed,
 )
-from quem.study.machines import Machines, MachineUse  # noqa: TC001  pydantic reads them
-from quem.study.subjects import id_trouble
+from quem.studyfile.machines import Machines, MachineUse  # noqa: TC001  pydantic reads them
+from quem.studyfile.subjects import id_trouble
 
 Form = Literal["linear", "log", "sqrt", "quadratic", "cubic", "exponential", "averaged", "auto"]
 Interval = Literal["prediction", "mean", "calibration", "hierarchical"]

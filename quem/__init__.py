@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from quem import lists, options, retrieval
     from quem.comparing import compare
     from quem.errors import QuemError
-    from quem.experience.loading import Study
     from quem.experience.simulation import simulate_study
     from quem.kinds import analyze, load_study, plan
+    from quem.rankings.loading import Study
 
 __all__ = [
     "QuemError",
@@ -34,7 +34,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "QuemError": "quem.errors",
-    "Study": "quem.experience.loading",
+    "Study": "quem.rankings.loading",
     "analyze": "quem.kinds",
     "compare": "quem.comparing",
     "load_study": "quem.kinds",

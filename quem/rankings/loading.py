@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from quem.errors import QuemError
-from quem.experience.cells import judged_cells, score_cells
 from quem.panels.package import read_panel
 from quem.rankings import Decisions, PrintedAverages, Rankings, Session, read_rankings
 from quem.rankings.stored import session_of_study
@@ -249,13 +248,12 @@ class Panel(NamedTuple):
     judges: tuple[str, ...]
     problems: tuple[str, ...]
     solvers: tuple[str, ...]
-    # Of shape (judges, problems, solvers): as the study's settings say (``score`` and
-    # ``normalize``), 1 the worst; NaN where a judge did not rank a solution.
+    # Of shape (judges, problems, solvers): 1 the worst; NaN where a judge did not rank a solution.
     ranks: NDArray[np.float64]
 
 
 def judges_panel(study: Study) -> Panel:
-    """Give the adjusted ranks of a study, judge by judge (step 4)."""
+    """The adjusted ranks of a study, judge by judge (step 4)."""
     if isinstance(study.data, PrintedAverages):
         raise QuemError(
             study.mistake(
@@ -263,23 +261,20 @@ def judges_panel(study: Study) -> Panel:
                 "the study has average ranks only; the order on each problem needs the rankings",
             )
         )
-    settings = study.spec.analysis
+    from quem.experience.cells import judged_cells
+
     cells = judged_cells(study.data, study.declared)
-    cells = score_cells(cells, score=settings.score, normalize=settings.normalize)
     if cells.block.max(initial=1) > 1:
         raise QuemError(
             study.mistake(
                 ("rankings",),
-                (
-                    "judges ranked the solutions in blocks, and ranks of different blocks "
-                    "make no order of "
-                    "all; take a study with whole rankings"
-                ),
+                "judges ranked the solutions in blocks, and ranks of different blocks make no "
+                "order of all; take a study with whole rankings",
             )
         )
     shape = len(cells.judges), len(cells.problems), len(cells.solvers)
     ranks = np.full(shape, np.nan)
-    ranks[cells.judge, cells.problem, cells.solver] = cells.score
+    ranks[cells.judge, cells.problem, cells.solver] = cells.adjusted
     places = np.flatnonzero(~cells.of_kind("withheld"))
     solvers = tuple(cells.solvers[solver] for solver in places.tolist())
     return Panel(cells.judges, cells.problems, solvers, ranks[:, :, places])

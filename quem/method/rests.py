@@ -64,7 +64,8 @@ def rests_on(
 def estimates_of(cells: RankCells, of: Averages, form: FormName) -> Floats:
     """The paper's estimates of the systems from other cells, shape (n_systems,)."""
     ranks = average_cells(cells, of.years).rank[np.newaxis]
-    return _estimates(ranks, of.years, of.of_kind("subject"), of.of_kind("system"), form)[0]
+    found = _estimates(ranks, of.years, of.of_kind("subject"), of.of_kind("system"), form)
+    return np.asarray(found[0])
 
 
 def _furthest(
@@ -113,7 +114,8 @@ def _ranks_again(again: Callable[[RankCells], Averages], cells: RankCells) -> Fl
 
 def _ranks_without(sums: Sums, units: NDArray[np.int64]) -> Floats:
     left = sums.count.sum(axis=0) - sums.count[units]
-    return (sums.rank.sum(axis=0) - sums.rank[units]) / np.where(left > 0, left, np.nan)
+    total = sums.rank.sum(axis=0) - sums.rank[units]
+    return np.asarray(total / np.where(left > 0, left, np.nan))
 
 
 def _estimates(

@@ -271,6 +271,24 @@ def headline(core: Core, statements: Sequence[Statement]) -> str:
     return f"{known[0].claim}; {like or f'no years are stated for {other.name}'}."
 
 
+def lead(core: Core, statements: Sequence[Statement]) -> list[str]:
+    """How sure the result is, and the other estimate: a paragraph each."""
+    if not statements:
+        return []
+    if not core.states_years:
+        return [f"This study cannot say it in {core.unit}: {why_silent(core)}"]
+    uses = [assumption(core)] * any(of.leads == "reference" for of in core.estimates)
+    if len(statements) == 1:
+        (one,) = statements
+        sure, other = [one.meaning, one.reason, *uses], [one.other]
+        (sure if uses else other).append(one.chances)
+        return [text for of in (sure, other) if (text := " ".join(filter(None, of)))]
+    best = next(one for one in statements if one.value)
+    named = [one for one in (best, _beside(core, statements, best)) if one.value]
+    each = [f"{one.name}: {one.qualifier}." for one in named]
+    return [" ".join([*each, *uses]), "`quem compare` says whether two of them differ."]
+
+
 def _beside(core: Core, statements: Sequence[Statement], best: Statement) -> Statement:
     """The oldest version of the best system, if there are others; else the next best system."""
     names = {core.name_of(one.id): one.name for one in core.study.spec.systems}

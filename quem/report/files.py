@@ -9,10 +9,11 @@ import json
 import math
 import os
 import re
+from base64 import b64encode
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from quem import __version__
 from quem.errors import Mistake, QuemError
@@ -85,7 +86,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["code"] = _code
+    environment.globals["font"] = _font
     return environment
+
+
+@cache
+def _font(name: str) -> str:
+    """A font of the pages of judges with its most used letters, in Base64; empty without it."""
+    path = resource("webjudge/static/vendor") / f"{name}-basic-wght-normal.woff2"
+    return b64encode(path.read_bytes()).decode() if path.is_file() else ""
 
 
 def _code(text: str) -> Markup:
@@ -105,6 +114,15 @@ class TextTable:
     note: str = ""
     words: frozenset[int] = frozenset()  # columns besides the first that hold words
     muted: frozenset[tuple[int, int]] = frozenset()  # cells, by row and column, that are grayed out
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of a card on the first screen."""
+
+    sign: Literal["good", "warn", "bad"]
+    title: str  # a short sentence
+    text: str  # the number behind it
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,9 @@ def _judge_reversed(core: Core) -> Iterator[str]:
             f"experience (r = {format_number(of.experience, 2)}). Did {of.judge} give 1 to the "
             "best?"
         )
-        turned = estimates_of(turned_around(core.cells, of.judge), core.averages, core.line.form)
+        turned = estimates_of(
+            turned_around(core.cells, of.judge), core.averages, core.line.form, core.again
+        )
         each = [
             f"the estimate for {one.name} would be {format_number(years)} {core.unit}"
             for one, years in zip(core.estimates, turned.tolist(), strict=True)

@@ -42,23 +42,34 @@ def rests_on(
     cells: RankCells | None,
     again: Callable[[RankCells], Averages] | None,
 ) -> dict[str, list[Rest]]:
-    """What moves the paper's estimate most, by system.
-
-    Averages without a judge or a problem follow from sums over cells; where `again` is given,
-    they are computed again from the other cells.
-    """
+    """What moves the paper's estimate most, by system."""
     systems = averages.of_kind("system")
     found: dict[str, list[Rest]] = {averages.solvers[k]: [] for k in systems}
     subjects = averages.of_kind("subject")
     full = _estimates(averages.rank[np.newaxis], averages.years, subjects, systems, form)[0]
-    for what, ids, ranks in _without(averages, cells, again):
-        estimates = _estimates(ranks, averages.years, subjects, systems, form)
+    for what, ids, estimates in left_out(averages, form, cells, again):
         _furthest(found, what, ids, estimates, full)
+    return found
+
+
+def left_out(
+    averages: Averages,
+    form: FormName,
+    cells: RankCells | None,
+    again: Callable[[RankCells], Averages] | None,
+) -> Iterator[tuple[str, Sequence[str], Floats]]:
+    """The paper's estimates without each judge, problem, and subject, shape (units, n_systems).
+
+    Averages without a judge or a problem follow from sums over cells; where `again` is given,
+    they are computed again from the other cells.
+    """
+    systems, subjects = averages.of_kind("system"), averages.of_kind("subject")
+    for what, ids, ranks in _without(averages, cells, again):
+        yield what, ids, _estimates(ranks, averages.years, subjects, systems, form)
     alone = np.tile(averages.rank, (len(subjects), 1))
     alone[np.arange(len(subjects)), subjects] = np.nan
     estimates = _estimates(alone, averages.years, subjects, systems, form)
-    _furthest(found, "subject", [averages.solvers[s] for s in subjects], estimates, full)
-    return found
+    yield "subject", [averages.solvers[s] for s in subjects], estimates
 
 
 def estimates_of(

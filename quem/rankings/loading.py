@@ -278,7 +278,7 @@ def judges_panel(study: Study) -> Panel:
     data = study.data
     if not isinstance(data, Rankings) or data.block.max(initial=1) > 1:
         message = (
-            "the order on each problem needs rankings of whole groups, and not average ranks, "
+            "the order on each problem needs the rankings of whole groups, and not average ranks, "
             "pairs, or blocks; take a study that has them"
         )
         raise QuemError(study.mistake(("rankings",), message))

@@ -28,7 +28,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.linalg import cho_factor, cho_solve
 from scipy.special import expit
 
 from quem.errors import QuemError
@@ -370,7 +369,7 @@ class _Likelihood:
         # Who has no rankings stays where he is.
         information[np.diag_indices(self.n)] += self.observed[: self.n] == 0
         try:
-            return np.asarray(cho_solve(cho_factor(information), gradient))
+            return np.asarray(np.linalg.solve(information, gradient))
         except np.linalg.LinAlgError:
             raise QuemError(_NO_MAXIMUM) from None
 

@@ -252,7 +252,7 @@ def test_golden_rankings() -> None:
 
 def test_golden_decisions() -> None:
     """Errors, reliability, and the fit of two judges; that of solvers by its definition."""
-    rankings = [[[int(winner)], [int(loser)]] for winner, loser in DECISIONS]
+    rankings = [[[int(solver)] for solver in pair] for pair in DECISIONS]
     scale = scale_of(rankings, 4, [0] * 6 + [1] * 6)
     errors, (judges, solvers) = scale_errors(scale), infit(scale)
     assert errors

@@ -131,7 +131,8 @@ def _estimates(
     known = np.isfinite(x)
     if form == "linear":
         n = known.sum(axis=1)
-        enough = (n >= _FEWEST) & (np.nanmax(x, axis=1) > np.nanmin(x, axis=1))
+        highest, lowest = np.where(known, x, -np.inf), np.where(known, x, np.inf)
+        enough = (n >= _FEWEST) & (highest.max(axis=1) > lowest.min(axis=1))
         x, known, n = x[enough], known[enough], n[enough, np.newaxis]
         y = np.where(known, years[subjects], 0.0)
         x = np.where(known, x, 0.0)

@@ -80,9 +80,10 @@ def average_cells(cells: RankCells, years: Floats) -> Averages:
 
     def sums(unit: NDArray[np.int64], n_units: int) -> Sums:
         key, size = unit * n + cells.solver, n_units * n
-        each = (np.bincount(key, values, size) for values in (None, cells.score, place))
-        count, rank, places = (of.reshape(n_units, n) for of in each)
-        return Sums(count.astype(np.int64), rank, places)
+        count = np.bincount(key, minlength=size).reshape(n_units, n)
+        rank: Floats = np.bincount(key, cells.score, size).reshape(n_units, n)
+        places: Floats = np.bincount(key, place, size).reshape(n_units, n)
+        return Sums(count, rank, places)
 
     problems = sums(cells.problem, len(cells.problems))
     judges = sums(cells.judge, len(cells.judges))

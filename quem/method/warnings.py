@@ -217,7 +217,7 @@ def _uneven_system(core: Core, of: SystemEstimate) -> Iterator[str]:
 
 
 @_ESTIMATE.add("decisive", remedy="look at this ranking, and add others of its kind")
-def _decisive(core: Core, of: SystemEstimate) -> Iterator[str]:
+def _decisive(_core: Core, of: SystemEstimate) -> Iterator[str]:
     if of.leads is None:
         return
     half = (of.interval[1] - of.interval[0]) / 2

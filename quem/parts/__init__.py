@@ -12,6 +12,7 @@ from quem.parts.questions import QuestionsPart
 from quem.parts.recognized import RecognizedPart
 from quem.parts.retest import RetestPart
 from quem.parts.times import TimesPart
+from quem.parts.worths import Worths
 
 if TYPE_CHECKING:
     from quem.method.result import ExperienceResult
@@ -26,6 +27,7 @@ PARTS: tuple[Part[Any], ...] = (
     BlindingPart(),
     QuestionsPart(),
     TimesPart(),
+    Worths(),
     PaperPart(),
 )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from quem.method.rests import left_out
 from quem.parts.part import Part, PartTable
 from quem.rankings import Rankings
 from quem.report.files import Section
@@ -75,12 +74,11 @@ class JudgingPart(Part[tuple["Care", ...]]):
 
 
 def _rows(found: tuple[Care, ...], core: Core) -> list[Judging]:
-    args = (core.averages, core.line.form, core.cells, core.again)
     without = {
         judge: ", ".join(map(format_number, years))
-        for what, judges, estimates in left_out(*args)
-        if what == "judge"
-        for judge, years in zip(judges, estimates.tolist(), strict=True)
+        for left in core.left_out
+        if left.what == "judge"
+        for judge, years in zip(left.ids, left.estimates.tolist(), strict=True)
     }
     return [
         Judging(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import fdtrc
 
-from quem.method.line import leave_one_out
-from quem.method.rests import left_out
+from quem.method.line import design, leave_one_out
 from quem.parts.part import Part, PartTable
 from quem.report.files import Section, TextTable
 from quem.report.rows import Row, col
@@ -119,9 +118,9 @@ class PaperPart(Part[Paper]):
 def _anova_text(found: Paper) -> Iterator[str]:
     if (p := found.checks.anova) is not None:
         yield (
-            f"Factorial analysis of the subjects’ ranks: experience {format_p(p.experience)}, judge "
-            f"{format_p(p.judge)}, problem {format_p(p.problem)}. It takes the ranks of one person "
-            "for independent."
+            f"Factorial analysis of the subjects’ ranks: experience {format_p(p.experience)}, "
+            f"judge {format_p(p.judge)}, problem {format_p(p.problem)}. It takes the ranks of one "
+            "person for independent."
         )
 
 
@@ -195,11 +194,12 @@ def _details(core: Core) -> Iterator[Detail]:
     of = core.averages
     names = [of.solvers[k] for k in of.of_kind("subject")]
     line = core.line
-    leverage = line.fitted.get_influence().hat_matrix_diag
+    rows = design(line.form, line.x)
+    leverage = np.einsum("ij,jk,ik->i", rows, line.fitted.normalized_cov_params, rows)
     for what, values in (("residual", line.y - line.predict(line.x)), ("leverage", leverage)):
         for name, value in zip(names, values.tolist(), strict=True):
             yield Detail(what=what, id=name, system="", value=value)
-    for what, ids, estimates in left_out(of, line.form, core.cells, core.again):
+    for what, ids, estimates in core.left_out:
         for name, row in zip(ids, estimates.tolist(), strict=True):
             for one, value in zip(core.estimates, row, strict=True):
                 yield Detail(what=f"without {what}", id=name, system=one.system, value=value)
@@ -233,13 +233,20 @@ def _anova(core: Core, *, with_products: bool = False) -> dict[tuple[str, ...], 
             a + b: (terms[a][:, :, np.newaxis] * terms[b][:, np.newaxis, :]).reshape(len(y), -1)
             for a, b in combinations(terms, 2)
         }
-    rss, rank = _residual(y, terms.values())
-    df = len(y) - rank
+    n = len(y)
+    # In other axes all but the first rows are 0: no sum of squares changes, and fits cost less.
+    columns = np.column_stack([np.ones(n), *terms.values(), y])
+    ends = np.cumsum([1, *(of.shape[1] for of in terms.values())])
+    constant, *rotated, last = np.split(np.linalg.qr(columns, mode="r"), ends, axis=1)
+    terms = dict(zip(terms, rotated, strict=True))
+    y = last[:, 0]
+    rss, rank = _residual(y, [constant, *rotated])
+    df = n - rank
     # What rounding leaves of a sum of squares is none.
     rounding = _TOLERANCE**2 * float(y @ y)
     found = {}
     for term, columns in terms.items():
-        others = [of for name, of in terms.items() if not set(term) <= set(name)]
+        others = [constant, *(of for name, of in terms.items() if not set(term) <= set(name))]
         without, fewer = _residual(y, others)
         within, more = _residual(y, [*others, columns])
         gain = max(without - within - rounding, 0.0)
@@ -256,7 +263,7 @@ def _dummies(codes: NDArray[np.int64]) -> Floats:
 
 
 def _residual(y: Floats, terms: Iterable[Floats]) -> tuple[float, int]:
-    """Residual sum of squares and rank of a model with an intercept."""
-    design = np.column_stack([np.ones(len(y)), *terms])
-    solution, _, rank, _ = np.linalg.lstsq(design, y, rcond=_TOLERANCE)
-    return float(((y - design @ solution) ** 2).sum()), int(rank)
+    """Residual sum of squares and rank of a model."""
+    columns = np.column_stack([*terms])
+    solution, _, rank, _ = np.linalg.lstsq(columns, y, rcond=_TOLERANCE)
+    return float(((y - columns @ solution) ** 2).sum()), int(rank)

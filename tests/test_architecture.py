@@ -145,8 +145,7 @@ ARROWS: dict[str, set[str]] = {
     "store": DATA | {"solutions"},
     "solving": DATA | {"blinding", "solutions", "store"},
     "mail": DATA | {"store"},
-    "rankings": DATA
-    | {"blinding", "experience", "importing", "panels", "seal", "solutions", "store"},
+    "rankings": DATA | {"blinding", "importing", "method", "panels", "seal", "solutions", "store"},
     "seal": DATA | {"rankings", "report", "solutions", "store"},
     "panels": DATA | {"blinding", "importing", "solutions"},
     "experience": DATA | {"panels", "rankings", "seal", "store", "report", "lists"},

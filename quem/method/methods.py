@@ -94,10 +94,10 @@ def _fit(core: Core) -> str:
 
 
 def _population(core: Core) -> str:
+    uses = f" {assumption(core)}" if core.population.declared else ""
     return (
-        "For the population’s years, the logit of the mean place was regressed on experience, and "
-        "the system counts as one further person, plus what it varies more between problems and "
-        f"judges. {assumption(core)}"
+        "For the population, the logit of the mean place was regressed on experience, with a "
+        f"system as one further person plus what it varies more.{uses}"
     )
 
 

@@ -27,12 +27,12 @@ _CLEARLY = 0.01
 # Kendall's W: from here judges agree well, and from here in part.
 _AGREE, _PARTLY = 0.7, 0.4
 _MOST_COLUMNS = 4  # systems side by side
-_MOST_SAID = 3  # of warnings of one kind
+_MOST_SAID = 2  # of warnings of one kind
 # Warnings that a card says: sign and title.
 _BASIS: dict[str, tuple[Any, str]] = {
     "few-subjects": ("warn", "Few people"),
     "judge-reversed": ("bad", "A judge may have ranked from best to worst"),
-    "decisive": ("warn", "One ranker or person matters much"),
+    "decisive": ("warn", "One judge, problem, or person matters much"),
 }
 _BEFORE: dict[str, tuple[Any, str]] = {
     "uneven-system": ("warn", "No single level describes it well"),
@@ -54,7 +54,13 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
         ]
         for place in ("result", "basis", "appendix")
     }
-    sections = [each for of in parts.values() for each in of]
+    drawn = {
+        stem: section.title
+        for sections in parts.values()
+        for section in sections
+        for stem in section.figures
+    }
+    drawn["line"] = f"People and systems by average rank and {core.unit} of experience"
     return {
         "title": spec.title,
         "study_id": spec.id,
@@ -78,11 +84,8 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
         "references": [PAPER, *_of_parts(findings, "references"), QUEM],
         "citation": citation(core),
         "first_figure": "line",
-        "captions": {
-            "scale": legend(findings),
-            "line": "People and systems by average rank and years of experience.",
-            **{stem: section.title for section in sections for stem in section.figures},
-        },
+        "captions": {"scale": legend(findings), **dict.fromkeys(drawn, "")},
+        "labels": {"scale": "Systems and people on a scale", **drawn},
         "names_people": not findings.study.named,
     }
 
@@ -225,8 +228,10 @@ def _sentence(of: StudyWarning) -> str:
 def _how(core: Core) -> str:
     """How the years come about, or why there are none."""
     if core.estimates and not core.states_years:
-        why = words.why_silent(core)
-        return f"Years would come from a line through the people’s ranks, but {why}"
+        return (
+            "Years would come from a line through these people, higher up for more experienced "
+            "ones. They do not support one."
+        )
     return (
         "Judges ranked the solutions of people and systems together. A line through the people’s "
         f"average ranks says how many {core.unit} go with which rank: {words.equation(core)}."
@@ -269,9 +274,8 @@ def _rests(core: Core) -> Iterator[Section]:
     if len(shown) > _MOST_COLUMNS:
         note = f"{len(shown) - _MOST_COLUMNS} more systems are in estimates.csv."
     headings = ("Left out", *(of.name for of in columns))
-    title = f"The paper’s estimate, in {core.unit}"
-    text = "The judge, the problem, and the subject without whom the estimate moves most."
-    yield Section("rests", "What it rests on", [text], tables=[TextTable(title, headings, rows, note)])
+    title = f"The paper’s estimate without whom it moves most, in {core.unit}"
+    yield Section("rests", "What it rests on", tables=[TextTable(title, headings, rows, note)])
 
 
 def _agreement(core: Core) -> Iterator[Section]:
@@ -279,6 +283,5 @@ def _agreement(core: Core) -> Iterator[Section]:
     if row is None or not row.judges:
         return
     text = words.agreement_text(core)
-    note = "r: correlation of a judge’s mean ranks with those of the others."
-    table = JudgeRow.text_table(row.judges, "Each judge with the rest", note)
-    yield Section("agreement", "Agreement", [f"{text}, mean over problems."] * bool(text), tables=[table])
+    table = JudgeRow.text_table(row.judges, "Correlation of a judge’s mean ranks with the others’")
+    yield Section("agreement", "Agreement", [f"{text}."] * bool(text), tables=[table])

@@ -138,7 +138,7 @@ def legend(findings: ExperienceFindings) -> str:
     """What the marks mean, as far as the drawing does not say it."""
     core, n = findings.core, len(findings.statements)
     if not core.states_years:
-        return "Each dot is a person, with their experience; the farther right, the better."
+        return ""
     level = format_percent(core.settings.level)
     leads = {of.leads for of in core.estimates}
     kinds = {"paper": "prediction interval", "reference": "credible interval of the population"}
@@ -183,7 +183,7 @@ def _places(findings: ExperienceFindings, room: int) -> Scale:
     ticks = [(0.0, "always last"), (50.0, "middle"), (100.0, "always first")]
     _ground(scale, None, ticks, bottom)
     who = format_count(len(people), "person").replace("persons", "people")
-    scale.marks.append(Text(0, 17, f"the {who}, by {core.unit} of experience", "start"))
+    scale.marks.append(Text(0, 17, f"the {who}, each with {core.unit} of experience", "start"))
     for row, (statement, estimate) in enumerate(zip(statements, core.best_first, strict=False)):
         y, x = begin + 46 * row, float(place[estimate.at])
         system = core.estimates.index(estimate)

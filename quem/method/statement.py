@@ -98,7 +98,7 @@ def state(core: Core, of: SystemEstimate) -> Statement:
         reason,
         other,
         place_text(core, of),
-        f"above {core.subjects_below(of)} of {len(core.line.x)} people",
+        f"above {core.subjects_below(of) or 'none'} of {len(core.line.x)} people",
         chances,
         center,
         interval,
@@ -305,9 +305,11 @@ def silent_claim(core: Core) -> str:
         who = {1: best[0].name, 2: "Both systems"}.get(len(best), f"All {_small(len(best))} systems")
         people = f"{'all' if below[0] else 'none of the'} {_small(n)} people"
         return f"{who} {'was' if len(best) == 1 else 'were'} ranked above {people}"
-    each = [f"{of.name} {'was ranked ' * (not at)}above {below[at]}" for at, of in enumerate(best)]
-    each[0] += f" of the {n} people"
-    return join_words(each if len(each) < 4 else [each[0], each[-1]])  # noqa: PLR2004
+    amounts = {n: f"all {_small(n)}", 0: "none"}
+    each = [f"{of.name} above {amounts.get(k, k)}" for of, k in zip(best, below, strict=True)]
+    people = "" if below[0] == n else f" of {_small(n)}"
+    each[0] = f"{best[0].name} was ranked above {amounts.get(below[0], below[0])}{people} people"
+    return ", ".join([each[0], each[-1]] if len(each) > 1 else each)
 
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.method.core import Core, SystemEstimate
-    from quem.report.files import TextTable
 
     Floats = NDArray[np.float64]
 
-_FEWEST, _MOST_ROWS, _MOST_DRAWN = 2, 25, 40
+_FEWEST, _MOST_DRAWN = 2, 40
 _ROUNDING = 1e-9
 
 
@@ -82,6 +81,7 @@ class ProfilePart(Part[tuple[Profile, ...]]):
     """Mean ranks by problem; single problems have no years."""
 
     name = "profile"
+    place = "result"
     tables = (PartTable("problems", "systems by problem", ProblemRank, stem="problems"),)
 
     def find(self, core: Core) -> tuple[Profile, ...] | None:
@@ -96,22 +96,13 @@ class ProfilePart(Part[tuple[Profile, ...]]):
         """How evenly each system does, with its mean ranks."""
         text = [
             *filter(None, (_evenness(profile.of) for profile in found)),
-            "One problem alone has no years: it would rest on one rank of each judge.",
+            "One problem alone has no years.",
         ]
-        tables = [_table(profile) for profile in found]
-        yield Section(self.name, "From problem to problem", text, (self.name,), tables)
+        yield Section(self.name, "From problem to problem", text, (self.name,))
 
     def figures(self) -> dict[str, Any]:
         """Mean ranks on each problem."""
         return {self.name: draw_profile}
-
-
-def _table(profile: Profile) -> TextTable:
-    rows, note = profile.rows(), ""
-    if len(rows) > _MOST_ROWS:
-        note = f"The {_MOST_ROWS} of {len(rows):,} that lie furthest from the people’s mean."
-        rows = sorted(rows, key=lambda row: -abs(np.nan_to_num(row.mean_rank - row.people)))
-    return ProblemRank.text_table(rows[:_MOST_ROWS], profile.of.name, note)
 
 
 def _evenness(of: SystemEstimate) -> str:
@@ -129,37 +120,40 @@ def _evenness(of: SystemEstimate) -> str:
 
 def draw_profile(found: tuple[Profile, ...], _: Core) -> Figure:
     """People as dots, their mean as a bar, and systems as diamonds, on each problem."""
-    from quem.report.drawing import INK, LETTERS, MUTED, colors, label_inches, one_axes, tidy
+    import matplotlib as mpl
+
+    from quem.report.drawing import INK, MUTED, colors, label_inches, one_axes, tidy
+    from quem.report.labels import Label, place_labels
     from quem.wording import short
 
     names = list(dict.fromkeys(name for profile in found for name in profile.problems))
     names = names[:_MOST_DRAWN]
-    left, n = label_inches(map(short, names)), len(names)
-    figure, axes = one_axes(left + 4.7, 1.1 + 0.3 * n, left=left)
+    mpl.rcParams.update({"font.size": 9.5, "axes.labelsize": 9.5})  # within the drawing's style
+    left, n = 0.1 + 1.2 * label_inches(map(short, names)), len(names)
+    figure, axes = one_axes(left + 6.3, 1.1 + 0.36 * n, left=left)
+    axes.set_ylim(-0.6, n - 0.1)
+    labels, points = [], []
     widest = max(found, key=lambda profile: len(profile.problems))
     for name, people in zip(widest.problems, widest.people, strict=True):
-        if name in names:
-            row = n - 1 - names.index(name)
-            axes.plot(people, [row] * len(people), "o", color=MUTED, alpha=0.45, markersize=5)
-            mean = float(np.nanmean(people)) if np.isfinite(people).any() else np.nan
-            axes.plot([mean, mean], [row - 0.3, row + 0.3], color=INK, linewidth=2)
+        if name not in names or not np.isfinite(people).any():
+            continue
+        row, mean = n - 1 - names.index(name), float(np.nanmean(people))
+        axes.plot(people, [row] * len(people), "o", color=MUTED, alpha=0.45, markersize=6)
+        axes.plot([mean, mean], [row - 0.3, row + 0.3], color=INK, linewidth=2)
+        points += [(of, row) for of in (*people, mean)]
+        if name == names[0]:
+            labels.append(Label(mean, row + 0.3, ("people’s mean",), INK))
     for profile, color in zip(found, colors(), strict=False):
         drawn = [at for at, name in enumerate(profile.problems) if name in names]
         rows = [n - 1 - names.index(profile.problems[at]) for at in drawn]
         axes.plot(profile.own[drawn], rows, "D", color=color, markersize=8, zorder=3)
-        axes.annotate(
-            short(profile.of.name),
-            (profile.own[drawn[0]], rows[0]),
-            (0, 9),
-            textcoords="offset points",
-            ha="center",
-            color=color,
-            fontsize=LETTERS,
-            fontweight="bold",
-        )
+        points += zip(profile.own[drawn], rows, strict=True)
+        name = short(profile.of.name)
+        labels.append(Label(float(profile.own[drawn[0]]), rows[0], (name,), color, "bold"))
     axes.set_yticks(range(n - 1, -1, -1), [short(name) for name in names])
-    axes.set_ylim(-0.6, n - 0.2)
-    axes.set_title("Dots: people; bar: their mean")
-    tidy(axes, x="mean rank (1 = worst)", grid="x")
+    tidy(axes, x="mean rank of each person (dots) and system; higher is better", grid="x")
+    axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
+    at = np.array(points, dtype=np.float64)
+    place_labels(axes, labels[::-1], points=at[np.isfinite(at).all(axis=1)])
     return figure

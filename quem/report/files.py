@@ -54,12 +54,13 @@ def _render(
     if svgs is None:
         svgs = {stem: svg_text(figure, stem) for stem, figure in result.figures().items()}
     context: dict[str, Any] = result.context()
-    captions = context["captions"]
-    figures = {stem: inline_svg(svg, stem, captions[stem]) for stem, svg in svgs.items()}
+    # Of figures for whoever does not see them; mostly the captions.
+    labels = context.get("labels", context["captions"])
+    figures = {stem: inline_svg(svg, stem, labels[stem]) for stem, svg in svgs.items()}
     for stem, draw in result.presentation().narrow().items():
         if stem == context["first_figure"] and (figure := draw(result.findings)):
             name = f"{stem}-narrow"
-            figures[name] = inline_svg(svg_text(figure, name), name, captions[stem])
+            figures[name] = inline_svg(svg_text(figure, name), name, labels[stem])
     page = (
         _environment()
         .get_template(template)

@@ -171,14 +171,16 @@ def _frame(axes: Axes, findings: ExperienceFindings, grid: Floats, *, is_wide: b
     """Label the axes, and keep wide bands from squeezing the data."""
     core = findings.core
     most = float(core.line.y.max())
-    ends = [one.interval[0] for one in findings.statements if one.value]
-    top = max([1.45 * most, *(1.15 * end for end in ends if np.isfinite(end))])
+    known = [one for one in findings.statements if one.value]
+    upper = float((core.line.predict(grid) + core.line.bands(grid, core.settings.level)[0]).max())
+    highest = max([upper, *(one.interval[1] or np.inf for one in known)]) if known else most
+    centers = (one.interval[0] if one.interval[1] is None else one.center for one in known)
+    top = max(np.clip(1.04 * highest, 1.1 * most, 1.45 * most), *(1.15 * of for of in centers), 0)
     axes.set_xlim(float(grid[0]), float(grid[-1]))
     axes.set_ylim(0, top)
     axes.locator_params("y", nbins=5, steps=[1, 2, 5, 10])
     axes.locator_params("x", nbins=9 if is_wide else 6, steps=[1, 2, 5, 10])
-    ticks = [tick for tick in axes.get_yticks() if tick >= 0]
-    axes.set_ylim(0, max(ticks[-1], top))
+    ticks = [tick for tick in axes.get_yticks() if 0 <= tick <= top]
     axes.grid(visible=True, axis="y")
     axes.spines["left"].set_visible(False)
     axes.tick_params(length=0)

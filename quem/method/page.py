@@ -232,10 +232,15 @@ def _how(core: Core) -> str:
             "Years would come from a line through these people, higher up for more experienced "
             "ones. They do not support one."
         )
-    return (
+    beside = [of.name for of in core.best_first if of.leads == "reference"]
+    text = (
         "Judges ranked the solutions of people and systems together. A line through the people’s "
         f"average ranks says how many {core.unit} go with which rank: {words.equation(core)}."
     )
+    if not beside:
+        return text
+    whom = words.population_name(core)
+    return f"{text} {join_words(beside)} {'is' if len(beside) == 1 else 'are'} beside it, as {whom} has it."
 
 
 def _estimates(findings: ExperienceFindings) -> Iterator[Section]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from quem.method.averages import averages_beside
 from quem.parts.part import Part, PartTable
-from quem.report.files import Section
+from quem.report.files import Section, TextTable
 from quem.report.rows import Row, col
 from quem.wording import format_number, join_words
 
@@ -94,15 +94,24 @@ class ProfilePart(Part[tuple[Profile, ...]]):
 
     def sections(self, found: tuple[Profile, ...], core: Core) -> Iterator[Section]:
         """How evenly each system does, with its mean ranks."""
-        text = [
-            *filter(None, (_evenness(profile.of) for profile in found)),
-            "One problem alone has no years.",
-        ]
-        yield Section(self.name, "From problem to problem", text, (self.name,))
+        text = [_evenness(found[0].of)] if len(found) == 1 else []
+        text = [*filter(None, text), "One problem alone has no years."]
+        tables = [] if len(found) == 1 else [_ratios(found)]
+        yield Section(self.name, "From problem to problem", text, (self.name,), tables)
 
     def figures(self) -> dict[str, Any]:
         """Mean ranks on each problem."""
         return {self.name: draw_profile}
+
+
+def _ratios(found: tuple[Profile, ...]) -> TextTable:
+    rows = [
+        (profile.of.name, *(format_number(np.nan if of is None else of) for of in ratios))
+        for profile in found
+        for ratios in [(profile.of.variation.ratio_problems, profile.of.variation.ratio_judges)]
+    ]
+    headings = ("Ratio of SDs to people’s", "between problems", "between judges")
+    return TextTable("How much systems vary", headings, rows)
 
 
 def _evenness(of: SystemEstimate) -> str:
@@ -151,7 +160,7 @@ def draw_profile(found: tuple[Profile, ...], _: Core) -> Figure:
         name = short(profile.of.name)
         labels.append(Label(float(profile.own[drawn[0]]), rows[0], (name,), color, "bold"))
     axes.set_yticks(range(n - 1, -1, -1), [short(name) for name in names])
-    tidy(axes, x="mean rank of each person (dots) and system; higher is better", grid="x")
+    tidy(axes, x="mean rank (dots: people); higher is better", grid="x")
     axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
     at = np.array(points, dtype=np.float64)

@@ -59,7 +59,7 @@ def analyze(study: Study, parts: Sequence[Part[Any]], **settings: object) -> Exp
     population = _population(used, y)
     people = fit_people(averages.z[averages.of_kind("subject")], years)
     agreed = agreement(cells, averages.years) if cells else None
-    core = Core(study, used, cells, averages, line, people, population, agreed)
+    core = Core(study, used, cells, averages, line, people, population, agreed, again)
     more = [part.vary(study, used, cells, averages) for part in parts]
     own = {system: of for part in parts for system, of in part.own(averages).items()}
     varied = {

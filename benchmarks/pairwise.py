@@ -36,8 +36,7 @@ print(json.dumps([spent, used.ru_maxrss / 1024, value]))
 """
 OURS = """
 import quem
-from quem.parts import analyze_experience
-averages = analyze_experience(quem.load_study(sys.argv[1])).core.averages
+averages = quem.analyze(quem.load_study(sys.argv[1])).core.averages
 assert averages.errors is not None
 value = averages.scale.model.log_likelihood
 """
@@ -141,10 +140,9 @@ def texts(letter: str, codes: np.ndarray, n: int) -> pa.DictionaryArray:
 def uncounted(folder: Path, value: float) -> float:
     """The relative difference to the log-likelihood of each decision for itself."""
     import quem
-    from quem.parts import analyze_experience
 
     study = quem.load_study(folder / "parquet.yaml", kind="experience")
-    model = analyze_experience(study).core.averages.scale.model  # type: ignore[attr-defined]
+    model = quem.analyze(study).core.averages.scale.model  # type: ignore[attr-defined]
     frame = parquet.read_table(folder / "decisions.parquet")
     codes = [
         np.array([int(word[1:]) for word in column.dictionary.to_pylist()])[column.indices]

@@ -91,6 +91,7 @@ class ScaleRow(Row):
 class WorthAverages(Averages):
     """Expected ranks where average ranks are."""
 
+    called = "expected rank"
     cells: RankCells
     scale: Scale
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class Sums:
 class Averages:
     """What the line is fitted to; of shape (n_solvers,)."""
 
+    called: ClassVar[str] = "average rank"
     solvers: tuple[str, ...]
     kinds: tuple[str, ...]
     years: Floats  # NaN for all but subjects

@@ -183,7 +183,8 @@ def place_text(core: Core, of: SystemEstimate) -> str:
         others = f"all {n} subjects"
     else:
         others = f"{below} of {format_count(n, 'subject')}" if below else f"none of {n} subjects"
-    return f"Its average rank, {format_number(of.rank)}, is higher than that of {others}."
+    called = core.averages.called
+    return f"Its {called}, {format_number(of.rank)}, is higher than that of {others}."
 
 
 def varies_text(of: SystemEstimate) -> list[str]:
@@ -226,7 +227,8 @@ def why_not_paper(core: Core, of: SystemEstimate) -> str:
     if not core.line.holds:
         return f"{line_trouble(core)}."
     if side:
-        return f"{of.name}’s average rank is {'above' if side > 0 else 'below'} every subject’s."
+        where = "above" if side > 0 else "below"
+        return f"{of.name}’s {core.averages.called} is {where} every subject’s."
     y = core.line.y
     if not of.inside:
         beyond = f"above {y.max():g}" if of.experience > y.max() else f"below {y.min():g}"
@@ -240,7 +242,7 @@ def line_trouble(core: Core) -> str:
     if len(line.y) < FEWEST_SUBJECTS:
         return f"With {len(line.y)} subjects the paper’s line is not used"
     if not line.rises:
-        return "Average rank falls with the subjects’ experience"
+        return f"{core.averages.called.capitalize()} falls with the subjects’ experience"
     if line.p_value >= SIGNIFICANT:
         return f"The paper’s line is not significant ({format_p(line.p_value)})"
     return ""
@@ -250,8 +252,8 @@ def why_silent(core: Core) -> str:
     """Say why no years are stated."""
     if core.people.slope <= 0:
         return (
-            "average rank does not rise with the subjects’ experience, so it cannot be converted "
-            f"to {core.unit}."
+            f"{core.averages.called} does not rise with the subjects’ experience, so it cannot be "
+            f"converted to {core.unit}."
         )
     ends = f"{core.population.low:g} to {core.population.high:g} {core.unit}"
     return f"these rankings do not narrow it down; {ends} are all compatible with them."
@@ -338,9 +340,10 @@ def equation(core: Core) -> str:
     """The paper's line as an equation."""
     line = core.line
     intercept, slope, *more = line.coefficients
-    averaged = "log(average rank)" if line.form == "log" else "average rank"
+    called = core.averages.called
+    averaged = f"log({called})" if line.form == "log" else called
     text = f"{core.unit} = {format_number(intercept, 2)} + {format_number(slope, 2)} × {averaged}"
-    return text + "".join(f" + {format_number(one, 3)} × average rank²" for one in more)
+    return text + "".join(f" + {format_number(one, 3)} × {called}²" for one in more)
 
 
 def basis(core: Core) -> list[str]:

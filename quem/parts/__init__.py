@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from quem.parts.machines import Machines
+from quem.parts.panel import Panel
+from quem.parts.seal import Sealed
+
 if TYPE_CHECKING:
     from quem.method.result import ExperienceResult
     from quem.parts.part import Part
     from quem.rankings.loading import Study
 
-PARTS: tuple[Part[Any], ...] = ()
+PARTS: tuple[Part[Any], ...] = (Sealed(), Machines(), Panel())
 
 
 def analyze_experience(study: Study, **settings: object) -> ExperienceResult:

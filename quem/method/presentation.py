@@ -257,7 +257,6 @@ def summary_text(findings: ExperienceFindings) -> str:
     if core.population.declared or any(of.leads == "reference" for of in core.estimates):
         lines += wrap(assumption(core))
     lines += ["", "Based on", *(f"  {line}" for line in basis(core))]
-    lines += [
-        f"  {line}" for part, found in findings.parts.items() for line in part.lines(found, core)
-    ]
+    for part, found in findings.parts.items():
+        lines += [text for line in part.lines(found, core) for text in wrap(line)]
     return "\n".join(lines)

@@ -233,7 +233,11 @@ def why_not_paper(core: Core, of: SystemEstimate) -> str:
     if not of.inside:
         beyond = f"above {y.max():g}" if of.experience > y.max() else f"below {y.min():g}"
         return f"On the line {of.name} has {_years(core, of.experience)}, {beyond} of the subjects."
-    return " ".join(filter(None, [cells_text(core, of), *varies_text(of)]))
+    texts = [cells_text(core, of), *varies_text(of)]
+    if of.variation.more:
+        place = f"{of.name}’s place is less sure than people’s"
+        texts.append(f"{place}, which the paper’s interval does not allow for.")
+    return " ".join(filter(None, texts))
 
 
 def line_trouble(core: Core) -> str:

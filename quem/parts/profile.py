@@ -129,37 +129,34 @@ def _evenness(of: SystemEstimate) -> str:
 
 def draw_profile(found: tuple[Profile, ...], _: Core) -> Figure:
     """People as dots, their mean as a bar, and systems as diamonds, on each problem."""
-    from quem.report.drawing import INK, LETTERS, MUTED, colors, label_inches, one_axes, tidy
+    from quem.report.drawing import INK, MUTED, colors, label_inches, one_axes, tidy
+    from quem.report.labels import Label, place_labels
     from quem.wording import short
 
-    names = list(dict.fromkeys(name for profile in found for name in profile.problems))
-    names = names[:_MOST_DRAWN]
-    left, n = label_inches(map(short, names)), len(names)
-    figure, axes = one_axes(left + 4.7, 1.1 + 0.3 * n, left=left)
     widest = max(found, key=lambda profile: len(profile.problems))
-    for name, people in zip(widest.problems, widest.people, strict=True):
-        if name in names:
-            row = n - 1 - names.index(name)
-            axes.plot(people, [row] * len(people), "o", color=MUTED, alpha=0.45, markersize=5)
-            mean = float(np.nanmean(people)) if np.isfinite(people).any() else np.nan
-            axes.plot([mean, mean], [row - 0.3, row + 0.3], color=INK, linewidth=2)
+    names = widest.problems[:_MOST_DRAWN]
+    row_of = {name: row for row, name in enumerate(reversed(names))}
+    left = label_inches(map(short, names))
+    figure, axes = one_axes(left + 4.7, 1.0 + 0.32 * len(names), left=left)
+    labels, points = [], []
     for profile, color in zip(found, colors(), strict=False):
-        drawn = [at for at, name in enumerate(profile.problems) if name in names]
-        rows = [n - 1 - names.index(profile.problems[at]) for at in drawn]
-        axes.plot(profile.own[drawn], rows, "D", color=color, markersize=8, zorder=3)
-        axes.annotate(
-            short(profile.of.name),
-            (profile.own[drawn[0]], rows[0]),
-            (0, 9),
-            textcoords="offset points",
-            ha="center",
-            color=color,
-            fontsize=LETTERS,
-            fontweight="bold",
-        )
-    axes.set_yticks(range(n - 1, -1, -1), [short(name) for name in names])
-    axes.set_ylim(-0.6, n - 0.2)
-    axes.set_title("Dots: people; bar: their mean")
+        at = [i for i, name in enumerate(profile.problems) if name in row_of]
+        rows = [row_of[profile.problems[i]] for i in at]
+        axes.plot(profile.own[at], rows, "D", color=color, markersize=8, zorder=4)
+        points.append(np.column_stack([profile.own[at], rows]))
+        name = short(profile.of.name)
+        labels += [Label(*points[-1][0], (name, short(name, 8)), color, "bold")]
+    for name, people in zip(names, widest.people, strict=False):
+        known, row = people[np.isfinite(people)], row_of[name]
+        axes.plot(known, [row] * len(known), "o", color=MUTED, alpha=0.45, markersize=5)
+        points.append(np.column_stack([known, np.full(len(known), row)]))
+        if len(known):
+            axes.plot([known.mean()] * 2, [row - 0.3, row + 0.3], color=INK, linewidth=2)
+            if name == names[0]:
+                labels.append(Label(known.mean(), row + 0.3, ("people’s mean",), INK))
+    axes.set_yticks(range(len(names)), [short(name) for name in reversed(names)])
+    axes.set_ylim(-0.6, len(names) + 0.1)
     tidy(axes, x="mean rank (1 = worst)", grid="x")
     axes.tick_params(axis="y", length=0)
+    place_labels(axes, labels, points=np.concatenate(points))
     return figure

@@ -137,7 +137,7 @@ def draw_profile(found: tuple[Profile, ...], _: Core) -> Figure:
     names = widest.problems[:_MOST_DRAWN]
     row_of = {name: row for row, name in enumerate(reversed(names))}
     left = label_inches(map(short, names))
-    figure, axes = one_axes(left + 4.7, 1.0 + 0.32 * len(names), left=left)
+    figure, axes = one_axes(left + 4.7, 1.0 + 0.32 * (len(names) + 0.4 * len(found)), left=left)
     labels, points = [], []
     for profile, color in zip(found, colors(), strict=False):
         at = [i for i, name in enumerate(profile.problems) if name in row_of]
@@ -155,7 +155,7 @@ def draw_profile(found: tuple[Profile, ...], _: Core) -> Figure:
             if name == names[0]:
                 labels.append(Label(known.mean(), row + 0.3, ("people’s mean",), INK))
     axes.set_yticks(range(len(names)), [short(name) for name in reversed(names)])
-    axes.set_ylim(-0.6, len(names) + 0.1)
+    axes.set_ylim(-0.6, len(names) - 0.2 + 0.4 * len(found))
     tidy(axes, x="mean rank (1 = worst)", grid="x")
     axes.tick_params(axis="y", length=0)
     place_labels(axes, labels, points=np.concatenate(points))

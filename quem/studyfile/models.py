@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -474,6 +475,30 @@ class BlockDesign(StudyPart):
     )
 
 
+class ReferencePopulation(StudyPart):
+    """Whom the years of a system should speak about."""
+
+    years: Annotated[tuple[Years, ...], allowed("2 numbers or more, rising")] = Field(
+        ..., description="From the fewest to the most years; with `share`, breaks between them."
+    )
+    share: Annotated[tuple[float, ...], allowed("a number, 0 or more, for each class")] = Field(
+        (),
+        description="How many of the people are between each two breaks; equal density if empty.",
+    )
+
+    @model_validator(mode="after")
+    def _rises(self) -> ReferencePopulation:
+        if len(self.years) < 2 or any(b <= a for a, b in pairwise(self.years)):  # noqa: PLR2004
+            raise ValueError("years need two numbers at least, each larger than the one before")
+        if self.share and len(self.share) != len(self.years) - 1:
+            raise ValueError(
+                f"share needs a number for each class: {len(self.years) - 1}, one less than years"
+            )
+        if self.share and (min(self.share) < 0 or not sum(self.share) > 0):
+            raise ValueError("share needs numbers of 0 or more, and one above 0")
+        return self
+
+
 class ExperienceSettings(StudyPart):
     """The settings of the analysis."""
 
@@ -496,6 +521,14 @@ class ExperienceSettings(StudyPart):
             "half and four fifths of the highest subject's experience, where the unit is years",
         ),
     ] = Field((), description="Report the probability of at least this many years.")
+    reference_population: ReferencePopulation | None = Field(
+        None,
+        description="Whom the years should speak about; not declared: 0 to 1.5 times the most "
+        "experienced subject's years, for the second estimate.",
+    )
+    years_error: float = Field(
+        0.0, ge=0, le=1, description="Relative error of the years that people report, such as 0.3."
+    )
     bootstrap: Count = Field(2000, description="Bootstrap replicates; 0 for none.")
     permutations: Count = Field(
         9999, description="Random orders of permutation tests that are too large to enumerate."

@@ -1,0 +1,85 @@
+"""Step 5: the average rank of each solver, and its place on a scale from 0 to 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.method.cells import RankCells
+
+    Floats = NDArray[np.float64]
+
+_LEAST_WEIGHT = 0.0196  # of a place of .02 or .98
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The cells of each solver, added up by judge or by problem; all of shape (units, solvers)."""
+
+    count: NDArray[np.int64]
+    rank: Floats
+    place: Floats
+
+    @property
+    def places(self) -> Floats:
+        """The mean place of each solver in each unit; NaN without cells."""
+        return self.place / np.where(self.count > 0, self.count, np.nan)
+
+
+@dataclass(frozen=True)
+class Averages:
+    """What the line is fitted to; of shape (n_solvers,)."""
+
+    solvers: tuple[str, ...]
+    kinds: tuple[str, ...]
+    years: Floats  # NaN for all but subjects
+    rank: Floats  # the average rank; NaN for a solver whom nobody ranked
+    place: Floats  # the mean place, (rank - 1/2)/N
+    n_ranks: NDArray[np.int64]  # 0 where averages were computed elsewhere
+    # None where cells are unknown, or not averaged one by one
+    problems: Sums | None = None
+    judges: Sums | None = None
+
+    def of_kind(self, kind: str) -> NDArray[np.int64]:
+        """The indices of the solvers of a kind that have an average."""
+        is_kind = np.array([one == kind for one in self.kinds], dtype=bool)
+        return np.flatnonzero(is_kind & np.isfinite(self.rank))
+
+    @property
+    def z(self) -> Floats:
+        """The logit of the place: a scale without ends."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.place / (1 - self.place))
+
+    @property
+    def weight(self) -> Floats:
+        """The variance of a place is proportional to w = p(1 - p), and that of z to 1/w."""
+        return np.clip(self.place * (1 - self.place), _LEAST_WEIGHT, None)
+
+
+def average_cells(cells: RankCells, years: Floats) -> Averages:
+    """Average ranks and places over the cells of each solver.
+
+    Shapes: `years` (n_solvers,).
+    """
+    n, place = len(cells.solvers), cells.place
+
+    def sums(unit: NDArray[np.int64], n_units: int) -> Sums:
+        key, size = unit * n + cells.solver, n_units * n
+        count = np.bincount(key, minlength=size).reshape(n_units, n)
+        rank: Floats = np.bincount(key, cells.score, size).reshape(n_units, n)
+        places: Floats = np.bincount(key, place, size).reshape(n_units, n)
+        return Sums(count, rank, places)
+
+    problems = sums(cells.problem, len(cells.problems))
+    judges = sums(cells.judge, len(cells.judges))
+    count = problems.count.sum(axis=0)
+    divisor = np.where(count > 0, count, np.nan)
+    rank, mean_place = (of.sum(axis=0) / divisor for of in (problems.rank, problems.place))
+    averages = (rank, mean_place, count, problems, judges)
+    return Averages(cells.solvers, cells.kinds, years, *averages)

@@ -1,0 +1,231 @@
+"""Steps 3 and 4: the judged solutions of a study, one a row, with their adjusted ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from quem.method.ranks import adjusted_ranks, unused_ranks
+from quem.rankings.decisions import Decisions
+from quem.rankings.entries import repeated
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.rankings import Rankings
+    from quem.studyfile import Declared
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A rank that nobody in the data holds, in one judge's order of one group."""
+
+    judge: str
+    problem: str
+    ranks: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RankCells:
+    """Every judged solution."""
+
+    # The ids that the codes stand for
+    judges: tuple[str, ...]
+    problems: tuple[str, ...]
+    solvers: tuple[str, ...]
+    kinds: tuple[str, ...]  # the kind of each solver: subject, system, assisted or withheld
+    # Of shape (n,)
+    judge: NDArray[np.int64]
+    problem: NDArray[np.int64]
+    solver: NDArray[np.int64]
+    # Of shape (n,): the ranking (judge, problem and block) that a cell belongs to, from 0.
+    group: NDArray[np.int64]
+    # Of shape (n,)
+    block: NDArray[np.int64]
+    occasion: NDArray[np.int64]
+    # Of shape (n,): the rank as the judge wrote it; ``-inf`` for a solution that failed.
+    given: NDArray[np.float64]
+    adjusted: NDArray[np.float64]  # of shape (n,)
+    size: NDArray[np.int64]  # of shape (n,): the number of solutions in the cell's group that count
+    # Of shape (n,): what is averaged; the adjusted rank, and what machine judges add to it.
+    score: NDArray[np.float64]
+    # Of shape (n,): whether the study and no judge gave the cell its place.
+    placed: NDArray[np.bool_]
+    # Of shape (n,): whether the judge recognized the author of what the judge ranked.
+    recognized: NDArray[np.bool_]
+    gaps: tuple[Gap, ...] = ()
+    # Decisions on pairs have none that mean anything alone.
+    has_ranks: ClassVar[bool] = True
+
+    @property
+    def place(self) -> NDArray[np.float64]:
+        """Where each solution stands in its group, 0 the worst and 1 the best: (score - 1/2)/N."""
+        return (self.score - 0.5) / self.size
+
+    def keep(self, rows: NDArray[np.bool_]) -> RankCells:
+        """Only some of the cells; ranks and sizes stay as they were given.
+
+        Shapes: `rows` (n,).
+        """
+        columns = ("judge", "problem", "solver", "block", "occasion", "given", "adjusted")
+        more = ("size", "score", "placed", "recognized")
+        kept = {name: getattr(self, name)[rows] for name in (*columns, *more)}
+        group = np.unique(self.group[rows], return_inverse=True)[1]
+        return replace(self, **kept, group=group, gaps=())
+
+    @property
+    def n_groups(self) -> int:
+        """The number of rankings."""
+        return int(self.group.max()) + 1 if len(self.group) else 0
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether some judge ranked some problem in several blocks."""
+        if self.block.max(initial=1) == 1:
+            return False
+        pairs = pd.unique(self.judge * len(self.problems) + self.problem)
+        return len(pairs) < self.n_groups
+
+    def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
+        """Tell which solvers are of one of the kinds, shape (number of solvers,)."""
+        return np.array([kind in kinds for kind in self.kinds], dtype=bool)
+
+    def judged(self) -> NDArray[np.bool_]:
+        """Tell which cells a judge gave a place among solvers who are not withheld."""
+        return ~self.placed & ~self.of_kind("withheld")[self.solver]
+
+
+def judged_cells(rankings: Rankings | Decisions, declared: Declared) -> RankCells:
+    """Place every solution in its group and give it its adjusted rank.
+
+    Of a group that a judge saw again, only the first occasion counts. A solution that failed
+    is tied last in its group. A withheld solver who is not in the data takes the one rank
+    that its group leaves unused.
+    """
+    if isinstance(rankings, Decisions):
+        from quem.method.decisions import decision_cells
+
+        return decision_cells(rankings, declared)
+    rows = _first_occasions(rankings)
+    ranks = rankings.rank
+    if rankings.failed.any():
+        ranks = np.where(rankings.failed, -np.inf, ranks)
+    if np.isnan(ranks).any():
+        rows = np.flatnonzero(~np.isnan(ranks)) if rows is None else rows[~np.isnan(ranks[rows])]
+    columns = {
+        name: getattr(rankings, name) if rows is None else getattr(rankings, name)[rows]
+        for name in ("judge", "problem", "solver", "block", "occasion", "recognized")
+    }
+    columns["given"] = ranks if rows is None else ranks[rows]
+    columns["placed"] = np.isneginf(columns["given"])
+    if columns["recognized"].any():
+        columns["recognized"] = columns["recognized"] & ~columns["placed"]
+    columns["group"] = _groups(columns, len(rankings.problems))
+    columns = _with_failed(columns, rankings, declared)
+    adjusted, size = adjusted_ranks(columns["group"], columns["given"])
+    columns, gaps = _with_withheld(columns, adjusted, rankings, declared)
+
+    kinds = tuple(declared.solvers[solver] for solver in rankings.solvers)
+    if len(adjusted) < len(columns["given"]):
+        adjusted, size = adjusted_ranks(columns["group"], columns["given"])
+    return RankCells(
+        rankings.judges,
+        rankings.problems,
+        rankings.solvers,
+        kinds,
+        **columns,
+        adjusted=adjusted,
+        size=size,
+        score=adjusted,
+        gaps=gaps,
+    )
+
+
+def _first_occasions(rankings: Rankings) -> NDArray[np.int64] | None:
+    """Rows of each group's first occasion; None where that is all rows."""
+    again = repeated(rankings)
+    first = again.groupby(["judge", "problem", "block"])["occasion"].transform("min")
+    later = again.index[again["occasion"] > first]
+    if not len(later):
+        return None
+    mask = np.ones(len(rankings.occasion), dtype=bool)
+    mask[later] = False
+    return np.flatnonzero(mask)
+
+
+def _groups(columns: dict[str, NDArray], n_problems: int) -> NDArray[np.int64]:  # type: ignore[type-arg]
+    key = columns["judge"] * max(n_problems, 1) + columns["problem"]
+    block = columns["block"]
+    if len(block) and block.max() > 1:
+        codes, blocks = pd.factorize(block)
+        key = key * len(blocks) + codes
+    return np.asarray(pd.factorize(key)[0], dtype=np.int64)
+
+
+def _with_failed(
+    columns: dict[str, NDArray],  # type: ignore[type-arg]
+    rankings: Rankings,
+    declared: Declared,
+) -> dict[str, NDArray]:  # type: ignore[type-arg]
+    """Add the solutions that the study declares failed, in every judge's first block."""
+    added = []
+    for problem, solver in sorted(declared.failed):
+        p, s = rankings.problems.index(problem), rankings.solvers.index(solver)
+        rows = np.flatnonzero(columns["problem"] == p)
+        rows = rows[np.argsort(columns["block"][rows], kind="stable")]
+        judges, first = np.unique(columns["judge"][rows], return_index=True)
+        raters = columns["judge"][rows[columns["solver"][rows] == s]]
+        new = rows[first[~np.isin(judges, raters)]]
+        added.append((new, s, np.full(len(new), -np.inf)))
+    return _with_rows(columns, added)
+
+
+def _with_withheld(
+    columns: dict[str, NDArray],  # type: ignore[type-arg]
+    adjusted: NDArray[np.float64],
+    rankings: Rankings,
+    declared: Declared,
+) -> tuple[dict[str, NDArray], tuple[Gap, ...]]:  # type: ignore[type-arg]
+    """Give the withheld solvers the ranks left unused, where each has just one to take."""
+    # Where untied ranks leave none unused, they are the adjusted ranks already.
+    suspect = np.unique(columns["group"][columns["given"] != adjusted])
+    if not len(suspect):
+        return columns, ()
+    rows = np.flatnonzero(np.isin(columns["group"], suspect))
+    unused = unused_ranks(columns["group"][rows], columns["given"][rows])
+    withheld = [i for i, s in enumerate(rankings.solvers) if declared.solvers[s] == "withheld"]
+    gaps = []
+    added = []
+    by_group = np.argsort(columns["group"], kind="stable") if unused else np.empty(0, np.int64)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(columns["group"]))])
+    for group, ranks in unused.items():
+        cells = by_group[starts[group] : starts[group + 1]]
+        row = int(cells[0])
+        solvers = columns["solver"][cells].tolist()
+        away = [solver for solver in withheld if solver not in solvers]
+        if len(away) == len(ranks) == 1:
+            added.append((np.array([row]), away[0], np.array(ranks, dtype=float)))
+        else:
+            judge = rankings.judges[columns["judge"][row]]
+            gaps.append(Gap(judge, rankings.problems[columns["problem"][row]], tuple(ranks)))
+    return _with_rows(columns, added), tuple(gaps)
+
+
+def _with_rows(
+    columns: dict[str, NDArray],  # type: ignore[type-arg]
+    added: list[tuple[NDArray[np.int64], int, NDArray[np.float64]]],
+) -> dict[str, NDArray]:  # type: ignore[type-arg]
+    """Append cells like the given rows, of another solver and with the given ranks."""
+    if not added:
+        return columns
+    rows = np.concatenate([rows for rows, _, _ in added])
+    columns = {name: np.concatenate([values, values[rows]]) for name, values in columns.items()}
+    start = len(columns["solver"]) - len(rows)
+    columns["solver"][start:] = np.concatenate([np.full(len(r), s) for r, s, _ in added])
+    columns["given"][start:] = np.concatenate([ranks for _, _, ranks in added])
+    columns["placed"][start:] = True
+    columns["recognized"][start:] = False
+    return columns

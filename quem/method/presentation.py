@@ -1,0 +1,254 @@
+"""How results of experience studies are shown: analysis.json, tables, and the terminal summary."""
+
+from __future__ import annotations
+
+import textwrap
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quem.method import result as rows
+from quem.method.statement import assumption, basis
+from quem.report.columns import STUDY, WARNINGS, Column, Columns, WholeTable, head, of, settings
+from quem.report.result import Presentation
+from quem.report.rows import Entry, RowDocument, RowTable
+from quem.studyfile.models import ExperienceSettings
+from quem.wording import wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import pandas as pd
+
+    from quem.method.cells import RankCells
+    from quem.method.result import ExperienceFindings
+    from quem.parts.part import Part
+    from quem.report.rows import Row
+
+
+@cache
+def presentation() -> Presentation[Any]:
+    """How the results of the kind are shown, with all parts."""
+    from quem.parts import PARTS
+
+    return Presentation(
+        document(PARTS),
+        (*_tables(), *_part_tables(PARTS)),
+        _figures,
+        summary_text,
+        _context,
+        narrow=_narrow,
+    )
+
+
+def _figures() -> dict[str, Any]:
+    """What draws; importing it takes as long as a small analysis."""
+    from quem.method.figures import FIGURES
+
+    return FIGURES
+
+
+def _narrow() -> dict[str, Any]:
+    """What draws for the page on a phone."""
+    from quem.method.figures import NARROW
+
+    return NARROW
+
+
+def _context(findings: ExperienceFindings) -> dict[str, Any]:
+    """What the page shows."""
+    from quem.method.page import report_context
+
+    return report_context(findings)
+
+
+def document(parts: Sequence[Part[Any]]) -> RowDocument:
+    """analysis.json."""
+    unit: Column[Any, Any] = Column("experience_unit", _TEXT, "what experience is counted in")
+    study: Columns[Any, Any] = Columns(*STUDY.columns, unit)
+    return RowDocument(
+        head=(
+            *head("experience"),
+            Column("study", of(study), "the study", of=lambda row, _: row.study.spec),
+            settings(ExperienceSettings),
+        ),
+        entries=(
+            Entry("skill", "the paper's line", rows.Skill, _of(rows.skill_row), many=False),
+            Entry(
+                "population",
+                "whom the second estimate speaks about",
+                rows.PopulationRow,
+                _of(rows.population_row),
+                many=False,
+            ),
+            Entry("averages", "one entry per solver", rows.Average, _of(rows.average_rows)),
+            Entry("estimates", "one entry per system with ranks", rows.Estimate, _estimates),
+            Entry(
+                "agreement",
+                "of the judges; not for blocks, decisions, and averages",
+                rows.AgreementRow,
+                _of(rows.agreement_row),
+                many=False,
+            ),
+            *_part_entries(parts),
+        ),
+        tail=(WARNINGS,),
+    )
+
+
+_TEXT = STUDY.columns[1].type
+
+
+def _of(row: Callable[..., Any]) -> Callable[[ExperienceFindings], Any]:
+    return lambda findings: row(findings.core)
+
+
+def _estimates(findings: ExperienceFindings) -> list[rows.Estimate]:
+    return [rows.estimate_row(one) for one in findings.core.estimates]
+
+
+def _judges(findings: ExperienceFindings) -> Sequence[rows.JudgeRow]:
+    row = rows.agreement_row(findings.core)
+    return row.judges if row else ()
+
+
+def _part_rows(part: Part[Any], at: int, findings: ExperienceFindings) -> Sequence[Row] | None:
+    """The rows of a part's table; None where the part found nothing."""
+    if part not in findings.parts:
+        return None
+    return part.rows(findings.parts[part], findings.core)[at]
+
+
+def _saved_rows(part: Part[Any], at: int, findings: ExperienceFindings) -> Sequence[Row]:
+    return _part_rows(part, at, findings) or ()
+
+
+def _part_entry(part: Part[Any], at: int, findings: ExperienceFindings) -> Any:  # noqa: ANN401
+    found = _part_rows(part, at, findings)
+    if found is None or part.tables[at].many:
+        return found
+    return found[0] if found else None
+
+
+def _part_entries(parts: Sequence[Part[Any]]) -> Iterator[Entry]:
+    for part in parts:
+        for at, table in enumerate(part.tables):
+            if table.name:
+                found = partial(_part_entry, part, at)
+                yield Entry(table.name, table.meaning, table.row, found, many=table.many)
+
+
+def _part_tables(parts: Sequence[Part[Any]]) -> Iterator[RowTable]:
+    for part in parts:
+        for at, table in enumerate(part.tables):
+            if table.stem:
+                found = partial(_saved_rows, part, at)
+                yield RowTable(table.stem, table.meaning, table.row, found)
+
+
+def _ids(name: str) -> Callable[[RankCells, ExperienceFindings], pd.Categorical]:
+    """Ids as categories, in the order of the study file."""
+
+    def ids(cells: RankCells, _: ExperienceFindings) -> pd.Categorical:
+        import pandas as pd
+
+        words = pd.Index(getattr(cells, f"{name}s"), dtype=object)
+        return pd.Categorical.from_codes(getattr(cells, name), words)
+
+    return ids
+
+
+def _kinds(cells: RankCells, _: ExperienceFindings) -> pd.Categorical:
+    import pandas as pd
+
+    codes, words = pd.factorize(np.array(cells.kinds, dtype=object))
+    return pd.Categorical.from_codes(codes[cells.solver], pd.Index(words))
+
+
+def _tables() -> tuple[Any, ...]:
+    from quem.report.columns import COUNT, FLAG, NAME, NUMBER, choice
+
+    ranks: Columns[RankCells, ExperienceFindings] = Columns(
+        Column("judge", NAME, "id", of=_ids("judge")),
+        Column("problem", NAME, "id", of=_ids("problem")),
+        Column("block", COUNT, "block of the task, from 1"),
+        Column("occasion", COUNT, "first or later ranking of the task, from 1"),
+        Column("solver", NAME, "id", of=_ids("solver")),
+        Column(
+            "kind", choice("subject", "system", "assisted", "withheld"), "of the solver", of=_kinds
+        ),
+        Column(
+            "rank",
+            NUMBER,
+            "as the judge gave it; empty where the solution failed",
+            of=lambda row, _: np.where(np.isneginf(row.given), np.nan, row.given),
+        ),
+        Column("adjusted_rank", NUMBER, "mid-rank in its group, 1 is the worst", of="adjusted"),
+        Column("score", NUMBER, "what is averaged: the adjusted rank, with what machines add"),
+        Column("size", COUNT, "solutions in its group"),
+        Column(
+            "reason",
+            choice("", "failed", "withheld"),
+            "why there is no rank, or why it was placed",
+            of=_reasons,
+        ),
+        Column(
+            "recognized",
+            FLAG,
+            "whether the judge recognized the author; only where some author was recognized",
+            of=lambda row, _: row.recognized if row.recognized.any() else None,
+        ),
+    )
+    return (
+        WholeTable(
+            "ranks",
+            "one row per judged solution",
+            ranks,
+            _ranked,
+            order=("judge", "problem", "block", "solver"),
+        ),
+        RowTable("averages", "one row per solver", rows.Average, _of(rows.average_rows)),
+        RowTable(
+            "estimates", "one row per system with ranks", rows.Estimate, _estimates, always=True
+        ),
+        RowTable("judges", "one row per judge who ranked with others", rows.JudgeRow, _judges),
+    )
+
+
+def _ranked(findings: ExperienceFindings) -> list[RankCells]:
+    cells = findings.core.cells
+    return [cells] if cells and cells.has_ranks else []
+
+
+def _reasons(cells: RankCells, _: ExperienceFindings) -> pd.Categorical:
+    import pandas as pd
+
+    codes = np.where(np.isneginf(cells.given), 1, np.where(cells.placed, 2, 0))
+    words = pd.Index(["", "failed", "withheld"], dtype=object)
+    return pd.Categorical.from_codes(codes, words)
+
+
+def summary_text(findings: ExperienceFindings) -> str:
+    """The terminal summary: the result first, then what it is based on."""
+    core = findings.core
+    lines = [
+        text
+        for part, found in findings.parts.items()
+        for one in part.headline(found, core)
+        for text in wrap(one)
+    ]
+    lines += [*[""] * bool(lines), core.study.spec.title, ""]
+    if not findings.statements:
+        lines.append("  No system has ranks; only the line through the people is reported.")
+    for one in findings.statements:
+        lines += wrap(one.sentence)
+        for text in filter(None, [one.value and one.reason, one.other, one.chances]):
+            lines += textwrap.wrap(text, initial_indent="    ", subsequent_indent="    ")
+    if core.population.declared or any(of.leads == "reference" for of in core.estimates):
+        lines += wrap(assumption(core))
+    lines += ["", "Based on", *(f"  {line}" for line in basis(core))]
+    lines += [
+        f"  {line}" for part, found in findings.parts.items() for line in part.lines(found, core)
+    ]
+    return "\n".join(lines)

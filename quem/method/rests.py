@@ -1,0 +1,150 @@
+"""What an estimate rests on: the judge, problem, and subject without whom it moves most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.errors import QuemError
+from quem.method.averages import average_cells
+from quem.method.line import design
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from quem.method.averages import Averages, Sums
+    from quem.method.cells import RankCells
+    from quem.method.line import FormName
+
+    Floats = NDArray[np.float64]
+
+_FEWEST = 3
+# Rankings to be fitted again, over all judges or problems that are left out in turn.
+_MOST_AGAIN = 10_000_000
+
+
+@dataclass(frozen=True)
+class Rest:
+    """One judge, problem, or subject."""
+
+    what: str  # judge, problem, or subject
+    id: str
+    experience: float  # the paper's estimate without
+
+
+def rests_on(
+    averages: Averages,
+    form: FormName,
+    cells: RankCells | None,
+    again: Callable[[RankCells], Averages] | None,
+) -> dict[str, list[Rest]]:
+    """What moves the paper's estimate most, by system.
+
+    Averages without a judge or a problem follow from sums over cells; where `again` is given,
+    they are computed again from the other cells.
+    """
+    systems = averages.of_kind("system")
+    found: dict[str, list[Rest]] = {averages.solvers[k]: [] for k in systems}
+    subjects = averages.of_kind("subject")
+    full = _estimates(averages.rank[np.newaxis], averages.years, subjects, systems, form)[0]
+    for what, ids, ranks in _without(averages, cells, again):
+        estimates = _estimates(ranks, averages.years, subjects, systems, form)
+        _furthest(found, what, ids, estimates, full)
+    alone = np.tile(averages.rank, (len(subjects), 1))
+    alone[np.arange(len(subjects)), subjects] = np.nan
+    estimates = _estimates(alone, averages.years, subjects, systems, form)
+    _furthest(found, "subject", [averages.solvers[s] for s in subjects], estimates, full)
+    return found
+
+
+def estimates_of(cells: RankCells, of: Averages, form: FormName) -> Floats:
+    """The paper's estimates of the systems from other cells, shape (n_systems,)."""
+    ranks = average_cells(cells, of.years).rank[np.newaxis]
+    found = _estimates(ranks, of.years, of.of_kind("subject"), of.of_kind("system"), form)
+    return np.asarray(found[0])
+
+
+def _furthest(
+    found: dict[str, list[Rest]], what: str, ids: Sequence[str], estimates: Floats, full: Floats
+) -> None:
+    """Note who moves each system most."""
+    moved = np.abs(estimates - full)
+    for system, of, own in zip(found, moved.T, estimates.T, strict=True):
+        if np.isfinite(of).any():
+            at = int(np.nanargmax(of))
+            found[system].append(Rest(what, ids[at], float(own[at])))
+
+
+def _without(
+    averages: Averages,
+    cells: RankCells | None,
+    again: Callable[[RankCells], Averages] | None,
+) -> Iterator[tuple[str, Sequence[str], Floats]]:
+    """Average ranks without each judge, and without each problem: shape (units, n_solvers)."""
+    if cells is None:
+        return
+    for what, sums in (("judge", averages.judges), ("problem", averages.problems)):
+        names = cells.judges if what == "judge" else cells.problems
+        if again is not None:
+            codes = cells.judge if what == "judge" else cells.problem
+            units = np.unique(codes)
+            if 1 < len(units) <= _MOST_AGAIN // cells.n_groups:
+                rows = [_ranks_again(again, cells.keep(codes != unit)) for unit in units]
+                ranks = np.array(
+                    [np.full(len(cells.solvers), np.nan) if r is None else r for r in rows]
+                )
+                yield what, [names[unit] for unit in units], ranks
+        elif sums is not None:
+            units = np.flatnonzero((sums.count > 0).any(axis=1))
+            if len(units) > 1:
+                yield what, [names[unit] for unit in units], _ranks_without(sums, units)
+
+
+def _ranks_again(again: Callable[[RankCells], Averages], cells: RankCells) -> Floats | None:
+    """Average ranks from some cells; None where they are not on one scale."""
+    try:
+        return again(cells).rank
+    except QuemError:
+        return None
+
+
+def _ranks_without(sums: Sums, units: NDArray[np.int64]) -> Floats:
+    left = sums.count.sum(axis=0) - sums.count[units]
+    total = sums.rank.sum(axis=0) - sums.rank[units]
+    return np.asarray(total / np.where(left > 0, left, np.nan))
+
+
+def _estimates(
+    ranks: Floats,
+    years: Floats,
+    subjects: NDArray[np.int64],
+    systems: NDArray[np.int64],
+    form: FormName,
+) -> Floats:
+    """The paper's estimates from average ranks, shape (units, n_systems); NaN where undefined."""
+    found = np.full((len(ranks), len(systems)), np.nan)
+    x = ranks[:, subjects]
+    known = np.isfinite(x)
+    if form == "linear":
+        n = known.sum(axis=1)
+        enough = (n >= _FEWEST) & (np.nanmax(x, axis=1) > np.nanmin(x, axis=1))
+        x, known, n = x[enough], known[enough], n[enough, np.newaxis]
+        y = np.where(known, years[subjects], 0.0)
+        x = np.where(known, x, 0.0)
+        mean_x, mean_y = (of.sum(axis=1, keepdims=True) / n for of in (x, y))
+        off = np.where(known, x - mean_x, 0.0)
+        slope = (off * (y - mean_y)).sum(axis=1, keepdims=True) / (off**2).sum(
+            axis=1, keepdims=True
+        )
+        found[enough] = mean_y + slope * (ranks[enough][:, systems] - mean_x)
+        return found
+    for at, (row, use) in enumerate(zip(x, known, strict=True)):
+        rows = design(form, row[use])
+        if len(rows) >= _FEWEST and np.linalg.matrix_rank(rows) == rows.shape[1]:
+            fitted = np.linalg.lstsq(rows, years[subjects][use], rcond=None)[0]
+            found[at] = design(form, ranks[at, systems]) @ fitted
+    return found

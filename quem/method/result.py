@@ -1,0 +1,309 @@
+"""The result of an experience study, and the rows of its tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+
+from quem.method.statement import Statement, state
+from quem.method.warnings import find_warnings
+from quem.report.result import BaseResult
+from quem.report.rows import Interval, Row, col
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import pandas as pd
+
+    from quem.errors import StudyWarning
+    from quem.method.core import Core, SystemEstimate
+    from quem.parts.part import Part
+    from quem.rankings.loading import Study
+    from quem.report.result import Presentation
+
+
+class Average(Row):
+    """A solver's average."""
+
+    title: ClassVar[str] = "Averages"
+    solver: str = col("id", "Solver")
+    kind: Literal["subject", "system", "assisted"] = col("what it is", "Kind")
+    experience: float | None = col("of a subject, in the study's unit", "Experience", kind="csv")
+    average_rank: float | None = col("mean adjusted rank, 1 is the worst", "Average rank", 2)
+    n_ranks: int | None = col("how many; null for averages computed elsewhere", "Ranks")
+
+
+class Skill(Row):
+    """The paper's line."""
+
+    form: Literal["linear", "log", "quadratic"] = col("what years are regressed on")
+    intercept: float = col("in the study's unit")
+    slope: float = col("in the study's unit, for each rank")
+    quadratic: float | None = col("of the squared rank; only of a quadratic", kind="csv")
+    r_squared: float = col("share of the variance of experience that it explains")
+    residual_sd: float = col("residual standard deviation, in the study's unit")
+    p_value: float = col("of the F test over subjects that experience goes with rank")
+    holds: bool = col("whether it rises, p is below .05, and there are 5 subjects at least")
+
+
+class PopulationRow(Row):
+    """Whom the second estimate speaks about."""
+
+    years: tuple[float, ...] = col("from the fewest to the most, and the breaks of `share`")
+    share: tuple[float, ...] = col("of the people between the breaks; empty where uniform")
+    declared: bool = col("whether the study declares it")
+
+
+class PaperEstimate(Row):
+    """A system on the paper's line."""
+
+    experience: float = col("estimate, in the study's unit", "As in the paper")
+    interval: Interval = col("prediction interval", "Prediction interval")
+    mean_interval: Interval = col("interval of the mean, the paper's band")
+
+
+class Chance(Row):
+    """The chance of at least some years."""
+
+    years: float = col("in the study's unit")
+    p: float = col("probability of at least that many")
+
+
+class ReferenceEstimate(Row):
+    """A system as a person of the population."""
+
+    experience: float = col("median, in the study's unit")
+    interval: Interval = col("credible interval; the upper end is null where it is open")
+    at_least: tuple[Chance, ...] = col("chances")
+    says: bool = col("whether the rankings narrow the years down")
+    open: bool = col("whether there is no upper limit")
+
+
+class Varies(Row):
+    """How much more than people a system varies."""
+
+    problems: float | None = col("between problems, ratio of standard deviations")
+    judges: float | None = col("between judges, ratio of standard deviations")
+
+
+class Moved(Row):
+    """Who moves the paper's estimate most."""
+
+    id: str = col("id")
+    experience: float = col("the estimate without, in the study's unit")
+
+
+class RestsOn(Row):
+    """What the paper's estimate rests on."""
+
+    judge: Moved | None = col("the judge without whom it moves most")
+    problem: Moved | None = col("the problem without which it moves most")
+    subject: Moved | None = col("the subject without whom it moves most")
+
+
+class Estimate(Row):
+    """A system's estimates."""
+
+    title: ClassVar[str] = "Estimates"
+    system: str = col("id", "System")
+    average_rank: float = col("mean adjusted rank, 1 is the worst", "Average rank", kind="csv")
+    leads: Literal["paper", "reference"] | None = col(
+        "the estimate that is stated first; null where no years are stated"
+    )
+    inside: bool = col("whether rank and years lie within the subjects'")
+    paper: PaperEstimate = col("regression as in the paper")
+    reference: ReferenceEstimate = col("estimate for the declared or assumed population")
+    varies: Varies = col("how much more than people it varies; null where unknown")
+    rests_on: RestsOn = col("who moves the paper's estimate most; null where that is unknown")
+
+
+class JudgeRow(Row):
+    """A judge's agreement."""
+
+    title: ClassVar[str] = "Judges"
+    judge: str = col("id", "Judge")
+    agreement: float | None = col("correlation of mean ranks with the other judges'", "r", 2)
+
+
+class AgreementRow(Row):
+    """How well the judges agree."""
+
+    kendall_w: float | None = col("Kendall's W, corrected for ties, mean over problems")
+    p_value: float | None = col("of the mean W, if judges ranked at random")
+    judges: tuple[JudgeRow, ...] = col("each judge with the rest; empty for one judge")
+
+
+def average_rows(core: Core) -> list[Average]:
+    """One row a solver, but for withheld ones."""
+    of = core.averages
+    return [
+        Average(
+            solver=solver,
+            kind=of.kinds[at],  # type: ignore[arg-type]
+            experience=_known(of.years[at]),
+            average_rank=_known(of.rank[at]),
+            n_ranks=int(of.n_ranks[at]) if core.cells is not None or of.n_ranks.any() else None,
+        )
+        for at, solver in enumerate(of.solvers)
+        if of.kinds[at] != "withheld"
+    ]
+
+
+def skill_row(core: Core) -> Skill:
+    """The paper's line in numbers."""
+    line = core.line
+    intercept, slope, *more = line.coefficients
+    return Skill(
+        form=line.form,
+        intercept=intercept,
+        slope=slope,
+        quadratic=more[0] if more else None,
+        r_squared=line.r_squared,
+        residual_sd=line.residual_sd,
+        p_value=line.p_value,
+        holds=line.holds,
+    )
+
+
+def population_row(core: Core) -> PopulationRow:
+    """The population in numbers."""
+    of = core.population
+    return PopulationRow(
+        years=of.years, share=of.share if len(of.share) > 1 else (), declared=of.declared
+    )
+
+
+def estimate_row(of: SystemEstimate) -> Estimate:
+    """A system's estimates in numbers."""
+    reference = of.reference
+    moved = {one.what: Moved(id=one.id, experience=one.experience) for one in of.rests_on}
+    return Estimate(
+        system=of.system,
+        average_rank=of.rank,
+        leads=of.leads,
+        inside=of.inside,
+        paper=PaperEstimate(
+            experience=of.experience, interval=of.interval, mean_interval=of.mean_interval
+        ),
+        reference=ReferenceEstimate(
+            experience=reference.experience,
+            interval=reference.interval,
+            at_least=tuple(Chance(years=years, p=p) for years, p in reference.at_least),
+            says=reference.says,
+            open=reference.open,
+        ),
+        varies=Varies(
+            problems=of.variation.ratio_problems,
+            judges=of.variation.ratio_judges,
+        ),
+        rests_on=RestsOn(**{what: moved.get(what) for what in ("judge", "problem", "subject")}),
+    )
+
+
+def agreement_row(core: Core) -> AgreementRow | None:
+    """The agreement of the judges in numbers; None where it is unknown."""
+    of = core.agreement
+    if of is None:
+        return None
+    judges = tuple(JudgeRow(judge=one.judge, agreement=_known(one.others)) for one in of.judges)
+    return AgreementRow(kendall_w=_known(of.kendall_w), p_value=_known(of.p_value), judges=judges)
+
+
+def _known(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+@dataclass(frozen=True)
+class ExperienceFindings:
+    """What the method and the parts found."""
+
+    core: Core
+    parts: dict[Part[Any], Any] = field(default_factory=dict)  # each part with what it found
+    warnings: tuple[StudyWarning, ...] = ()
+
+    @property
+    def settings(self) -> Any:  # noqa: ANN401  those of the study's model
+        """The settings as used."""
+        return self.core.settings
+
+    @property
+    def study(self) -> Study:
+        """The study that was analyzed."""
+        return self.core.study
+
+    @cached_property
+    def statements(self) -> tuple[Statement, ...]:
+        """What is said of each system, the best first."""
+        return tuple(state(self.core, of) for of in self.core.best_first)
+
+
+@dataclass(frozen=True, repr=False)
+class ExperienceResult(BaseResult["ExperienceFindings"]):
+    """How experienced the systems of a study are."""
+
+    findings: ExperienceFindings
+    kind = "experience"
+
+    @classmethod
+    def of(cls, core: Core, parts: Sequence[Part[Any]]) -> ExperienceResult:
+        """Let the parts look at what the method found."""
+        found = {part: of for part in parts if (of := part.find(core)) is not None}
+        warnings = [*find_warnings(core)]
+        warnings += [one for part, of in found.items() for one in part.warn(of, core)]
+        return cls(ExperienceFindings(core, found, tuple(warnings)))
+
+    def __repr__(self) -> str:
+        """One line; `summary` says more."""
+        texts = [f"{one.name} {one.value or 'no years'}" for one in self.findings.statements]
+        return f"<ExperienceResult of {self.study.spec.id}: {', '.join(texts) or 'no system'}>"
+
+    def __str__(self) -> str:
+        """The summary."""
+        return self.summary()
+
+    @staticmethod
+    def presentation() -> Presentation[Any]:
+        """How the results are shown."""
+        from quem.method.presentation import presentation
+
+        return presentation()
+
+    @property
+    def core(self) -> Core:
+        """The method's numbers."""
+        return self.findings.core
+
+    @property
+    def study(self) -> Study:
+        """The study that was analyzed."""
+        return self.findings.study
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """What is said of each system, the best first."""
+        return self.findings.statements
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The files that the result was made of: the study file and its rankings."""
+        return self.study.files
+
+    @property
+    def estimates(self) -> pd.DataFrame:
+        """One row per system: both estimates with their intervals."""
+        return self.table("estimates")
+
+    @property
+    def averages(self) -> pd.DataFrame:
+        """One row per solver: kind, experience, average rank, number of ranks."""
+        return self.table("averages")
+
+    @property
+    def ranks(self) -> pd.DataFrame | None:
+        """One row per judged solution; None for averages computed elsewhere, and for decisions."""
+        cells = self.core.cells
+        return self.table("ranks") if cells and cells.has_ranks else None

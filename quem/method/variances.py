@@ -1,0 +1,221 @@
+"""How much places vary with problems and judges, and what a system varies beyond people.
+
+A variance of places is stated as a dispersion: divided by w = p(1 - p), to which it is
+proportional.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from quem.method.averages import average_cells
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from quem.method.averages import Averages, Sums
+    from quem.method.cells import RankCells
+
+    Floats = NDArray[np.float64]
+
+# From this ratio of standard deviations on, a single level describes a system poorly.
+TWICE = 2.0
+_LARGEST = 20_000_000  # numbers in a table of places
+_ROUNDING = 1e-12
+
+
+class Components(NamedTuple):
+    """Variances of places; each of shape (...), for one study or many."""
+
+    solution: Floats  # of a solver over problems
+    taste: Floats  # of a solver over judges
+    rest: Floats
+
+
+class Variance(NamedTuple):
+    """A dispersion with its degrees of freedom."""
+
+    value: float
+    df: float
+
+
+NONE = Variance(0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Variation:
+    """What the average of a system varies beyond those of people, part by part."""
+
+    incidence: Variance = NONE  # since it has fewer cells than subjects, or other ones
+    problems: Variance = NONE
+    judges: Variance = NONE
+    more: tuple[Variance, ...] = ()  # what parts add
+    # Of the standard deviations of system and people; None where unknown
+    ratio_problems: float | None = None
+    ratio_judges: float | None = None
+    own: Variance = NONE  # of the average by its cells alone
+
+    @property
+    def added(self) -> Variance:
+        """The sum, with degrees of freedom by Welch and Satterthwaite."""
+        return total([self.incidence, self.problems, self.judges, *self.more])
+
+    @property
+    def error(self) -> Variance:
+        """Of the average of a typical system: no person is in it."""
+        return total([self.own, self.problems, self.judges, *self.more])
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether years on the paper's line would claim too much."""
+        ratios = (self.ratio_problems or 0.0, self.ratio_judges or 0.0)
+        return self.incidence.value > 0 or max(ratios) >= TWICE
+
+
+def total(parts: list[Variance]) -> Variance:
+    """Add variances; their degrees of freedom by Welch and Satterthwaite."""
+    known = [part for part in parts if part.value > 0]
+    value = sum(part.value for part in known)
+    if not known:
+        return Variance(0.0, np.inf)
+    return Variance(value, value**2 / sum(part.value**2 / part.df for part in known))
+
+
+def variations(cells: RankCells, averages: Averages) -> dict[str, Variation]:
+    """The variation of each system that has ranks, by its id."""
+    problems, judges = averages.problems, averages.judges
+    people, systems = averages.of_kind("subject"), averages.of_kind("system")
+    if problems is None or judges is None:
+        return {averages.solvers[k]: Variation() for k in systems}
+    weight = averages.weight
+    of = components(place_table(cells, people))
+    count = averages.n_ranks.astype(np.float64)
+    count[count == 0] = np.nan
+    spread = (
+        (problems.count**2).sum(axis=0) / count**2,
+        (judges.count**2).sum(axis=0) / count**2,
+        1 / count,
+    )
+    parts = zip(of, spread, strict=True)
+    phi = np.asarray(sum(v * share for v, share in parts)) / weight[people].mean()
+    usual = phi[people].mean()
+    n = len(people)
+    n_problems, n_judges = (int((s.count > 0).any(axis=1).sum()) for s in (problems, judges))
+    df_incidence = n * max(n_judges - 1, 1)
+    df_own = df_incidence * max(n_problems - 1, 1)
+    found = {}
+    for k in systems.tolist():
+        lacking = phi[k] - usual
+        own = averages
+        if averages.n_ranks[k] < cells.n_groups:
+            # People are compared on the system's own cells: as its judges saw them.
+            theirs = np.zeros(cells.n_groups, dtype=bool)
+            theirs[cells.group[cells.solver == k]] = True
+            own = average_cells(cells.keep(theirs[cells.group]), averages.years)
+        (more_problems, by_problems), (more_judges, by_judges) = (
+            _excess(sums, weight, people, k) for sums in (own.problems, own.judges) if sums
+        )
+        found[averages.solvers[k]] = Variation(
+            Variance(lacking if lacking > _ROUNDING else 0.0, df_incidence),
+            more_problems,
+            more_judges,
+            ratio_problems=by_problems,
+            ratio_judges=by_judges,
+            own=Variance(float(phi[k]), df_own),
+        )
+    return found
+
+
+def _excess(
+    sums: Sums, weight: Floats, people: NDArray[np.int64], k: int
+) -> tuple[Variance, float | None]:
+    """What a system varies over units more than people do, and the ratio of both."""
+    means = sums.places
+    held = (sums.count > 0).sum(axis=0)
+    df = max(int(held[k]) - 1, 1)
+    use = people[held[people] > 1]
+    if held[k] < 2 or not len(use):  # noqa: PLR2004  nothing to vary over
+        return Variance(0.0, df), None
+    with np.errstate(invalid="ignore", divide="ignore"):
+        off = means - np.nansum(means, axis=0) / held
+        v = np.nansum(off**2, axis=0) / (held - 1) / weight
+    usual = float(((held - 1) * v)[use].sum() / (held[use] - 1).sum())
+    own, usual = (value if value > _ROUNDING else 0.0 for value in (float(v[k]), usual))
+    ratio = float(np.sqrt(own / usual)) if usual else np.inf if own else None
+    return Variance(max(0.0, own - usual) / int(held[k]), df), ratio
+
+
+def place_table(cells: RankCells, solvers: NDArray[np.int64]) -> Floats:
+    """Places as a table (judges, problems, solvers), NaN where there is none.
+
+    Of a study whose table would take too much memory, only the first problems.
+    """
+    judges, problems, n = len(cells.judges), len(cells.problems), len(solvers)
+    most = max(2, _LARGEST // max(judges * n, 1))
+    at = np.full(len(cells.solvers), -1)
+    at[solvers] = np.arange(n)
+    rows = np.flatnonzero((at[cells.solver] >= 0) & (cells.problem < most))
+    table = np.full((judges, min(problems, most), n), np.nan)
+    table[cells.judge[rows], cells.problem[rows], at[cells.solver[rows]]] = cells.place[rows]
+    return np.asarray(table[~np.isnan(table).all(axis=(1, 2))])
+
+
+def components(places: Floats) -> Components:
+    r"""Estimate variance components by moments, for one study or many.
+
+    In the difference of two solvers everything drops out that a judge's ranking of a problem has
+    for both. Means are over all pairs of solvers and of cells that have both. Where no place is
+    missing this gives the estimates of the three-way analysis of variance (Searle, Casella &
+    McCulloch 1992); where some are, each mean stays unbiased.
+
+    Shapes: `places` (..., judges, problems, solvers).
+    """
+    of_judge = _moments(places)
+    of_problem = _moments(np.swapaxes(places, -3, -2))
+    every = [moment.sum(axis=-3, keepdims=True) for moment in of_problem]
+    same_judge, same_problem, pairs = (
+        _changes(*moments) for moments in (of_judge, of_problem, every)
+    )
+    totals = np.stack([same_problem, same_judge, pairs - same_problem - same_judge])
+    changed, count = totals[..., 0], totals[..., 1]
+    # A quarter of the mean squared change of the difference of two solvers from cell to cell.
+    other_judge, other_problem, both = np.where(
+        count > 0, changed / np.maximum(count, 1) / 4, np.nan
+    )
+    rest = other_judge + other_problem - both
+    alone = np.where(np.isnan(other_judge), other_problem, other_judge)
+    rest = np.where(np.isnan(rest), alone, rest)
+    # Less than nothing, and what cannot be separated from the rest, is 0.
+    return Components(*(np.fmax(v, 0.0) for v in (both - other_judge, both - other_problem, rest)))
+
+
+def _moments(places: Floats) -> tuple[Floats, Floats, Floats]:
+    """Count the cells of each two solvers in a group, and sum their differences and squares.
+
+    Each of shape (..., groups, solvers, solvers).
+    """
+    held = np.isfinite(places).astype(np.float64)
+    # Close to 0, so that sums of squares lose no digits.
+    center = np.nansum(places) / max(held.sum(), 1)
+    values = np.where(held > 0, places - center, 0.0)
+    across = np.swapaxes(held, -2, -1)
+    sums, squares = across @ values, across @ values**2
+    both = np.swapaxes(values, -2, -1) @ values
+    return (
+        across @ held,
+        np.swapaxes(sums, -2, -1) - sums,
+        squares + np.swapaxes(squares, -2, -1) - 2 * both,
+    )
+
+
+def _changes(count: Floats, sums: Floats, squares: Floats) -> Floats:
+    """Sum the squared changes over all pairs of cells; with how many these are, shape (..., 2)."""
+    axes = (-3, -2, -1)
+    changed = (count * squares - sums**2).sum(axis=axes)
+    # The difference of a solver with themselves changes by 0, and is no pair.
+    pairs = count * (count - 1)
+    own = np.trace(pairs, axis1=-2, axis2=-1).sum(axis=-1)
+    return np.stack([changed / 2, (pairs.sum(axis=axes) - own) / 4], axis=-1)

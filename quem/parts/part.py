@@ -1,0 +1,114 @@
+"""What a part of an analysis is: its numbers, section, warnings, and sentence in one file.
+
+The method never names a part. Deleting a file here and its entry in `quem.parts.PARTS` deletes
+the feature.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from quem.errors import StudyWarning
+    from quem.method.averages import Averages
+    from quem.method.cells import RankCells
+    from quem.method.core import Core
+    from quem.method.variances import Variance
+    from quem.rankings.loading import Study
+    from quem.report.files import Section
+    from quem.report.rows import Row
+    from quem.studyfile import ExperienceSettings
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of a card on the first screen."""
+
+    sign: Literal["good", "warn", "bad"]
+    title: str  # a short sentence
+    text: str  # the number behind it
+
+
+@dataclass(frozen=True)
+class PartTable(Generic[Found]):
+    """A table of a part: a key of analysis.json, and a CSV file where it has a stem."""
+
+    name: str  # the key; empty where it is a CSV file alone
+    meaning: str
+    row: type[Row]
+    many: bool = True  # else analysis.json has one entry rather than a list
+    stem: str = ""
+
+
+class Part(Generic[Found]):
+    """A feature of an analysis; by default it changes nothing and says nothing."""
+
+    name: ClassVar[str]
+    tables: ClassVar[tuple[PartTable[Any], ...]] = ()
+
+    # What changes the estimate.
+
+    def adjust(
+        self, study: Study, settings: ExperienceSettings, cells: RankCells
+    ) -> RankCells | None:
+        """Cells with other scores; None where they have no meaning by themselves."""
+        return cells
+
+    def average(
+        self, study: Study, settings: ExperienceSettings, cells: RankCells | None
+    ) -> Averages | None:
+        """Averages in the place of step 5; None where that stands."""
+        return None
+
+    def vary(
+        self, study: Study, settings: ExperienceSettings, cells: RankCells | None, of: Averages
+    ) -> dict[str, Variance]:
+        """Dispersions that are added to those of systems, by id."""
+        return {}
+
+    # What is said.
+
+    def find(self, core: Core) -> Found | None:
+        """What the part found; None where it has nothing to say."""
+        return None
+
+    def rows(self, found: Found, core: Core) -> Sequence[Sequence[Row]]:
+        """The rows of each of `tables`."""
+        return ()
+
+    def warn(self, found: Found, core: Core) -> Iterable[StudyWarning]:
+        """What a reader must know."""
+        return ()
+
+    def about(self, found: Found, core: Core) -> str:
+        """A sentence for the methods paragraph."""
+        return ""
+
+    def lines(self, found: Found, core: Core) -> Iterable[str]:
+        """Lines of the terminal's "Based on"."""
+        return ()
+
+    def basis(self, found: Found, core: Core) -> Iterable[Check]:
+        """Lines of the card "What this is based on"."""
+        return ()
+
+    def before_quoting(self, found: Found, core: Core) -> Iterable[Check]:
+        """Lines of the card "Before you quote this"."""
+        return ()
+
+    def sections(self, found: Found, core: Core) -> Iterable[Section]:
+        """Sections of the report."""
+        return ()
+
+    def headline(self, found: Found, core: Core) -> Iterable[str]:
+        """Sentences above everything else, such as what differs from a seal."""
+        return ()
+
+    def figures(self) -> dict[str, Any]:
+        """What draws the part's figures from what it found and the core, by stem."""
+        return {}

@@ -1,0 +1,308 @@
+"""A row of a result: each value is declared once, and from that come all the forms of a table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from quem.report.files import TextTable
+from quem.wording import format_bare_p, format_interval, format_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    import pandas as pd
+    from pydantic.fields import FieldInfo
+
+# Ends of an interval; None where an end is open or unknown.
+Interval = tuple[float | None, float | None]
+_UNKNOWN = "–"
+
+
+def col(meaning: str, heading: str = "", digits: int = 1, *, kind: str = "", **more: Any) -> Any:  # noqa: ANN401
+    """Declare a value: what it means, its heading on the page (none: not shown), its digits.
+
+    `kind` is ``p`` for a p value and ``csv`` for a value that analysis.json lacks.
+    """
+    extra: dict[str, Any] = {"digits": digits, "kind": kind}
+    return Field(description=meaning, title=heading or None, json_schema_extra=extra, **more)
+
+
+class Row(BaseModel):
+    """A line of a table; the order of the fields is that of the columns.
+
+    A field whose type is a row stands for its columns, with its name before theirs; a list of
+    rows is in analysis.json alone.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    title: ClassVar[str] = ""
+
+    @classmethod
+    def frame(cls, rows: Iterable[Row]) -> pd.DataFrame:
+        """A DataFrame; the ends of ``interval`` are the columns ``low`` and ``high``."""
+        import pandas as pd
+
+        lines = [list(_values(cls, row)) for row in rows]
+        columns = list(cls.columns())
+        table = pd.DataFrame(lines, columns=[name for name, _, _ in columns])
+        numbers = {name: "float64" for name, kind, _ in columns if float in _types(kind)}
+        return table.astype(numbers)
+
+    @classmethod
+    def columns(cls, prefix: str = "") -> Iterator[tuple[str, Any, str]]:
+        """Name, type, and meaning of each column of a CSV file."""
+        for name, field in cls.model_fields.items():
+            kind, meaning = field.annotation, field.description or ""
+            if _is_list(kind):
+                continue
+            if row := _row_of(kind):
+                yield from row.columns(f"{prefix}{name}_")
+            elif _is_interval(kind):
+                stem = f"{prefix}{name.removesuffix('interval')}"
+                yield f"{stem}low", float, f"{meaning}: its lower end"
+                yield f"{stem}high", float, f"{meaning}: its upper end"
+            else:
+                yield f"{prefix}{name}", kind, meaning
+
+    def record(self) -> dict[str, Any]:
+        """An entry of analysis.json; NaN and infinity stand for null."""
+        return {
+            name: _plain(getattr(self, name))
+            for name, field in type(self).model_fields.items()
+            if _extra(field)["kind"] != "csv"
+        }
+
+    @classmethod
+    def shown(cls) -> dict[str, FieldInfo]:
+        """The fields that have a heading."""
+        return {name: field for name, field in cls.model_fields.items() if field.title}
+
+    def cells(self) -> tuple[str, ...]:
+        """The shown values, written for people."""
+        return tuple(_text(getattr(self, name), field) for name, field in self.shown().items())
+
+    @classmethod
+    def text_table(cls, rows: Sequence[Row], caption: str = "", note: str = "") -> TextTable:
+        """A table of the report."""
+        shown = cls.shown()
+        words = (at for at, field in enumerate(shown.values()) if at and str in _types(field))
+        headings = tuple(field.title or "" for field in shown.values())
+        lines = [row.cells() for row in rows]
+        return TextTable(caption or cls.title, headings, lines, note, frozenset(words))
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """JSON Schema of an entry: no other keys, and all required."""
+        fields = {n: f for n, f in cls.model_fields.items() if _extra(f)["kind"] != "csv"}
+        return {
+            "type": "object",
+            "required": list(fields),
+            "properties": {
+                name: {"description": field.description, **_schema(field.annotation)}
+                for name, field in fields.items()
+            },
+            "additionalProperties": False,
+        }
+
+    @classmethod
+    def documented(cls, path: str = "") -> Iterator[tuple[str, str]]:
+        """Each key of an entry of analysis.json, with its meaning."""
+        for name, field in cls.model_fields.items():
+            if _extra(field)["kind"] == "csv":
+                continue
+            yield f"{path}{name}", field.description or ""
+            if row := _row_of(field.annotation):
+                many = "[]" if _is_list(field.annotation) else ""
+                yield from row.documented(f"{path}{name}{many}.")
+
+
+def _values(row: type[Row], of: Row | None) -> Iterator[Any]:
+    for name, field in row.model_fields.items():
+        value = None if of is None else getattr(of, name)
+        if (inner := _row_of(field.annotation)) and not _is_list(field.annotation):
+            yield from _values(inner, value)
+        elif _is_interval(field.annotation):
+            yield from (None, None) if value is None else value
+        elif not _is_list(field.annotation):
+            yield value
+
+
+def _extra(field: FieldInfo) -> Mapping[str, Any]:
+    extra = field.json_schema_extra
+    return extra if isinstance(extra, dict) else {"digits": 1, "kind": ""}
+
+
+def _types(annotation: Any) -> tuple[Any, ...]:  # noqa: ANN401  a type
+    """The types of a value that may be unknown."""
+    annotation = getattr(annotation, "annotation", annotation)
+    return get_args(annotation) if type(None) in get_args(annotation) else (annotation,)
+
+
+def _is_interval(annotation: Any) -> bool:  # noqa: ANN401
+    return any(
+        get_args(kind) and get_args(kind) == get_args(Interval) for kind in _types(annotation)
+    )
+
+
+def _is_list(annotation: Any) -> bool:  # noqa: ANN401
+    return any(get_args(kind)[1:] == (...,) for kind in _types(annotation))
+
+
+def _row_of(annotation: Any) -> type[Row] | None:  # noqa: ANN401
+    """The row that a field holds, or of which it holds a list."""
+    for kind in _types(annotation):
+        inner = get_args(kind)[0] if get_args(kind)[1:] == (...,) else kind
+        if isinstance(inner, type) and issubclass(inner, Row):
+            return inner
+    return None
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  JSON
+    if isinstance(value, Row):
+        return value.record()
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+_JSON = {str: "string", float: "number", int: "integer", bool: "boolean"}
+
+
+def _schema(annotation: Any) -> dict[str, Any]:  # noqa: ANN401
+    """JSON Schema of a value."""
+    kinds = [kind for kind in _types(annotation) if kind is not type(None)]
+    is_known = len(kinds) == len(_types(annotation)) and float not in kinds
+    if row := _row_of(annotation):
+        schema = row.json_schema()
+        if _is_list(annotation):
+            schema = {"type": "array", "items": schema}
+    elif _is_interval(annotation):
+        end = {"type": ["number", "null"]}
+        schema = {"type": "array", "prefixItems": [end, end], "items": False, "minItems": 2}
+    elif _is_list(annotation):
+        schema = {"type": "array", "items": _schema(get_args(kinds[0])[0])}
+    elif kinds[0] in _JSON:
+        return {"type": _JSON[kinds[0]] if is_known else [_JSON[kinds[0]], "null"]}
+    else:
+        words = [*get_args(kinds[0])]
+        return {"enum": words if is_known else [*words, None]}
+    return schema if is_known else {"anyOf": [schema, {"type": "null"}]}
+
+
+def _text(value: Any, field: FieldInfo) -> str:  # noqa: ANN401
+    """Write a value for people."""
+    extra = _extra(field)
+    if value is None or value in ("", (None, None)):
+        return _UNKNOWN
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, tuple):
+        low, high = value
+        return _ends(low, high, extra["digits"])
+    if isinstance(value, float):
+        return (
+            format_bare_p(value) if extra["kind"] == "p" else format_number(value, extra["digits"])
+        )
+    return str(value)
+
+
+def _ends(low: float | None, high: float | None, digits: int) -> str:
+    """Write an interval of which one end may be open."""
+    if high is None:
+        return f"at least {format_number(low or 0.0, digits)}"
+    if low is None:
+        return f"at most {format_number(high, digits)}"
+    return format_interval((low, high), digits)
+
+
+@dataclass(frozen=True)
+class RowTable:
+    """A CSV file of a report whose lines are rows."""
+
+    stem: str
+    meaning: str  # what a row is
+    row: type[Row]
+    rows: Callable[[Any], Iterable[Row]]  # the rows of some findings
+    always: bool = False  # whether a table without rows is written, with its header
+
+    def frame(self, findings: Any) -> pd.DataFrame:  # noqa: ANN401
+        """The table of some findings."""
+        return self.row.frame(self.rows(findings))
+
+    @property
+    def columns(self) -> RowTable:
+        """What documents the columns."""
+        return self
+
+    def saved(self) -> Iterator[tuple[str, str]]:
+        """Each column of the CSV file, with its meaning."""
+        yield from ((name, meaning) for name, _, meaning in self.row.columns())
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A key of analysis.json: a row, or a list of rows."""
+
+    name: str
+    meaning: str
+    row: type[Row]
+    of: Callable[[Any], Row | Sequence[Row] | None]  # None where a study has none of it
+    many: bool = True
+
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of the value."""
+        schema = self.row.json_schema()
+        return {"type": "array", "items": schema} if self.many else schema
+
+    def plain(self, findings: Any) -> Any:  # noqa: ANN401
+        """The value in JSON; None where there is none."""
+        value = self.of(findings)
+        if value is None:
+            return None
+        return value.record() if isinstance(value, Row) else [row.record() for row in value]
+
+
+@dataclass(frozen=True)
+class RowDocument:
+    """analysis.json of a kind: its head, then rows, then warnings."""
+
+    head: Sequence[Any]  # columns that every analysis.json begins with, and the settings
+    entries: Sequence[Entry]
+    tail: Sequence[Any]
+
+    def record(self, row: Any, findings: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
+        """The content; entries without a value are left out."""
+        from quem.report.columns import Columns
+
+        found = ((entry.name, entry.plain(findings)) for entry in self.entries)
+        return {
+            **Columns(*self.head).record(findings, findings),
+            **{name: value for name, value in found if value is not None},
+            **Columns(*self.tail).record(findings, findings),
+        }
+
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema: no other keys; entries may be missing."""
+        from quem.report.columns import Columns
+
+        schema = Columns(*self.head, *self.tail).schema()
+        for entry in self.entries:
+            schema["properties"][entry.name] = {"description": entry.meaning, **entry.schema()}
+        return schema
+
+    def reference(self, path: str = "") -> Iterator[tuple[str, str]]:
+        """Each key, with its meaning."""
+        from quem.report.columns import Columns
+
+        yield from Columns(*self.head).reference(path)
+        for entry in self.entries:
+            yield f"{path}{entry.name}", entry.meaning
+            many = "[]" if entry.many else ""
+            yield from entry.row.documented(f"{path}{entry.name}{many}.")
+        yield from Columns(*self.tail).reference(path)

@@ -13,31 +13,20 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 from scipy.special import chdtri, fdtrc, gammaln, stdtrit
 
+from quem.method.reference import BEYOND, POINTS
+from quem.method.variances import TWICE, components
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from quem.method.reference import Population
 
 Floats: TypeAlias = "NDArray[np.float64]"
 Flags: TypeAlias = "NDArray[np.bool_]"
 
-_GRID, _PAIR_GRID = 2001, 201  # points of years in one and in two dimensions
-_BEYOND = 1.5  # upper end of the default population, over the highest subject's years
-_UNEVEN = 2.0  # SD ratio from which a system varies too much for one level
+_PAIR_POINTS = 201  # of years of two systems, in each dimension
 _LEAST_WEIGHT, _LEAST_VARIANCE = 0.0196, 1e-9
 _FEWEST, _SIGNIFICANT, _TOUCH = 5, 0.05, 1e-9
-
-
-class Population(NamedTuple):
-    """Whom the years speak about: shares of people between the years; one share is uniform."""
-
-    years: tuple[float, ...]
-    share: tuple[float, ...] | None = None
-
-    def density(self, years: Floats) -> Floats:
-        """Density of the population, which integrates to 1."""
-        edges = np.asarray(self.years, dtype=float)
-        share = np.asarray(np.diff(edges) if self.share is None else self.share, dtype=float)
-        at = np.clip(np.searchsorted(edges, years, "right") - 1, 0, len(share) - 1)
-        return np.asarray(share[at] / np.diff(edges)[at] / share.sum())
 
 
 class People(NamedTuple):
@@ -185,15 +174,15 @@ class Studies:
         """Lowest and highest years of the population, shape (2, b)."""
         if self.population is None:
             highest = np.nanmax(self.of_subjects(self.years), axis=1)
-            highest = _BEYOND * (highest if self.highest is None else self.highest)
+            highest = BEYOND * (highest if self.highest is None else self.highest)
             return np.stack([np.zeros(len(highest)), highest])
-        return np.tile([[self.population.years[0]], [self.population.years[-1]]], len(self.years))
+        return np.tile([[self.population.low], [self.population.high]], len(self.years))
 
     def grid(self, points: int) -> tuple[Floats, Floats]:
         """Years and the population's weight of each, shapes (b, points)."""
         years = np.linspace(*self.ends, points, axis=1)
-        none = self.population is None
-        weight = np.ones(years.shape) if none else self.population.density(years)
+        of = self.population
+        weight = np.ones(years.shape) if of is None else of.density(years)
         weight[:, [0, -1]] /= 2
         return years, weight
 
@@ -221,10 +210,8 @@ class Studies:
             nothing, unknown, many = np.zeros(b), np.full(b, np.nan), np.full(b, np.inf)
             return Variation(nothing, many, unknown, many, nothing, unknown, unknown)
         held = np.isfinite(self.ranks)
-        of = (
-            components(self.of_subjects(self.place))
-            / _mean(self.of_subjects(self.weight), 1)[:, None]
-        )
+        of = np.stack(components(self.of_subjects(self.place)), axis=1)
+        of /= _mean(self.of_subjects(self.weight), 1)[:, None]
         cells = held.sum(axis=(1, 2))
         counts = [(held.sum(axis=axis) ** 2).sum(axis=1) for axis in (1, 2)]
         phi = np.einsum("bc,bck->bk", of, np.stack([*counts, cells], axis=1) / cells[:, None] ** 2)
@@ -257,7 +244,7 @@ class Studies:
     @np.errstate(divide="ignore", invalid="ignore")
     def posterior(self, system: int) -> Posterior:
         """Section 5: the years of one further person who was ranked like the system."""
-        years, weight = self.grid(_GRID)
+        years, weight = self.grid(POINTS)
         variation = self.variation(system)
         added = (variation.added / self.weight[:, system])[:, None]
         n, mean_years, mean_z, slope, spread, variance = (of[:, None] for of in self.people)
@@ -286,7 +273,7 @@ class Studies:
         """Section 6: both estimates of a system, and which leads."""
         line, reference = self.line(system), self.read(self.posterior(system))
         of = self.variation(system)
-        uneven = (of.incidence > 0) | (of.problems >= _UNEVEN) | (of.judges >= _UNEVEN)
+        uneven = (of.incidence > 0) | (of.problems >= TWICE) | (of.judges >= TWICE)
         by_paper = line.holds & line.inside & ~uneven
         if self.population is not None:
             by_paper &= ~reference.says
@@ -295,7 +282,7 @@ class Studies:
     @np.errstate(divide="ignore", invalid="ignore")
     def difference(self, first: int, second: int) -> Difference:
         """Section 7: years by which one system of a study is ahead of another."""
-        years, weight = self.grid(_PAIR_GRID)
+        years, weight = self.grid(_PAIR_POINTS)
         n, mean_years, mean_z, slope, spread, variance = self.people
         pieces = []
         for system in (first, second):
@@ -327,43 +314,13 @@ class Studies:
 
 def between(first: Studies, second: Studies, systems: tuple[int, int]) -> Difference:
     """Section 7: the same for the systems of two studies that share one population."""
-    highest = np.maximum(first.ends[1], second.ends[1]) / _BEYOND
+    highest = np.maximum(first.ends[1], second.ends[1]) / BEYOND
     first, second = replace(first, highest=highest), replace(second, highest=highest)
     one, other = first.posterior(systems[0]), second.posterior(systems[1])
-    length = 2 * _GRID
+    length = 2 * POINTS
     spectra = (np.fft.rfft(w, length, axis=1) for w in (one.weights[:, ::-1], other.weights))
     weights = np.fft.irfft(np.prod(list(spectra), axis=0), length, axis=1)[:, :-1]
     return _difference(weights, first.ends, first.level, first.read(one), second.read(other))
-
-
-def components(place: Floats) -> Floats:
-    """Variances of subject × problem, subject × judge, and the rest, shape (b, 3).
-
-    From pairs of cells that differ in judge, in problem, and in both, over pairs of subjects; in
-    complete tables those of the analysis of variance. Shape: `place` (b, judges, problems, n).
-    """
-    _, judges, problems, n = place.shape
-    cells = place.reshape(-1, judges * problems, n)
-    one, other = np.triu_indices(judges * problems, 1)
-    change = cells[:, one] - cells[:, other]
-    count = np.isfinite(change).sum(axis=2)
-    squares = count * np.nansum(change**2, axis=2) - np.nansum(change, axis=2) ** 2
-    pairs = count * (count - 1.0) * 2
-    same_problem, same_judge = (
-        one % problems == other % problems,
-        one // problems == other // problems,
-    )
-    with np.errstate(divide="ignore", invalid="ignore"):
-        judge, problem, both = (
-            squares[:, of].sum(axis=1) / pairs[:, of].sum(axis=1)
-            for of in (same_problem, same_judge, ~same_problem & ~same_judge)
-        )
-    no_judge, no_problem = np.isnan(judge), np.isnan(problem)
-    solution = np.where(no_judge, 0.0, both - judge)
-    taste = np.where(no_problem & ~no_judge, 0.0, both - problem)
-    alone = np.where(no_judge, problem, judge)
-    rest = np.where(no_judge | no_problem, alone, judge + problem - both)
-    return np.fmax(0.0, np.stack([solution, taste, rest], axis=1))
 
 
 def quantiles(years: Floats, weights: Floats, level: float) -> list[Floats]:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from quem.planning.batch import Population, Studies, between
+from quem.method.reference import Population
+from quem.planning.batch import Studies, between
 from quem.simulation import NOISES, STRONG_TASTE, Scenario, simulate
 from tests.trials.runner import registered
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from quem.comparison.selection import Located
     from quem.errors import Mistake
-    from quem.experience.loading import Study
     from quem.experience.skill import SkillForm, SkillFunction
+    from quem.rankings.loading import Study
     from quem.studyfile import ExperienceSettings
     from quem.studyfile.models import Assisted
 

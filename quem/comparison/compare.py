@@ -20,8 +20,8 @@ from quem.comparison.settings import ComparisonSettings
 from quem.comparison.versions import across_studies, progressions_of
 from quem.errors import Mistake, QuemError
 from quem.experience.analysis import analyze_experience
-from quem.experience.pseudonyms import pseudonymize
 from quem.rankings import PrintedAverages
+from quem.rankings.pseudonyms import pseudonymize
 from quem.studyfile.schema import changed_settings
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from quem.comparison.independent import SystemEstimate
     from quem.comparison.pairs import Pair
-    from quem.experience.loading import Study
     from quem.experience.result import ExperienceFindings
+    from quem.rankings.loading import Study
 
 
 def compare_experience(

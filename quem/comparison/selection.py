@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from quem.comparison.independent import SystemEstimate
     from quem.experience.cells import RankCells
-    from quem.experience.loading import Study
     from quem.rankings import Rankings
+    from quem.rankings.loading import Study
     from quem.studyfile import Declared
 
 

@@ -16,7 +16,7 @@ from quem.experience.simulation import HIGH, LOW, Scenario, simulate
 from tests.experience.made import golden_study, printed_study, study_of
 
 if TYPE_CHECKING:
-    from quem.experience.loading import Study
+    from quem.rankings.loading import Study
 
 _LEVEL = 0.95
 

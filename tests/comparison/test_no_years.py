@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.comparison.result import ComparisonResult
-    from quem.experience.loading import Study
+    from quem.rankings.loading import Study
 
 # What is said of years only; positions name the experience of the nearest subjects.
 _YEARS = re.compile(

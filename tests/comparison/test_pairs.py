@@ -23,7 +23,7 @@ from tests.experience.made import cells_of, random_ranks, study_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.experience.loading import Study
+    from quem.rankings.loading import Study
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import ndtri
 
-from quem.experience.ranks import adjusted_ranks
+from quem.method.ranks import adjusted_ranks
 from quem.studyfile.blocks import PairCounts, deal_blocks
 
 if TYPE_CHECKING:
@@ -19,7 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.experience.loading import Study
+    from quem.method.reference import Population
+    from quem.rankings.loading import Study
 
     Floats = NDArray[np.float64]
 
@@ -93,7 +93,8 @@ class Scenario:
     # Of systems; by default people's, without `person` for typical systems.
     system_noise: Noise | None = None
     experience: tuple[float, float] = (1.0, 12.0)  # range of the population
-    population: str = "even"  # how its years spread over the range, a key of SPREADS
+    # How its years spread over the range, a key of SPREADS; or its years.
+    population: str | Population = "even"
     recruited: tuple[float, float] | None = None  # the subjects' range, where it is another
     recruits: str | None = None  # how the subjects' years spread, where it is otherwise
     curve: str = "linear"  # quality by years, a key of CURVES
@@ -143,10 +144,11 @@ def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequenc
     rng = np.random.default_rng(seed)
     n, k = scenario.subjects, scenario.subjects + len(scenario.systems)
     b, j, p = studies, scenario.judges, scenario.problems
-    experience = SPREADS[scenario.recruits or scenario.population](
-        rng.uniform(size=(b, n)), *(scenario.recruited or scenario.experience)
+    recruited = scenario.recruited or scenario.experience
+    experience = _years(
+        scenario.recruits or scenario.population, rng.uniform(size=(b, n)), recruited
     )
-    drawn = SPREADS[scenario.population](rng.uniform(size=(b, k - n)), *scenario.experience)
+    drawn = _years(scenario.population, rng.uniform(size=(b, k - n)), scenario.experience)
     fixed = np.array([np.nan if years is None else years for years in scenario.systems])
     truth = np.where(np.isnan(fixed), drawn, fixed)
     noises = [scenario.noise] * n + [_system_noise(scenario, years) for years in scenario.systems]
@@ -177,6 +179,13 @@ def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequenc
     if scenario.ties:
         quality = np.round(quality / scenario.ties)
     return Simulated(scenario, experience, truth, _ranks(quality))
+
+
+def _years(of: str | Population, u: Floats, between: tuple[float, float]) -> Floats:
+    """Quantiles of the years of people; u is uniform between 0 and 1."""
+    if isinstance(of, str):
+        return SPREADS[of](u, *between)
+    return np.interp(u, np.append(0.0, np.cumsum(of.share)), of.years)
 
 
 def _system_noise(scenario: Scenario, years: float | None) -> Noise:
@@ -233,44 +242,29 @@ def simulate_study(
 
 def _study(simulated: Simulated, index: int, analysis: dict[str, Any]) -> Study:
     """One of the studies, with ids S1, S2, ... for subjects and K1, K2, ... for systems."""
-    from quem.experience.loading import Study
-    from quem.rankings import Rankings
-    from quem.studyfile import Declared, ExperienceSpec
+    from quem.rankings.memory import study
 
     _, judges, problems, _ = simulated.ranks.shape
     counts = {"J": judges, "P": problems, "S": simulated.scenario.subjects}
     counts["K"] = len(simulated.scenario.systems)
-    names = {key: tuple(f"{key}{i}" for i in range(1, n + 1)) for key, n in counts.items()}
-    solvers = dict.fromkeys(names["S"], "subject") | dict.fromkeys(names["K"], "system")
+    names = {key: [f"{key}{i}" for i in range(1, n + 1)] for key, n in counts.items()}
     judge, problem, block, solver, rank = ranked_blocks(simulated, index)
-    data = Rankings(
-        names["J"],
-        names["P"],
-        tuple(solvers),
-        judge,
-        problem,
-        solver,
-        block,
-        np.ones(len(judge), dtype=np.int64),
-        rank,
-        np.zeros(len(judge), dtype=bool),
+    columns = {
+        "judge": np.array(names["J"])[judge],
+        "problem": np.array(names["P"])[problem],
+        "solver": np.array(names["S"] + names["K"])[solver],
+        "block": block,
+        "rank": rank,
+    }
+    return study(
+        columns,
+        people=dict(zip(names["S"], simulated.experience[index].tolist(), strict=True)),
+        systems=names["K"],
+        judges=names["J"],
+        title=f"Simulated study {index}",
+        id=f"simulated-{index}",
+        analysis=analysis,
     )
-    spec = ExperienceSpec.model_validate(
-        {
-            "id": f"simulated-{index}",
-            "title": f"Simulated study {index}",
-            "problems": [{"id": name} for name in names["P"]],
-            "judges": [{"id": name} for name in names["J"]],
-            "subjects": [
-                {"id": name, "experience": years}
-                for name, years in zip(names["S"], simulated.experience[index], strict=True)
-            ],
-            "systems": [{"id": name} for name in names["K"]],
-            "analysis": analysis,
-        }
-    )
-    declared = Declared(names["J"], names["P"], solvers)
-    return Study(Path("simulated.yaml"), "simulated.yaml", spec, declared, data)
 
 
 # Studies of one scenario take turns with so many ways of dealing, since dealing takes longer than

@@ -130,7 +130,8 @@ class Studies:
     @cached_property
     def place(self) -> Floats:
         """Places in each cell, 0 the worst and 1 the best."""
-        return (self.ranks - 0.5) / np.isfinite(self.ranks).sum(axis=-1, keepdims=True)
+        size = np.isfinite(self.ranks).sum(axis=-1, keepdims=True)
+        return np.asarray((self.ranks - 0.5) / size)
 
     @cached_property
     def rank(self) -> Floats:
@@ -142,7 +143,7 @@ class Studies:
         """Average places, shape (b, solvers)."""
         if self.averages is None:
             return _mean(self.place, (1, 2))
-        return (self.averages - 0.5) / self.averages.shape[1]
+        return np.asarray((self.averages - 0.5) / self.averages.shape[1])
 
     @cached_property
     def z(self) -> Floats:
@@ -180,7 +181,8 @@ class Studies:
 
     def grid(self, points: int) -> tuple[Floats, Floats]:
         """Years and the population's weight of each, shapes (b, points)."""
-        years = np.linspace(*self.ends, points, axis=1)
+        low, high = self.ends
+        years = np.linspace(low, high, points, axis=1)
         of = self.population
         weight = np.ones(years.shape) if of is None else of.density(years)
         weight[:, [0, -1]] /= 2
@@ -192,7 +194,7 @@ class Studies:
         x, y = self.of_subjects(self.rank), self.of_subjects(self.years)
         n, mean_x, mean_y, slope, spread, variance = _regression(x, y, least=0.0)
         off = self.rank[:, system] - mean_x
-        p_value = fdtrc(1, n - 2, slope**2 * spread / variance)
+        p_value = np.asarray(fdtrc(1, n - 2, slope**2 * spread / variance), dtype=np.float64)
         experience, distance = mean_y + slope * off, 1 / n + off**2 / spread
         half = stdtrit(n - 2, (1 + self.level) / 2) * np.sqrt(variance * [1 + distance, distance])
         one, mean = (np.stack([experience - h, experience + h], axis=1) for h in half)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from quem.dialogue.loading import DialogueStudy
     from quem.dialogue.result import DialogueResult
     from quem.errors import StudyWarning
-    from quem.experience.result import ExperienceResult
+    from quem.method.result import ExperienceResult
     from quem.options.loading import OptionsStudy
     from quem.options.result import OptionsResult
     from quem.planning.result import PlanResult
@@ -116,17 +116,17 @@ class _Experience(Kind["Study", "ExperienceResult"]):
         return pseudonymize([study])[0]
 
     def analyze(self, study: Study, **settings: Any) -> ExperienceResult:
-        from quem.experience.analysis import analyze_experience
+        from quem.parts import analyze_experience
 
         return analyze_experience(study, **settings)
 
     def check(self, study: Study) -> Iterable[StudyWarning]:
-        from quem.experience.analysis import check_experience
+        from quem.parts import analyze_experience
 
-        return check_experience(study)
+        return analyze_experience(study).warnings
 
     def result(self) -> type[ExperienceResult]:
-        from quem.experience.result import ExperienceResult
+        from quem.method.result import ExperienceResult
 
         return ExperienceResult
 

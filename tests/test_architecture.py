@@ -145,10 +145,11 @@ ARROWS: dict[str, set[str]] = {
     "store": DATA | {"solutions"},
     "solving": DATA | {"blinding", "solutions", "store"},
     "mail": DATA | {"store"},
-    "rankings": DATA
-    | {"blinding", "experience", "importing", "panels", "seal", "solutions", "store"},
+    "rankings": DATA | {"blinding", "importing", "method", "panels", "seal", "solutions", "store"},
     "seal": DATA | {"rankings", "report", "solutions", "store"},
     "panels": DATA | {"blinding", "importing", "solutions"},
+    "method": DATA | {"parts", "rankings", "report"},
+    "parts": DATA | {"machines", "method", "panels", "rankings", "report", "seal", "store"},
     "experience": DATA | {"panels", "rankings", "seal", "store", "report", "lists"},
     "machines": DATA | {"blinding", "solutions", "store"},
     "track": TOOLS | {"experience", "rankings", "report", "studyfile"},

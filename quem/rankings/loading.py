@@ -275,24 +275,16 @@ class Panel(NamedTuple):
 
 def judges_panel(study: Study) -> Panel:
     """The adjusted ranks of a study, judge by judge (step 4)."""
-    if isinstance(study.data, PrintedAverages):
-        raise QuemError(
-            study.mistake(
-                ("rankings",),
-                "the study has average ranks only; the order on each problem needs the rankings",
-            )
+    data = study.data
+    if not isinstance(data, Rankings) or data.block.max(initial=1) > 1:
+        message = (
+            "the order on each problem needs the rankings of whole groups, and not average ranks, "
+            "pairs, or blocks; take a study that has them"
         )
-    from quem.experience.cells import judged_cells
+        raise QuemError(study.mistake(("rankings",), message))
+    from quem.method.cells import judged_cells
 
-    cells = judged_cells(study.data, study.declared)
-    if cells.block.max(initial=1) > 1:
-        raise QuemError(
-            study.mistake(
-                ("rankings",),
-                "judges ranked the solutions in blocks, and ranks of different blocks make no "
-                "order of all; take a study with whole rankings",
-            )
-        )
+    cells = judged_cells(data, study.declared)
     shape = len(cells.judges), len(cells.problems), len(cells.solvers)
     ranks = np.full(shape, np.nan)
     ranks[cells.judge, cells.problem, cells.solver] = cells.adjusted

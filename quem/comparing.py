@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from quem.comparison.result import ComparisonResult
     from quem.dialogue.loading import DialogueStudy
     from quem.dialogue.result import DialogueResult
-    from quem.experience.loading import Study
     from quem.kinds import AnyStudy
     from quem.leaderboard.gathering import Scored
     from quem.leaderboard.result import LeaderboardResult
     from quem.options.loading import OptionsStudy
     from quem.options.result import OptionsResult
+    from quem.rankings.loading import Study
     from quem.report.result import BaseResult
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.result import RetrievalResult

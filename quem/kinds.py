@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from quem.dialogue.loading import DialogueStudy
     from quem.dialogue.result import DialogueResult
     from quem.errors import StudyWarning
-    from quem.experience.loading import Study
-    from quem.experience.result import ExperienceResult
+    from quem.method.result import ExperienceResult
     from quem.options.loading import OptionsStudy
     from quem.options.result import OptionsResult
     from quem.planning.result import PlanResult
+    from quem.rankings.loading import Study
     from quem.relevance.loading import RelevanceStudy
     from quem.relevance.result import RelevanceResult
     from quem.report.result import BaseResult, Presentation
@@ -106,27 +106,27 @@ class _Experience(Kind["Study", "ExperienceResult"]):
     def load(
         self, path: str | os.PathLike[str], *, pseudonyms: bool = False, **sources: Any
     ) -> Study:
-        from quem.experience.loading import load_study
+        from quem.rankings.loading import load_study
 
         study = load_study(path, **sources)
         if not pseudonyms:
             return study
-        from quem.experience.pseudonyms import pseudonymize
+        from quem.rankings.pseudonyms import pseudonymize
 
         return pseudonymize([study])[0]
 
     def analyze(self, study: Study, **settings: Any) -> ExperienceResult:
-        from quem.experience.analysis import analyze_experience
+        from quem.parts import analyze_experience
 
         return analyze_experience(study, **settings)
 
     def check(self, study: Study) -> Iterable[StudyWarning]:
-        from quem.experience.analysis import check_experience
+        from quem.parts import analyze_experience
 
-        return check_experience(study)
+        return analyze_experience(study).warnings
 
     def result(self) -> type[ExperienceResult]:
-        from quem.experience.result import ExperienceResult
+        from quem.method.result import ExperienceResult
 
         return ExperienceResult
 
@@ -194,7 +194,7 @@ def _experts(path: Path, name: str) -> ExpertRanks | JudgeGrades:
 
     if kind_of(path) == "relevance":
         return _relevance(path, name)
-    from quem.experience.loading import judges_panel
+    from quem.rankings.loading import judges_panel
 
     study = KINDS["experience"].load(path)
     return ExpertRanks(name, study.spec.title, *judges_panel(study))
@@ -530,7 +530,7 @@ def plan(
 
 def refuse_other_than_study(function: str, study: object) -> None:
     """Refuse what is not an experience study."""
-    from quem.experience.loading import Study
+    from quem.rankings.loading import Study
 
     if isinstance(study, Study):
         return

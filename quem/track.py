@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.experience.estimate import Estimate
-    from quem.experience.loading import Study
     from quem.experience.skill import SkillFunction
+    from quem.rankings.loading import Study
     from quem.studyfile.models import System
     from quem.studyfile.runs import Run
 

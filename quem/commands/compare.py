@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from quem.errors import Mistake
-    from quem.experience.loading import Study
     from quem.leaderboard.gathering import Scored
+    from quem.rankings.loading import Study
 
 
 def _settings() -> dict[type[BaseModel], Iterable[str]]:
@@ -139,7 +139,7 @@ def _compare_estimates(
 
     loaded = _load(paths, database=database, reveal=reveal)
     if pseudonyms:
-        from quem.experience.pseudonyms import pseudonymize
+        from quem.rankings.pseudonyms import pseudonymize
 
         loaded = pseudonymize(loaded)
     return compare_studies(*loaded, **settings)
@@ -206,7 +206,7 @@ def _refuse_bare_names(paths: list[Path]) -> None:
 def _load(paths: list[Path], *, database: str | None, reveal: bool) -> list[Study]:
     """Load all studies, and name the mistakes of all of them."""
     from quem.errors import QuemError
-    from quem.experience.loading import load_study
+    from quem.rankings.loading import load_study
 
     studies: list[Study] = []
     mistakes: list[Mistake] = []

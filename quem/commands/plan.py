@@ -86,9 +86,9 @@ def plan(
             "a pilot gives the SDs; leave --noise out, or replace single SDs: --person 1.5"
         )
     from quem.commands.options import print_warnings
-    from quem.experience.loading import load_study
     from quem.kinds import plan as make_plan
     from quem.planning.settings import plan_settings
+    from quem.rankings.loading import load_study
 
     simulate = plan_settings(settings).simulate
     loaded = load_study(study, database=database, reveal=reveal) if study else None

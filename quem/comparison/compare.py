@@ -10,7 +10,7 @@ from quem.comparison.pairs import compare_pairs
 from quem.comparison.result import ComparisonFindings, ComparisonResult
 from quem.comparison.systems import chosen, measured, with_population
 from quem.errors import Mistake, QuemError, StudyWarning
-from quem.experience.pseudonyms import pseudonymize
+from quem.rankings.pseudonyms import pseudonymize
 from quem.io.text import shown
 from quem.parts import analyze_experience
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from quem.errors import Mistake, QuemError
-from quem.io.columns import column_of
+from quem.io.columns import CodedColumn, column_of
+from quem.io.delimited import Delimited
 from quem.io.tables import SourceTable
 from quem.io.text import nearest
 
@@ -32,15 +33,57 @@ def plain(value: object) -> Any:  # noqa: ANN401  a cell
 def id_text(value: object) -> str:
     """Write an id as text; a whole number that pandas made a float is one again."""
     value = plain(value)
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value.strip()
     if isinstance(value, bool) or (isinstance(value, Collection) and not isinstance(value, str)):
         raise QuemError(f"an id should be a text or a number, and not {value!r}")
+    return _text(value)
+
+
+def _text(value: object) -> str:
+    """A cell as it is written in a file."""
+    value = plain(value)
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return str(value)
+    return "" if value is None else str(value).strip()
+
+
+def whole_table(given: object, name: str) -> Delimited:
+    """All columns of a table, a dict of columns, or a list of records, as those of a CSV file."""
+    frame = _frame(given, name)
+    columns = []
+    for at, title in enumerate(frame.columns):
+        cells = frame.iloc[:, at]
+        try:
+            codes, distinct = pd.factorize(cells, use_na_sentinel=False)
+        except TypeError:
+            row = next(row for row, cell in enumerate(cells, 1) if not isinstance(cell, Hashable))
+            message = "must be a text or a number"
+            raise QuemError(Mistake(name, row, at + 1, str(title), message)) from None
+        columns.append(CodedColumn(codes, [_text(cell) for cell in distinct]))
+    header = [str(title).strip() for title in frame.columns]
+    return Delimited(name, [header], columns, [0], lambda: range(1, len(frame) + 1))
+
+
+def _frame(given: object, name: str) -> pd.DataFrame:
+    """Any table as one of pandas; an index counts where it has a name."""
+    table: Any = given
+    if isinstance(table, pd.DataFrame):
+        return table if set(table.index.names) == {None} else table.reset_index()
+    if hasattr(table, "to_dicts"):
+        # Of polars, whose Arrow stream would need pyarrow.
+        table = table.to_dict(as_series=False)
+    elif hasattr(table, "__arrow_c_stream__"):
+        import pyarrow as pa
+
+        table = pa.table(table).to_pydict()
+    try:
+        if isinstance(table, Mapping) or all(isinstance(row, Mapping) for row in table):
+            return pd.DataFrame(table, dtype=object)
+    except (TypeError, ValueError) as error:
+        raise QuemError(Mistake(name, message=f"is not a table: {error}")) from None
+    message = "should be a DataFrame, a dict of columns, or a list of dicts"
+    raise QuemError(Mistake(name, message=f"{message}, and not {type(given).__name__}"))
 
 
 def columns_of_frame(

@@ -62,6 +62,15 @@ class Averages:
         return np.clip(self.place * (1 - self.place), _LEAST_WEIGHT, None)
 
 
+def averages_beside(cells: RankCells, averages: Averages, solver: int) -> Averages:
+    """Averages over the rankings that a solver is in, so that all were seen by the same judges."""
+    if averages.n_ranks[solver] == cells.n_groups:
+        return averages
+    held = np.zeros(cells.n_groups, dtype=bool)
+    held[cells.group[cells.solver == solver]] = True
+    return average_cells(cells.keep(held[cells.group]), averages.years)
+
+
 def average_cells(cells: RankCells, years: Floats) -> Averages:
     """Average ranks and places over the cells of each solver.
 

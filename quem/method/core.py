@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -56,6 +58,8 @@ class Core:
     people: People
     population: Population
     agreement: Agreement | None
+    # How averages come from some of the cells, where a part computes them
+    again: Callable[[RankCells], Averages] | None = None
     estimates: tuple[SystemEstimate, ...] = ()
 
     @property

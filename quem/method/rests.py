@@ -61,11 +61,18 @@ def rests_on(
     return found
 
 
-def estimates_of(cells: RankCells, of: Averages, form: FormName) -> Floats:
+def estimates_of(
+    cells: RankCells,
+    of: Averages,
+    form: FormName,
+    again: Callable[[RankCells], Averages] | None = None,
+) -> Floats:
     """The paper's estimates of the systems from other cells, shape (n_systems,)."""
-    ranks = average_cells(cells, of.years).rank[np.newaxis]
-    found = _estimates(ranks, of.years, of.of_kind("subject"), of.of_kind("system"), form)
-    return np.asarray(found[0])
+    ranks = _ranks_again(again, cells) if again else average_cells(cells, of.years).rank
+    subjects, systems = of.of_kind("subject"), of.of_kind("system")
+    if ranks is None:
+        return np.full(len(systems), np.nan)
+    return _estimates(ranks[np.newaxis], of.years, subjects, systems, form)[0]
 
 
 def _furthest(
@@ -131,7 +138,8 @@ def _estimates(
     known = np.isfinite(x)
     if form == "linear":
         n = known.sum(axis=1)
-        enough = (n >= _FEWEST) & (np.nanmax(x, axis=1) > np.nanmin(x, axis=1))
+        highest, lowest = (np.where(known, x, none) for none in (-np.inf, np.inf))
+        enough = (n >= _FEWEST) & (highest.max(axis=1) > lowest.min(axis=1))
         x, known, n = x[enough], known[enough], n[enough, np.newaxis]
         y = np.where(known, years[subjects], 0.0)
         x = np.where(known, x, 0.0)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from quem.method.averages import average_cells
+from quem.method.averages import averages_beside
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -115,12 +115,7 @@ def variations(
     found = {}
     for k in systems.tolist():
         lacking = phi[k] - usual
-        own = averages
-        if averages.n_ranks[k] < cells.n_groups:
-            # People are compared on the system's own cells: as its judges saw them.
-            theirs = np.zeros(cells.n_groups, dtype=bool)
-            theirs[cells.group[cells.solver == k]] = True
-            own = average_cells(cells.keep(theirs[cells.group]), averages.years)
+        own = averages_beside(cells, averages, k)
         (more_problems, by_problems), (more_judges, by_judges) = (
             _excess(sums, weight, people, k) for sums in (own.problems, own.judges) if sums
         )

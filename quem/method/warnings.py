@@ -200,7 +200,9 @@ def _judge_reversed(core: Core) -> Iterator[str]:
             f"experience (r = {format_number(of.experience, 2)}). Did {of.judge} give 1 to the "
             "best?"
         )
-        turned = estimates_of(turned_around(core.cells, of.judge), core.averages, core.line.form)
+        turned = estimates_of(
+            turned_around(core.cells, of.judge), core.averages, core.line.form, core.again
+        )
         each = [
             f"the estimate for {one.name} would be {format_number(years)} {core.unit}"
             for one, years in zip(core.estimates, turned.tolist(), strict=True)
@@ -215,7 +217,7 @@ def _uneven_system(core: Core, of: SystemEstimate) -> Iterator[str]:
 
 
 @_ESTIMATE.add("decisive", remedy="look at this ranking, and add others of its kind")
-def _decisive(core: Core, of: SystemEstimate) -> Iterator[str]:
+def _decisive(_core: Core, of: SystemEstimate) -> Iterator[str]:
     if of.leads is None:
         return
     half = (of.interval[1] - of.interval[0]) / 2

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from quem.parts.worths import Worths
+
 if TYPE_CHECKING:
     from quem.method.result import ExperienceResult
     from quem.parts.part import Part
     from quem.rankings.loading import Study
 
-PARTS: tuple[Part[Any], ...] = ()
+PARTS: tuple[Part[Any], ...] = (Worths(),)
 
 
 def analyze_experience(study: Study, **settings: object) -> ExperienceResult:

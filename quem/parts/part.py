@@ -60,15 +60,26 @@ class Part(Generic[Found]):
         return cells
 
     def average(
-        self, study: Study, settings: ExperienceSettings, cells: RankCells | None
+        self,
+        study: Study,
+        settings: ExperienceSettings,
+        cells: RankCells | None,
+        whole: Averages | None = None,
     ) -> Averages | None:
-        """Averages in the place of step 5; None where that stands."""
+        """Averages in the place of step 5; None where that stands.
+
+        Where some cells are left out, `whole` is what this gave for all of them.
+        """
         return None
 
     def vary(
         self, study: Study, settings: ExperienceSettings, cells: RankCells | None, of: Averages
     ) -> dict[str, Variance]:
         """Dispersions that are added to those of systems, by id."""
+        return {}
+
+    def own(self, of: Averages) -> dict[str, Variance]:
+        """Dispersions of averages that it gave, as people's are, by the ids of systems."""
         return {}
 
     # What is said.

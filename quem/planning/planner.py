@@ -24,12 +24,12 @@ from quem.rankings import PrintedAverages
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from quem.experience.loading import Study
     from quem.experience.simulation import Noise, Simulated
     from quem.parallel import Workers
     from quem.planning.components import PilotNoise
     from quem.planning.designs import StudyDesign
     from quem.planning.settings import PlanSettings
+    from quem.rankings.loading import Study
 
 _CELLS = 500_000
 _TEST_LEVEL = 0.05

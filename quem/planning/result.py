@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from quem.errors import StudyWarning
-    from quem.experience.loading import Study
     from quem.experience.simulation import Noise
     from quem.planning.components import PilotNoise
     from quem.planning.designs import Costs, Designs, StudyDesign
     from quem.planning.planner import PlanAssumptions, SimulatedDesign
     from quem.planning.settings import PlanSettings
+    from quem.rankings.loading import Study
 
 
 @dataclass(frozen=True)

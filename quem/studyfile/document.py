@@ -84,7 +84,8 @@ class Document:
         known = loc
         while known not in places and known:
             known, places = known[:-1], self.values
-        place = places.get(known, SourcePosition(1, 1))
+        # What was made in memory has no lines.
+        place = places.get(known, SourcePosition(0, 0))
         return Mistake(self.name, *place, key=dotted(loc), message=message)
 
 

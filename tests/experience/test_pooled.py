@@ -17,8 +17,8 @@ from quem.report.files import json_text
 from tests.experience.made import random_ranks, study_of
 
 if TYPE_CHECKING:
-    from quem.experience.loading import Study
     from quem.experience.result import ExperienceResult
+    from quem.rankings.loading import Study
 
 FAST = {"bootstrap": 0, "permutations": 0}
 

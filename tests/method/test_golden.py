@@ -23,7 +23,7 @@ GOLDEN: dict[str, Any] = json.loads((DATA / "golden.json").read_text("utf-8"))
 DECLARED = {"years": [0, 5, 10, 15], "share": [50, 30, 20]}
 
 
-def result_of(name: str, folder: Path, **settings: Any) -> ExperienceResult:
+def result_of(name: str, folder: Path, **settings: object) -> ExperienceResult:
     """Analyze one of the tables of ranks as a study of files."""
     solvers, cells = (
         list(csv.DictReader((DATA / name / table).read_text("utf-8").splitlines()))
@@ -57,7 +57,7 @@ def by_system(result: ExperienceResult) -> dict[str, SystemEstimate]:
     return {one.system: one for one in result.core.estimates}
 
 
-def close(value: Any) -> Any:
+def close(value: Any) -> Any:  # noqa: ANN401  what pytest.approx takes and gives
     """A number to a millionth."""
     return pytest.approx(value, rel=1e-6, abs=1e-9)
 

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from quem.errors import QuemError
-from quem.experience.cells import judged_cells, score_cells
 from quem.panels.package import read_panel
 from quem.rankings import Decisions, PrintedAverages, Rankings, Session, read_rankings
 from quem.rankings.stored import session_of_study
 from quem.seal import seal_of
 from quem.store.location import locate_database
 from quem.studyfile.document import Document
-from quem.studyfile.reading import draft_experience
+from quem.studyfile.reading import IN_MEMORY, draft_experience
 from quem.studyfile.runs import read_runs
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ class Study:
     Parameters
     ----------
     path : Path
-        The study file.
+        The study file; ``<memory>`` for a study that no file describes.
     name : str
         The path as the user wrote it, for messages.
     spec : ExperienceSpec
@@ -92,9 +91,30 @@ class Study:
         """One line; the attributes hold the rest."""
         return f"<Study {self.spec.id}: {len(self.declared.solvers)} solvers, from {self.name}>"
 
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write the study as files: study.yaml and rankings.csv, whole or not at all.
+
+        Parameters
+        ----------
+        folder : str or path-like
+            Is made where it is not there; files in it stay. Solutions, texts, and the record
+            of a judging session are not copied.
+
+        Raises
+        ------
+        QuemError
+            The folder holds a study already or cannot be written, or the study needs more
+            files: those of a panel, or of machine judges.
+        """
+        from quem.rankings.memory import write_study
+
+        write_study(self, folder)
+
     @property
     def files(self) -> tuple[Path, ...]:
-        """The study file and the files of its rankings."""
+        """The study file and the files of its rankings; none of a study in memory."""
+        if self.path == IN_MEMORY:
+            return ()
         named = self.spec.rankings.file
         names = [named] if isinstance(named, str) else [part.file for part in named]
         names += [self.spec.panel.file] if self.spec.panel else []
@@ -140,7 +160,7 @@ def load_study(
         mistakes += more
     if not mistakes and draft.spec is not None and data is not None:
         panel, more = panel_of_study(draft)
-        mistakes += more if draft.spec.panel else _unfit(draft, data)
+        mistakes += more if draft.spec.panel else unfit(draft, data)
     if mistakes or draft.spec is None or data is None:
         raise QuemError(dict.fromkeys(mistakes))
     study = Study(Path(path), draft.name, draft.spec, draft.declared, data, draft.document)
@@ -169,7 +189,7 @@ def _draw(session: Session, study_id: str) -> ProblemDraw | None:
         store.close()
 
 
-def _unfit(draft: ExperienceFile, data: Rankings | PrintedAverages | Decisions) -> list[Mistake]:
+def unfit(draft: ExperienceFile, data: Rankings | PrintedAverages | Decisions) -> list[Mistake]:
     """Say why no line can be fitted to these subjects, whatever their ranks are."""
     if isinstance(data, Rankings):
         solvers = data.solver[~np.isnan(data.rank) | data.failed]
@@ -249,37 +269,25 @@ class Panel(NamedTuple):
     judges: tuple[str, ...]
     problems: tuple[str, ...]
     solvers: tuple[str, ...]
-    # Of shape (judges, problems, solvers): as the study's settings say (``score`` and
-    # ``normalize``), 1 the worst; NaN where a judge did not rank a solution.
+    # Of shape (judges, problems, solvers): 1 the worst; NaN where a judge did not rank a solution.
     ranks: NDArray[np.float64]
 
 
 def judges_panel(study: Study) -> Panel:
-    """Give the adjusted ranks of a study, judge by judge (step 4)."""
-    if isinstance(study.data, PrintedAverages):
-        raise QuemError(
-            study.mistake(
-                ("rankings",),
-                "the study has average ranks only; the order on each problem needs the rankings",
-            )
+    """The adjusted ranks of a study, judge by judge (step 4)."""
+    data = study.data
+    if not isinstance(data, Rankings) or data.block.max(initial=1) > 1:
+        message = (
+            "the order on each problem needs the rankings of whole groups, and not average ranks, "
+            "pairs, or blocks; take a study that has them"
         )
-    settings = study.spec.analysis
-    cells = judged_cells(study.data, study.declared)
-    cells = score_cells(cells, score=settings.score, normalize=settings.normalize)
-    if cells.block.max(initial=1) > 1:
-        raise QuemError(
-            study.mistake(
-                ("rankings",),
-                (
-                    "judges ranked the solutions in blocks, and ranks of different blocks "
-                    "make no order of "
-                    "all; take a study with whole rankings"
-                ),
-            )
-        )
+        raise QuemError(study.mistake(("rankings",), message))
+    from quem.method.cells import judged_cells
+
+    cells = judged_cells(data, study.declared)
     shape = len(cells.judges), len(cells.problems), len(cells.solvers)
     ranks = np.full(shape, np.nan)
-    ranks[cells.judge, cells.problem, cells.solver] = cells.score
+    ranks[cells.judge, cells.problem, cells.solver] = cells.adjusted
     places = np.flatnonzero(~cells.of_kind("withheld"))
     solvers = tuple(cells.solvers[solver] for solver in places.tolist())
     return Panel(cells.judges, cells.problems, solvers, ranks[:, :, places])

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
-    from quem.experience.loading import Study
+    from quem.rankings.loading import Study
     from quem.studyfile import Declared, ExperienceSpec
     from quem.studyfile.document import SourcePosition
     from quem.studyfile.models import Question

@@ -530,7 +530,7 @@ class ExperienceSettings(StudyPart):
             "half and four fifths of the highest subject's experience, where the unit is years",
         ),
     ] = Field((), description="Report the probability of at least this many years.")
-    years_error: float = Field(
+    years_error: Annotated[float, Numeral] = Field(
         0.0, ge=0, le=1, description="Relative error of the years that people report, such as 0.3."
     )
 

@@ -107,7 +107,7 @@ def test_nothing_names_anybody(
     assert "has no first occasion" in err
     page = (hidden / "report.html").read_text(encoding="utf-8")
     assert "replaced by pseudonyms" in page
-    assert "names judges and subjects" in (plain / "report.html").read_text(encoding="utf-8")
+    assert "Names are those of the study file" in (plain / "report.html").read_text(encoding="utf-8")
     code, out, err = quem_command(command, study, "--json", "--pseudonyms")
     assert code == 0
     assert _named_in(out.encode() + err.encode()) == []

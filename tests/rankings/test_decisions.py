@@ -125,45 +125,6 @@ def test_check_counts_decisions(make_study: Callable[..., Path]) -> None:
         quem.analyze(quem.load_study(path))
 
 
-@pytest.mark.parametrize("reader", ["arrow", "pandas"])
-@pytest.mark.parametrize("case", ["plain", "quoted", "marked", "semicolons", "windows"])
-def test_large_files_are_read_in_parts(
-    reader: str, case: str, make_study: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Parts of a file give the columns, and messages the lines, that the whole file gives."""
-    if reader == "arrow":
-        pytest.importorskip("pyarrow")
-    text = csv(decided(2))
-    raw = {
-        "plain": text.replace("\n", " \n", 20),
-        "quoted": text.replace("S1", '"S1"'),
-        "marked": "\ufeff" + text,
-        "semicolons": text.replace(",", ";"),
-        "windows": text.replace("\n", "\r\n"),
-    }[case].encode()
-    path = make_study(study_with(rankings=DECIDED), decisions__csv=raw)
-    wrong = raw + raw.splitlines()[1].replace(b"J1", b"J9")
-
-    def read() -> list[list[object]]:
-        frame = quem.load_study(path, kind="experience").rankings
-        assert frame is not None
-        rows: list[list[object]] = frame.astype(object).to_numpy().tolist()
-        return rows
-
-    whole = read()
-    monkeypatch.setattr("quem.io.large._LARGE", 0)
-    monkeypatch.setattr("quem.io.large._PART", 1 << 10)
-    monkeypatch.setattr("quem.io.large._has_arrow", lambda: reader == "arrow")
-    assert read() == whole
-    path = make_study(study_with(rankings=DECIDED), decisions__csv=wrong)
-    with pytest.raises(QuemError, match=rf"decisions.csv:{len(whole) + 2}:1: judge: unknown judge"):
-        read()
-    ragged = raw + b"J1,P1,S1,S2,,more\n".replace(b",", b";" if case == "semicolons" else b",")
-    path = make_study(study_with(rankings=DECIDED), decisions__csv=ragged)
-    with pytest.raises(QuemError, match="this line has 6 cells, the header 5"):
-        read()
-
-
 def test_parquet(make_study: Callable[..., Path], tmp_path: Path) -> None:
     """A Parquet file says what CSV says, of decisions and of ranks, and what is wrong by row."""
     pa = pytest.importorskip("pyarrow")

@@ -86,7 +86,7 @@ def estimates_of(
     subjects, systems = of.of_kind("subject"), of.of_kind("system")
     if ranks is None:
         return np.full(len(systems), np.nan)
-    return _estimates(ranks[np.newaxis], of.years, subjects, systems, form)[0]
+    return np.asarray(_estimates(ranks[np.newaxis], of.years, subjects, systems, form)[0])
 
 
 def _furthest(found: dict[str, list[Rest]], left: LeftOut, full: Floats) -> None:

@@ -223,7 +223,7 @@ def _anova(core: Core, *, with_products: bool = False) -> dict[tuple[str, ...], 
         return {}
     years = core.averages.years[cells.solver[keep]]
     years = years - years.mean()
-    terms = {
+    terms: dict[tuple[str, ...], Floats] = {
         # Years in the billions would hide the other columns.
         ("experience",): (years / (np.abs(years).max() or 1.0))[:, np.newaxis],
         ("judge",): _dummies(cells.judge[keep]),
@@ -245,7 +245,7 @@ def _anova(core: Core, *, with_products: bool = False) -> dict[tuple[str, ...], 
     df = n - rank
     # What rounding leaves of a sum of squares is none.
     rounding = _TOLERANCE**2 * float(y @ y)
-    found = {}
+    found: dict[tuple[str, ...], float] = {}
     for term, columns in terms.items():
         others = [constant, *(of for name, of in terms.items() if not set(term) <= set(name))]
         without, fewer = _residual(y, others)

@@ -9,7 +9,7 @@ import numpy as np
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import CodedColumn
 from quem.io.delimited import read_delimited
-from quem.io.tables import SourceTable, named_columns, read_table
+from quem.io.tables import SourceTable, named_columns, read_table, repeats
 from quem.io.text import shown
 from quem.rankings.entries import FIELDS
 from quem.store.state import QUESTIONS
@@ -54,6 +54,7 @@ def read_wide(path: Path, name: str, declared: Declared) -> SourceTable[str]:
     _refuse_other_header(table, declared)
     one_row = len(table.header) == 1
     heads, warnings = _one_row_heads(table) if one_row else _two_row_heads(table, declared)
+    mistakes = _first_heads(table, heads)
     if not heads:
         raise QuemError(
             Mistake(
@@ -66,8 +67,11 @@ def read_wide(path: Path, name: str, declared: Declared) -> SourceTable[str]:
             )
         )
 
-    mistakes = _first_heads(table, heads)
     at, lines, solvers = [*heads], table.lines(), table.columns[0]
+    again = [pair for pair in repeats(solvers.codes)[0] if solvers.cell(pair[0])]
+    for row, first in again:
+        message = f"duplicate: {solvers.cell(row)[:60]} is already on line {lines[first]}; keep one"
+        mistakes.append(Mistake(name, lines[row], 1, "solver", message))
     ranks, n = cells_by_row(table, at), len(at)
     codes = np.tile(np.arange(n), len(solvers.codes))
     columns = {
@@ -88,7 +92,8 @@ def read_wide(path: Path, name: str, declared: Declared) -> SourceTable[str]:
         columns[field].lookup((not cell for cell in columns[field].values), np.bool_)
         for field in ("solver", "rank")
     )
-    return whole.only(np.flatnonzero(~np.logical_and(*blank)))
+    unread = np.logical_and(*blank) | np.isin(np.arange(len(whole)) // n, [row for row, _ in again])
+    return whole.only(np.flatnonzero(~unread))
 
 
 def cells_by_row(table: Delimited, at: Sequence[int]) -> CodedColumn[str]:

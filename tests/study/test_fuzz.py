@@ -29,7 +29,15 @@ KEYS = (
     *("systems", "assisted", "withheld", "missing", "rankings", "solutions", "judging", "design"),
     *("analysis", "name", "experience", "statement", "version", "of", "date", "by", "person"),
     *("problem", "solver", "reason", "from", "file", "form", "interval", "level", "score"),
-    *("normalize", "reference", "at_least", "bootstrap", "permutations", "seed", "repeat"),
+    *(
+        "normalize",
+        "reference_population",
+        "at_least",
+        "bootstrap",
+        "years_error",
+        "seed",
+        "repeat",
+    ),
     *("block_size", "blocks", "identity_words", "<<", ""),
 )
 WORDS = (
@@ -113,7 +121,7 @@ def outcome(study: object, **files: str | bytes) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = write_study(Path(folder), study, **files)
         try:
-            result = quem.analyze(quem.load_study(path), bootstrap=20, permutations=20)
+            result = quem.analyze(quem.load_study(path))
         except QuemError as error:
             mistakes = error.mistakes
         else:

@@ -28,16 +28,8 @@ KEYS = (
     *("kind", "id", "title", "description", "experience_unit", "problems", "judges", "subjects"),
     *("systems", "assisted", "withheld", "missing", "rankings", "solutions", "judging", "design"),
     *("analysis", "name", "experience", "statement", "version", "of", "date", "by", "person"),
-    *("problem", "solver", "reason", "from", "file", "form", "interval", "level", "score"),
-    *(
-        "normalize",
-        "reference_population",
-        "at_least",
-        "bootstrap",
-        "years_error",
-        "seed",
-        "repeat",
-    ),
+    *("problem", "solver", "reason", "from", "file", "form", "interval", "level", "years"),
+    *("reference_population", "share", "at_least", "years_error", "repeat"),
     *("block_size", "blocks", "identity_words", "<<", ""),
 )
 WORDS = (

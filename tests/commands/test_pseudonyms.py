@@ -172,10 +172,9 @@ def test_one_person_has_one_pseudonym_in_several_studies(tmp_path: Path) -> None
         (folder / "study.yaml").write_text(json.dumps(changed))
         (folder / "rankings.csv").write_text(_ranks(), encoding="utf-8")
         studies.append(quem.load_study(folder / "study.yaml", kind="experience", pseudonyms=True))
-    result = quem.compare(*studies, permutations=0)
+    result = quem.compare(*studies)
     years = [
-        {s.id: s.experience for s in findings.study.spec.subjects}
-        for findings in result.findings.studies
+        {s.id: s.experience for s in core.study.spec.subjects} for core in result.findings.cores
     ]
     assert years[0] == years[1]
 

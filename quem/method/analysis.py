@@ -21,7 +21,7 @@ from quem.method.reference import (
     posterior,
     read_posterior,
 )
-from quem.method.rests import rests_on
+from quem.method.rests import left_out, rests_on
 from quem.method.result import ExperienceResult
 from quem.method.variances import Variance, Variation, variations
 from quem.rankings import PrintedAverages
@@ -70,12 +70,13 @@ def analyze(study: Study, parts: Sequence[Part[Any]], **settings: object) -> Exp
         )
         for system, of in _variations(cells, averages).items()
     }
-    moved = rests_on(averages, used.form, cells, again)
+    left = tuple(left_out(averages, used.form, cells, again))
+    moved = rests_on(averages, used.form, left)
     estimates = tuple(
         _estimate(core, int(k), varied[averages.solvers[k]], moved[averages.solvers[k]])
         for k in systems
     )
-    return ExperienceResult.of(replace(core, estimates=estimates), parts)
+    return ExperienceResult.of(replace(core, estimates=estimates, left_out=left), parts)
 
 
 def ranked(
@@ -181,7 +182,8 @@ def _printed(study: Study, known: dict[str, float]) -> Averages:
     kinds = tuple(study.declared.solvers[solver] for solver in data.solvers)
     years = np.array([known.get(solver, np.nan) for solver in data.solvers])
     rank = np.where(np.array(kinds) == "withheld", np.nan, data.average)
-    place = (rank - 0.5) / len(data.solvers)
+    size = max(len(data.solvers), int(np.ceil(np.nanmax(rank))))
+    place = (np.clip(rank, 1, size) - 0.5) / size
     return Averages(data.solvers, kinds, years, rank, place, np.zeros(len(rank), dtype=np.int64))
 
 

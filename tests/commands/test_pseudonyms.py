@@ -172,8 +172,7 @@ def test_one_person_has_one_pseudonym_in_several_studies(tmp_path: Path) -> None
         studies.append(quem.load_study(folder / "study.yaml", kind="experience", pseudonyms=True))
     result = quem.compare(*studies)
     years = [
-        {s.id: s.experience for s in findings.study.spec.subjects}
-        for findings in result.findings.studies
+        {s.id: s.experience for s in core.study.spec.subjects} for core in result.findings.cores
     ]
     assert years[0] == years[1]
 

@@ -35,7 +35,7 @@ LOOP_REPLICATES = 500
 LARGE_STUDY = """
 import json, resource, sys, time
 import pandas
-import quem.kinds, quem.experience.loading, quem.commands.analyze, quem.experience.analysis
+import quem.kinds, quem.rankings.loading, quem.commands.analyze, quem.experience.analysis
 from statsmodels.regression.linear_model import OLS
 OLS([1.0, 2.0, 4.0], [[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]).fit().f_pvalue
 study, csv, what = sys.argv[1:]
@@ -44,7 +44,7 @@ before, start = peak(), time.perf_counter()
 if what == "read_csv":
     pandas.read_csv(csv)
 else:
-    quem.kinds.analyze(quem.experience.loading.load_study(study))
+    quem.kinds.analyze(quem.rankings.loading.load_study(study))
 print(json.dumps([time.perf_counter() - start, peak() - before]))
 """
 

@@ -1,8 +1,9 @@
 """Measure expert systems in years of human experience (QUEM; Hayes & Parzen 1997).
 
-``quem.load_study(path)`` reads a study, ``quem.analyze(study)`` analyzes it,
-``quem.compare(study)`` compares its systems, and ``quem.plan()`` says how large a study has to
-be. Importing this package loads nothing else until one of its names is used.
+``quem.load_study(path)`` reads a study, ``quem.study(...)`` makes one of a table of rankings,
+``quem.analyze(study)`` analyzes it, ``quem.compare(study)`` compares its systems, and
+``quem.plan()`` says how large a study has to be. Importing this package loads nothing else until
+one of its names is used.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ if TYPE_CHECKING:
     from quem import lists, options, retrieval
     from quem.comparing import compare
     from quem.errors import QuemError
-    from quem.experience.loading import Study
-    from quem.experience.simulation import simulate_study
     from quem.kinds import analyze, load_study, plan
+    from quem.rankings.loading import Study
+    from quem.rankings.memory import study
+    from quem.simulation import simulate_study
 
 __all__ = [
     "QuemError",
@@ -29,17 +31,19 @@ __all__ = [
     "plan",
     "retrieval",
     "simulate_study",
+    "study",
 ]
 __version__ = "0.1.0"
 
 _HOMES = {
     "QuemError": "quem.errors",
-    "Study": "quem.experience.loading",
+    "Study": "quem.rankings.loading",
     "analyze": "quem.kinds",
     "compare": "quem.comparing",
     "load_study": "quem.kinds",
     "plan": "quem.kinds",
-    "simulate_study": "quem.experience.simulation",
+    "simulate_study": "quem.simulation",
+    "study": "quem.rankings.memory",
 }
 
 

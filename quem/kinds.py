@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from quem.dialogue.loading import DialogueStudy
     from quem.dialogue.result import DialogueResult
     from quem.errors import StudyWarning
-    from quem.experience.loading import Study
-    from quem.experience.result import ExperienceResult
+    from quem.method.result import ExperienceResult
     from quem.options.loading import OptionsStudy
     from quem.options.result import OptionsResult
     from quem.planning.result import PlanResult
+    from quem.rankings.loading import Study
     from quem.relevance.loading import RelevanceStudy
     from quem.relevance.result import RelevanceResult
     from quem.report.result import BaseResult, Presentation
@@ -106,27 +106,27 @@ class _Experience(Kind["Study", "ExperienceResult"]):
     def load(
         self, path: str | os.PathLike[str], *, pseudonyms: bool = False, **sources: Any
     ) -> Study:
-        from quem.experience.loading import load_study
+        from quem.rankings.loading import load_study
 
         study = load_study(path, **sources)
         if not pseudonyms:
             return study
-        from quem.experience.pseudonyms import pseudonymize
+        from quem.rankings.pseudonyms import pseudonymize
 
         return pseudonymize([study])[0]
 
     def analyze(self, study: Study, **settings: Any) -> ExperienceResult:
-        from quem.experience.analysis import analyze_experience
+        from quem.parts import analyze_experience
 
         return analyze_experience(study, **settings)
 
     def check(self, study: Study) -> Iterable[StudyWarning]:
-        from quem.experience.analysis import check_experience
+        from quem.parts import analyze_experience
 
-        return check_experience(study)
+        return analyze_experience(study).warnings
 
     def result(self) -> type[ExperienceResult]:
-        from quem.experience.result import ExperienceResult
+        from quem.method.result import ExperienceResult
 
         return ExperienceResult
 
@@ -194,7 +194,7 @@ def _experts(path: Path, name: str) -> ExpertRanks | JudgeGrades:
 
     if kind_of(path) == "relevance":
         return _relevance(path, name)
-    from quem.experience.loading import judges_panel
+    from quem.rankings.loading import judges_panel
 
     study = KINDS["experience"].load(path)
     return ExpertRanks(name, study.spec.title, *judges_panel(study))
@@ -479,30 +479,21 @@ def kind_of_loaded(function: str, study: object) -> str:
 
 
 def plan(
-    pilot: Study | None = None,
-    *,
-    database: str | None = None,
-    jobs: int = 1,
-    cluster: str | None = None,
-    **settings: object,
+    pilot: Study | None = None, *, database: str | None = None, **settings: object
 ) -> PlanResult:
     """Say how large a study has to be.
 
     Parameters
     ----------
     pilot : Study, optional
-        As from `quem.load_study`: the noise is estimated from it, and the time that judges
-        take from its judging session.
+        As from `quem.load_study`: the noise is estimated from it, and the time that people take
+        from its sessions.
     database : str, optional
-        Where that is, as in `quem.load_study`.
-    jobs : int
-        Processes for the simulation.
-    cluster : str, optional
-        Address of a Dask scheduler, whose workers simulate instead.
+        Where its judging session is, as in `quem.load_study`.
     **settings
-        ``width``, ``judges``, ``subjects``, ``problems``, ``experience``, ``noise``,
-        ``person``, ``solution``, ``judge``, ``taste``, ``systems``, ``power_for``,
-        ``minutes``, ``level``, ``simulate``, ``seed``: see
+        ``width``, ``subjects``, ``judges``, ``problems``, ``experience``,
+        ``reference_population``, ``noise``, ``person``, ``solution``, ``judge``, ``taste``,
+        ``systems``, ``minutes``, ``solving_minutes``, ``level``, ``simulate``, ``seed``: see
         `quem.planning.settings.PlanSettings`.
 
     Raises
@@ -523,14 +514,12 @@ def plan(
 
         session = Session(locate_database(pilot.path, database))
         minutes = judging_minutes(session, pilot.spec.id)
-    result = PlanResult(make_plan(pilot, settings, measured=minutes))
-    studies = result.findings.settings.simulate
-    return result.simulated(studies, jobs=jobs, cluster=cluster)
+    return PlanResult(make_plan(pilot, settings, minutes=minutes))
 
 
 def refuse_other_than_study(function: str, study: object) -> None:
     """Refuse what is not an experience study."""
-    from quem.experience.loading import Study
+    from quem.rankings.loading import Study
 
     if isinstance(study, Study):
         return

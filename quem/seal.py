@@ -156,9 +156,7 @@ def _canonical(content: dict[str, Any]) -> bytes:
 
 def _contents(draft: StudyFile) -> dict[str, dict[str, Any]]:
     """What a seal holds of a study, as it is now."""
-    spec = draft.spec
-    if draft.mistakes or spec is None:
-        raise QuemError(draft.mistakes)
+    spec = draft.checked()
     found, mistakes, _ = find_solutions(draft, complete=False)
     if mistakes:
         raise QuemError(mistakes)

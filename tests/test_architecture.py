@@ -128,7 +128,7 @@ def _within(module: str, packages: tuple[str, ...]) -> bool:
 # Which packages and modules of quem each may import, wherever in a file; CONTRIBUTING says why.
 # What stands alone in quem/, such as `quem.parallel`, counts as a package.
 TOOLS = {"errors", "io", "wording"}
-DATA = TOOLS | {"study"}
+DATA = TOOLS | {"studyfile"}
 ARROWS: dict[str, set[str]] = {
     "errors": set(),
     "resources": set(),
@@ -137,20 +137,22 @@ ARROWS: dict[str, set[str]] = {
     "io": {"errors"},
     "lists": {"errors", "io"},
     "report": {"errors", "resources", "wording"},
-    "study": {"errors", "io"},
+    "studyfile": {"errors", "io"},
     "blinding": {"errors", "io", "solutions"},
     "solutions": DATA | {"blinding"},
     "importing": {"errors", "io", "resources", "solutions"},
-    "exporting": DATA | {"blinding", "experience", "importing", "solutions", "store"},
+    "exporting": DATA | {"blinding", "importing", "rankings", "solutions", "store"},
     "store": DATA | {"solutions"},
     "solving": DATA | {"blinding", "solutions", "store"},
     "mail": DATA | {"store"},
-    "rankings": DATA | {"blinding", "store", "solutions"},
+    "rankings": DATA | {"blinding", "importing", "method", "panels", "seal", "solutions", "store"},
     "seal": DATA | {"rankings", "report", "solutions", "store"},
     "panels": DATA | {"blinding", "importing", "solutions"},
+    "method": DATA | {"parts", "rankings", "report"},
+    "parts": DATA | {"machines", "method", "panels", "rankings", "report", "seal", "store"},
     "experience": DATA | {"panels", "rankings", "seal", "store", "report", "lists"},
     "machines": DATA | {"blinding", "solutions", "store"},
-    "track": TOOLS | {"experience", "report", "study"},
+    "track": TOOLS | {"experience", "rankings", "report", "studyfile"},
     "comparison": DATA | {"rankings", "report", "lists", "experience"},
     "leaderboard": DATA | {"report", "lists"},
     "planning": DATA | {"rankings", "report", "parallel", "experience", "comparison"},

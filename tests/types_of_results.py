@@ -10,7 +10,6 @@ import quem
 from quem.comparison.result import ComparisonResult
 from quem.dialogue.loading import DialogueStudy
 from quem.dialogue.result import DialogueResult
-from quem.experience.loading import Study
 from quem.experience.result import ExperienceResult
 from quem.kinds import AnyStudy
 from quem.leaderboard.result import LeaderboardResult
@@ -18,6 +17,7 @@ from quem.lists import Definition, Scores
 from quem.options.loading import OptionsStudy
 from quem.options.result import OptionsResult
 from quem.planning.result import PlanResult
+from quem.rankings.loading import Study
 from quem.relevance.loading import RelevanceStudy
 from quem.relevance.result import RelevanceResult
 from quem.retrieval.loading import RetrievalStudy

@@ -47,6 +47,7 @@ _LABELS = {
     "email": "Email",
     "phone": "Telephone",
     "deadline": "Judges should finish by",
+    **(_POPULATION := {"fewest": "Fewest years", "most": "Most years"}),
 }
 _SHOWN = TypeAdapter(dict[str, str])
 _GONE = "{} is not in the study any more: another tab or an editor removed it."
@@ -65,6 +66,7 @@ def save() -> AnyResponse | tuple[str, int] | str:
     now = _fields()
     fields, mistakes = _entered(now)
     wrong = {name: text for name in fields if (text := _years_mistake(name, fields))}
+    wrong |= _population_mistakes(fields)
     if wrong:
         mistakes.append("Not saved. Check the highlighted fields.")
     names, judges = request.form.get("names", ""), list[str]()
@@ -73,6 +75,7 @@ def save() -> AnyResponse | tuple[str, int] | str:
             added = _new_judges(names)
             changes: dict[str, list[Change]] = {
                 "who made the solutions": _solver_changes(fields),
+                "whom the years speak about": _population_changes(fields),
                 "who asks": _contact_changes(fields),
                 "judges": [ListChange(("judges",), added=added)] if added else [],
             }
@@ -178,6 +181,10 @@ def _fields() -> dict[str, str]:
         fields[f"years-{one.id}"] = f"{one.experience:g}" if isinstance(one, Subject) else ""
     contact = {name: getattr(spec.organizer, name) for name in _CONTACT}
     deadline = spec.deadline.isoformat() if spec.deadline else ""
+    if isinstance(spec, ExperienceSpec):
+        declared = spec.analysis.reference_population
+        ends = (declared.years[0], declared.years[-1]) if declared else None
+        fields |= {name: f"{ends[at]:g}" if ends else "" for at, name in enumerate(_POPULATION)}
     return {**fields, **contact, "deadline": deadline, "title": spec.title}
 
 
@@ -197,7 +204,7 @@ def _kept(judges: Sequence[StoredJudge]) -> list[str]:
         part, _, one = key.partition("-")
         if part == "name" and one:
             words.append(f"{one}: named {fields[key] or 'nothing'}")
-        elif part not in ("kind", "years"):
+        elif part not in ("kind", "years") and not one:
             words.append(f"{_LABELS[key]}: {fields[key] or 'empty'}")
     for one in dict.fromkeys(key.partition("-")[2] for key in asked):
         if {f"kind-{one}", f"years-{one}"} & {*asked} & {*fields}:
@@ -215,13 +222,44 @@ def _years_mistake(name: str, fields: Mapping[str, str]) -> str:
         if part == "years" and fields[name] and not (had and f"{had.experience:g}" == fields[name]):
             return "A system has no years. Choose a person, or empty this field."
         return ""
-    years = fields[name].replace(",", ".")
-    if not re.fullmatch(r"\d{1,3}(\.\d{1,6})?", years, re.ASCII) or float(years) > _MOST_YEARS:
-        return f"Write a number from 0 to {_MOST_YEARS}, such as 7 or 2.5."
+    if text := _number_mistake(fields[name]):
+        return text
     known = next((system for system in site().spec.systems if system.id == one), None)
     if known and (known.version or known.of or known.date):
         return "It has a version, as a system has. Remove that in the study file first."
     return ""
+
+
+def _number_mistake(entered: str) -> str:
+    """Give what is wrong with years as they were written, or nothing."""
+    years = entered.replace(",", ".")
+    if not re.fullmatch(r"\d{1,3}(\.\d{1,6})?", years, re.ASCII) or float(years) > _MOST_YEARS:
+        return f"Write a number from 0 to {_MOST_YEARS}, such as 7 or 2.5."
+    return ""
+
+
+def _population_mistakes(fields: Mapping[str, str]) -> dict[str, str]:
+    """Give what is wrong with the years of the population, by field."""
+    entered = {name: fields.get(name, "") for name in _POPULATION}
+    if not any(entered.values()):
+        return {}
+    wrong = {name: text for name, years in entered.items() if (text := _number_mistake(years))}
+    if not wrong and _years_of(fields, "most") <= _years_of(fields, "fewest"):
+        wrong["most"] = "Write more years than the fewest."
+    return wrong
+
+
+def _population_changes(fields: Mapping[str, str]) -> list[Change]:
+    shown = _fields()
+    if not any(fields.get(name) != shown.get(name) for name in _POPULATION):
+        return []
+    declared: dict[str, Any] | None = None
+    if fields["fewest"]:
+        declared = {"years": [_years_of(fields, name) for name in _POPULATION]}
+    key = "reference_population"
+    if isinstance(draft_study(site().path).document.content.get("analysis"), dict):
+        return [ValueChange(("analysis", key), declared)]
+    return [ValueChange(("analysis",), {key: declared})]
 
 
 def _solver_changes(fields: Mapping[str, str]) -> list[Change]:
@@ -261,12 +299,20 @@ def _entry(fields: Mapping[str, str], one: str) -> dict[str, Any]:
 
 
 def _years(fields: Mapping[str, str], one: str) -> float:
-    return float(fields[f"years-{one}"].replace(",", "."))
+    return _years_of(fields, f"years-{one}")
+
+
+def _years_of(fields: Mapping[str, str], name: str) -> float:
+    return float(fields[name].replace(",", "."))
 
 
 def _contact_changes(entered: Mapping[str, str]) -> list[Change]:
     shown = _fields()
-    changed = {name: entered[name] for name in _LABELS if entered[name] != shown[name]}
+    changed = {
+        name: entered[name]
+        for name in (*_CONTACT, "title", "deadline")
+        if entered[name] != shown[name]
+    }
     contact = {name: changed[name] for name in _CONTACT if name in changed}
     declared = draft_study(site().path).document.content.get("organizer")
     changes: list[Change] = []

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 def _settings() -> dict[type[BaseModel], Iterable[str]]:
     from quem.studyfile.models import ExperienceSettings
 
-    return {ExperienceSettings: ExperienceSettings.model_fields}
+    # A population is declared in the study file.
+    names = [name for name in ExperienceSettings.model_fields if name != "reference_population"]
+    return {ExperienceSettings: names}
 
 
 def _print_schema(context: click.Context, _: click.Parameter, value: object) -> None:
@@ -48,7 +50,7 @@ def _print_schema(context: click.Context, _: click.Parameter, value: object) -> 
     context.exit()
 
 
-_FIRST = "form interval level at_least out as_json tables figures data database reveal pseudonyms"
+_FIRST = "form level at_least out as_json tables figures data database reveal pseudonyms"
 
 
 @click.command(cls=SettingsCommand, settings=_settings, first=_FIRST)

@@ -265,8 +265,8 @@ def _plural(noun: str) -> str:
 
 
 def _ranked(study: AnyStudy) -> dict[str, int]:
-    from quem.experience.loading import Study
     from quem.rankings import Decisions, Rankings
+    from quem.rankings.loading import Study
 
     if not isinstance(study, Study):
         return {}

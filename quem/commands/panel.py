@@ -67,10 +67,10 @@ def make(
     from quem import kinds
     from quem.commands.options import print_warnings
     from quem.errors import FileError, QuemError
-    from quem.experience.loading import judges_panel
     from quem.panels.making import make_panel
     from quem.panels.package import read_panel
     from quem.rankings import Decisions
+    from quem.rankings.loading import judges_panel
     from quem.report.files import write_files
     from quem.solutions import check_solutions
     from quem.studyfile.reading import draft_experience

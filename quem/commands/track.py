@@ -55,7 +55,7 @@ def track(
     refuse_out_with_json(out, as_json=as_json)
     import pandas as pd
 
-    from quem.experience.loading import load_study
+    from quem.rankings.loading import load_study
     from quem.report.drawing import png_bytes, svg_text
     from quem.report.files import json_text, write_files
     from quem.track import course, summary, track_versions

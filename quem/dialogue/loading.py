@@ -177,9 +177,7 @@ def load_dialogue(
 ) -> DialogueStudy:
     """Read a study of kind ``dialogue`` with its case base."""
     draft = draft_of_kind(path, Spec)
-    if draft.spec is None or draft.mistakes:
-        raise QuemError(draft.mistakes)
-    loading = _Loading(draft, draft.spec, None if data is None else Path(data), code)
+    loading = _Loading(draft, draft.checked(), None if data is None else Path(data), code)
     loading.files.append(draft.path)
     cases, queries, warnings = _cases(loading)
     strategies, users = _strategies(loading), _users(loading)
@@ -191,7 +189,7 @@ def load_dialogue(
     return DialogueStudy(
         draft.path,
         draft.name,
-        draft.spec,
+        loading.spec,
         tuple(loading.files),
         cases,
         strategies,

@@ -63,13 +63,13 @@ if TYPE_CHECKING:
     from quem.experience.expected_ranks import ExpectedRanks
     from quem.experience.hierarchical import ModelEstimate
     from quem.experience.judges import JudgeFit
-    from quem.experience.loading import Study
     from quem.experience.machines import MachineUse
     from quem.experience.pooled_rankings import What
     from quem.experience.profile import Profile
     from quem.experience.skill import SkillFunction
     from quem.experience.virtual_placement import PanelPlacement
     from quem.panels.package import ReferencePanel
+    from quem.rankings.loading import Study
 
 _PARTS: tuple[What, ...] = ("judge", "problem")
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from quem.experience.cells import RankCells
-    from quem.experience.loading import Study
     from quem.experience.result import ExperienceFindings
+    from quem.rankings.loading import Study
     from quem.studyfile.runs import Run
 
 _REPLICATES = 2000

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from quem.experience.averages import Averages
     from quem.experience.cells import RankCells
     from quem.experience.control import Control, Erratic
-    from quem.experience.loading import Study
+    from quem.rankings.loading import Study
     from quem.studyfile import Declared, ExperienceSettings
     from quem.studyfile.runs import Run
 

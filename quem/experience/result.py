@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from quem.experience.fit_statistics import WorthFit
     from quem.experience.influence import LeaveOneOut, Recognized, SubjectDiagnostic, Variant
     from quem.experience.judges import JudgeFit
-    from quem.experience.loading import Study
     from quem.experience.machine_quality import MachineQuality
     from quem.experience.machines import MachineUse
     from quem.experience.placing import Placing
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from quem.experience.telling import Blinding
     from quem.experience.times import SolvingTimes
     from quem.experience.virtual_placement import PanelPlacement
+    from quem.rankings.loading import Study
     from quem.seal import Seal
     from quem.store.care import Care
     from quem.studyfile import ExperienceSettings

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.experience.loading import Study
+    from quem.rankings.loading import Study
 
 
 @dataclass(frozen=True)
@@ -227,8 +227,8 @@ def simulate_study(
 
 def _study(simulated: Simulated, index: int, analysis: dict[str, Any]) -> Study:
     """One of the studies, with ids S1, S2, ... for subjects and K1, K2, ... for systems."""
-    from quem.experience.loading import Study
     from quem.rankings import Rankings
+    from quem.rankings.loading import Study
     from quem.studyfile import Declared, ExperienceSpec
 
     ranks = simulated.ranks[index]

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from quem.errors import QuemError
-from quem.experience.pseudonyms import pseudonymize, pseudonyms_of
+from quem.rankings.pseudonyms import pseudonymize, pseudonyms_of
 from quem.store.archive import read_archive, write_archive
 from quem.store.state import State, without_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from quem.experience.loading import Study
+    from quem.rankings.loading import Study
     from quem.store.archive import Row
 
 # What the result depends on; the rest says who asks whom and how, or is of files.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from quem.errors import Mistake, QuemError
-from quem.io.columns import column_of
+from quem.io.columns import CodedColumn, column_of
+from quem.io.delimited import Delimited
+from quem.io.parquet import arrow_columns
 from quem.io.tables import SourceTable
 from quem.io.text import nearest
 
@@ -32,15 +34,60 @@ def plain(value: object) -> Any:  # noqa: ANN401  a cell
 def id_text(value: object) -> str:
     """Write an id as text; a whole number that pandas made a float is one again."""
     value = plain(value)
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value.strip()
     if isinstance(value, bool) or (isinstance(value, Collection) and not isinstance(value, str)):
         raise QuemError(f"an id should be a text or a number, and not {value!r}")
+    return _text(value)
+
+
+def _text(value: object) -> str:
+    """A cell as it is written in a file."""
+    value = plain(value)
+    if isinstance(value, bool):
+        return str(value).lower()
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    return str(value)
+    return "" if value is None else str(value).strip()
+
+
+def whole_table(given: object, name: str) -> Delimited:
+    """All columns of a table, a dict of columns, or a list of records, as those of a CSV file."""
+    table: Any = given
+    if hasattr(table, "to_dicts"):
+        # Of polars, whose Arrow stream would need pyarrow.
+        table = table.to_dict(as_series=False)
+    elif hasattr(table, "__arrow_c_stream__") and not isinstance(table, pd.DataFrame):
+        import pyarrow as pa
+
+        try:
+            return arrow_columns(pa.table(table), name)
+        except pa.ArrowException as error:
+            raise QuemError(Mistake(name, message=f"is not a table of texts: {error}")) from None
+    frame = _frame(table, name)
+    columns = []
+    for at, title in enumerate(frame.columns):
+        cells = frame.iloc[:, at]
+        try:
+            codes, distinct = pd.factorize(cells, use_na_sentinel=False)
+        except TypeError:
+            row = next(row for row, cell in enumerate(cells, 1) if not isinstance(cell, Hashable))
+            message = "must be a text or a number"
+            raise QuemError(Mistake(name, row, at + 1, str(title), message)) from None
+        columns.append(CodedColumn(codes, [_text(cell) for cell in distinct]))
+    header = [str(title).strip() for title in frame.columns]
+    return Delimited(name, [header], columns, [0], lambda: range(1, len(frame) + 1))
+
+
+def _frame(given: Any, name: str) -> pd.DataFrame:  # noqa: ANN401  a table
+    """Any table as one of pandas; an index counts where it has a name."""
+    if isinstance(given, pd.DataFrame):
+        return given if set(given.index.names) == {None} else given.reset_index()
+    try:
+        if isinstance(given, Mapping) or all(isinstance(row, Mapping) for row in given):
+            return pd.DataFrame(given, dtype=object)
+    except (TypeError, ValueError) as error:
+        raise QuemError(Mistake(name, message=f"is not a table: {error}")) from None
+    message = "should be a DataFrame, a dict of columns, or a list of dicts"
+    raise QuemError(Mistake(name, message=f"{message}, and not {type(given).__name__}"))
 
 
 def columns_of_frame(

@@ -21,7 +21,7 @@ from quem.method.reference import (
     posterior,
     read_posterior,
 )
-from quem.method.rests import rests_on
+from quem.method.rests import left_out, rests_on
 from quem.method.result import ExperienceResult
 from quem.method.variances import Variance, Variation, variations
 from quem.rankings import PrintedAverages
@@ -59,18 +59,24 @@ def analyze(study: Study, parts: Sequence[Part[Any]], **settings: object) -> Exp
     population = _population(used, y)
     people = fit_people(averages.z[averages.of_kind("subject")], years)
     agreed = agreement(cells, averages.years) if cells else None
-    core = Core(study, used, cells, averages, line, people, population, agreed)
+    core = Core(study, used, cells, averages, line, people, population, agreed, again)
     more = [part.vary(study, used, cells, averages) for part in parts]
+    own = {system: of for part in parts for system, of in part.own(averages).items()}
     varied = {
-        system: replace(of, more=tuple(each[system] for each in more if system in each))
+        system: replace(
+            of,
+            own=own.get(system, of.own),
+            more=tuple(each[system] for each in more if system in each),
+        )
         for system, of in _variations(cells, averages).items()
     }
-    moved = rests_on(averages, used.form, cells, again)
+    left = tuple(left_out(averages, used.form, cells, again))
+    moved = rests_on(averages, used.form, left)
     estimates = tuple(
         _estimate(core, int(k), varied[averages.solvers[k]], moved[averages.solvers[k]])
         for k in systems
     )
-    return ExperienceResult.of(replace(core, estimates=estimates), parts)
+    return ExperienceResult.of(replace(core, estimates=estimates, left_out=left), parts)
 
 
 def ranked(
@@ -86,17 +92,17 @@ def ranked(
     for part in parts:
         averages = part.average(study, settings, cells)
         if averages is not None:
-            return cells, averages, _again(part, study, settings)
+            return cells, averages, _again(part, study, settings, averages)
     assert cells is not None  # noqa: S101  whoever takes cells away gives averages
     years = np.array([known.get(solver, np.nan) for solver in cells.solvers])
     return cells, average_cells(cells, years), None
 
 
 def _again(
-    part: Part[Any], study: Study, settings: ExperienceSettings
+    part: Part[Any], study: Study, settings: ExperienceSettings, whole: Averages
 ) -> Callable[[RankCells], Averages]:
     def again(kept: RankCells) -> Averages:
-        averages = part.average(study, settings, kept)
+        averages = part.average(study, settings, kept, whole)
         assert averages is not None  # noqa: S101  as of all cells
         return averages
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class Sums:
 class Averages:
     """What the line is fitted to; of shape (n_solvers,)."""
 
+    called: ClassVar[str] = "average rank"
     solvers: tuple[str, ...]
     kinds: tuple[str, ...]
     years: Floats  # NaN for all but subjects
@@ -62,6 +63,15 @@ class Averages:
         return np.clip(self.place * (1 - self.place), _LEAST_WEIGHT, None)
 
 
+def averages_beside(cells: RankCells, averages: Averages, solver: int) -> Averages:
+    """Averages over the rankings that a solver is in, so that all were seen by the same judges."""
+    if averages.n_ranks[solver] == cells.n_groups:
+        return averages
+    held = np.zeros(cells.n_groups, dtype=bool)
+    held[cells.group[cells.solver == solver]] = True
+    return average_cells(cells.keep(held[cells.group]), averages.years)
+
+
 def average_cells(cells: RankCells, years: Floats) -> Averages:
     """Average ranks and places over the cells of each solver.
 
@@ -71,9 +81,10 @@ def average_cells(cells: RankCells, years: Floats) -> Averages:
 
     def sums(unit: NDArray[np.int64], n_units: int) -> Sums:
         key, size = unit * n + cells.solver, n_units * n
-        each = (np.bincount(key, values, size) for values in (None, cells.score, place))
-        count, rank, places = (of.reshape(n_units, n) for of in each)
-        return Sums(count.astype(np.int64), rank, places)
+        count = np.bincount(key, minlength=size).reshape(n_units, n)
+        rank: Floats = np.bincount(key, cells.score, size).reshape(n_units, n)
+        places: Floats = np.bincount(key, place, size).reshape(n_units, n)
+        return Sums(count, rank, places)
 
     problems = sums(cells.problem, len(cells.problems))
     judges = sums(cells.judge, len(cells.judges))

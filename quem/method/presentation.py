@@ -33,8 +33,8 @@ def presentation() -> Presentation[Any]:
     from quem.parts import PARTS
 
     return Presentation(
-        document(PARTS),  # type: ignore[arg-type]  does as Columns do
-        (*_tables(), *_part_tables(PARTS)),  # type: ignore[arg-type]  the same
+        document(PARTS),
+        (*_tables(), *_part_tables(PARTS)),
         _figures,
         summary_text,
         _context,
@@ -43,10 +43,19 @@ def presentation() -> Presentation[Any]:
 
 
 def _figures() -> dict[str, Any]:
-    """What draws; importing it takes as long as a small analysis."""
+    """What draws, of the parts too; importing it takes as long as a small analysis."""
     from quem.method.figures import FIGURES
+    from quem.parts import PARTS
 
-    return FIGURES
+    of_parts = {
+        stem: partial(_draw, part, draw) for part in PARTS for stem, draw in part.figures().items()
+    }
+    return {**FIGURES, **of_parts}
+
+
+def _draw(part: Part[Any], draw: Any, findings: ExperienceFindings) -> Any:  # noqa: ANN401
+    """A part's figure; None where it found nothing."""
+    return draw(findings.parts[part], findings.core) if part in findings.parts else None
 
 
 def _narrow() -> dict[str, Any]:
@@ -65,8 +74,8 @@ def _context(findings: ExperienceFindings) -> dict[str, Any]:
 
 def document(parts: Sequence[Part[Any]]) -> RowDocument:
     """analysis.json."""
-    unit = Column("experience_unit", _TEXT, "what experience is counted in")
-    study = Columns(*STUDY.columns, unit)
+    unit: Column[Any, Any] = Column("experience_unit", _TEXT, "what experience is counted in")
+    study: Columns[Any, Any] = Columns(*STUDY.columns, unit)
     return RowDocument(
         head=(
             *head("experience"),
@@ -120,6 +129,10 @@ def _part_rows(part: Part[Any], at: int, findings: ExperienceFindings) -> Sequen
     return part.rows(findings.parts[part], findings.core)[at]
 
 
+def _saved_rows(part: Part[Any], at: int, findings: ExperienceFindings) -> Sequence[Row]:
+    return _part_rows(part, at, findings) or ()
+
+
 def _part_entry(part: Part[Any], at: int, findings: ExperienceFindings) -> Any:  # noqa: ANN401
     found = _part_rows(part, at, findings)
     if found is None or part.tables[at].many:
@@ -139,10 +152,8 @@ def _part_tables(parts: Sequence[Part[Any]]) -> Iterator[RowTable]:
     for part in parts:
         for at, table in enumerate(part.tables):
             if table.stem:
-                found = partial(_part_rows, part, at)
-                yield RowTable(
-                    table.stem, table.meaning, table.row, lambda f, found=found: found(f) or ()
-                )
+                found = partial(_saved_rows, part, at)
+                yield RowTable(table.stem, table.meaning, table.row, found)
 
 
 def _ids(name: str) -> Callable[[RankCells, ExperienceFindings], pd.Categorical]:
@@ -160,9 +171,8 @@ def _ids(name: str) -> Callable[[RankCells, ExperienceFindings], pd.Categorical]
 def _kinds(cells: RankCells, _: ExperienceFindings) -> pd.Categorical:
     import pandas as pd
 
-    words = pd.Index(dict.fromkeys(cells.kinds))
-    codes = words.get_indexer(list(cells.kinds))
-    return pd.Categorical.from_codes(codes[cells.solver], words)
+    codes, words = pd.factorize(np.array(cells.kinds, dtype=object))
+    return pd.Categorical.from_codes(codes[cells.solver], pd.Index(words))
 
 
 def _tables() -> tuple[Any, ...]:
@@ -224,7 +234,8 @@ def _reasons(cells: RankCells, _: ExperienceFindings) -> pd.Categorical:
     import pandas as pd
 
     codes = np.where(np.isneginf(cells.given), 1, np.where(cells.placed, 2, 0))
-    return pd.Categorical.from_codes(codes, pd.Index(["", "failed", "withheld"]))
+    words = pd.Index(["", "failed", "withheld"], dtype=object)
+    return pd.Categorical.from_codes(codes, words)
 
 
 def summary_text(findings: ExperienceFindings) -> str:

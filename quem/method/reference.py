@@ -73,7 +73,8 @@ def calibrated(years: Floats, error: float) -> Floats:
         return years
     mean = logs.mean()
     reliability = np.clip(1 - error**2 / variance, _LEAST_RELIABILITY, 1)
-    return np.exp(mean + reliability * (logs - mean) + reliability * error**2 / 2)
+    expected = mean + reliability * (logs - mean) + reliability * error**2 / 2
+    return np.asarray(np.exp(expected))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from quem.method.averages import average_cells
+from quem.method.averages import averages_beside
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,10 +85,16 @@ def total(parts: list[Variance]) -> Variance:
     return Variance(value, value**2 / sum(part.value**2 / part.df for part in known))
 
 
-def variations(cells: RankCells, averages: Averages) -> dict[str, Variation]:
-    """The variation of each system that has ranks, by its id."""
+def variations(
+    cells: RankCells, averages: Averages, solvers: NDArray[np.int64] | None = None
+) -> dict[str, Variation]:
+    """The variation of each system that has ranks, or of other solvers, by id.
+
+    Shapes: `solvers` (n,): indices.
+    """
     problems, judges = averages.problems, averages.judges
-    people, systems = averages.of_kind("subject"), averages.of_kind("system")
+    people = averages.of_kind("subject")
+    systems = averages.of_kind("system") if solvers is None else solvers
     if problems is None or judges is None:
         return {averages.solvers[k]: Variation() for k in systems}
     weight = averages.weight
@@ -110,12 +116,7 @@ def variations(cells: RankCells, averages: Averages) -> dict[str, Variation]:
     found = {}
     for k in systems.tolist():
         lacking = phi[k] - usual
-        own = averages
-        if averages.n_ranks[k] < cells.n_groups:
-            # People are compared on the system's own cells: as its judges saw them.
-            theirs = np.zeros(cells.n_groups, dtype=bool)
-            theirs[cells.group[cells.solver == k]] = True
-            own = average_cells(cells.keep(theirs[cells.group]), averages.years)
+        own = averages_beside(cells, averages, k)
         (more_problems, by_problems), (more_judges, by_judges) = (
             _excess(sums, weight, people, k) for sums in (own.problems, own.judges) if sums
         )
@@ -161,7 +162,7 @@ def place_table(cells: RankCells, solvers: NDArray[np.int64]) -> Floats:
     rows = np.flatnonzero((at[cells.solver] >= 0) & (cells.problem < most))
     table = np.full((judges, min(problems, most), n), np.nan)
     table[cells.judge[rows], cells.problem[rows], at[cells.solver[rows]]] = cells.place[rows]
-    return table[~np.isnan(table).all(axis=(1, 2))]
+    return np.asarray(table[~np.isnan(table).all(axis=(1, 2))])
 
 
 def components(places: Floats) -> Components:

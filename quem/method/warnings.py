@@ -157,14 +157,15 @@ def _rank_gap(core: Core) -> Iterator[str]:
 @_DATA.add("decreasing-skill-function", remedy="check the direction of the ranks (1 = worst)")
 def _decreasing(core: Core) -> Iterator[str]:
     if not core.line.rises:
-        yield f"average rank falls with the subjects' experience ({format_p(core.line.p_value)})"
+        called, p = core.averages.called, format_p(core.line.p_value)
+        yield f"{called} falls with the subjects' experience ({p})"
 
 
 @_DATA.add("not-significant", remedy="add subjects, or subjects who differ more in experience")
 def _not_significant(core: Core) -> Iterator[str]:
     if core.line.rises and not core.line.p_value < SIGNIFICANT:
         yield (
-            "average rank does not clearly rise with the subjects' experience "
+            f"{core.averages.called} does not clearly rise with the subjects' experience "
             f"({format_p(core.line.p_value)})"
         )
 
@@ -200,7 +201,9 @@ def _judge_reversed(core: Core) -> Iterator[str]:
             f"experience (r = {format_number(of.experience, 2)}). Did {of.judge} give 1 to the "
             "best?"
         )
-        turned = estimates_of(turned_around(core.cells, of.judge), core.averages, core.line.form)
+        turned = estimates_of(
+            turned_around(core.cells, of.judge), core.averages, core.line.form, core.again
+        )
         each = [
             f"the estimate for {one.name} would be {format_number(years)} {core.unit}"
             for one, years in zip(core.estimates, turned.tolist(), strict=True)
@@ -215,7 +218,7 @@ def _uneven_system(core: Core, of: SystemEstimate) -> Iterator[str]:
 
 
 @_ESTIMATE.add("decisive", remedy="look at this ranking, and add others of its kind")
-def _decisive(core: Core, of: SystemEstimate) -> Iterator[str]:
+def _decisive(_core: Core, of: SystemEstimate) -> Iterator[str]:
     if of.leads is None:
         return
     half = (of.interval[1] - of.interval[0]) / 2

@@ -64,9 +64,7 @@ class OptionsStudy:
 def load_options(path: str | os.PathLike[str], *, code: bool = True) -> OptionsStudy:
     """Read a study of kind ``options`` and all of its data."""
     draft = draft_of_kind(path, OptionsSpec)
-    if draft.spec is None or draft.mistakes:
-        raise QuemError(draft.mistakes)
-    spec = draft.spec
+    spec = draft.checked()
     key, mistakes = read_key(draft, spec)
     mistakes += _twice(draft, [("systems", i) for i in range(len(spec.systems))])
     tables: list[tuple[SourceTable[object], str]] = []

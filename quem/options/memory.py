@@ -18,8 +18,8 @@ from quem.options.key import read_key
 from quem.options.loading import OptionsStudy
 from quem.options.result import OptionsResult
 from quem.options.rows import assemble
-from quem.studyfile.memory import IN_MEMORY, draft_in_memory
 from quem.studyfile.options import OptionsSpec
+from quem.studyfile.reading import IN_MEMORY, draft_in_memory
 
 if TYPE_CHECKING:
     from quem.io.tables import SourceTable
@@ -83,9 +83,8 @@ def evaluate(
         With what is wrong in lists, questions, or settings.
     """
     questions = _questions(correct)
-    draft, spec = draft_in_memory(
-        OptionsSpec, {"title": title, "questions": questions, "lists": _LISTS}
-    )
+    draft = draft_in_memory(OptionsSpec, {"title": title, "questions": questions, "lists": _LISTS})
+    spec = draft.checked()
     key, mistakes = read_key(draft, spec)
     if mistakes:
         raise QuemError(mistakes)

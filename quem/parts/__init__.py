@@ -4,16 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from quem.parts.machines import Machines
-from quem.parts.panel import Panel
-from quem.parts.seal import Sealed
+from quem.parts.blinding import BlindingPart
+from quem.parts.judging import JudgingPart
+from quem.parts.machines import MachinesPart
+from quem.parts.panel import PanelPart
+from quem.parts.paper import PaperPart
+from quem.parts.profile import ProfilePart
+from quem.parts.questions import QuestionsPart
+from quem.parts.recognized import RecognizedPart
+from quem.parts.retest import RetestPart
+from quem.parts.seal import SealPart
+from quem.parts.times import TimesPart
+from quem.parts.worths import Worths
 
 if TYPE_CHECKING:
     from quem.method.result import ExperienceResult
     from quem.parts.part import Part
     from quem.rankings.loading import Study
 
-PARTS: tuple[Part[Any], ...] = (Sealed(), Machines(), Panel())
+PARTS: tuple[Part[Any], ...] = (
+    SealPart(),
+    MachinesPart(),
+    PanelPart(),
+    ProfilePart(),
+    RetestPart(),
+    RecognizedPart(),
+    JudgingPart(),
+    BlindingPart(),
+    QuestionsPart(),
+    TimesPart(),
+    Worths(),
+    PaperPart(),
+)
 
 
 def analyze_experience(study: Study, **settings: object) -> ExperienceResult:

@@ -393,7 +393,7 @@ class Found:
     alone: dict[str, tuple[AloneRow, Statement]]  # by system, without machines; empty without use
 
 
-class Machines(Part[Found]):
+class MachinesPart(Part[Found]):
     """Machine judges as a control variate."""
 
     name = "machines"

@@ -306,7 +306,7 @@ def placement_of(study: Study) -> Placement | None:
     return placed
 
 
-class Panel(Part[Placement]):
+class PanelPart(Part[Placement]):
     """Systems on a reference panel."""
 
     name = "panel"

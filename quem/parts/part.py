@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
+from quem.report.files import Check
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -22,16 +24,9 @@ if TYPE_CHECKING:
     from quem.report.rows import Row
     from quem.studyfile import ExperienceSettings
 
+__all__ = ["Check", "Part", "PartTable"]
+
 Found = TypeVar("Found")
-
-
-@dataclass(frozen=True)
-class Check:
-    """One line of a card on the first screen."""
-
-    sign: Literal["good", "warn", "bad"]
-    title: str  # a short sentence
-    text: str  # the number behind it
 
 
 @dataclass(frozen=True)
@@ -50,6 +45,8 @@ class Part(Generic[Found]):
 
     name: ClassVar[str]
     tables: ClassVar[tuple[PartTable[Any], ...]] = ()
+    # Where its sections are: after the line, after the agreement, or at the end of the page.
+    place: ClassVar[Literal["result", "basis", "appendix"]] = "basis"
 
     # What changes the estimate.
 
@@ -60,15 +57,26 @@ class Part(Generic[Found]):
         return cells
 
     def average(
-        self, study: Study, settings: ExperienceSettings, cells: RankCells | None
+        self,
+        study: Study,
+        settings: ExperienceSettings,
+        cells: RankCells | None,
+        whole: Averages | None = None,
     ) -> Averages | None:
-        """Averages in the place of step 5; None where that stands."""
+        """Averages in the place of step 5; None where that stands.
+
+        Where some cells are left out, `whole` is what this gave for all of them.
+        """
         return None
 
     def vary(
         self, study: Study, settings: ExperienceSettings, cells: RankCells | None, of: Averages
     ) -> dict[str, Variance]:
         """Dispersions that are added to those of systems, by id."""
+        return {}
+
+    def own(self, of: Averages) -> dict[str, Variance]:
+        """Dispersions of averages that it gave, as people's are, by the ids of systems."""
         return {}
 
     # What is said.
@@ -103,6 +111,10 @@ class Part(Generic[Found]):
 
     def sections(self, found: Found, core: Core) -> Iterable[Section]:
         """Sections of the report."""
+        return ()
+
+    def references(self, found: Found, core: Core) -> Iterable[str]:
+        """What the methods paragraph cites for it."""
         return ()
 
     def headline(self, found: Found, core: Core) -> Iterable[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import column_of
 from quem.io.delimited import read_delimited
-from quem.io.tables import SourceTable, read_table
+from quem.io.tables import SourceTable, named_columns, read_table
 from quem.io.text import shown
 from quem.rankings.entries import FIELDS
 from quem.store.state import QUESTIONS
@@ -30,15 +30,19 @@ _EXPORTED = {
 
 def read_long(path: Path, name: str) -> SourceTable[str]:
     """Read a long table: one line per ranked solution."""
-    return read_table(
-        path,
-        name,
-        what="rankings",
-        fields={**_EXPORTED, **FIELDS},
-        required=_REQUIRED,
-        otherwise="; if there is one row per solver, write from: wide; if one line names a winner "
-        "and a loser, from: decisions",
+    otherwise = (
+        "; if there is one row per solver, write from: wide; if one line names a winner and a "
+        "loser, from: decisions"
     )
+    fields = {**_EXPORTED, **FIELDS}
+    return read_table(
+        path, name, what="rankings", fields=fields, required=_REQUIRED, otherwise=otherwise
+    )
+
+
+def long_columns(table: Delimited, otherwise: str) -> SourceTable[str]:
+    """The columns of a long table that is in memory."""
+    return named_columns(table, {**_EXPORTED, **FIELDS}, _REQUIRED, otherwise)
 
 
 def read_wide(path: Path, name: str, declared: Declared) -> SourceTable[str]:

@@ -25,6 +25,7 @@ from quem.studyfile.declared import Declared
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pandas as pd
     from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
@@ -42,6 +43,12 @@ class PrintedAverages:
     solvers: tuple[str, ...]
     average: NDArray[np.float64]  # of shape (len(solvers),): NaN where the table has none
     warnings: tuple[StudyWarning, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """The table of the contract: solver, average_rank."""
+        import pandas as pd
+
+        return pd.DataFrame({"solver": self.solvers, "average_rank": self.average}).dropna()
 
 
 def read_averages(

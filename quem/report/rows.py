@@ -27,7 +27,7 @@ def col(meaning: str, heading: str = "", digits: int = 1, *, kind: str = "", **m
 
     `kind` is ``p`` for a p value and ``csv`` for a value that analysis.json lacks.
     """
-    extra = {"digits": digits, "kind": kind}
+    extra: dict[str, Any] = {"digits": digits, "kind": kind}
     return Field(description=meaning, title=heading or None, json_schema_extra=extra, **more)
 
 
@@ -203,7 +203,8 @@ def _text(value: Any, field: FieldInfo) -> str:  # noqa: ANN401
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, tuple):
-        return _ends(*value, extra["digits"])
+        low, high = value
+        return _ends(low, high, extra["digits"])
     if isinstance(value, float):
         return (
             format_bare_p(value) if extra["kind"] == "p" else format_number(value, extra["digits"])
@@ -275,7 +276,7 @@ class RowDocument:
     entries: Sequence[Entry]
     tail: Sequence[Any]
 
-    def record(self, findings: Any, _same: Any = None) -> dict[str, Any]:  # noqa: ANN401
+    def record(self, row: Any, findings: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
         """The content; entries without a value are left out."""
         from quem.report.columns import Columns
 

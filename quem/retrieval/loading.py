@@ -19,8 +19,7 @@ from quem.retrieval.match_ids import match
 from quem.retrieval.running import Task
 from quem.retrieval.stored import read_judgments, read_qrels, read_run, read_similarities
 from quem.studyfile.measures import OwnMeasure, find_own_measures, load_own_measures
-from quem.studyfile.memory import IN_MEMORY
-from quem.studyfile.reading import draft_of_kind
+from quem.studyfile.reading import IN_MEMORY, draft_of_kind
 from quem.studyfile.retrieval import RetrievalSpec
 
 if TYPE_CHECKING:
@@ -474,22 +473,21 @@ def load_retrieval(
 ) -> RetrievalStudy:
     """Read a study file of kind ``retrieval``, and everything that it names."""
     draft = draft_of_kind(path, RetrievalSpec)
-    if draft.spec is None or draft.mistakes:
-        raise QuemError(draft.mistakes)
+    spec = draft.checked()
     source = _Source(draft)
-    data, mistakes = read_retrieval(draft.spec, source, experts, pooling=pooling)
-    named = [(at, one) for at, one in enumerate(draft.spec.retrievers) if one.python]
+    data, mistakes = read_retrieval(spec, source, experts, pooling=pooling)
+    named = [(at, one) for at, one in enumerate(spec.retrievers) if one.python]
     folder = draft.path.parent
     for at, retriever in named:
         try:
             find_entry(retriever.python, folder, code=code)
         except QuemError as error:
             mistakes += _at(source, at, error)
-    chosen = draft.spec.analysis.measures
+    chosen = spec.analysis.measures
     mistakes += find_own_measures(chosen, folder, source.mistake, code=code)
     if mistakes or data is None:
         raise QuemError(dict.fromkeys(mistakes))
-    study = RetrievalStudy(Path(path), draft.name, draft.spec, data, _draft=draft)
+    study = RetrievalStudy(Path(path), draft.name, spec, data, _draft=draft)
     make_built_in(study)
     # Only now is the study's own code run.
     entries: dict[str, Entry | str] = {}

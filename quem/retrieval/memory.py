@@ -30,7 +30,7 @@ from quem.retrieval.loading import (
 )
 from quem.retrieval.result import RetrievalResult
 from quem.retrieval.stored import FIELDS, stored_of
-from quem.studyfile.memory import IN_MEMORY, draft_in_memory
+from quem.studyfile.reading import IN_MEMORY, draft_in_memory
 from quem.studyfile.retrieval import LEAVE_ONE_OUT, Linear, RetrievalSpec
 
 if TYPE_CHECKING:
@@ -202,7 +202,8 @@ class _Given:
         return {"id": name, "run": _MEMORY}
 
     def study(self, content: Mapping[str, Any]) -> RetrievalStudy:
-        draft, spec = draft_in_memory(RetrievalSpec, content)
+        draft = draft_in_memory(RetrievalSpec, content)
+        spec = draft.checked()
         source = _Source(draft.document.mistake)
         mistakes = [*self.mistakes, *wrong_ids(spec, source)]
         mistakes += _missing(spec, self)

@@ -163,8 +163,9 @@ def _unique(
             first[name] = (section, loc)
             continue
         where = document.mistake(first[name][1], "")
-        message = f"the id {shown(name)} is already used by {where.key} on line {where.line}"
-        mistakes.append(document.mistake(loc, f"{message}; give each its own"))
+        line = f" on line {where.line}" if where.line else ""
+        message = f"the id {shown(name)} is already used by {where.key}{line}; give each its own"
+        mistakes.append(document.mistake(loc, message))
     return {name: section for name, (section, _) in first.items()}
 
 

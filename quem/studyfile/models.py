@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
@@ -28,7 +28,6 @@ from quem.studyfile.fields import (
     Part,
     ProblemId,
     Section,
-    Seed,
     SolverId,
     StudyPart,
     StudySpec,
@@ -40,8 +39,7 @@ from quem.studyfile.fields import (
 from quem.studyfile.machines import Machines, MachineUse  # noqa: TC001  pydantic reads them
 from quem.studyfile.subjects import id_trouble
 
-Form = Literal["linear", "log", "sqrt", "quadratic", "cubic", "exponential", "averaged", "auto"]
-Interval = Literal["prediction", "mean", "calibration", "hierarchical"]
+Form = Literal["linear", "log", "quadratic"]
 # Of judges' pages; `webjudge.languages` has their names.
 LanguageCode = Literal["en", "de", "es", "fr", "ja", "zh-Hans"]
 _SCALE = (1, 5)
@@ -502,15 +500,26 @@ class ReferencePopulation(StudyPart):
 class ExperienceSettings(StudyPart):
     """The settings of the analysis."""
 
-    form: Form = Field("linear", description="Form of the skill function.")
-    interval: Interval = Field("prediction", description="Interval of the headline.")
+    gone: ClassVar[dict[str, str]] = {
+        "interval": "leave it out; both intervals are always reported, and "
+        "`reference_population` decides which estimate leads",
+        **dict.fromkeys(
+            ("score", "normalize"),
+            "leave it out; the estimate for the population compares places in groups of any size",
+        ),
+        "reference": "leave it out; every solution is ranked among all of its group",
+        "bootstrap": "leave it out; the report says what the estimate rests on",
+        **dict.fromkeys(
+            ("permutations", "seed"), "leave it out; permutations are always the same 9,999"
+        ),
+    }
+
+    form: Form = Field("linear", description="What years are regressed on: the paper's line.")
     level: Level = Field(0.95, description="Level of the intervals, such as 0.95.")
-    score: Literal["rank", "blom", "pl"] = Field("rank", description="Score to average.")
-    normalize: Literal["none", "expected", "percentile"] = Field(
-        "none", description="Rescaling for groups of unequal size."
-    )
-    reference: Literal["all", "humans"] = Field(
-        "all", description="Solvers each solution is ranked against."
+    reference_population: ReferencePopulation | None = Field(
+        None,
+        description="Whom the years should speak about; its estimate then leads. Not declared: "
+        "0 to 1.5 times the most experienced subject's years, for the second estimate.",
     )
     at_least: Annotated[
         tuple[Years, ...],
@@ -521,37 +530,9 @@ class ExperienceSettings(StudyPart):
             "half and four fifths of the highest subject's experience, where the unit is years",
         ),
     ] = Field((), description="Report the probability of at least this many years.")
-    reference_population: ReferencePopulation | None = Field(
-        None,
-        description="Whom the years should speak about; not declared: 0 to 1.5 times the most "
-        "experienced subject's years, for the second estimate.",
-    )
     years_error: float = Field(
         0.0, ge=0, le=1, description="Relative error of the years that people report, such as 0.3."
     )
-    bootstrap: Count = Field(2000, description="Bootstrap replicates; 0 for none.")
-    permutations: Count = Field(
-        9999, description="Random orders of permutation tests that are too large to enumerate."
-    )
-    seed: Seed = Field(0, description="Random seed.")
-
-    @model_validator(mode="after")
-    def _scores_stand_alone(self) -> ExperienceSettings:
-        if self.score == "blom":
-            if self.normalize != "none":
-                raise ValueError(
-                    "blom scores are normalized already; leave out normalize or the score"
-                )
-            if self.form in ("log", "sqrt"):
-                raise ValueError(
-                    f"blom scores can be 0 or less, where {self.form} is not defined; "
-                    "use the score rank or another form"
-                )
-        if self.score == "pl" and self.normalize != "none":
-            raise ValueError(
-                "pl scores know the size of each group; leave out normalize or the score"
-            )
-        return self
 
 
 class SessionSpec(StudySpec):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from quem.errors import Mistake, QuemError
 from quem.io.text import nearest, read_text
@@ -19,6 +19,7 @@ from quem.studyfile.subjects import fill_in_subjects
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
 
     from quem.studyfile.document import Loc
 
@@ -26,6 +27,9 @@ KINDS = ("experience", "options", "retrieval", "dialogue", "relevance")
 _DEFAULT = "experience"
 # Those that have judging sessions.
 JUDGED = ("experience", "relevance")
+
+# Stands for the path of the study file, where there is none.
+IN_MEMORY = Path("<memory>")
 
 Spec_co = TypeVar("Spec_co", bound=StudyPart, covariant=True)
 Judged = TypeVar("Judged", ExperienceSpec, RelevanceSpec)
@@ -40,6 +44,12 @@ class Draft(Generic[Spec_co]):
     document: Document
     spec: Spec_co | None  # none where the file has mistakes
     mistakes: list[Mistake]
+
+    def checked(self) -> Spec_co:
+        """What the file says; a QuemError with all of its mistakes where it has any."""
+        if self.spec is None or self.mistakes:
+            raise QuemError(self.mistakes)
+        return self.spec
 
     def beside(self, name: str) -> tuple[Path, str]:
         """Where a file that the study names is: its path, and its name for messages."""
@@ -79,10 +89,7 @@ RelevanceFile: TypeAlias = JudgedFile[RelevanceSpec]
 
 def read_study(path: str | os.PathLike[str]) -> JudgedSpec:
     """Read and check a study file that can have a judging session, without its rankings."""
-    draft = draft_study(path)
-    if draft.mistakes or draft.spec is None:
-        raise QuemError(draft.mistakes)
-    return draft.spec
+    return draft_study(path).checked()
 
 
 def draft_study(path: str | os.PathLike[str]) -> StudyFile:
@@ -94,15 +101,16 @@ def draft_study(path: str | os.PathLike[str]) -> StudyFile:
 
 def draft_experience(path: str | os.PathLike[str]) -> ExperienceFile:
     """Read a study file of kind ``experience``, keeping its mistakes beside what is understood."""
-    return _judged(draft_of_kind(path, ExperienceSpec))
+    return judged(draft_of_kind(path, ExperienceSpec))
 
 
 def draft_relevance(path: str | os.PathLike[str]) -> RelevanceFile:
     """Read a study file of kind ``relevance``, keeping its mistakes beside what is understood."""
-    return _judged(draft_of_kind(path, RelevanceSpec))
+    return judged(draft_of_kind(path, RelevanceSpec))
 
 
-def _judged(draft: Draft[Judged]) -> JudgedFile[Judged]:
+def judged(draft: Draft[Judged]) -> JudgedFile[Judged]:
+    """The draft of a study with judges, with its ids and the mistakes between them."""
     dangling: list[Mistake]
     ids, dangling = declared(draft.document, draft.mistakes)
     source = draft.spec.rankings if draft.spec else _source_alone(draft.document.content)
@@ -119,6 +127,13 @@ def draft_of_kind(path: str | os.PathLike[str], model: type[Spec_co]) -> Draft[S
     more += fill_in_candidates(document) if model is RelevanceSpec else []
     spec, mistakes = validate(model, document)
     return Draft(Path(path), document.name, document, spec, [*more, *mistakes])
+
+
+def draft_in_memory(model: type[Spec_co], content: Mapping[str, Any]) -> Draft[Spec_co]:
+    """What a study file with this content would give; places in it are keys alone."""
+    document = Document("", {"id": "in-memory", **content}, {}, {})
+    spec, mistakes = validate(model, document)
+    return Draft(IN_MEMORY, str(IN_MEMORY), document, spec, mistakes)
 
 
 def kind_of(path: str | os.PathLike[str], wanted: str | None = None) -> str:

@@ -75,7 +75,8 @@ def complaints(
         loc = _loc_in(content, detail["loc"])
         if detail["type"] == "extra_forbidden":
             siblings = keys.get(tuple(part for part in loc[:-1] if isinstance(part, str)), [])
-            message = _split_number(content, loc) or _unknown(str(loc[-1]), siblings, what)
+            gone = _gone(model, loc)
+            message = gone or _split_number(content, loc) or _unknown(str(loc[-1]), siblings, what)
             wrong.append((loc, message, True))
         else:
             wrong.append((loc, _message(detail), False))
@@ -104,6 +105,18 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401  a
 def _unknown(word: str, siblings: list[str], what: str) -> str:
     hint = nearest(word, siblings) or f"; known here: {', '.join(siblings)}"
     return f"unknown {what}{hint}"
+
+
+def _gone(model: type[BaseModel], loc: Loc) -> str:
+    """What to do about a key that a mapping had once; empty for any other."""
+    models = [model]
+    for part in loc[:-1]:
+        if isinstance(part, str):
+            fields = (of.model_fields[part] for of in models if part in of.model_fields)
+            models = [inner for field in fields for inner in _models_in(field.annotation)]
+    each = (getattr(of, "gone", {}).get(loc[-1], "") for of in models)
+    message = next(filter(None, each), "")
+    return f"is no setting any more; {message}" if message else ""
 
 
 def _split_number(content: Any, loc: Loc) -> str:  # noqa: ANN401  plain data

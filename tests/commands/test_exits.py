@@ -99,7 +99,7 @@ def test_a_bug_ends_with_3_and_keeps_its_traceback(
     def broken(_: object, **__: object) -> None:
         raise RuntimeError("a bolt is loose")
 
-    monkeypatch.setattr("quem.experience.loading.load_study", broken)
+    monkeypatch.setattr("quem.rankings.loading.load_study", broken)
     code, out, err = quem_command("check", make_study(study_with()))
     assert (code, out) == (3, "")
     assert "RuntimeError: a bolt is loose" in err

@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quem import QuemError, load_study
+from quem import ExperienceResult, QuemError, analyze, load_study
 from quem.panels.package import read_panel
 from quem.panels.placing import draw_anchors, score_of
-from quem.parts import analyze_experience
 from quem.report.files import json_text
 from tests.panels.made import made_panel, placed_study
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from quem.method.result import ExperienceResult
     from quem.panels.package import ReferencePanel
 
     Outcome = tuple[int, str, str]
@@ -311,7 +309,7 @@ def test_what_cannot_be_placed_is_refused(
 
 def analyzed(study: Path) -> ExperienceResult:
     """Analyze a study."""
-    return analyze_experience(load_study(study, kind="experience"))
+    return analyze(load_study(study, kind="experience"))
 
 
 def analysis(study: Path) -> dict[str, Any]:

@@ -12,8 +12,8 @@ import pytest
 import quem
 from quem.errors import StudyWarning
 from quem.experience.analysis import analyze_experience
-from quem.experience.pseudonyms import pseudonymize
 from quem.rankings import Rankings
+from quem.rankings.pseudonyms import pseudonymize
 from quem.rankings.table import Placement
 from quem.report.files import report_files
 from quem.store.answers import Answer
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from quem.experience.loading import Study
+    from quem.rankings.loading import Study
 
 JUDGES = ("Quxwin", "Brzezicka", "Ödlund", "Xu-Yzerman")
 SUBJECTS = ("vlaskovich", "hjortnaes", "zpqr17", "mbeki%", "oyelaran", "tkx & co")

@@ -18,7 +18,7 @@ from tests.experience.made import random_ranks, study_of
 
 if TYPE_CHECKING:
     from quem.comparison.result import ComparisonFindings
-    from quem.experience.loading import Study
+    from quem.rankings.loading import Study
 
 NAN = float("nan")
 DAYS = (dt.date(2024, 4, 1), dt.date(2025, 3, 1), dt.date(2026, 2, 1))

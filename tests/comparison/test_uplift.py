@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from quem.comparison.assistance import AssistanceGain
     from quem.comparison.result import ComparisonFindings
-    from quem.experience.loading import Study
+    from quem.rankings.loading import Study
 
 SEEDS = st.integers(0, 2**32 - 1)
 NAN = float("nan")

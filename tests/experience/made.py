@@ -11,9 +11,9 @@ import numpy as np
 from quem.experience.averages import Averages
 from quem.experience.cells import judged_cells
 from quem.experience.components import Incidence
-from quem.experience.loading import Study
 from quem.experience.presentation.columns import RANKS
 from quem.rankings import PrintedAverages, Rankings
+from quem.rankings.loading import Study
 from quem.studyfile import Declared, ExperienceSettings, ExperienceSpec
 
 if TYPE_CHECKING:

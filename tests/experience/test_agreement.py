@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.experience.agreement import JudgeAgreement
-    from quem.experience.loading import Study
+    from quem.rankings.loading import Study
     from tests.experience.made import Cell
 
 

@@ -12,7 +12,7 @@ import quem
 from tests.experience.made import cells_of, random_ranks, study_of
 
 if TYPE_CHECKING:
-    from quem.experience.loading import Study
+    from quem.rankings.loading import Study
     from tests.experience.made import Cell
 
 YEARS = {"A": 1.0, "B": 4.0, "C": 9.0}

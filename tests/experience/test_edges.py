@@ -14,8 +14,8 @@ from quem.rankings import Rankings
 from tests.experience.made import printed_study, random_ranks, study_of
 
 if TYPE_CHECKING:
-    from quem.experience.loading import Study
     from quem.experience.result import ExperienceResult
+    from quem.rankings.loading import Study
     from tests.experience.made import Cell
 
 Made = tuple[dict["Cell", float | None], dict[str, float]]

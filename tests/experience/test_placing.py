@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.experience.cells import RankCells
-    from quem.experience.loading import Study
+    from quem.rankings.loading import Study
     from tests.experience.made import Cell
 
 Ranks = dict["Cell", float | None]

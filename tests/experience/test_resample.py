@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from quem.experience.bootstrap import Bootstrap
     from quem.experience.cells import RankCells
-    from quem.experience.loading import Study
+    from quem.rankings.loading import Study
 
 
 @pytest.mark.parametrize("form", FORMULAS)

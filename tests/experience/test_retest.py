@@ -16,8 +16,8 @@ from quem.rankings import Rankings
 from tests.experience.made import random_ranks, study_of
 
 if TYPE_CHECKING:
-    from quem.experience.loading import Study
     from quem.experience.retest import Retest
+    from quem.rankings.loading import Study
     from tests.experience.made import Cell
 
 Ranks = dict["Cell", float | None]

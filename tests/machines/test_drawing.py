@@ -8,7 +8,6 @@ from click.testing import CliRunner
 
 import quem
 from quem.cli import main
-from quem.parts import analyze_experience
 from quem.store.ballots import ballots_of
 from quem.store.drawing import recorded_draw
 from quem.store.judges import judge_named
@@ -72,7 +71,7 @@ def test_judges_get_the_drawn_problems_for_good(tmp_path: Path) -> None:
 
 def draw_of(path: Path) -> dict[str, Any]:
     """What an analysis says of the draw."""
-    result = analyze_experience(quem.load_study(path, kind="experience"))
+    result = quem.analyze(quem.load_study(path, kind="experience"))
     return dict(result.to_dict()["machine"]["draw"])
 
 

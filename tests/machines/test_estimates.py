@@ -12,7 +12,6 @@ from scipy import stats
 
 import quem
 from quem.cli import main
-from quem.parts import analyze_experience
 from quem.studyfile.draw import digest_of_solutions, order_of_draw
 from tests.machines.made import (
     GOLDEN,
@@ -27,21 +26,20 @@ from tests.machines.made import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.method.result import ExperienceResult
     from quem.studyfile.runs import Call
 
 
-def analyzed(path: Path, **sources: Any) -> ExperienceResult:  # noqa: ANN401
+def analyzed(path: Path, **sources: Any) -> quem.ExperienceResult:  # noqa: ANN401
     """Analyze a study."""
-    return analyze_experience(quem.load_study(path, kind="experience", **sources))
+    return quem.analyze(quem.load_study(path, kind="experience", **sources))
 
 
-def codes(result: ExperienceResult) -> set[str]:
+def codes(result: quem.ExperienceResult) -> set[str]:
     """The codes of the warnings of a result."""
     return {warning.code for warning in result.warnings}
 
 
-def machine_of(result: ExperienceResult) -> dict[str, Any]:
+def machine_of(result: quem.ExperienceResult) -> dict[str, Any]:
     """What analysis.json says that machine judges add."""
     return dict(result.to_dict()["machine"])
 
@@ -52,7 +50,7 @@ def close(one: dict[str, Any], golden: dict[str, Any]) -> bool:
     return bool(np.allclose(mine, [golden[key] for key in ("estimate", "low", "high")], atol=1e-6))
 
 
-def paper_of(result: ExperienceResult) -> dict[str, Any]:
+def paper_of(result: quem.ExperienceResult) -> dict[str, Any]:
     """The paper's estimate of the only system."""
     (estimate,) = result.to_dict()["estimates"]
     return dict(estimate["paper"])

@@ -11,7 +11,6 @@ from PIL import Image
 from scipy import stats
 
 import quem
-from quem.parts import analyze_experience
 from quem.report.files import json_text
 from tests.machines.made import GOLDEN, golden_study
 from tests.machines.test_running import PROBLEMS, command_study, judged, with_experts
@@ -19,15 +18,13 @@ from tests.machines.test_running import PROBLEMS, command_study, judged, with_ex
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.method.result import ExperienceResult
 
-
-def analyzed(path: Path) -> ExperienceResult:
+def analyzed(path: Path) -> quem.ExperienceResult:
     """Analyze a study."""
-    return analyze_experience(quem.load_study(path, kind="experience"))
+    return quem.analyze(quem.load_study(path, kind="experience"))
 
 
-def quality(result: ExperienceResult) -> dict[str, Any]:
+def quality(result: quem.ExperienceResult) -> dict[str, Any]:
     """How the only machine judge ranks, in analysis.json."""
     (one,) = json.loads(json_text(result.to_dict()))["machine_quality"]
     return dict(one)

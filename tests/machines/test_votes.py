@@ -10,7 +10,6 @@ import pytest
 import statsmodels.api as sm
 
 import quem
-from quem.parts import analyze_experience
 from tests.machines.fakes import PLEA
 from tests.machines.test_running import (
     PROBLEMS,
@@ -62,7 +61,7 @@ def test_no_bias_of_a_machine_is_one_of_the_estimate(
     with_experts(path, error=0.3, problems=RANKED)
     assert judged(path)[0] == 0
     study = quem.load_study(path, kind="experience")
-    document = analyze_experience(study).to_dict()
+    document = quem.analyze(study).to_dict()
     ((estimate,), (alone,)) = document["estimates"], document["machine"]["experts_alone"]
     low, high = estimate["paper"]["interval"]
     assert low < alone["experience"] < high

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from quem import load_study
+from quem import analyze, load_study
 from quem.method.line import fit_line
 from quem.panels.placing import score_of
-from quem.parts import analyze_experience
 from quem.parts.panel import Placement, place_systems
 from tests.panels.made import made_panel, placed_study
 from tests.trials.panels import CELLS, simulate
@@ -109,9 +108,7 @@ def test_golden_panel(tmp_path: Path) -> None:
 def test_what_other_judges_add_is_in_the_estimate_for_the_population(tmp_path: Path) -> None:
     """tau² over N² w², as a variance of z, with its degrees of freedom; by quadrature."""
     panel = golden_panel(tmp_path)
-    result = analyze_experience(
-        load_study(placed_study(panel, new_rows(), anchors=3), kind="experience")
-    )
+    result = analyze(load_study(placed_study(panel, new_rows(), anchors=3), kind="experience"))
     (estimate,), said = result.core.estimates, result.to_dict()["panel"]
     averages = result.averages.set_index("solver")["average_rank"]
     years = np.array(PANEL["years"])

@@ -10,7 +10,7 @@ import pytest
 
 import quem
 from quem.errors import QuemError
-from quem.experience.pseudonyms import pseudonymize
+from quem.rankings.pseudonyms import pseudonymize
 from quem.report.files import json_text, write_report
 from quem.store import assignment as dealing
 from quem.store import ballots, judges, studies

@@ -150,7 +150,7 @@ def test_studies_without_whole_rankings_are_no_experts(tmp_path: Path) -> None:
     )
     message = mistakes(path)
     assert "p3-1997/averages.yaml:" in message
-    assert "the study has average ranks only" in message
+    assert "the order on each problem needs the rankings" in message
 
 
 def test_ids_are_the_text_that_was_written(tmp_path: Path) -> None:

@@ -316,3 +316,20 @@ def audited(site: Site) -> AuditEvent:
     """The newest event."""
     with site.store.read() as c:
         return audit_events(c, site.id, 1)[0]
+
+
+def test_whom_the_years_speak_about(site: Site, client: FlaskClient) -> None:
+    """An answer is declared in the study file, and taking it back takes it out."""
+    old = site.path.read_text()
+    wrong = client.post(SETUP, data=form({"fewest": "9", "most": "2"}))
+    assert wrong.status_code == 422
+    assert "Write more years than the fewest" in wrong.text
+    assert client.post(SETUP, data=form({"fewest": "0", "most": ""})).status_code == 422
+    assert site.path.read_text() == old
+    assert client.post(SETUP, data=form({"fewest": "0", "most": "20,5"})).status_code == 303
+    declared = read_study(site.path).analysis.reference_population
+    assert declared
+    assert declared.years == (0, 20.5)
+    assert 'value="20.5"' in client.get(SETUP).text
+    assert client.post(SETUP, data=form({"fewest": "", "most": ""})).status_code == 303
+    assert read_study(site.path).analysis.reference_population is None

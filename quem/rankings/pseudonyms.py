@@ -1,0 +1,350 @@
+"""Pseudonyms for judges and subjects: everything after loading sees these names alone.
+
+Systems and problems keep their names. Pseudonyms are J1, J2, ... for judges, S1, S2, ... for
+subjects, A1, ... for people with help, and W1, ... for withheld solvers. Lists and ranks are put
+into the order of the pseudonyms, since the order of the file can show who somebody is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from quem.rankings import Decisions, PrintedAverages, Rankings
+from quem.rankings.entries import occasion_warnings
+from quem.rankings.stored import removed_warning
+from quem.studyfile.document import Document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from quem.errors import StudyWarning
+    from quem.rankings.loading import Study
+    from quem.studyfile import Declared, ExperienceSpec
+    from quem.studyfile.document import SourcePosition
+    from quem.studyfile.models import Question
+    from quem.studyfile.runs import Run
+
+Value = TypeVar("Value")
+
+_LETTERS = {"judges": "J", "subjects": "S", "assisted": "A", "withheld": "W"}
+# In a text that people wrote, a shorter id may be a word such as "A".
+_SHORTEST_WORD = 3
+
+
+@dataclass(frozen=True)
+class Pseudonyms:
+    """The pseudonym of each person."""
+
+    of: dict[str, str]  # id to pseudonym
+    names: dict[str, str]  # name to pseudonym, where somebody has a name besides the id
+    place: dict[str, int]  # pseudonym to its place in lists
+
+    def sorted(self, ids: Iterable[str]) -> list[int]:
+        """Give the order of ids by pseudonym; those without one come first, in the old order."""
+        keys = [self.place.get(self.of.get(one, ""), -1) for one in ids]
+        return sorted(range(len(keys)), key=keys.__getitem__)
+
+    def id(self, one: str) -> str:
+        """Give the pseudonym of an id, or the id of whoever keeps it."""
+        return self.of.get(one, one)
+
+    def prose(self, text: str) -> str:
+        """Replace names and ids in a text that somebody wrote, in whatever case they are there."""
+        words = {one.casefold(): to for one, to in (self.of | self.names).items()}
+        long = [one for one in words if len(one) >= _SHORTEST_WORD]
+        return _any_of(long, re.IGNORECASE).sub(lambda found: words[found[0].casefold()], text)
+
+    def message(self, text: str) -> str:
+        """Replace ids, also short ones, in a sentence of ours."""
+        return _any_of(self.of).sub(lambda found: self.of[found[0]], text)
+
+
+def _any_of(words: Iterable[str], flags: int = 0) -> re.Pattern[str]:
+    """Find any of some words, of "Ann Lee" and "Ann" the longer one; nothing of no words."""
+    each = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    return re.compile(rf"(?<!\w)(?:{each})(?!\w)" if each else r"(?!)", flags)
+
+
+def pseudonymize(studies: Sequence[Study], drawn: Pseudonyms | None = None) -> list[Study]:
+    """Give studies in which judges and subjects have pseudonyms.
+
+    Notes
+    -----
+    The same studies always get the same pseudonyms, whatever the settings of the analysis are and
+    whatever the ranks are. The order is drawn with everything else in the study files as the
+    seed: it can be repeated from the study file, and not from the report.
+    """
+    named = [study.named or study for study in studies]
+    pseudonyms = drawn or pseudonyms_of(named)
+    return [_renamed(study, pseudonyms) for study in named]
+
+
+def pseudonyms_of(studies: Sequence[Study], salt: bytes = b"") -> Pseudonyms:
+    """Draw the pseudonyms of studies that are reported together."""
+    seed = hashlib.sha256(salt)
+    for study in studies:
+        seed.update(study.spec.model_dump_json(exclude={"analysis"}).encode())
+    kept = {one for study in studies for one in _kept(study)}
+    of: dict[str, str] = {}
+    for section, letter in _LETTERS.items():
+        ids = {one for study in studies for one in _ids(study, section)} - of.keys()
+        drawn = sorted(ids, key=lambda one: hashlib.sha256(seed.digest() + one.encode()).digest())
+        free = (name for n in range(1, len(ids) + len(kept) + 1) if (name := f"{letter}{n}"))
+        numbers = (name for name in free if name not in kept)
+        of |= dict(zip(drawn, numbers, strict=False))
+    specs = [study.spec for study in studies]
+    people = [(p.name, p.id) for spec in specs for p in spec.judges]
+    people += [(p.name, p.id) for spec in specs for p in spec.subjects]
+    # A person with the name of a system or a problem would rename it too.
+    names = {name: of[one] for name, one in people if name and name not in kept}
+    return Pseudonyms(of, names, {name: place for place, name in enumerate(of.values())})
+
+
+def _kept(study: Study) -> Iterable[str]:
+    """Ids and names that stay."""
+    for one in study.spec.systems:
+        yield from (one.id, one.name, one.of)
+    yield from study.declared.problems
+
+
+def _ids(study: Study, section: str) -> Iterable[str]:
+    if section == "judges":
+        # In a judging session others than those of the file may have ranked.
+        more = study.data.judges if isinstance(study.data, Rankings | Decisions) else ()
+        return (*study.declared.judges, *more)
+    if section == "subjects" and study.spec.panel:
+        # The people of a panel have random ids.
+        return ()
+    kind = {"subjects": "subject"}.get(section, section)
+    return (solver for solver, of in study.declared.solvers.items() if of == kind)
+
+
+def _renamed(study: Study, new: Pseudonyms) -> Study:
+    return replace(
+        study,
+        seal=study.seal and study.seal.without_names(),
+        spec=_spec(study.spec, new),
+        declared=_declared(study.declared, new),
+        data=_data(study.data, new),
+        document=_document(study.document, study.spec, new),
+        named=study,
+        machines=study.machines
+        and {judge: [_run(run, new) for run in runs] for judge, runs in study.machines.items()},
+    )
+
+
+def _run(run: Run, new: Pseudonyms) -> Run:
+    """Rename solvers in what a machine judge ranked; its ids of judges stay."""
+    calls = tuple(
+        call.model_copy(
+            update={
+                "order": tuple(map(new.id, call.order)),
+                "ranked": tuple(tuple(map(new.id, tied)) for tied in call.ranked),
+                "cannot": {new.id(solver): "" for solver in call.cannot},
+            }
+        )
+        for call in run.calls
+    )
+    return run.model_copy(
+        update={
+            "calls": calls,
+            "digests": {problem: _keys(of, new) for problem, of in run.digests.items()},
+        }
+    )
+
+
+def _spec(spec: ExperienceSpec, new: Pseudonyms) -> ExperienceSpec:
+    """Rename people in the study file, and leave out what else says who they are."""
+    anonymous = {"name": "", "address": "", "language": None}
+
+    def people(section: str, **more: Any) -> tuple[Any, ...]:  # noqa: ANN401  of any model
+        entries = getattr(spec, section)
+        return tuple(
+            entries[at].model_copy(
+                update={
+                    "id": new.id(entries[at].id),
+                    **{k: v for k, v in anonymous.items() if hasattr(entries[at], k)},
+                    **{key: new.id(getattr(entries[at], key)) for key in more.get("refers", ())},
+                }
+            )
+            for at in new.sorted(entry.id for entry in entries)
+        )
+
+    judging = spec.judging.model_copy(
+        update={
+            "identity_words": (),
+            "questions": tuple(_question(question, new) for question in spec.judging.questions),
+        }
+    )
+    withheld = [spec.withheld[at] for at in new.sorted(spec.withheld)]
+    return spec.model_copy(
+        update={
+            "title": new.prose(spec.title),
+            "description": new.prose(spec.description),
+            "problems": tuple(
+                problem.model_copy(update={"title": new.prose(problem.title)})
+                for problem in spec.problems
+            ),
+            "judges": people("judges"),
+            "subjects": people("subjects"),
+            "assisted": people("assisted", refers=["person"]),
+            "withheld": tuple(map(new.id, withheld)),
+            "missing": tuple(
+                entry.model_copy(update={"solver": new.id(entry.solver)}) for entry in spec.missing
+            ),
+            "judging": judging,
+        }
+    )
+
+
+def _question(question: Question, new: Pseudonyms) -> Question:
+    texts = {key: tuple(map(new.prose, getattr(question, key))) for key in ("options", "ends")}
+    return question.model_copy(update={"text": new.prose(question.text), **texts})
+
+
+def _declared(declared: Declared, new: Pseudonyms) -> Declared:
+    solvers = list(declared.solvers.items())
+    return replace(
+        declared,
+        judges=tuple(new.id(declared.judges[at]) for at in new.sorted(declared.judges)),
+        solvers={new.id(solvers[at][0]): solvers[at][1] for at in new.sorted(declared.solvers)},
+        failed=frozenset((problem, new.id(solver)) for problem, solver in declared.failed),
+        absent=frozenset((problem, new.id(solver)) for problem, solver in declared.absent),
+    )
+
+
+def _codes(ids: Sequence[str], new: Pseudonyms) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Give renamed ids in their order, and the new code of each old one."""
+    order = new.sorted(ids)
+    codes = np.empty(len(ids), dtype=np.int64)
+    codes[order] = np.arange(len(ids))
+    return tuple(new.id(ids[at]) for at in order), codes
+
+
+def _data(
+    data: Rankings | Decisions | PrintedAverages, new: Pseudonyms
+) -> Rankings | Decisions | PrintedAverages:
+    if isinstance(data, Rankings):
+        return _rankings(data, new)
+    return _decisions(data, new) if isinstance(data, Decisions) else _averages(data, new)
+
+
+def _decisions(data: Decisions, new: Pseudonyms) -> Decisions:
+    judges, judge_codes = _codes(data.judges, new)
+    solvers, solver_codes = _codes(data.solvers, new)
+    judge = judge_codes.astype(data.judge.dtype)[data.judge]
+    winner, loser = (solver_codes.astype(of.dtype)[of] for of in (data.winner, data.loser))
+    rows = np.lexsort((loser, winner, data.problem, judge))
+    return replace(
+        data,
+        judges=judges,
+        solvers=solvers,
+        judge=judge[rows],
+        winner=winner[rows],
+        loser=loser[rows],
+        problem=data.problem[rows],
+        tied=data.tied[rows],
+        times=data.times[rows],
+        warnings=tuple(_warnings(data.warnings, new)),
+    )
+
+
+def _rankings(data: Rankings, new: Pseudonyms) -> Rankings:
+    judges, judge_codes = _codes(data.judges, new)
+    solvers, solver_codes = _codes(data.solvers, new)
+    judge, solver = judge_codes[data.judge], solver_codes[data.solver]
+    rows = np.lexsort((solver, data.occasion, data.block, data.problem, judge))
+    columns = {
+        name: getattr(data, name)[rows]
+        for name in ("problem", "block", "occasion", "rank", "failed", "recognized")
+    }
+    place = {name: at for at, name in enumerate(judges)}
+    placements = (
+        replace(
+            one,
+            judge=new.id(one.judge),
+            queue=tuple(map(new.id, one.queue)),
+            placed_by=_keys(one.placed_by, new),
+            sure=_keys(one.sure, new),
+        )
+        for one in data.placements
+    )
+    cares = (replace(one, judge=new.id(one.judge)) for one in data.cares)
+    # What judges wrote is counted and never shown; it may name anybody.
+    answers = (
+        replace(
+            one,
+            judge=new.id(one.judge),
+            solver=new.id(one.solver),
+            answer="" if one.is_written else new.prose(one.answer),
+        )
+        for one in data.answers
+    )
+    if (blinding := data.blinding) is not None:
+        guesses = (
+            replace(one, judge=new.id(one.judge), solver=new.id(one.solver))
+            for one in blinding.guesses
+        )
+        texts = {problem: _keys(by, new) for problem, by in blinding.texts.items()}
+        blinding = replace(blinding, guesses=tuple(guesses), texts=texts)
+    renamed = replace(
+        data,
+        judges=judges,
+        solvers=solvers,
+        judge=judge[rows],
+        solver=solver[rows],
+        **columns,
+        placements=tuple(sorted(placements, key=lambda one: place.get(one.judge, -1))),
+        cares=tuple(sorted(cares, key=lambda one: place.get(one.judge, -1))),
+        answers=tuple(sorted(answers, key=lambda one: place.get(one.judge, -1))),
+        blinding=blinding,
+    )
+    first = list(occasion_warnings(renamed))
+    return replace(renamed, warnings=(*_warnings(data.warnings, new), *first))
+
+
+def _keys(of_solvers: Mapping[str, Value], new: Pseudonyms) -> dict[str, Value]:
+    return {new.id(solver): value for solver, value in of_solvers.items()}
+
+
+def _averages(data: PrintedAverages, new: Pseudonyms) -> PrintedAverages:
+    solvers, codes = _codes(data.solvers, new)
+    average = np.empty_like(data.average)
+    average[codes] = data.average
+    return replace(
+        data, solvers=solvers, average=average, warnings=tuple(_warnings(data.warnings, new))
+    )
+
+
+def _warnings(warnings: Iterable[StudyWarning], new: Pseudonyms) -> Iterable[StudyWarning]:
+    """Rename whom the warnings name that came with the ranks."""
+    for warning in warnings:
+        if warning.code == "removed-after-ranking":
+            # Who was removed has no pseudonym.
+            yield removed_warning(["solvers or problems"])
+        elif warning.code != "first-occasion-missing":
+            yield replace(warning, message=new.message(warning.message))
+
+
+def _document(document: Document, spec: ExperienceSpec, new: Pseudonyms) -> Document:
+    """Give the lines of the study file at the new places of its lists, without its content."""
+    moved = {
+        (section, old): at
+        for section in ("judges", "subjects", "assisted")
+        for at, old in enumerate(new.sorted(entry.id for entry in getattr(spec, section)))
+    }
+
+    def positions(old: Mapping[Any, SourcePosition]) -> dict[Any, SourcePosition]:
+        return {
+            (loc[0], moved[loc[:2]], *loc[2:]) if loc[:2] in moved else loc: position
+            for loc, position in old.items()
+        }
+
+    return Document(document.name, None, positions(document.values), positions(document.keys))

@@ -1,0 +1,1 @@
+"""Tests of the method, one module a step."""

@@ -1,0 +1,367 @@
+"""Worths by Plackett-Luce, their errors and fit: golden numbers, brute force, and laws."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import expit
+from statsmodels.duration.hazard_regression import PHReg
+
+from quem.errors import QuemError
+from quem.method.plackett_luce import (
+    PlackettLuce,
+    PooledRankings,
+    Scale,
+    WeakOrders,
+    connection,
+    expected_ranks,
+    fit_plackett_luce,
+    fit_scale,
+    infit,
+    scale_errors,
+    weak_orders,
+)
+
+# Best first; a place that solvers share is a tie.
+Ranking = list[list[int]]
+
+few = settings(deadline=None, max_examples=30)
+
+CYCLE: list[Ranking] = [[[0], [1], [2]], [[1], [2], [0]], [[2], [0], [1]]]
+
+
+def fit(rankings: list[Ranking], n: int, *, ridge: float = 0.01) -> PlackettLuce:
+    """Fit rankings that are written out."""
+    return fit_plackett_luce(orders_of(rankings), n, ridge=ridge)
+
+
+def orders_of(rankings: list[Ranking]) -> tuple[WeakOrders, ...]:
+    """Arrange rankings that are written out."""
+    rows = [
+        (number, solver, -place)
+        for number, ranking in enumerate(rankings)
+        for place, tie in enumerate(ranking)
+        for solver in tie
+    ]
+    ranking, solver, rank = (np.array(column) for column in zip(*rows, strict=True))
+    return weak_orders(ranking, solver, rank.astype(float))
+
+
+def log_probability(ranking: Ranking, theta: np.ndarray, log_delta: dict[int, float]) -> float:
+    """The model as it is defined: each choice against all sets that could have been chosen."""
+
+    def odds(chosen: tuple[int, ...]) -> float:
+        return log_delta[len(chosen)] + float(np.mean(theta[list(chosen)]))
+
+    left = [solver for tie in ranking for solver in tie]
+    total = 0.0
+    for tie in ranking:
+        sets = [odds(chosen) for k in log_delta for chosen in combinations(left, k)]
+        total += odds(tuple(tie)) - float(np.logaddexp.reduce(sets))
+        left = [solver for solver in left if solver not in tie]
+    return total
+
+
+def brute_force(rankings: list[Ranking], n: int, ridge: float) -> tuple[np.ndarray, float]:
+    """Maximise the definition by a general optimiser; gives the parameters and the maximum."""
+    sizes = sorted({len(tie) for ranking in rankings for tie in ranking} - {1})
+
+    def loss(at: np.ndarray) -> float:
+        log_delta = {1: 0.0, **dict(zip(sizes, at[n:], strict=True))}
+        total = sum(log_probability(ranking, at[:n], log_delta) for ranking in rankings)
+        return ridge / 2 * float(at @ at) - total
+
+    optimum = minimize(loss, np.zeros(n + len(sizes)), method="BFGS", options={"gtol": 1e-7})
+    return optimum.x, -float(optimum.fun)
+
+
+def drawn(seed: int, n: int, count: int, longest: int, step: float) -> list[Ranking]:
+    """Random rankings of 2 to `longest` solvers; a larger step makes more ties."""
+    rng = np.random.default_rng(seed)
+    rankings = []
+    for _ in range(count):
+        solvers = rng.choice(n, rng.integers(2, longest + 1), replace=False)
+        quality = np.round((solvers / 3 + rng.gumbel(size=len(solvers))) / step)
+        rankings.append([solvers[quality == q].tolist() for q in sorted(set(quality))[::-1]])
+    return rankings
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_it_is_a_stratified_cox_model(seed: int) -> None:
+    """Without ties, worths are the hazards of a Cox model with a stratum a ranking."""
+    n = 5
+    rankings = [*drawn(seed, n, 25, 5, 1e-9), *CYCLE, [[3], [4], [0]], [[4], [3]], [[0], [3]]]
+    rows = [
+        (number, place, solver)
+        for number, ranking in enumerate(rankings)
+        for place, (solver,) in enumerate(ranking, 1)
+    ]
+    stratum, time, solver = np.array(rows).T
+    dummies = (solver[:, np.newaxis] == np.arange(1, n)).astype(float)
+    cox = PHReg(time.astype(float), dummies, strata=stratum).fit()
+
+    worths = fit(rankings, n, ridge=0.0)
+
+    assert worths.log_likelihood == pytest.approx(cox.llf, rel=1e-9)
+    np.testing.assert_allclose(worths.log_worth[1:] - worths.log_worth[0], cox.params, atol=1e-6)
+    assert worths.ties == {}
+
+
+@pytest.mark.parametrize("ridge", [0.01, 1.0])
+@pytest.mark.parametrize(("seed", "longest", "step"), [(1, 5, 1.0), (2, 4, 2.0), (3, 5, 0.5)])
+def test_ties_are_as_they_are_defined(
+    seed: int, longest: int, step: float, *, ridge: float
+) -> None:
+    """With ties of several sizes, the maximum is that of the likelihood written out."""
+    n = 5
+    rankings = drawn(seed, n, 10, longest, step)
+    at, most = brute_force(rankings, n, ridge)
+
+    worths = fit(rankings, n, ridge=ridge)
+
+    np.testing.assert_allclose(worths.log_worth, at[:n] - at[:n].mean(), atol=1e-4)
+    np.testing.assert_allclose(np.log(list(worths.ties.values())), at[n:], atol=1e-4)
+    penalty = ridge / 2 * float(at @ at)
+    assert worths.log_likelihood == pytest.approx(most + penalty, rel=1e-6)
+
+
+weak_rankings = st.lists(
+    st.permutations(range(5)).flatmap(
+        lambda order: st.lists(st.booleans(), min_size=5, max_size=5).map(
+            lambda tied: _joined(order, tied)
+        )
+    ),
+    min_size=3,
+    max_size=8,
+)
+
+
+def _joined(order: list[int], tied: list[bool]) -> Ranking:
+    """Tie solvers with the one before where that is said."""
+    ranking: Ranking = [[order[0]]]
+    for solver, with_it in zip(order[1:], tied[1:], strict=True):
+        if with_it:
+            ranking[-1].append(solver)
+        else:
+            ranking.append([solver])
+    return ranking
+
+
+@few
+@given(weak_rankings, st.permutations(range(5)))
+def test_other_names_change_nothing(rankings: list[Ranking], names: list[int]) -> None:
+    """Relabelling the solvers relabels their worths."""
+    renamed = [[[names[solver] for solver in tie] for tie in ranking] for ranking in rankings]
+    before, after = fit(rankings, 5), fit(renamed, 5)
+    np.testing.assert_allclose(after.log_worth[names], before.log_worth, atol=1e-7)
+    assert after.ties == pytest.approx(before.ties, rel=1e-6)
+
+
+@few
+@given(weak_rankings)
+def test_a_ranking_that_stands_twice_weighs_two(rankings: list[Ranking]) -> None:
+    """Repeating rankings is the same as weighting them, and a weight of 0 takes one out."""
+    twice = fit(rankings + rankings[:1], 5)
+    times = np.array([2.0, *[1.0] * len(rankings[1:]), 0.0])
+    orders = [of.given(times) for of in orders_of(rankings + drawn(9, 5, 1, 5, 1.0))]
+    weighted = fit_plackett_luce([of for of in orders if len(of.ranking)], 5)
+    np.testing.assert_allclose(weighted.log_worth, twice.log_worth, atol=1e-7)
+    assert weighted.ties == pytest.approx(twice.ties, rel=1e-6)
+    assert weighted.log_likelihood == pytest.approx(twice.log_likelihood)
+
+
+def test_without_ridge_there_may_be_no_maximum() -> None:
+    """Somebody who always wins has no finite worth without ridge, and has one with it."""
+    rankings: list[Ranking] = [[[0], [1], [2]], [[0], [2], [1]]]
+    with pytest.raises(QuemError, match=r"no maximum of likelihood.*give a ridge above 0"):
+        fit(rankings, 3, ridge=0.0)
+    assert fit(rankings, 3).log_worth[0] > 2
+    apart: list[Ranking] = [[[0], [1]], [[1], [0]], [[2], [3]], [[3], [2]]]
+    with pytest.raises(QuemError, match="no maximum of likelihood"):
+        fit(apart, 4, ridge=0.0)
+    only_ties: list[Ranking] = [[[0, 1]], [[1, 0]]]
+    with pytest.raises(QuemError, match="ties of some size are the only outcome"):
+        fit(only_ties, 2, ridge=0.0)
+
+
+@few
+@given(weak_rankings.map(lambda rankings: [ranking[:3] for ranking in rankings]))
+def test_the_graph_is_that_of_networks(rankings: list[Ranking]) -> None:
+    """Whoever can be reached in the graph is found by walking it."""
+    edges = {
+        (a, b)
+        for ranking in rankings
+        for place, tie in enumerate(ranking)
+        for a in tie
+        for b in (s for lower in ranking[place:] for s in lower)
+        if a != b
+    }
+    solvers = {s for ranking in rankings for tie in ranking for s in tie}
+
+    def reach(start: int, pairs: set[tuple[int, int]]) -> frozenset[int]:
+        seen, fresh = {start}, {start}
+        while fresh:
+            fresh = {b for a, b in pairs if a in fresh} - seen
+            seen |= fresh
+        return frozenset(seen)
+
+    both = edges | {(b, a) for a, b in edges}
+    graph = connection(orders_of(rankings), 5)
+    assert {frozenset(part) for part in graph.parts} == {reach(s, both) for s in solvers}
+    sets = {frozenset(t for t in reach(s, edges) if s in reach(t, edges)) for s in solvers}
+    wins = Counter(s for s in sets for a, b in edges if a in s and b not in s)
+    losses = Counter(s for s in sets for a, b in edges if b in s and a not in s)
+    assert {frozenset(s) for s in graph.above} == {s for s in sets if wins[s] and not losses[s]}
+    assert {frozenset(s) for s in graph.below} == {s for s in sets if losses[s] and not wins[s]}
+
+
+# 8 orders of 5, and 12 decisions on pairs: numbers of another implementation.
+ORDERS = ["31024", "30142", "13024", "31204", "03142", "10324", "31402", "21304"]
+DECISIONS = ["01", "10", "02", "20", "02", "12", "12", "23", "32", "13", "03", "23"]
+
+
+def scale_of(rankings: list[Ranking], n: int, judges: list[int], ridge: float = 0.0) -> Scale:
+    """The scale of rankings that are written out."""
+    judge, every = np.array(judges), np.arange(len(rankings))
+    return fit_scale(
+        PooledRankings(orders_of(rankings), n, max(judges) + 1, judge, every), ridge=ridge
+    )
+
+
+def test_golden_rankings() -> None:
+    """Worths, their errors, that of a difference, and separation reliability."""
+    scale = scale_of([[[int(s)] for s in order] for order in ORDERS], 5, [0] * 8)
+    errors = scale_errors(scale)
+    assert errors
+    worths = [0.17102564, 1.22279845, -1.17465928, 1.53064637, -1.74981119]
+    assert scale.model.log_worth == pytest.approx(worths, rel=1e-6)
+    assert scale.model.log_likelihood == pytest.approx(-25.9959877, rel=1e-6)
+    expected = [0.439928662, 0.473092206, 0.508199698, 0.496774098, 0.566233072]
+    assert errors.log_worth == pytest.approx(expected, rel=1e-6)
+    v = errors.information
+    assert np.sqrt(v[3, 3] + v[4, 4] - 2 * v[3, 4]) == pytest.approx(0.916918453, rel=1e-6)
+    assert errors.separation == pytest.approx(0.880320555, rel=1e-6)
+    assert (errors.problems, errors.df) == (None, 0)
+
+
+def test_golden_decisions() -> None:
+    """Errors, reliability, and the fit of two judges; that of solvers by its definition."""
+    rankings = [[[int(solver)] for solver in pair] for pair in DECISIONS]
+    scale = scale_of(rankings, 4, [0] * 6 + [1] * 6)
+    errors, (judges, solvers) = scale_errors(scale), infit(scale)
+    assert errors
+    theta = scale.model.log_worth
+    assert theta == pytest.approx([0.758826859, 1.36979639, -0.60442343, -1.52419982], rel=1e-6)
+    expected = [0.776792159, 0.941673797, 0.681510979, 0.964963889]
+    assert errors.log_worth == pytest.approx(expected, rel=1e-6)
+    assert errors.separation == pytest.approx(0.578980022, rel=1e-6)
+    assert judges.infit == pytest.approx([1.21531469, 0.821358493], rel=1e-6)
+    assert judges.n.tolist() == [6, 6]
+    for solver in range(4):
+        p = [expit(theta[w] - theta[x]) for (w,), (x,) in rankings if solver in (w, x)]
+        misfit = sum((1 - q) ** 2 for q in p) / sum(q * (1 - q) for q in p)
+        assert solvers.infit[solver] == pytest.approx(misfit)
+        assert solvers.n[solver] == len(p)
+
+
+TIED: list[Ranking] = [
+    [[0, 1], [2], [3]],
+    [[3], [1, 2], [0]],
+    [[2], [0]],
+    [[1, 3], [0]],
+    [[0], [1, 2, 3]],
+    [[2, 3], [1]],
+    [[3], [2], [1], [0]],
+]
+
+
+def parameters(model: PlackettLuce) -> tuple[np.ndarray, list[int]]:
+    """Log worths and then log deltas, and the sizes of ties."""
+    sizes = sorted(model.ties)
+    return np.concatenate([model.log_worth, np.log([model.ties[k] for k in sizes])]), sizes
+
+
+def test_errors_by_brute_force() -> None:
+    """With ties and a penalty, errors are those of numerical derivatives of the definitions."""
+    ridge, n, h = 0.3, 4, 1e-4
+    scale = scale_of(TIED, n, [0] * len(TIED), ridge)
+    errors = scale_errors(scale)
+    assert errors
+    at, sizes = parameters(scale.model)
+    eye = np.eye(len(at))
+
+    def gradient(x: np.ndarray) -> np.ndarray:
+        return np.array([(value(x + h * e) - value(x - h * e)) / (2 * h) for e in eye])
+
+    def value(x: np.ndarray) -> float:
+        log_delta = {1: 0.0, **dict(zip(sizes, x[n:], strict=True))}
+        return sum(log_probability(ranking, x[:n], log_delta) for ranking in TIED)
+
+    def ranks(x: np.ndarray) -> np.ndarray:
+        worth, delta = np.exp(x[:n]), np.exp(x[n + sizes.index(2)])
+        tie = delta * np.sqrt(np.outer(worth, worth))
+        beats = (worth[:, np.newaxis] + tie / 2) / (np.add.outer(worth, worth) + tie)
+        return np.asarray(0.5 + beats.sum(axis=1))
+
+    hessian = -np.array([(gradient(at + h * e) - gradient(at - h * e)) / (2 * h) for e in eye])
+    penalized = hessian + ridge * eye
+    penalized[:n, :n] += 1 / n
+    inverse = np.linalg.inv(penalized)
+    centering = eye.copy()
+    centering[:n, :n] -= 1 / n
+    covariance = (centering @ inverse @ centering)[:n, :n]
+    assert errors.information == pytest.approx(covariance, rel=1e-4, abs=1e-7)
+    assert expected_ranks(scale.model, scale.ranked) == pytest.approx(ranks(at))
+    slopes = np.array([(ranks(at + h * e) - ranks(at - h * e)) / (2 * h) for e in eye]).T
+    of_ranks = np.sqrt(np.diagonal(slopes @ inverse @ slopes.T))
+    assert errors.rank == pytest.approx(of_ranks, rel=1e-4)
+
+
+def test_infit_by_brute_force() -> None:
+    """With ties, infit sums over all sets that could have been chosen, choice by choice."""
+    judges = [0, 0, 1, 1, 2, 2, 2]
+    scale = scale_of(TIED, 4, judges, 0.3)
+    at, sizes = parameters(scale.model)
+    log_delta = {1: 0.0, **dict(zip(sizes, at[4:], strict=True))}
+    sums = np.zeros((3, 3))
+    for judge, ranking in zip(judges, TIED, strict=True):
+        for place in range(len(ranking)):
+            left = [solver for tie in ranking[place:] for solver in tie]
+            if len(left) > 1:
+                sets = [c for k in log_delta for c in combinations(sorted(left), k)]
+                p = np.exp([log_delta[len(c)] + np.mean(at[list(c)]) for c in sets])
+                p /= p.sum()
+                chosen, squares = p[sets.index(tuple(sorted(ranking[place])))], np.sum(p**2)
+                sums[judge] += 1 - 2 * chosen + squares, 1 - squares, 1
+    found, _ = infit(scale)
+    assert found.infit == pytest.approx(sums[:, 0] / sums[:, 1])
+    assert found.n.tolist() == sums[:, 2].tolist()
+
+
+def test_jackknife_over_problems() -> None:
+    """Given scales without each problem, their jackknife counts where it is the larger."""
+    rng = np.random.default_rng(4)
+    rankings = drawn(4, 6, 40, 4, 1e-9)
+    problem = rng.integers(4, size=40)
+    scale = scale_of(rankings, 6, [0] * 40, 0.01)
+    without = [
+        scale_of([r for r, of in zip(rankings, problem, strict=True) if of != p], 6, [0] * 40, 0.01)
+        for p in range(4)
+    ]
+    errors, plain = scale_errors(scale, without), scale_errors(scale)
+    assert errors
+    assert plain
+    worths = np.array([left.model.log_worth for left in without])
+    spread = 3 / 4 * ((worths - worths.mean(axis=0)) ** 2).sum(axis=0)
+    assert errors.log_worth == pytest.approx(np.maximum(np.sqrt(spread), plain.log_worth))
+    assert (errors.log_worth > plain.log_worth).any()
+    assert (errors.rank > plain.rank).any()
+    assert (errors.rank >= plain.rank).all()
+    assert (errors.df, errors.separation) == (3, plain.separation)
+    assert scale_errors(scale, without[:2]).df == 0  # type: ignore[union-attr]  # few solvers

@@ -1,0 +1,1 @@
+"""Tests of the parts of an analysis of an experience study."""

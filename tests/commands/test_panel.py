@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quem import ExperienceResult, QuemError, analyze, load_study
+from quem import QuemError, analyze, load_study
 from quem.panels.package import read_panel
 from quem.panels.placing import draw_anchors, score_of
 from quem.report.files import json_text
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from quem.method.result import ExperienceResult
     from quem.panels.package import ReferencePanel
 
     Outcome = tuple[int, str, str]

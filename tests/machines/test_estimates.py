@@ -26,20 +26,21 @@ from tests.machines.made import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from quem.method.result import ExperienceResult
     from quem.studyfile.runs import Call
 
 
-def analyzed(path: Path, **sources: Any) -> quem.ExperienceResult:  # noqa: ANN401
+def analyzed(path: Path, **sources: Any) -> ExperienceResult:  # noqa: ANN401
     """Analyze a study."""
     return quem.analyze(quem.load_study(path, kind="experience", **sources))
 
 
-def codes(result: quem.ExperienceResult) -> set[str]:
+def codes(result: ExperienceResult) -> set[str]:
     """The codes of the warnings of a result."""
     return {warning.code for warning in result.warnings}
 
 
-def machine_of(result: quem.ExperienceResult) -> dict[str, Any]:
+def machine_of(result: ExperienceResult) -> dict[str, Any]:
     """What analysis.json says that machine judges add."""
     return dict(result.to_dict()["machine"])
 
@@ -50,7 +51,7 @@ def close(one: dict[str, Any], golden: dict[str, Any]) -> bool:
     return bool(np.allclose(mine, [golden[key] for key in ("estimate", "low", "high")], atol=1e-6))
 
 
-def paper_of(result: quem.ExperienceResult) -> dict[str, Any]:
+def paper_of(result: ExperienceResult) -> dict[str, Any]:
     """The paper's estimate of the only system."""
     (estimate,) = result.to_dict()["estimates"]
     return dict(estimate["paper"])

@@ -18,13 +18,15 @@ from tests.machines.test_running import PROBLEMS, command_study, judged, with_ex
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from quem.method.result import ExperienceResult
 
-def analyzed(path: Path) -> quem.ExperienceResult:
+
+def analyzed(path: Path) -> ExperienceResult:
     """Analyze a study."""
     return quem.analyze(quem.load_study(path, kind="experience"))
 
 
-def quality(result: quem.ExperienceResult) -> dict[str, Any]:
+def quality(result: ExperienceResult) -> dict[str, Any]:
     """How the only machine judge ranks, in analysis.json."""
     (one,) = json.loads(json_text(result.to_dict()))["machine_quality"]
     return dict(one)

@@ -390,9 +390,10 @@ def test_pseudonyms_and_comparisons_of_placed_studies(
     assert {one["person"] for one in made["panel"]["anchors"]} <= {f"p{n}" for n in range(1, 9)}
     code, out, err = quem_command("compare", *studies, "--json")
     assert code == 0, err
-    (difference,) = json.loads(out)["independent"]
-    assert difference["years"] > 0
-    code, _, err = quem_command("compare", studies[0])
+    (pair,) = json.loads(out)["pairs"]
+    assert pair["years"] > 0
+    rows = rows_of(panel, drawn(panel, "one", "two"), {"one": 3.5, "two": 6.5})
+    code, _, err = quem_command("compare", placed_study(panel, rows))
     assert code == 1
     assert "this study is placed on a panel" in err
 

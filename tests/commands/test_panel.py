@@ -116,7 +116,7 @@ def test_a_panel_names_nobody_and_leaves_out_who_did_not_agree(
     assert panel.spec.license == "CC0"
     assert panel.files[panel.spec.consent] == b"We agree.\n"
     assert not [name for name in panel.files for one in YEARS if f"/{one}." in name]
-    assert all(sorted(of.values()) == [*range(1, 9)] for of in panel.ranks.values())
+    assert all(sorted(of) == [*range(1, 9)] for of in panel.ranks.to_numpy())
     again = quem_command("panel", "make", study, "--out", tmp_path / "again.zip")
     assert again[0] == 0
     assert not set(panel.people) & set(read_panel(tmp_path / "again.zip").people)

@@ -139,8 +139,8 @@ def test_agreement_is_kendalls(tmp_path: Path) -> None:
             ranks = draw.integers(1, 4, len(of)).astype(float)
             rows += [(judge, problem, one, rank) for one, rank in zip(of, ranks, strict=True)]
             rows.append((judge, problem, "system", 2.0))
-            old = [[panel.ranks[j, problem][one] for one in of] for j in ("J1", "J2")]
-            of_new.append(stats.kendalltau(ranks, np.sum(old, axis=0)).statistic)
+            old = panel.ranks.loc[[("J1", problem), ("J2", problem)], [*of]].to_numpy()
+            of_new.append(stats.kendalltau(ranks, old.sum(axis=0)).statistic)
             of_old.append(stats.kendalltau(*old).statistic)
     placed = place_systems(panel, ranks_of(panel, rows), ["system"], 4)
     assert placed

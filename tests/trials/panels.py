@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.stats import rankdata
 
 from quem.method.averages import Averages, average_cells
@@ -76,7 +77,7 @@ CELLS = {
 _NOT_CLAIMED = {name for name, cell in CELLS.items() if cell.shift}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class _Panel(ReferencePanel):
     """A panel without files: everybody solved everything."""
 
@@ -112,11 +113,8 @@ def simulate(cell: Cell, rng: np.random.Generator) -> dict[str, Said]:
         ),
         judges=tuple(f"J{j}" for j in range(cell.old)),
     )
-    ranks = {
-        (f"J{j}", problem): dict(zip(people, old[j, p].tolist(), strict=True))
-        for j in range(cell.old)
-        for p, problem in enumerate(problems)
-    }
+    tasks = pd.MultiIndex.from_product([spec.judges, problems])
+    ranks = pd.DataFrame(old.reshape(len(tasks), n), tasks, people)
     panel = _Panel(None, spec, {"SHA256SUMS": rng.bytes(16)}, ranks)  # type: ignore[arg-type]
     given = new.copy()
     for p, problem in enumerate(problems):

@@ -319,7 +319,11 @@ class PanelPart(Part[Placement]):
         return cells if study.panel is None else None
 
     def average(
-        self, study: Study, settings: ExperienceSettings, cells: RankCells | None
+        self,
+        study: Study,
+        settings: ExperienceSettings,
+        cells: RankCells | None,
+        whole: Averages | None = None,
     ) -> Averages | None:
         """People and systems as ranks among the people."""
         placed = placement_of(study)

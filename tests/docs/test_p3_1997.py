@@ -12,7 +12,7 @@ import quem
 from tests.docs.pages import ROOT, table_rows
 
 if TYPE_CHECKING:
-    from quem.experience.result import ExperienceResult
+    from quem.method.result import ExperienceResult
 
 FOLDER = ROOT / "studies/p3-1997"
 ROWS = table_rows((FOLDER / "README.md").read_text(encoding="utf-8"))
@@ -24,7 +24,7 @@ SETTINGS = [row for row in ROWS if len(row) == 3 and row[0] != "setting"]
 @cache
 def _analysis(name: str, **settings: str) -> ExperienceResult:
     study: quem.Study = quem.load_study(FOLDER / name, kind="experience")
-    return quem.analyze(study, bootstrap=0, **settings)
+    return quem.analyze(study, **settings)
 
 
 def _values(analysis: ExperienceResult) -> dict[str, float | tuple[float, float]]:

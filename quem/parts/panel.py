@@ -407,13 +407,6 @@ class PanelPart(Part[Placement]):
         """Who ranked whom, and how the new judges see the people."""
         yield _who(found, core)
         yield from _drift_texts(found, core)
-        wide = [of.name for of in core.estimates if _times_as_wide(core, of) > MOST_TIMES_AS_WIDE]
-        if wide:
-            yield (
-                "These judges see the people otherwise, so that the interval of "
-                f"{join_words(wide)} is more than {MOST_TIMES_AS_WIDE:g} times as wide; have them "
-                "rank all people."
-            )
 
     def sections(self, found: Placement, core: Core) -> Iterator[Section]:
         """How it was done, and the anchors."""

@@ -339,7 +339,7 @@ def test_judges_who_see_the_people_otherwise_are_named(tmp_path: Path) -> None:
     assert codes(made) == {"panel-judges-differ"}
     assert made["panel"]["tau2"] > 1
     assert made["panel"]["tau_b_new"] == -1
-    summary = analyzed(panel.path.with_name("study.yaml")).summary(warnings=False)
+    summary = analyzed(panel.path.with_name("study.yaml")).summary()
     assert "have them rank all people" in " ".join(summary.split())
 
 

@@ -110,7 +110,7 @@ def _without(
         names = cells.judges if what == "judge" else cells.problems
         if again is not None:
             codes = cells.judge if what == "judge" else cells.problem
-            units = np.unique(codes)
+            units = np.flatnonzero(np.bincount(codes))
             if 1 < len(units) <= _MOST_AGAIN // cells.n_groups:
                 rows = [_ranks_again(again, cells.keep(codes != unit)) for unit in units]
                 ranks = np.array(

@@ -72,7 +72,8 @@ class Variation:
     def is_uneven(self) -> bool:
         """Whether years on the paper's line would claim too much."""
         ratios = (self.ratio_problems or 0.0, self.ratio_judges or 0.0)
-        return self.incidence.value > 0 or max(ratios) >= TWICE
+        beyond = total([self.incidence, *self.more]).value
+        return beyond > 0 or max(ratios) >= TWICE
 
 
 def total(parts: list[Variance]) -> Variance:

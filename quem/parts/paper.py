@@ -79,6 +79,7 @@ class PaperPart(Part[Paper]):
     """What Hayes & Parzen (1997) print."""
 
     name = "paper"
+    place = "appendix"
     tables = (
         PartTable("checks", "as in the paper", Checks, many=False),
         PartTable("", "one row per number that no page shows", Detail, stem="details"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from quem.method.averages import averages_beside
 from quem.parts.part import Part, PartTable
-from quem.report.files import Section
+from quem.report.files import Section, TextTable
 from quem.report.rows import Row, col
 from quem.wording import format_number, join_words
 
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.method.core import Core, SystemEstimate
-    from quem.report.files import TextTable
 
     Floats = NDArray[np.float64]
 
-_FEWEST, _MOST_ROWS, _MOST_DRAWN = 2, 25, 40
+_FEWEST, _MOST_DRAWN = 2, 40
 _ROUNDING = 1e-9
 
 
@@ -82,6 +81,7 @@ class ProfilePart(Part[tuple[Profile, ...]]):
     """Mean ranks by problem; single problems have no years."""
 
     name = "profile"
+    place = "result"
     tables = (PartTable("problems", "systems by problem", ProblemRank, stem="problems"),)
 
     def find(self, core: Core) -> tuple[Profile, ...] | None:
@@ -94,11 +94,9 @@ class ProfilePart(Part[tuple[Profile, ...]]):
 
     def sections(self, found: tuple[Profile, ...], core: Core) -> Iterator[Section]:
         """How evenly each system does, with its mean ranks."""
-        text = [
-            *filter(None, (_evenness(profile.of) for profile in found)),
-            "One problem alone has no years: it would rest on one rank of each judge.",
-        ]
-        tables = [_table(profile) for profile in found]
+        text = [_evenness(found[0].of)] if len(found) == 1 else []
+        text = [*filter(None, text), "One problem alone has no years."]
+        tables = [] if len(found) == 1 else [_ratios(found)]
         yield Section(self.name, "From problem to problem", text, (self.name,), tables)
 
     def figures(self) -> dict[str, Any]:
@@ -106,12 +104,14 @@ class ProfilePart(Part[tuple[Profile, ...]]):
         return {self.name: draw_profile}
 
 
-def _table(profile: Profile) -> TextTable:
-    rows, note = profile.rows(), ""
-    if len(rows) > _MOST_ROWS:
-        note = f"The {_MOST_ROWS} of {len(rows):,} that lie furthest from the people’s mean."
-        rows = sorted(rows, key=lambda row: -abs(np.nan_to_num(row.mean_rank - row.people)))
-    return ProblemRank.text_table(rows[:_MOST_ROWS], profile.of.name, note)
+def _ratios(found: tuple[Profile, ...]) -> TextTable:
+    rows = [
+        (profile.of.name, *(format_number(np.nan if of is None else of) for of in ratios))
+        for profile in found
+        for ratios in [(profile.of.variation.ratio_problems, profile.of.variation.ratio_judges)]
+    ]
+    headings = ("Ratio of SDs to people’s", "between problems", "between judges")
+    return TextTable("How much systems vary", headings, rows)
 
 
 def _evenness(of: SystemEstimate) -> str:
@@ -129,34 +129,40 @@ def _evenness(of: SystemEstimate) -> str:
 
 def draw_profile(found: tuple[Profile, ...], _: Core) -> Figure:
     """People as dots, their mean as a bar, and systems as diamonds, on each problem."""
+    import matplotlib as mpl
+
     from quem.report.drawing import INK, MUTED, colors, label_inches, one_axes, tidy
     from quem.report.labels import Label, place_labels
     from quem.wording import short
 
-    widest = max(found, key=lambda profile: len(profile.problems))
-    names = widest.problems[:_MOST_DRAWN]
-    row_of = {name: row for row, name in enumerate(reversed(names))}
-    left = label_inches(map(short, names))
-    figure, axes = one_axes(left + 4.7, 1.0 + 0.32 * (len(names) + 0.4 * len(found)), left=left)
+    names = list(dict.fromkeys(name for profile in found for name in profile.problems))
+    names = names[:_MOST_DRAWN]
+    mpl.rcParams.update({"font.size": 9.5, "axes.labelsize": 9.5})  # within the drawing's style
+    left, n = 0.1 + 1.2 * label_inches(map(short, names)), len(names)
+    figure, axes = one_axes(left + 6.3, 1.1 + 0.36 * n, left=left)
+    axes.set_ylim(-0.6, n - 0.1)
     labels, points = [], []
+    widest = max(found, key=lambda profile: len(profile.problems))
+    for name, people in zip(widest.problems, widest.people, strict=True):
+        if name not in names or not np.isfinite(people).any():
+            continue
+        row, mean = n - 1 - names.index(name), float(np.nanmean(people))
+        axes.plot(people, [row] * len(people), "o", color=MUTED, alpha=0.45, markersize=6)
+        axes.plot([mean, mean], [row - 0.3, row + 0.3], color=INK, linewidth=2)
+        points += [(of, row) for of in (*people, mean)]
+        if name == names[0]:
+            labels.append(Label(mean, row + 0.3, ("people’s mean",), INK))
     for profile, color in zip(found, colors(), strict=False):
-        at = [i for i, name in enumerate(profile.problems) if name in row_of]
-        rows = [row_of[profile.problems[i]] for i in at]
-        axes.plot(profile.own[at], rows, "D", color=color, markersize=8, zorder=4)
-        points.append(np.column_stack([profile.own[at], rows]))
+        drawn = [at for at, name in enumerate(profile.problems) if name in names]
+        rows = [n - 1 - names.index(profile.problems[at]) for at in drawn]
+        axes.plot(profile.own[drawn], rows, "D", color=color, markersize=8, zorder=3)
+        points += zip(profile.own[drawn], rows, strict=True)
         name = short(profile.of.name)
-        labels += [Label(*points[-1][0], (name, short(name, 8)), color, "bold")]
-    for name, people in zip(names, widest.people, strict=False):
-        known, row = people[np.isfinite(people)], row_of[name]
-        axes.plot(known, [row] * len(known), "o", color=MUTED, alpha=0.45, markersize=5)
-        points.append(np.column_stack([known, np.full(len(known), row)]))
-        if len(known):
-            axes.plot([known.mean()] * 2, [row - 0.3, row + 0.3], color=INK, linewidth=2)
-            if name == names[0]:
-                labels.append(Label(known.mean(), row + 0.3, ("people’s mean",), INK))
-    axes.set_yticks(range(len(names)), [short(name) for name in reversed(names)])
-    axes.set_ylim(-0.6, len(names) - 0.2 + 0.4 * len(found))
-    tidy(axes, x="mean rank (1 = worst)", grid="x")
+        labels.append(Label(float(profile.own[drawn[0]]), rows[0], (name,), color, "bold"))
+    axes.set_yticks(range(n - 1, -1, -1), [short(name) for name in names])
+    tidy(axes, x="mean rank (dots: people); higher is better", grid="x")
+    axes.spines["left"].set_visible(False)
     axes.tick_params(axis="y", length=0)
-    place_labels(axes, labels, points=np.concatenate(points))
+    at = np.array(points, dtype=np.float64)
+    place_labels(axes, labels[::-1], points=at[np.isfinite(at).all(axis=1)])
     return figure

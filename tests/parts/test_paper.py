@@ -70,6 +70,19 @@ def test_golden_numbers(name: str, tmp_path: Path) -> None:
         assert checks[key] == pytest.approx(wanted, rel=1e-6)
 
 
+def numbers_in(value: object) -> int:
+    """Count the numbers of a JSON value."""
+    if isinstance(value, dict | list):
+        return sum(map(numbers_in, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def test_p3_has_sixty_numbers_at_most() -> None:
+    """analysis.json of the paper's study stays readable."""
+    result = quem.analyze(quem.load_study(AVERAGES.with_name("study.yaml"), kind="experience"))
+    assert 0 < numbers_in(result.to_dict()) <= 60
+
+
 def test_curves_of_the_printed_averages() -> None:
     """A line is best of the curves that the paper names; a square root would be better."""
     result = quem.analyze(quem.load_study(AVERAGES, kind="experience"))

@@ -279,6 +279,7 @@ def test_numbers_are_given_only_where_they_can_show_something(
 
 def card_of(result: ExperienceResult) -> Check:
     """The card's line on blinding."""
+    card: Check
     (card,) = (c for c in result.context()["before"] if c.title.startswith(TITLES))
     return card
 

@@ -48,9 +48,8 @@ def whole() -> Any:  # noqa: ANN401  JSON
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
 def test_a_part_can_be_deleted(part: Part[Any], tmp_path: Path) -> None:
     """Without it P3's analysis.json is the same but for the part's keys."""
-    ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "quem", tmp_path / "quem", ignore=ignored)
-    shutil.copytree(ROOT / "templates", tmp_path / "templates")
+    for name in ("quem", "templates"):
+        shutil.copytree(ROOT / name, tmp_path / name)
     kind = type(part)
     tmp_path.joinpath(*kind.__module__.split(".")).with_suffix(".py").unlink()
     listed = tmp_path / "quem" / "parts" / "__init__.py"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -98,7 +98,13 @@ def test_curves_of_the_printed_averages() -> None:
 @pytest.mark.parametrize("missing", [0.0, 0.25])
 def test_factorial_analysis_against_statsmodels(seed: int, missing: float) -> None:
     """Type II tests agree with anova_lm, with missing cells and ties too, and interactions."""
-    drawn = {"judges": 3, "problems": 4, "subjects": 8, "missing": missing, "ties": True}
+    drawn: dict[str, Any] = {
+        "judges": 3,
+        "problems": 4,
+        "subjects": 8,
+        "missing": missing,
+        "ties": True,
+    }
     ranks, years = random_ranks(np.random.default_rng(seed), **drawn)
     result = quem.analyze(study_of(ranks, years))
     frame = cells_of(result, years)

@@ -1,6 +1,6 @@
 """Draw the made-up rankings of this folder: ``python studies/assembly-planners/generate.py``.
 
-The model is that of `quem.simulate_study` with low noise (docs/explanation/simulations.md): a
+The model is that of `quem.simulate_study` with low noise (docs/explanation/coverage.md): a
 judge sees the solver's experience plus what the person, the problem, the judge's taste and chance
 add.
 """

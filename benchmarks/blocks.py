@@ -18,24 +18,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.experience.batch import fit_batch
-from quem.experience.choices import weak_orders
-from quem.experience.expected_ranks import expected_ranks
-from quem.experience.plackett_luce import fit_plackett_luce
-from quem.experience.simulation import NOISES, Scenario, simulate
-from quem.experience.skill import FORMS
+from quem.method.plackett_luce import expected_ranks, fit_plackett_luce, weak_orders
 from quem.studyfile.blocks import PairCounts, deal_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from quem.experience.simulation import Simulated
-
 SOLVERS, BLOCK_SIZE, WAYS = 20, 8, 12
 SYSTEMS = (4.0, 9.0)
 DESIGNS = ((3, 6), (2, 3), (1, 3))
+# Standard deviations of person, solution, impression, and taste, in years.
+NOISES = {"low": (1.0, 1.0, 1.0, 0.5), "high": (2.0, 2.0, 2.0, 1.0)}
 RIDGES = (0.0001, 0.01, 0.1, 1.0)
 Blocks = list[tuple[str, ...]]
+# Years of people (studies, people), and ranks (studies, judges, problems, solvers)
+Simulated = tuple[np.ndarray, np.ndarray]
 
 
 def main() -> int:
@@ -50,7 +47,7 @@ def main() -> int:
     for judges, problems in DESIGNS:
         cells = [f"{judges} × {problems}"]
         simulations = [simulated(noise, judges, problems, studies) for noise in NOISES]
-        cells.append(_pair(rmse(s, s.ranks.mean(axis=(1, 2))) for s in simulations))
+        cells.append(_pair(rmse(s, s[1].mean(axis=(1, 2))) for s in simulations))
         cells.append(_pair(rmse(s, worths(s, whole, 0.01)) for s in simulations))
         cells += [
             _pair(rmse(s, worths(s, way, 0.01)) for s in simulations) for way in ways.values()
@@ -68,29 +65,42 @@ def _pair(values: Iterable[float]) -> str:
 
 
 def simulated(noise: str, judges: int, problems: int, studies: int) -> Simulated:
-    """Draw studies, the same at each call."""
-    subjects = SOLVERS - len(SYSTEMS)
-    scenario = Scenario(subjects, judges, problems, SYSTEMS, NOISES[noise])
-    return simulate(scenario, studies, seed=judges * problems)
+    """Draw studies, the same at each call: systems are as good as their years say."""
+    rng = np.random.default_rng(judges * problems)
+    person, solution, impression, taste = NOISES[noise]
+    people = SOLVERS - len(SYSTEMS)
+    years = rng.uniform(1, 12, (studies, people))
+    level = np.hstack([years + rng.normal(0, person, years.shape), np.tile(SYSTEMS, (studies, 1))])[
+        :, np.newaxis, np.newaxis
+    ]
+    shape = (studies, judges, problems, SOLVERS)
+    seen = level + rng.normal(0, solution, (studies, 1, problems, SOLVERS))
+    seen = seen + rng.normal(0, taste, (studies, judges, 1, SOLVERS))
+    seen = seen + rng.normal(0, impression, shape)
+    return years, seen.argsort(axis=3).argsort(axis=3) + 1.0
 
 
 def rmse(simulation: Simulated, x: np.ndarray) -> float:
     """The error of the systems' estimates by the scores x, shape (studies, solvers)."""
-    y = simulation.experience
+    y = simulation[0]
     people, systems = np.split(x, [y.shape[1]], axis=1)
-    center = people.mean(axis=1, keepdims=True)
-    fit = fit_batch(FORMS["linear"], people - center, y, np.ones(y.shape))
-    return float(np.sqrt(np.mean((fit.predict(systems - center) - simulation.truth) ** 2)))
+    off = people - people.mean(axis=1, keepdims=True)
+    slope = (off * y).sum(axis=1, keepdims=True) / (off**2).sum(axis=1, keepdims=True)
+    estimates = y.mean(axis=1, keepdims=True) + slope * (
+        systems - people.mean(axis=1, keepdims=True)
+    )
+    return float(np.sqrt(np.mean((estimates - SYSTEMS) ** 2)))
 
 
 def worths(
     simulation: Simulated, way: Callable[[PairCounts, Random], Blocks], ridge: float
 ) -> np.ndarray:
     """Expected ranks of all solvers in all studies, judged in blocks that are dealt in a way."""
-    _, judges, problems, solvers = simulation.ranks.shape
+    ranks_of = simulation[1]
+    _, judges, problems, solvers = ranks_of.shape
     dealt = [_dealt(way, judges * problems, seed) for seed in range(WAYS)]
-    scores = np.empty((len(simulation), solvers))
-    for index, ranks in enumerate(simulation.ranks):
+    scores = np.empty((len(ranks_of), solvers))
+    for index, ranks in enumerate(ranks_of):
         ranking, group, solver = dealt[index % WAYS]
         rank = ranks.reshape(judges * problems, solvers)[group, solver]
         model = fit_plackett_luce(weak_orders(ranking, solver, rank), solvers, ridge=ridge)

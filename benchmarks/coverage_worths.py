@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
+from scipy.special import ndtri
 
-from quem.experience.choices import weak_orders
-from quem.experience.expected_ranks import pool_rankings
-from quem.experience.pooled_rankings import ListedRankings
-from quem.experience.standard_errors import standard_errors
+from quem.method.plackett_luce import PooledRankings, Scale, fit_scale, scale_errors, weak_orders
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.experience.standard_errors import WorthErrors
+    from quem.method.plackett_luce import ScaleErrors
 
 _LEVEL = 0.95
 # Of log worths: those of a panel of people and systems that differ clearly.
@@ -47,11 +45,11 @@ class WorthCase:
         covered = 0.0
         reliability, correlation = [], []
         for _ in range(self.studies):
-            truth, errors = self._study(rng)
-            low, high = errors.interval(_LEVEL)
-            covered += float(((low <= truth) & (truth <= high)).mean())
-            reliability.append(errors.separation())
-            correlation.append(float(np.corrcoef(errors.log_worth, truth)[0, 1]) ** 2)
+            truth, scale, errors = self._study(rng)
+            off = np.abs(scale.model.log_worth - truth)
+            covered += float((off <= ndtri((1 + _LEVEL) / 2) * errors.log_worth).mean())
+            reliability.append(errors.separation)
+            correlation.append(float(np.corrcoef(scale.model.log_worth, truth)[0, 1]) ** 2)
         apart = abs(float(np.mean(reliability)) - float(np.mean(correlation)))
         return [
             {"what": "covered", "is_so": covered, "defined": self.studies},
@@ -65,7 +63,7 @@ class WorthCase:
             },
         ]
 
-    def _study(self, rng: np.random.Generator) -> tuple[NDArray[np.float64], WorthErrors]:
+    def _study(self, rng: np.random.Generator) -> tuple[NDArray[np.float64], Scale, ScaleErrors]:
         truth = rng.normal(scale=_SPREAD, size=self.solvers)
         truth -= truth.mean()
         chosen = rng.permuted(np.tile(np.arange(self.solvers), (self.rankings, 1)), axis=1)[
@@ -75,16 +73,11 @@ class WorthCase:
         seen = truth[chosen] + rng.gumbel(size=chosen.shape)
         ranking = np.repeat(np.arange(self.rankings), self.length)
         none = np.zeros(self.rankings, dtype=np.int64)
-        listed = ListedRankings(
-            weak_orders(ranking, chosen.ravel(), seen.ravel()),
-            np.ones(self.rankings),
-            self.solvers,
-            {"judge": none, "problem": none},
-            {"judge": 1, "problem": 1},
-        )
-        errors = standard_errors(pool_rankings(listed))
+        orders = weak_orders(ranking, chosen.ravel(), seen.ravel())
+        scale = fit_scale(PooledRankings(orders, self.solvers, 1, none, np.arange(self.rankings)))
+        errors = scale_errors(scale)
         assert errors is not None  # noqa: S101  there are few solvers
-        return truth, errors
+        return truth, scale, errors
 
 
 WORTHS_CASES = (

@@ -36,9 +36,9 @@ print(json.dumps([spent, used.ru_maxrss / 1024, value]))
 """
 OURS = """
 import quem
-findings = quem.analyze(quem.load_study(sys.argv[1])).findings
-assert findings.worth_errors is not None
-value = findings.pooled.model.log_likelihood
+averages = quem.analyze(quem.load_study(sys.argv[1])).core.averages
+assert averages.errors is not None
+value = averages.scale.model.log_likelihood
 """
 # Columns of texts, as pandas reads them; a tie counts one half.
 EVALICA = """
@@ -141,9 +141,8 @@ def uncounted(folder: Path, value: float) -> float:
     """The relative difference to the log-likelihood of each decision for itself."""
     import quem
 
-    findings = quem.analyze(quem.load_study(folder / "parquet.yaml", kind="experience")).findings
-    pooled = findings.pooled
-    assert pooled is not None  # noqa: S101  decisions are pooled
+    study = quem.load_study(folder / "parquet.yaml", kind="experience")
+    model = quem.analyze(study).core.averages.scale.model  # type: ignore[attr-defined]
     frame = parquet.read_table(folder / "decisions.parquet")
     codes = [
         np.array([int(word[1:]) for word in column.dictionary.to_pylist()])[column.indices]
@@ -152,8 +151,8 @@ def uncounted(folder: Path, value: float) -> float:
     ]
     tied = np.asarray(frame["tie"]) == "1"
     # Solvers are numbered in the order of the study file, which is that of their ids.
-    lead = pooled.model.log_worth[codes[0]] - pooled.model.log_worth[codes[1]]
-    tie = pooled.model.ties[2] * np.exp(-lead / 2)
+    lead = model.log_worth[codes[0]] - model.log_worth[codes[1]]
+    tie = model.ties[2] * np.exp(-lead / 2)
     total = 1 + np.exp(-lead) + tie
     plain = float(np.log(np.where(tied, tie, 1.0) / total).sum())
     return abs(plain - value) / abs(value)

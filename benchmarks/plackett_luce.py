@@ -18,8 +18,7 @@ from pathlib import Path
 import numpy as np
 from web_servers import install
 
-from quem.experience.choices import weak_orders
-from quem.experience.plackett_luce import fit_plackett_luce
+from quem.method.plackett_luce import fit_plackett_luce, weak_orders
 
 SOLVERS, RANKINGS, LENGTH = 1_000, 100_000, 5
 RUNS = 5

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from quem import lists, options, retrieval
     from quem.comparing import compare
     from quem.errors import QuemError
-    from quem.experience.simulation import simulate_study
     from quem.kinds import analyze, load_study, plan
     from quem.rankings.loading import Study
     from quem.rankings.memory import study
+    from quem.simulation import simulate_study
 
 __all__ = [
     "QuemError",
@@ -42,7 +42,7 @@ _HOMES = {
     "compare": "quem.comparing",
     "load_study": "quem.kinds",
     "plan": "quem.kinds",
-    "simulate_study": "quem.experience.simulation",
+    "simulate_study": "quem.simulation",
     "study": "quem.rankings.memory",
 }
 

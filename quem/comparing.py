@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from quem.kinds import KINDS, analyze, kind_of_loaded, refuse_other_than_study
 
@@ -36,32 +36,24 @@ if TYPE_CHECKING:
 
 @overload
 def compare(
-    *studies: Study,
-    systems: Sequence[str] = (),
-    test: Literal["auto", "problem", "twoway", "signflip"] = "auto",
-    same_system: bool = False,
-    **settings: object,
+    *studies: Study, systems: Sequence[str] = (), **settings: object
 ) -> ComparisonResult: ...
 
 
 @overload
 def compare(
-    *studies: Scores, systems: Sequence[str] = (), same_system: bool = False, **settings: object
+    *studies: Scores, systems: Sequence[str] = (), **settings: object
 ) -> LeaderboardResult: ...
 
 
 @overload
 def compare(
-    *studies: AnyStudy, systems: Sequence[str] = (), same_system: bool = False, **settings: object
+    *studies: AnyStudy, systems: Sequence[str] = (), **settings: object
 ) -> BaseResult[Any]: ...
 
 
 def compare(
-    *studies: Any,
-    systems: Sequence[str] = (),
-    test: Any = "auto",
-    same_system: bool = False,
-    **settings: Any,
+    *studies: Any, systems: Sequence[str] = (), **settings: Any
 ) -> ComparisonResult | LeaderboardResult:
     """Compare the systems of a study, or those of several studies.
 
@@ -77,16 +69,11 @@ def compare(
     systems : sequence of str
         Ids of the systems to compare, or what their versions share; by default all. With
         names, no gain of people with help is measured.
-    test : {"auto", "problem", "twoway", "signflip"}
-        How systems of one experience study are tested; ``auto`` chooses between the first two by
-        the judges.
-    same_system : bool
-        Whether experience studies measured versions of one system, which are put in order.
     **settings
         Settings that replace those of the study files. Of experience studies: ``level``,
-        ``form``, ``score``, ``normalize``, ``reference``, ``permutations``, ``seed``. Of others:
-        ``level``, ``bootstrap``, ``permutations``, ``seed``, ``measures``, ``headline``, and what
-        else the study file has under ``analysis``.
+        ``reference_population``, ``years_error``. Of others: ``level``, ``bootstrap``,
+        ``permutations``, ``seed``, ``measures``, ``headline``, and what else the study file has
+        under ``analysis``.
 
     Returns
     -------
@@ -102,21 +89,15 @@ def compare(
     if not studies:
         raise TypeError("compare takes one study at least: quem.compare(quem.load_study(path))")
     if any(map(_has_scores, studies)):
-        if test != "auto":
-            raise TypeError("test is for experience studies; scores of queries have one test")
-        if same_system:
-            raise TypeError("same_system is for experience studies")
         return _compare_scores(studies, systems=systems, **settings)
     for study in studies:
         refuse_other_than_study("compare", study)
     if unknown := sorted(settings.keys() - _COMPARISON_SETTINGS):
         known = ", ".join(_COMPARISON_SETTINGS)
-        raise TypeError(f"compare takes no {unknown[0]}; its settings are systems, test, {known}")
+        raise TypeError(f"compare takes no {unknown[0]}; its settings are systems, {known}")
     from quem.comparison.compare import compare_experience
 
-    return compare_experience(
-        studies, systems=systems, test=test, same_system=same_system, **settings
-    )
+    return compare_experience(studies, systems=systems, **settings)
 
 
 def _has_scores(given: object) -> bool:
@@ -173,6 +154,4 @@ def _refuse_unlike(study: object) -> None:
     raise TypeError(f"compare takes studies of one kind, and not {what} among others")
 
 
-_COMPARISON_SETTINGS = dict.fromkeys(
-    ("level", "form", "score", "normalize", "reference", "permutations", "seed")
-)
+_COMPARISON_SETTINGS = dict.fromkeys(("level", "reference_population", "years_error"))

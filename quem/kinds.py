@@ -479,30 +479,21 @@ def kind_of_loaded(function: str, study: object) -> str:
 
 
 def plan(
-    pilot: Study | None = None,
-    *,
-    database: str | None = None,
-    jobs: int = 1,
-    cluster: str | None = None,
-    **settings: object,
+    pilot: Study | None = None, *, database: str | None = None, **settings: object
 ) -> PlanResult:
     """Say how large a study has to be.
 
     Parameters
     ----------
     pilot : Study, optional
-        As from `quem.load_study`: the noise is estimated from it, and the time that judges
-        take from its judging session.
+        As from `quem.load_study`: the noise is estimated from it, and the time that people take
+        from its sessions.
     database : str, optional
-        Where that is, as in `quem.load_study`.
-    jobs : int
-        Processes for the simulation.
-    cluster : str, optional
-        Address of a Dask scheduler, whose workers simulate instead.
+        Where its judging session is, as in `quem.load_study`.
     **settings
-        ``width``, ``judges``, ``subjects``, ``problems``, ``experience``, ``noise``,
-        ``person``, ``solution``, ``judge``, ``taste``, ``systems``, ``power_for``,
-        ``minutes``, ``level``, ``simulate``, ``seed``: see
+        ``width``, ``subjects``, ``judges``, ``problems``, ``experience``,
+        ``reference_population``, ``noise``, ``person``, ``solution``, ``judge``, ``taste``,
+        ``systems``, ``minutes``, ``solving_minutes``, ``level``, ``simulate``, ``seed``: see
         `quem.planning.settings.PlanSettings`.
 
     Raises
@@ -523,9 +514,7 @@ def plan(
 
         session = Session(locate_database(pilot.path, database))
         minutes = judging_minutes(session, pilot.spec.id)
-    result = PlanResult(make_plan(pilot, settings, measured=minutes))
-    studies = result.findings.settings.simulate
-    return result.simulated(studies, jobs=jobs, cluster=cluster)
+    return PlanResult(make_plan(pilot, settings, minutes=minutes))
 
 
 def refuse_other_than_study(function: str, study: object) -> None:

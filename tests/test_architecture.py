@@ -148,6 +148,8 @@ ARROWS: dict[str, set[str]] = {
     "rankings": DATA | {"blinding", "importing", "method", "panels", "seal", "solutions", "store"},
     "seal": DATA | {"rankings", "report", "solutions", "store"},
     "panels": DATA | {"blinding", "importing", "solutions"},
+    "method": DATA | {"parts", "rankings", "report"},
+    "parts": DATA | {"machines", "method", "panels", "rankings", "report", "seal", "store"},
     "experience": DATA | {"panels", "rankings", "seal", "store", "report", "lists"},
     "machines": DATA | {"blinding", "solutions", "store"},
     "track": TOOLS | {"experience", "rankings", "report", "studyfile"},

@@ -37,30 +37,23 @@ if TYPE_CHECKING:
 
 
 def _settings() -> dict[type[BaseModel], Iterable[str]]:
-    from quem.comparison.settings import ComparisonSettings
-    from quem.studyfile.models import ExperienceSettings
     from quem.studyfile.retrieval import RetrievalSettings
 
-    return {
-        ComparisonSettings: ComparisonSettings.model_fields,
-        ExperienceSettings: (*_SHARED, *_OF_EXPERIENCE),
-        RetrievalSettings: _OF_SCORES,
-    }
+    return {RetrievalSettings: ("level", *_OF_SCORES)}
 
 
-_SHARED = ("level", "permutations", "seed")
-_OF_EXPERIENCE = ("form",)
-_OF_SCORES = ("measures", "headline", "ties")
-
-
-_FIRST = (
-    "systems same_system level measures headline out as_json tables figures database "
-    "reveal pseudonyms"
-)
+_OF_SCORES = ("permutations", "seed", "measures", "headline", "ties")
+_FIRST = "systems level measures headline out as_json tables figures database reveal pseudonyms"
 
 
 @click.command(cls=SettingsCommand, settings=_settings, first=_FIRST)
 @click.argument("studies", metavar="STUDY...", nargs=-1, required=True, type=click.Path())
+@click.option(
+    "--systems",
+    multiple=True,
+    metavar="ID",
+    help="System to compare, or what its versions share (`of`).  Repeatable.  [default: all]",
+)
 @out_option("STUDY's name with -compare, beside it; of several studies in the current folder")
 @json_option
 @format_options
@@ -75,6 +68,7 @@ _FIRST = (
 @code_option
 def compare(
     studies: tuple[str, ...],
+    systems: tuple[str, ...],
     out: Path | None,
     database: str | None,
     formats: dict[str, Any],
@@ -88,34 +82,27 @@ def compare(
 ) -> None:
     """Compare the systems in STUDY, or those of several studies.
 
-    Within one experience study, systems are compared on the rankings that include both, and the
-    gain of people assisted by a system is measured. Systems of different experience studies are
-    compared as independent estimates. Retrievers, lists of options, and strategies of dialogues
-    are compared query by query, also those of several studies with the same queries. Options
-    replace the settings of the study files.
+    Systems of one experience study, or of several, are compared in years of experience, and the
+    gain of people assisted by a system is measured. Retrievers, lists of options, and strategies
+    of dialogues are compared query by query, also those of several studies with the same queries.
+    Options replace the settings of the study files.
     """
     refuse_out_with_json(out, as_json=as_json)
     paths = [study_in(Path(study)) for study in studies]
-    if settings["systems"]:
+    if systems:
         _refuse_bare_names(paths)
-    if settings["same_system"] and len(paths) == 1:
-        raise click.UsageError(
-            "--same-system needs two studies; versions in one study are shown without it"
-        )
     from quem.commands.options import show_result
 
     kind = _kind(paths)
     sources = {"database": database, "reveal": reveal, "pseudonyms": pseudonyms, "data": data}
     given = {name: value for name, value in settings.items() if value is not None}
+    given |= {"systems": systems} if systems else {}
     result: Any
     if kind == "experience":
         foreign = {**{name: given.get(name) for name in _FOREIGN}, "data": data}
         refuse_foreign(kind, foreign, ())
         result = _compare_estimates(paths, given, database, reveal=reveal, pseudonyms=pseudonyms)
     else:
-        # An option that is off is as good as none.
-        names = (*_OF_EXPERIENCE, "test", "same_system")
-        refuse_foreign(kind, {name: given.pop(name, None) or None for name in names}, ())
         result = _compare_scores(paths, sources, given, code=code)
     if out is None:
         beside = paths[0].parent if len(paths) == 1 else Path()

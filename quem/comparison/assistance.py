@@ -1,20 +1,24 @@
-"""Gain from assistance: people who solved the problems with the help of a system, and without."""
+"""Gain from assistance: people who solved some problems with the help of a system, others without.
+
+Everybody is placed among the people who never had help: together, those with help would push each
+other down.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import stdtr, stdtrit
 
-from quem.comparison.pair_tests import PairTest, t_test
-from quem.comparison.selection import LEAST_REFERENCES, locate
-from quem.comparison.years import years_between
+from quem.comparison.pairs import Trial, years_between
+from quem.comparison.result import GainRow, PersonRow
 from quem.errors import QuemError
-from quem.experience.averages import average_cells
-from quem.experience.skill import FORMS, choose_form, compare_forms, fit, refusal
-from quem.lists.inference import holm
-from quem.rankings import Rankings
+from quem.method.averages import average_cells
+from quem.method.ranks import adjusted_ranks
+from quem.method.reference import calibrated, fit_people, posterior, read_posterior
+from quem.method.variances import Variance, variations
 from quem.wording import join_words
 
 if TYPE_CHECKING:
@@ -22,46 +26,78 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.comparison.selection import Located
     from quem.errors import Mistake
-    from quem.experience.skill import SkillForm, SkillFunction
-    from quem.rankings.loading import Study
-    from quem.studyfile import ExperienceSettings
+    from quem.method.cells import RankCells
+    from quem.method.core import Core
     from quem.studyfile.models import Assisted
 
+    Floats = NDArray[np.float64]
 
-def uplifts_of(study: Study, settings: ExperienceSettings) -> list[AssistanceGain]:
-    """Measure what each system does for the people it helps, if it helps any."""
-    if not study.spec.assisted or not isinstance(study.data, Rankings):
+# People without help in a group: to be the same throughout, and to measure anything against.
+LEAST_COMMON, LEAST_REFERENCES = 3, 2
+_NO_TEST = "too few problems: a test needs more problems than there are sets of them"
+_NO_SPREAD = "the gain is the same on every problem, so there is no spread to compare it with"
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Everybody's place among people who worked alone."""
+
+    core: Core  # with the averages of these places, and the people's line through them
+    cells: RankCells  # `size` counts these people
+    # Of shape (n_problems, n_solvers): mean rank over the judges, as in the largest group; NaN
+    # where a solver was not ranked.
+    ranks: Floats
+    common: bool  # whether these people never had help, and are the same throughout
+
+    def of(self, solver: str) -> Floats:
+        """A solver's rank on each problem."""
+        return self.ranks[:, self.cells.solvers.index(solver)]
+
+    def problems(self, solver: str) -> list[str]:
+        """The problems on which a solver was ranked."""
+        return [self.cells.problems[at] for at in np.flatnonzero(np.isfinite(self.of(solver)))]
+
+    def alone_at(self, solver: str) -> list[str]:
+        """The problems on which a solver was ranked with too few people without help."""
+        cells = self.cells
+        few = (cells.solver == cells.solvers.index(solver)) & (cells.size < LEAST_REFERENCES)
+        return [cells.problems[at] for at in np.unique(cells.problem[few])]
+
+
+def gains_of(core: Core) -> list[GainRow]:
+    """What each system does for the people it helps, if it helps any."""
+    study, cells = core.study, core.cells
+    if not study.spec.assisted or cells is None or not cells.has_ranks:
         return []
-    assisted_ids = {name for one in study.spec.assisted for name in (one.id, one.person)}
-    located = locate(study.data, study.declared, assisted_ids)
+    if cells.is_blocked:
+        message = (
+            "this study was judged in blocks, and a gain needs ranks of whole groups; compare its "
+            "systems by --systems"
+        )
+        raise QuemError(study.mistake(("assisted",), message))
+    placed = _placed(core, cells)
     ranked = [
         (at, one)
         for at, one in enumerate(study.spec.assisted)
-        if located.problems_of(one.id) and located.problems_of(one.person)
+        if placed.problems(one.id) and placed.problems(one.person)
     ]
-    mistakes = [*_solved_twice(study, located), *_alone(study, located, ranked)]
-    if mistakes:
+    if mistakes := [*_solved_twice(placed), *_alone(placed, ranked)]:
         raise QuemError(mistakes)
-    if not ranked:
-        return []
-    years = {subject.id: subject.experience for subject in study.spec.subjects}
-    experience = np.array([years.get(solver, np.nan) for solver in located.cells.solvers])
-    form = _form(study, settings, located, experience)
-    assisted = [one for _, one in ranked]
-    return measure_uplift(located, assisted, experience, form, level=settings.level)
+    by_system: dict[str, list[Assisted]] = {}
+    for _, one in ranked:
+        by_system.setdefault(one.by, []).append(one)
+    return [_of_system(placed, system, of) for system, of in by_system.items()]
 
 
-def missing_half(study: Study, one: Assisted) -> str:
+def missing_half(core: Core, one: Assisted) -> str:
     """Say which half of a person's work has no ranks, so that no gain can be computed."""
-    assert isinstance(study.data, Rankings)  # noqa: S101  for the type checker
-    held = np.isfinite(study.data.rank) | study.data.failed
-    ranked = {study.data.solvers[solver] for solver in np.unique(study.data.solver[held])}
+    averages = core.averages
     missing = [
         f"{solver} ({how})"
         for solver, how in ((one.id, "assisted"), (one.person, "unassisted"))
-        if solver not in ranked
+        if not np.isfinite(averages.rank[averages.solvers.index(solver)])
     ]
     verb = "has" if len(missing) == 1 else "have"
     return (
@@ -71,196 +107,147 @@ def missing_half(study: Study, one: Assisted) -> str:
     )
 
 
-def _solved_twice(study: Study, located: Located) -> Iterator[Mistake]:
+def _placed(core: Core, cells: RankCells) -> _Placed:
+    """Place everybody among those who never had help.
+
+    If some group that matters has fewer than three of them, among all who worked alone on its
+    problem, and so among other people for solutions with help than for those without.
+    """
+    cells = cells.keep(cells.of_kind("subject", "assisted")[cells.solver])
+    concerned = [name for one in core.study.spec.assisted for name in (one.id, one.person)]
+    is_concerned = np.isin(cells.solvers, concerned)
+    among = cells.of_kind("subject") & ~is_concerned
+    size = np.bincount(cells.group[among[cells.solver]], minlength=cells.n_groups)
+    common = bool((size[cells.group[is_concerned[cells.solver]]] >= LEAST_COMMON).all())
+    rank, size = _ranks_among(cells, among if common else cells.of_kind("subject"))
+    cells = replace(cells, score=rank, size=size)
+    averages = average_cells(cells, core.averages.years)
+    subjects = averages.of_kind("subject")
+    years = calibrated(averages.years[subjects], core.settings.years_error)
+    core = replace(core, averages=averages, people=fit_people(averages.z[subjects], years))
+    expected = replace(cells, score=rank * (size.max(initial=0) + 1) / (size + 1))
+    sums = average_cells(expected, averages.years).problems
+    assert sums is not None  # noqa: S101  cells have them
+    ranks = sums.rank / np.where(sums.count > 0, sums.count, np.nan)
+    return _Placed(core, cells, ranks, common)
+
+
+def _ranks_among(cells: RankCells, among: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.int64]]:
+    """Rank some solvers among themselves, and place each other one among them.
+
+    With b of S below, ties one half, the place is 1 + b (S - 1)/S.
+
+    Shapes: `among` (n_solvers,).
+    """
+    rank, size = np.empty(len(cells.given)), np.empty(len(cells.given), dtype=np.int64)
+    own = among[cells.solver]
+    rank[own], size[own] = adjusted_ranks(cells.group[own], cells.given[own])
+    for solver in np.unique(cells.solver[~own]):
+        is_solver = cells.solver == solver
+        rows = own | is_solver
+        with_solver = adjusted_ranks(cells.group[rows], cells.given[rows])
+        below, n = (of[is_solver[rows]] - 1 for of in with_solver)
+        rank[is_solver], size[is_solver] = 1 + below * (n - 1) / np.maximum(n, 1), n
+    return rank, size
+
+
+def _solved_twice(placed: _Placed) -> Iterator[Mistake]:
     """Nobody may meet a problem a second time."""
     ways: dict[str, list[str]] = {}
-    for at, one in enumerate(study.spec.assisted):
+    for at, one in enumerate(placed.core.study.spec.assisted):
         earlier = ways.setdefault(one.person, [one.person])
-        own = located.problems_of(one.id)
+        own = placed.problems(one.id)
         for other in earlier:
-            both = [problem for problem in located.problems_of(other) if problem in own]
-            if both:
+            if both := [problem for problem in placed.problems(other) if problem in own]:
                 other_way = "alone" if other == one.person else f"as {other}"
                 message = (
                     f"{one.person} solved {join_words(both)} twice, as {one.id} and {other_way}. "
                     "A person who solves a problem again has learned from the first time, which "
                     "cannot be separated from the help; use other problems with and without help"
                 )
-                yield study.mistake(("assisted", at), message)
+                yield placed.core.study.mistake(("assisted", at), message)
         earlier.append(one.id)
 
 
-def _alone(study: Study, located: Located, ranked: list[tuple[int, Assisted]]) -> Iterator[Mistake]:
+def _alone(placed: _Placed, ranked: list[tuple[int, Assisted]]) -> Iterator[Mistake]:
     """Assisted and unassisted solutions need others by people who worked alone."""
     for at, one in ranked:
         for solver, how in ((one.id, "assisted"), (one.person, "unassisted")):
-            if problems := located.few_at(solver):
+            if problems := placed.alone_at(solver):
                 message = (
                     f"{one.person} solved {join_words(problems)} {how}, where fewer than "
                     f"{LEAST_REFERENCES} people without help were ranked, so that there is nobody "
                     "to measure it against; let some people solve every problem without help"
                 )
-                yield study.mistake(("assisted", at), message)
+                yield placed.core.study.mistake(("assisted", at), message)
 
 
-def _form(
-    study: Study, settings: ExperienceSettings, located: Located, experience: NDArray[np.float64]
-) -> SkillForm:
-    x, y = average_cells(located.cells, experience).fitted()
-    name = settings.form
-    if name == "auto":
-        name = choose_form(compare_forms(x, y, x[:0]))  # type: ignore[assignment]
-    if message := refusal(FORMS[name], x, x[:0]):
-        place = ("analysis", "form")
-        raise QuemError(study.mistake(place, f"{message} (of those who worked without help)"))
-    return FORMS[name]
-
-
-_NO_TEST = "too few problems: a test needs more problems than there are sets of them"
-
-
-@dataclass(frozen=True)
-class PersonUplift:
-    """What help did for one person."""
-
-    # Ids of the assisted solver and of the subject
-    assisted: str
-    person: str
-    unassisted_problems: tuple[str, ...]
-    assisted_problems: tuple[str, ...]
-    # Average rank among the references
-    unassisted_rank: float
-    assisted_rank: float
-    test: PairTest  # of the gain in average rank, over the problems
-    p_holm: float  # adjusted for the number of people whom the same system helped
-    # The gain as experience, as `years_between` gives it
-    years: float
-    calibrated: float
-
-    @property
-    def gain(self) -> float:
-        """The gain in average rank."""
-        return self.assisted_rank - self.unassisted_rank
-
-
-@dataclass(frozen=True)
-class AssistanceGain:
-    """What one system does for those it helps."""
-
-    system: str
-    people: tuple[PersonUplift, ...]
-    # Problems that somebody helped solved, with help or without, and the sets that they fall into
-    # by who solved them and how
-    n_problems: int
-    n_sets: int
-    gain: float  # in average rank, the mean over the people
-    test: PairTest
-    years: float
-    calibrated: float
-    common: bool  # whether the references were the same people with help and without
-
-
-def measure_uplift(
-    located: Located,
-    assisted: Sequence[Assisted],
-    experience: NDArray[np.float64],
-    form: SkillForm,
-    *,
-    level: float,
-) -> list[AssistanceGain]:
-    """Measure what each system does for the people it helps.
-
-    Shapes: `experience` (n_solvers,).
-    """
-    function = fit(form, *average_cells(located.cells, experience).fitted())
-    by_system: dict[str, list[Assisted]] = {}
-    for one in assisted:
-        by_system.setdefault(one.by, []).append(one)
-    return [_of_system(located, system, of, function, level) for system, of in by_system.items()]
-
-
-def _of_system(
-    located: Located, system: str, assisted: list[Assisted], function: SkillFunction, level: float
-) -> AssistanceGain:
-    people = [_of_person(located, one, function, level) for one in assisted]
-    adjusted = holm([person.test.p for person in people])
-    assisted_scores = np.array([located.of(one.id) for one in assisted])
-    unassisted_scores = np.array([located.of(one.person) for one in assisted])
-    test, n_problems, n_sets = gain_test(unassisted_scores, assisted_scores, level)
-    gain = float(np.mean([person.gain for person in people]))
-    middle = float(
-        np.mean([(person.assisted_rank + person.unassisted_rank) / 2 for person in people])
+def _of_system(placed: _Placed, system: str, assisted: Sequence[Assisted]) -> GainRow:
+    name, level = placed.core.name_of(system), placed.core.settings.level
+    alone, helped = (
+        np.array([placed.of(getattr(one, key)) for one in assisted]) for key in ("person", "id")
     )
-    return AssistanceGain(
-        system,
-        tuple(replace(person, p_holm=p) for person, p in zip(people, adjusted, strict=True)),
-        n_problems,
-        n_sets,
-        gain,
-        test,
-        *years_between(function, middle, gain, level),
-        located.common,
-    )
+    people = []
+    for one, rank, with_help in zip(
+        assisted, np.nanmean(alone, axis=1), np.nanmean(helped, axis=1), strict=True
+    ):
+        first, second = f"{one.person} alone", f"{one.person} with {name}"
+        of = years_between(_trial(placed, one.person, first), _trial(placed, one.id, second))
+        ids = {"first": first, "second": second, "a": one.person, "b": one.id}
+        people.append(PersonRow(**ids, **of, alone=rank, helped=with_help))
+    gain = float(np.mean([person.helped - person.alone for person in people]))
+    test, common = gain_test(alone, helped, level), placed.common
+    return GainRow(system=system, name=name, gain=gain, common=common, people=people, **test)
 
 
-def _of_person(
-    located: Located, one: Assisted, function: SkillFunction, level: float
-) -> PersonUplift:
-    unassisted, assisted = located.of(one.person), located.of(one.id)
-    test, _, _ = gain_test(unassisted[np.newaxis], assisted[np.newaxis], level)
-    ends = float(np.nanmean(unassisted)), float(np.nanmean(assisted))
-    return PersonUplift(
-        one.id,
-        one.person,
-        located.problems_of(one.person),
-        located.problems_of(one.id),
-        *ends,
-        test,
-        test.p,
-        *years_between(function, sum(ends) / 2, ends[1] - ends[0], level),
-    )
+def _trial(placed: _Placed, solver: str, name: str) -> Trial:
+    """A person's work in one way, as if it were a system with cells of its own."""
+    core, averages = placed.core, placed.core.averages
+    at = averages.solvers.index(solver)
+    variation = variations(placed.cells, averages, np.array([at]))[solver]
+    weight, z = float(averages.weight[at]), float(averages.z[at])
+    added, error = (Variance(of.value / weight, of.df) for of in (variation.added, variation.error))
+    of = posterior(core.people, z, core.population, added)
+    slope, level = core.people.slope, core.settings.level
+    reference = read_posterior(of, core.population, slope=slope, level=level)
+    return Trial(name, core, z, error, reference)
 
 
-def gain_test(
-    unassisted: NDArray[np.float64], assisted: NDArray[np.float64], level: float
-) -> tuple[PairTest, int, int]:
-    r"""Test the mean gain of some people, over the problems.
+def gain_test(alone: Floats, helped: Floats, level: float) -> dict[str, Any]:
+    r"""Test the mean gain of some people, by Student's t test of two samples where it is one person.
 
-    Of one person, and where all solved the same problems in the same way, this is Student's
-    t test of two samples of problems, with P1 + P2 - 2 degrees of freedom. In general the
-    problems fall into sets by who solved them and how. The gain is a sum over these sets,
+    What is sampled are the problems, which fall into sets s by who solved them and how. Of n people
+    i has help on A_i problems (rank a) and none on U_i (rank u); a set has P_s problems p.
 
     .. math:: G = \sum_s \bar y_s, \quad
               y_p = \frac{P_s}{n} \sum_i \left(\frac{a_{ip}}{A_i} - \frac{u_{ip}}{U_i}\right)
 
-    with n people, of whom i solved A_i problems with help (score a) and U_i without (u), and
-    P_s problems in the set of p. The more people solved a problem, and the fewer others each of
-    them, the more y_p varies: as :math:`k_s = P_s^2 \sum_i w_{is}^2/n^2`, with the weights
-    1/A_i and 1/U_i. The variance of G is s^2 times the sum of k_s/P_s, with s^2 the mean over
-    the problems of the squares of y within the sets, each over its k_s, and P less the number of
-    sets degrees of freedom. So the problems, and not the people, are what is sampled.
+    With k_s the sum of the squared weights of a set, times :math:`P_s^2/n^2`, the variance of G is
+    s^2 times the sum of k_s/P_s, with s^2 the mean of the squares of y within the sets over k_s.
 
-    Shapes: `unassisted`, `assisted` (n_people, n_problems).
+    Shapes: `alone`, `helped` (n_people, n_problems).
     """
-    with_help, alone = np.isfinite(assisted), np.isfinite(unassisted)
-    used = (with_help | alone).any(axis=0)
-    with_help, alone = with_help[:, used], alone[:, used]
-    weight = with_help / with_help.sum(axis=1, keepdims=True)
-    weight = weight - alone / alone.sum(axis=1, keepdims=True)
-    score = np.where(with_help, assisted[:, used], np.where(alone, unassisted[:, used], 0.0))
+    is_helped, is_alone = np.isfinite(helped), np.isfinite(alone)
+    used = (is_helped | is_alone).any(axis=0)
+    is_helped, is_alone = is_helped[:, used], is_alone[:, used]
+    weight = is_helped / is_helped.sum(axis=1, keepdims=True)
+    weight = weight - is_alone / is_alone.sum(axis=1, keepdims=True)
+    rank = np.where(is_helped, helped[:, used], np.where(is_alone, alone[:, used], 0.0))
     _, first, of_set, size = np.unique(
         np.sign(weight), axis=1, return_index=True, return_inverse=True, return_counts=True
     )
     of_set = of_set.ravel()
-    y = size[of_set] * (weight * score).mean(axis=0)
+    y = size[of_set] * (weight * rank).mean(axis=0)
     mean = np.bincount(of_set, y) / size
-    n_problems, n_sets = len(y), len(size)
-    df = n_problems - n_sets
+    df = len(y) - len(size)
     if df < 1:
-        return PairTest(float("nan"), reason=_NO_TEST), n_problems, n_sets
+        return {"reason": _NO_TEST}
     # Within a set all problems have the same weights.
     spread = (size[of_set] ** 2 * (weight**2).sum(axis=0) / len(weight) ** 2)[first]
     within = float(((y - mean[of_set]) ** 2 / spread[of_set]).sum()) / df
-    variance = within * float((spread / size).sum())
-    scale = float(np.abs(y).max())
-    return t_test(float(mean.sum()), variance, df, level, scale=scale), n_problems, n_sets
+    gain, error = float(mean.sum()), float(np.sqrt(within * (spread / size).sum()))
+    if error <= _ROUNDING * float(np.abs(y).max()):
+        return {"reason": _NO_SPREAD}
+    t, half = gain / error, float(stdtrit(df, (1 + level) / 2)) * error
+    interval = (gain - half, gain + half)
+    return {"t": t, "df": df, "p_value": 2 * float(stdtr(df, -abs(t))), "interval": interval}

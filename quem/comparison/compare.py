@@ -5,31 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from quem.comparison.assistance import missing_half, uplifts_of
-from quem.comparison.checks import find_warnings
-from quem.comparison.independent import compare_studies, estimates_of
-from quem.comparison.pair_tests import refusal
+from quem.comparison.assistance import gains_of, missing_half
 from quem.comparison.pairs import compare_pairs
 from quem.comparison.result import ComparisonFindings, ComparisonResult
-from quem.comparison.selection import (
-    chosen_of,
-    one_system,
-    refuse_studies,
-)
-from quem.comparison.settings import ComparisonSettings
-from quem.comparison.versions import across_studies, progressions_of
-from quem.errors import Mistake, QuemError
-from quem.experience.analysis import analyze_experience
-from quem.rankings import PrintedAverages
+from quem.comparison.systems import chosen, measured, with_population
+from quem.errors import Mistake, QuemError, StudyWarning
 from quem.rankings.pseudonyms import pseudonymize
-from quem.studyfile.schema import changed_settings
+from quem.io.text import shown
+from quem.parts import analyze_experience
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from quem.comparison.independent import SystemEstimate
-    from quem.comparison.pairs import Pair
-    from quem.experience.result import ExperienceFindings
+    from quem.method.core import Core
     from quem.rankings.loading import Study
 
 
@@ -37,32 +25,55 @@ def compare_experience(
     studies: Sequence[Study],
     *,
     systems: Sequence[str] = (),
-    test: str = "auto",
-    same_system: bool = False,
-    **settings: Any,  # noqa: ANN401
+    **settings: Any,  # noqa: ANN401  checked where a study is analyzed
 ) -> ComparisonResult:
     """Compare systems of studies of kind ``experience`` (see `quem.compare`)."""
-    changed_settings(ComparisonSettings(), {"test": test})
-    refuse_studies(studies)
+    if mistakes := [*_named_twice(studies), *_other_units(studies)]:
+        raise QuemError(mistakes)
     if len(studies) > 1 and any(study.named for study in studies):
         # Who is in several studies has one pseudonym.
         studies = pseudonymize(studies)
     settings["level"] = _level(studies, settings.get("level"))
-    # Two systems of a study are compared by the experts' ranks, one by one.
+    # Systems are compared by the experts' ranks.
     studies = [replace(study, machines=None) for study in studies]
-    findings = tuple(analyze_experience(s, **settings, bootstrap=0).findings for s in studies)
-    system_estimates = [s for at, f in enumerate(findings) for s in estimates_of(at, f)]
-    chosen = chosen_of(system_estimates, systems, studies)
-    start = ComparisonFindings(
-        "systems", findings, tuple(chosen), test, tuple(systems), settings["level"]
-    )
-    if same_system:
-        comparison = _over_time(start, studies)
-    elif len(studies) > 1:
-        comparison = _unrelated(start, studies)
-    else:
-        comparison = _in_one_study(start, studies[0])
-    return ComparisonResult(replace(comparison, warnings=tuple(find_warnings(comparison))))
+    results = [analyze_experience(study, **settings) for study in studies]
+    cores = with_population([result.core for result in results])
+    found = chosen(measured(cores), systems, studies)
+    # Naming systems asks for these and for nothing else.
+    gains = gains_of(cores[0]) if len(cores) == 1 and not systems else ()
+    comparison = ComparisonFindings(cores, tuple(systems), tuple(found), gains=tuple(gains))
+    if mistakes := list(_nothing_to_compare(comparison)):
+        raise QuemError(mistakes)
+    warnings = [*_of_studies([result.warnings for result in results], cores), *_own(comparison)]
+    pairs = tuple(compare_pairs(found))
+    return ComparisonResult(replace(comparison, pairs=pairs, warnings=tuple(warnings)))
+
+
+def _named_twice(studies: Sequence[Study]) -> Iterator[Mistake]:
+    for at, study in enumerate(studies):
+        for other in studies[:at]:
+            same = study is other
+            if not same and study.path.exists() and other.path.exists():
+                same = study.path.samefile(other.path)
+            if same:
+                message = (
+                    "is named twice, and a study is not independent of itself; name another, or "
+                    "name it once to compare the systems in it"
+                )
+                yield Mistake(study.name, message=message)
+                break
+
+
+def _other_units(studies: Sequence[Study]) -> Iterator[Mistake]:
+    first = studies[0]
+    for study in studies[1:]:
+        units = [s.spec.experience_unit for s in (study, first)]
+        if units[0].strip().casefold() != units[1].strip().casefold():
+            yield study.mistake(
+                ("experience_unit",),
+                f"experience is counted in {shown(units[0])} here and in {shown(units[1])} in "
+                f"{first.name}; state it in the same unit in both, numbers included",
+            )
 
 
 def _level(studies: Sequence[Study], level: float | None) -> float:
@@ -72,148 +83,74 @@ def _level(studies: Sequence[Study], level: float | None) -> float:
     levels = {study.spec.analysis.level: study.name for study in studies}
     if len(levels) > 1:
         each = " and ".join(f"{level:g} ({name})" for level, name in levels.items())
-        raise QuemError(
-            Mistake(
-                "",
-                key="level",
-                message=f"the studies ask for different levels: {each}; give one by --level",
-            )
-        )
+        message = f"the studies ask for different levels: {each}; give one by --level"
+        raise QuemError(Mistake("", key="level", message=message))
     return next(iter(levels))
 
 
-def _in_one_study(start: ComparisonFindings, study: Study) -> ComparisonFindings:
-    findings = start.studies[0]
-    if study.panel:
-        raise QuemError(
-            study.mistake(
-                ("panel",),
-                (
-                    "comparing systems of one study needs ranks of whole groups, and this "
-                    "study is placed "
-                    "on a panel; compare the intervals, or two placed studies"
-                ),
-            )
-        )
-    if isinstance(study.data, PrintedAverages):
-        raise QuemError(
-            study.mistake(
-                ("rankings",),
-                (
-                    "comparing systems of one study needs the ranks, and this study has only "
-                    "their "
-                    "averages; give the ranks, or name a second study"
-                ),
-            )
-        )
-    _refuse_blocks(findings)
-    # Naming systems asks for these and for nothing else.
-    uplifts = [] if start.chosen else uplifts_of(study, findings.settings)
-    names = [entry.system for entry in start.system_estimates]
-    if len(names) < 2 and not uplifts:  # noqa: PLR2004  a comparison is of two
-        raise QuemError(list(_nothing_to_compare(start, study, names)))
-    pairs = compare_pairs(findings, names, start.test)
-    _refuse_untestable(study, pairs)
-    progressions = progressions_of(start.system_estimates, pairs)
-    return replace(
-        start,
-        pairs=tuple(pairs),
-        progressions=tuple(progressions),
-        uplifts=tuple(uplifts),
-    )
-
-
-def _nothing_to_compare(
-    start: ComparisonFindings, study: Study, names: list[str]
-) -> Iterator[Mistake]:
+def _nothing_to_compare(found: ComparisonFindings) -> Iterator[Mistake]:
     """Too few systems, and nobody whose gain from assistance can be measured."""
-    what = f"only {names[0]} has" if names else "no system has"
-    message = (
-        f"a comparison needs two systems with ranks, and {what} any here; add a system, or "
-        "name a second study"
-    )
-    if not study.spec.assisted or start.chosen:
-        yield study.mistake(("systems",), message)
-    else:
-        for at, one in enumerate(study.spec.assisted):
-            yield study.mistake(("assisted", at), missing_half(study, one))
-
-
-def _refuse_blocks(findings: ExperienceFindings) -> None:
-    """Ranks of different blocks do not compare."""
-    if findings.cells is not None and findings.cells.is_blocked:
-        raise QuemError(
-            findings.study.mistake(
-                ("rankings",),
-                (
-                    "this study was judged in blocks, and ranks of different blocks do not "
-                    "compare; "
-                    "`quem analyze` estimates each system by worths pooled over the blocks"
-                ),
-            )
-        )
-
-
-def _refuse_untestable(study: Study, pairs: Sequence[Pair]) -> None:
-    """A test that was asked for and that the data do not allow; differences come without it."""
-    names: dict[str, list[str]] = {}
-    for pair in pairs:
-        if pair.chosen not in ("auto", "problem") and (why := refusal(pair.chosen, pair.paired)):
-            names.setdefault(why, []).append(f"{pair.a} and {pair.b}")
-    if names:
-        raise QuemError(
-            Mistake(study.name, key="test", message=f"{', '.join(of)}: {why}; {_REMEDY}")
-            for why, of in names.items()
-        )
-
-
-_REMEDY = "choose another test, or leave one of them out by --systems"
-
-
-def _unrelated(start: ComparisonFindings, studies: Sequence[Study]) -> ComparisonFindings:
-    held = {entry.study for entry in start.system_estimates}
-    empty = [study for at, study in enumerate(studies) if at not in held]
-    if empty:
-        what = "none of the named systems has" if start.chosen else "no system has"
+    if len(found.cores) > 1:
+        held = {one.study for one in found.systems}
+        what = "none of the named systems has" if found.chosen else "no system has"
         message = f"{what} ranks in this study, so that there is nothing to compare; leave it out"
-        raise QuemError([study.mistake(("systems",), message) for study in empty])
-    differences = compare_studies(start.system_estimates, start.level)
-    return replace(start, mode="studies", differences=tuple(differences))
-
-
-def _over_time(start: ComparisonFindings, studies: Sequence[Study]) -> ComparisonFindings:
-    if len(studies) == 1:
-        raise QuemError(
-            Mistake(
-                studies[0].name,
-                message=(
-                    "same_system needs two studies; versions in one study (`of`) are shown as "
-                    "a "
-                    "progression without it"
-                ),
-            )
+        empty = (core for at, core in enumerate(found.cores) if at not in held)
+        yield from (core.study.mistake(("systems",), message) for core in empty)
+        return
+    (core,), study = found.cores, found.cores[0].study
+    if study.panel and len(found.systems) > 1:
+        message = (
+            "comparing systems of one study needs ranks of whole groups, and this study is placed "
+            "on a panel; compare two placed studies"
         )
-    of, versions = one_system(start.system_estimates, studies, named=bool(start.chosen))
-
-    def within(before: SystemEstimate, after: SystemEstimate) -> Pair:
-        findings: ExperienceFindings = start.studies[before.study]
-        if findings.cells is None:
-            raise QuemError(
-                findings.study.mistake(
-                    ("rankings",),
-                    (
-                        f"{before.name} and {after.name} are versions in one study that has no "
-                        "ranks of whole groups, which comparing them needs; leave one out by "
-                        "--systems"
-                    ),
-                )
-            )
-        _refuse_blocks(findings)
-        (pair,) = compare_pairs(findings, [before.system, after.system], start.test)
-        _refuse_untestable(findings.study, [pair])
-        return pair
-
-    progression = across_studies(of, versions, within, start.level)
-    return replace(
-        start, mode="time", system_estimates=progression.versions, progressions=(progression,)
+        yield study.mistake(("panel",), message)
+    if len(found.systems) > 1 or found.gains:
+        return
+    if study.spec.assisted and not found.chosen:
+        for at, one in enumerate(study.spec.assisted):
+            yield study.mistake(("assisted", at), missing_half(core, one))
+        return
+    what = f"only {found.systems[0].of.system} has" if found.systems else "no system has"
+    message = (
+        f"a comparison needs two systems with ranks, and {what} any here; add a system, or name a "
+        "second study"
     )
+    yield study.mistake(("systems",), message)
+
+
+def _of_studies(
+    warnings: Sequence[Sequence[StudyWarning]], cores: Sequence[Core]
+) -> Iterator[StudyWarning]:
+    """The warnings of the studies, but for what their comparison answers."""
+    several = len(cores) > 1
+    answered = {"assisted", "no-system", *(["no-reference"] if several else [])}
+    for core, own in zip(cores, warnings, strict=True):
+        of = f"{core.study.spec.id}: " if several else ""
+        for one in own:
+            if one.code not in answered:
+                yield replace(one, message=of + one.message)
+
+
+def _own(found: ComparisonFindings) -> Iterator[StudyWarning]:
+    """The warnings of the comparison; ``docs/reference/warnings`` explains every code."""
+    ids = [core.study.spec.id for core in found.cores]
+    for name in dict.fromkeys(ids):
+        if (n := ids.count(name)) > 1:
+            text = "are not independent, and the intervals are wrong"
+            shared = "if they share people, judges, or solutions they"
+            yield StudyWarning("same-study", f"{n} studies have the ID {name}; {shared} {text}")
+    for gain in found.gains:
+        if not gain.common:
+            text = (
+                "fewer than 3 people worked alone on every problem, so solutions assisted by "
+                f"{gain.system} are measured against other people than unassisted ones; the gain "
+                "is biased if these people differ"
+            )
+            yield StudyWarning("changing-references", text)
+        if gain.reason:
+            yield StudyWarning("no-test", f"no test of the gain by {gain.system}: {gain.reason}")
+    measured = {person.b for person in found.people}
+    for one in found.cores[0].study.spec.assisted if not found.chosen and len(ids) == 1 else ():
+        if one.id not in measured:
+            text = f"{one.id} is left out: {missing_half(found.cores[0], one)}"
+            yield StudyWarning("gain-not-measurable", text)

@@ -1,89 +1,134 @@
-"""Every two systems of one study, compared where the same judges ranked both."""
+"""Two systems: their difference in years, and what it takes to undo the lead of one of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quem.comparison.automatic import automatic_test
-from quem.comparison.pair_tests import TESTS, pair_up, run_test
-from quem.comparison.years import difference_interval
-from quem.lists.inference import holm
+from quem.comparison.result import PairRow
+from quem.method.difference import between, difference, lead_lost
+from quem.method.statement import why_silent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from quem.comparison.automatic import AutomaticTest
-    from quem.comparison.pair_tests import PairTest, RankDifferences
-    from quem.comparison.years import Difference
-    from quem.experience.estimate import Interval
-    from quem.experience.result import ExperienceFindings
+    from quem.comparison.systems import Measured
+    from quem.method.cells import RankCells
+    from quem.method.core import Core
+    from quem.method.difference import Difference
+    from quem.method.reference import Population, Reference
+    from quem.method.variances import Variance
 
-
-@dataclass(frozen=True)
-class Pair:
-    """Two systems of one study; every difference is b less a."""
-
-    a: str
-    b: str
-    paired: RankDifferences
-    tests: dict[str, PairTest]  # all that can be asked for by name
-    automatic: AutomaticTest  # the one that fits what the judges say of the two
-    chosen: str  # the test that p values and intervals are taken from, or ``auto``
-    p_holm: float  # the p value of the chosen test, adjusted for all that are reported with it
-    years: Difference
-
-    @property
-    def test(self) -> PairTest:
-        """The test that was used."""
-        return self.automatic.test if self.chosen == "auto" else self.tests[self.chosen]
-
-    @property
-    def used(self) -> str:
-        """Which test was used: problem, twoway, or signflip."""
-        return self.automatic.name if self.chosen == "auto" else self.chosen
-
-    @property
-    def why(self) -> str:
-        """Why this one, as a clause; empty where it was asked for."""
-        return self.automatic.why if self.chosen == "auto" else ""
-
-    @property
-    def interval(self) -> Interval:
-        """The interval of the difference in average rank.
-
-        That of the t test over problems where the chosen test has none.
-        """
-        own = self.test.interval
-        return own if np.isfinite(own).all() else self.tests["problem"].interval
+_NOTHING = {"years": None, "interval": (None, None), "ahead": None}
+_NEVER = {**dict.fromkeys(("won", "rankings", "judges", "ranks")), "n_rankings": 0, "n_judges": 0}
 
 
-def compare_pairs(findings: ExperienceFindings, systems: Sequence[str], test: str) -> list[Pair]:
-    """Compare every two of some systems."""
-    pairs = [_compare(findings, a, b, test) for a, b in combinations(systems, 2)]
-    adjusted = holm([pair.test.p for pair in pairs])
-    return [replace(pair, p_holm=p) for pair, p in zip(pairs, adjusted, strict=True)]
+class Trial(NamedTuple):
+    """What a difference is computed of, beside `Measured`."""
+
+    name: str
+    core: Core
+    z: float
+    error: Variance  # of z, of a typical system
+    reference: Reference
 
 
-def _compare(findings: ExperienceFindings, a: str, b: str, test: str) -> Pair:
-    cells, settings = findings.cells, findings.settings
-    assert cells is not None  # noqa: S101  studies of averages are refused before
-    paired = pair_up(cells, a, b)
-    tests = {
-        name: run_test(
-            name,
-            paired,
-            level=settings.level,
-            permutations=settings.permutations,
-            seed=settings.seed,
-        )
-        for name in TESTS
-    }
-    years = difference_interval(
-        cells, findings.averages, findings.function, b, a, level=settings.level
+def compare_pairs(systems: Sequence[Measured]) -> Iterator[PairRow]:
+    """Every two systems: of one study, or of different ones where there are several."""
+    for a, b in combinations(systems, 2):
+        if a.several and a.study == b.study:
+            continue
+        ids: Any = {"first": a.name, "second": b.name, "a": a.of.system, "b": b.of.system}
+        ids |= {f"{end}_study": one.core.study.spec.id for end, one in (("a", a), ("b", b))}
+        if a.several:
+            yield PairRow(**ids, **_across(a, b), **_NEVER)
+        else:
+            yield PairRow(**ids, **_within(a, b), **_lead(a.core.cells, a.of.at, b.of.at))
+
+
+def _within(a: Measured, b: Measured) -> dict[str, Any]:
+    if a.core.cells is None:
+        return {**_NOTHING, "reason": "only average ranks are known."}
+    if not (_has_error(a) and _has_error(b)):
+        return {**_NOTHING, "reason": "one ranking does not show how much ranks vary."}
+    return years_between(a, b)
+
+
+def _has_error(one: Measured) -> bool:
+    """Whether cells, or what takes their place, show how much an average varies."""
+    cells, averages = one.core.cells, one.core.averages
+    if averages.problems is None:
+        return bool(one.of.variation.more)
+    return cells is not None and cells.n_groups > 1
+
+
+def years_between(a: Measured | Trial, b: Measured | Trial) -> dict[str, Any]:
+    """Two trials in one study, each as good as a typical person of some years."""
+    if reason := _silence(a, b):
+        return {**_NOTHING, "reason": reason}
+    core, z, errors = a.core, (a.z, b.z), (a.error, b.error)
+    level, opens = core.settings.level, (a.reference.open, b.reference.open)
+    found = difference(core.people, z, errors, core.population, level=level, opens=opens)
+    return _columns(core, found)
+
+
+def _across(a: Measured, b: Measured) -> dict[str, Any]:
+    """Two systems of independent studies, on one grid from the fewest to the most years."""
+    if reason := _silence(a, b):
+        return {**_NOTHING, "reason": reason}
+    populations = [one.core.population for one in (a, b)]
+    low, high = min(of.low for of in populations), max(of.high for of in populations)
+    of_a, of_b = (one.posterior(_widened(one.core.population, low, high)) for one in (a, b))
+    level, opens = a.core.settings.level, (a.reference.open, b.reference.open)
+    return _columns(a.core, between(of_a, of_b, level=level, opens=opens))
+
+
+def _widened(of: Population, low: float, high: float) -> Population:
+    """The same people on a longer scale."""
+    years, share = of.years, of.share
+    if low < of.low:
+        years, share = (low, *years), (0.0, *share)
+    if high > of.high:
+        years, share = (*years, high), (*share, 0.0)
+    return replace(of, years=years, share=share)
+
+
+def _silence(*ends: Measured | Trial) -> str:
+    """Why nothing is said of the years of one of them; empty where that is not so."""
+    silent = (one for one in ends if not one.reference.says)
+    return next((f"of {one.name}, {why_silent(one.core)}" for one in silent), "")
+
+
+def _columns(core: Core, of: Difference) -> dict[str, Any]:
+    if of.says:
+        return {"years": of.years, "interval": of.interval, "ahead": of.ahead, "reason": ""}
+    reason = (
+        "Both rank at or above the most experienced subjects, so their difference cannot be "
+        f"expressed in {core.unit}."
     )
-    automatic = automatic_test(paired, settings.level)
-    return Pair(a, b, paired, tests, automatic, test, float("nan"), years)
+    return {**_NOTHING, "reason": reason}
+
+
+def _lead(cells: RankCells | None, a: int, b: int) -> dict[str, Any]:
+    """Compare two solvers, by index, ranking by ranking."""
+    if cells is None:
+        return _NEVER
+    rows_a, rows_b = (np.flatnonzero(cells.solver == solver) for solver in (a, b))
+    _, in_a, in_b = np.intersect1d(cells.group[rows_a], cells.group[rows_b], return_indices=True)
+    if not len(in_a):
+        return _NEVER
+    rows = rows_a[in_a]
+    off = cells.adjusted[rows_b[in_b]] - cells.adjusted[rows]
+    by_judge = np.bincount(np.unique(cells.judge[rows], return_inverse=True)[1], off)
+    sign = np.sign(off.sum())
+    return {
+        "ranks": off.mean(),
+        "n_rankings": len(off),
+        "n_judges": len(by_judge),
+        "won": ((off > 0) + 0.5 * (off == 0)).mean(),
+        "rankings": lead_lost(sign * off) or None,
+        "judges": lead_lost(sign * by_judge) or None,
+    }

@@ -1,68 +1,112 @@
-"""What a comparison finds, and the result that people read, draw and save."""
+"""The result of a comparison: the rows of its tables, and what is done with them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from quem.report.result import BaseResult, Presentation
+from quem.report.rows import Interval, Row, col
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
 
-    from quem.comparison.assistance import AssistanceGain
-    from quem.comparison.independent import IndependentDifference, SystemEstimate
-    from quem.comparison.pairs import Pair
-    from quem.comparison.versions import Progression
+    from quem.comparison.systems import Measured
     from quem.errors import StudyWarning
-    from quem.experience.result import ExperienceFindings
+    from quem.method.core import Core
 
-Mode = Literal["systems", "studies", "time"]
+
+class Difference(Row):
+    """The years of the second less those of the first."""
+
+    first: str = col("by name", "First", kind="csv")
+    second: str = col("by name", "Second", kind="csv")
+    a: str = col("id of the first")
+    b: str = col("id of the second")
+    years: float | None = col("by how much b is ahead, in the study's unit", "Second is ahead by")
+    interval: Interval = col("credible interval; an end is null where it is open", "Interval")
+    ahead: float | None = col("probability that b is better", "P(second is better)", 3)
+    reason: str = col("why there is no difference in years; else empty", kind="csv")
+
+
+class PairRow(Difference):
+    """Two systems."""
+
+    title: ClassVar[str] = "Pairs of systems"
+    a_study: str = col("id of the study of a")
+    b_study: str = col("id of the study of b")
+    # Where a judge ranked both; null without such a ranking.
+    won: float | None = col("share in which b is above a, ties one half", "Second is above", 2)
+    rankings: int | None = col("fewest without which nobody leads", "Rankings to undo")
+    judges: int | None = col("fewest without whom nobody leads", "Judges to undo")
+    ranks: float | None = col("mean rank of b less that of a", kind="csv")
+    n_rankings: int = col("how many", kind="csv")
+    n_judges: int = col("of how many judges", kind="csv")
+
+
+class PersonRow(Difference):
+    """A person without help, and with it."""
+
+    title: ClassVar[str] = "People without and with help"
+    alone: float = col("average rank without help", "Rank alone", 2)
+    helped: float = col("average rank with help", "Rank with help", 2)
+
+
+class GainRow(Row):
+    """What a system does for those it helps."""
+
+    system: str = col("id")
+    name: str = col("of the system", kind="csv")
+    gain: float = col("in average rank, the mean over the people")
+    interval: Interval = col("confidence interval of the gain", default=(None, None))
+    t: float | None = col("of the t test over the problems", default=None)
+    df: int | None = col("its degrees of freedom", default=None)
+    p_value: float | None = col("of the test that help changes nothing", default=None)
+    reason: str = col("why there is no test; else empty", kind="csv", default="")
+    common: bool = col("whether ranks with and without help are among the same people", kind="csv")
+    people: tuple[PersonRow, ...] = col("each of them: a without help, b with it")
+
+
+class SystemRow(Row):
+    """A system's years, for the population that the differences are about."""
+
+    title: ClassVar[str] = "Systems"
+    name: str = col("with its version", "System")
+    study: str = col("id")
+    system: str = col("id")
+    of: str = col("what versions of one system share")
+    date: str = col("of the version; empty without", "Date")
+    experience: float | None = col("median, in the study's unit", "Estimate")
+    interval: Interval = col("credible interval; an end is null where it is open", "Interval")
 
 
 @dataclass(frozen=True)
 class ComparisonFindings:
     """What was compared, and what came out."""
 
-    # The systems of one study, unrelated systems of independent studies, or one system in several
-    # studies.
-    mode: Mode
-    studies: tuple[ExperienceFindings, ...]
-    system_estimates: tuple[SystemEstimate, ...]  # the systems that were compared, in order
-    test: str  # for systems of the same study
-    chosen: tuple[str, ...]  # the systems that the caller named; empty for all
-    level: float
-    pairs: tuple[Pair, ...] = ()  # only of mode "systems"
-    differences: tuple[IndependentDifference, ...] = ()  # only of mode "studies"
-    progressions: tuple[Progression, ...] = ()
-    uplifts: tuple[AssistanceGain, ...] = ()  # only of mode "systems"
+    cores: tuple[Core, ...]  # of each study
+    chosen: tuple[str, ...]  # what the caller named; empty for all
+    systems: tuple[Measured, ...]  # that were compared, in order
+    pairs: tuple[PairRow, ...] = ()
+    gains: tuple[GainRow, ...] = ()
     warnings: tuple[StudyWarning, ...] = ()
-
-    @property
-    def states_years(self) -> bool:
-        """Whether every study allows years."""
-        return all(study.gate.passed for study in self.studies)
-
-    def allows_years(self, *system_estimates: SystemEstimate) -> bool:
-        """Tell whether the studies of some systems allow years."""
-        return all(self.studies[entry.study].gate.passed for entry in system_estimates)
 
     @property
     def unit(self) -> str:
         """The unit of experience, in which all studies agree."""
-        return self.studies[0].study.spec.experience_unit
+        return self.cores[0].unit
 
-    def study_of(self, entry: SystemEstimate) -> str:
-        """Give the id of the study that a system was measured in."""
-        return self.studies[entry.study].study.spec.id
+    @property
+    def level(self) -> float:
+        """Of the intervals."""
+        return self.cores[0].settings.level
 
-    def name_of(self, entry: SystemEstimate) -> str:
-        """Name a system, with its study where there are several."""
-        if len(self.studies) == 1:
-            return entry.name
-        return f"{entry.name} ({self.study_of(entry)})"
+    @property
+    def people(self) -> tuple[PersonRow, ...]:
+        """Everybody whom a system helped."""
+        return tuple(person for gain in self.gains for person in gain.people)
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,12 +118,16 @@ class ComparisonResult(BaseResult["ComparisonFindings"]):
 
     def __repr__(self) -> str:
         """One line; `summary` says more."""
-        names = ", ".join(self.findings.name_of(s) for s in self.findings.system_estimates)
+        names = ", ".join(one.name for one in self.findings.systems)
         return f"<ComparisonResult of {names or 'people with and without help'}>"
+
+    def __str__(self) -> str:
+        """The summary."""
+        return self.summary()
 
     @staticmethod
     def presentation() -> Presentation[ComparisonFindings]:
-        """Say how the results are shown."""
+        """How the results are shown."""
         from quem.comparison.presentation import PRESENTATION
 
         return PRESENTATION
@@ -87,14 +135,14 @@ class ComparisonResult(BaseResult["ComparisonFindings"]):
     @property
     def inputs(self) -> tuple[Path, ...]:
         """The files that the result was made of: study files and their rankings."""
-        return tuple(file for findings in self.findings.studies for file in findings.study.files)
-
-    @property
-    def estimates(self) -> pd.DataFrame:
-        """One row per system: study, version, average rank, experience, interval, bounds."""
-        return self.table("estimates")
+        return tuple(file for core in self.findings.cores for file in core.study.files)
 
     @property
     def differences(self) -> pd.DataFrame:
-        """One row per pair of systems: their difference, with p values."""
+        """One row per pair of systems."""
         return self.table("differences")
+
+    @property
+    def estimates(self) -> pd.DataFrame:
+        """One row per system: its years, and its date."""
+        return self.table("estimates")

@@ -65,22 +65,3 @@ def column_of(
     seen: dict[Item, int] = {}
     places = [seen.setdefault(cell, len(seen)) for cell in cells]
     return CodedColumn(np.array(places, dtype=np.int64), list(seen))
-
-
-class ColumnParts:
-    """A column that comes in parts, each with codes into its own distinct cells."""
-
-    def __init__(self) -> None:
-        self._seen: dict[str, int] = {}
-        self._parts: list[NDArray[np.integer[Any]]] = []
-
-    def add(self, codes: NDArray[np.integer[Any]], texts: Iterable[str]) -> None:
-        """Add a part, with codes of the smallest type that holds those known so far."""
-        place = [self._seen.setdefault(text.strip(), len(self._seen)) for text in texts]
-        self._parts.append(np.array(place).astype(np.min_scalar_type(len(self._seen)))[codes])
-
-    def column(self) -> CodedColumn[str]:
-        """Give the whole column."""
-        if not self._parts:
-            return CodedColumn(np.empty(0, dtype=np.int64), [])
-        return CodedColumn(np.concatenate(self._parts), list(self._seen))

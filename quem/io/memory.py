@@ -12,6 +12,7 @@ import pandas as pd
 from quem.errors import Mistake, QuemError
 from quem.io.columns import CodedColumn, column_of
 from quem.io.delimited import Delimited
+from quem.io.parquet import arrow_columns
 from quem.io.tables import SourceTable
 from quem.io.text import nearest
 
@@ -50,7 +51,18 @@ def _text(value: object) -> str:
 
 def whole_table(given: object, name: str) -> Delimited:
     """All columns of a table, a dict of columns, or a list of records, as those of a CSV file."""
-    frame = _frame(given, name)
+    table: Any = given
+    if hasattr(table, "to_dicts"):
+        # Of polars, whose Arrow stream would need pyarrow.
+        table = table.to_dict(as_series=False)
+    elif hasattr(table, "__arrow_c_stream__") and not isinstance(table, pd.DataFrame):
+        import pyarrow as pa
+
+        try:
+            return arrow_columns(pa.table(table), name)
+        except pa.ArrowException as error:
+            raise QuemError(Mistake(name, message=f"is not a table of texts: {error}")) from None
+    frame = _frame(table, name)
     columns = []
     for at, title in enumerate(frame.columns):
         cells = frame.iloc[:, at]
@@ -65,21 +77,13 @@ def whole_table(given: object, name: str) -> Delimited:
     return Delimited(name, [header], columns, [0], lambda: range(1, len(frame) + 1))
 
 
-def _frame(given: object, name: str) -> pd.DataFrame:
+def _frame(given: Any, name: str) -> pd.DataFrame:  # noqa: ANN401  a table
     """Any table as one of pandas; an index counts where it has a name."""
-    table: Any = given
-    if isinstance(table, pd.DataFrame):
-        return table if set(table.index.names) == {None} else table.reset_index()
-    if hasattr(table, "to_dicts"):
-        # Of polars, whose Arrow stream would need pyarrow.
-        table = table.to_dict(as_series=False)
-    elif hasattr(table, "__arrow_c_stream__"):
-        import pyarrow as pa
-
-        table = pa.table(table).to_pydict()
+    if isinstance(given, pd.DataFrame):
+        return given if set(given.index.names) == {None} else given.reset_index()
     try:
-        if isinstance(table, Mapping) or all(isinstance(row, Mapping) for row in table):
-            return pd.DataFrame(table, dtype=object)
+        if isinstance(given, Mapping) or all(isinstance(row, Mapping) for row in given):
+            return pd.DataFrame(given, dtype=object)
     except (TypeError, ValueError) as error:
         raise QuemError(Mistake(name, message=f"is not a table: {error}")) from None
     message = "should be a DataFrame, a dict of columns, or a list of dicts"

@@ -18,7 +18,6 @@ import pandas as pd
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import Cell_co, CodedColumn, column_of
 from quem.io.delimited import read_delimited
-from quem.io.large import read_large
 from quem.io.numbers import finite_number, not_finite
 from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json, read_records
@@ -191,8 +190,7 @@ def read_table(
         table = read_parquet(path, name, what=what)
         return named_columns(table, fields, required, otherwise)
     if not is_json(path):
-        whole = read_large(path, name) or read_delimited(path, name, what=what)
-        return named_columns(whole, fields, required, otherwise)
+        return named_columns(read_delimited(path, name, what=what), fields, required, otherwise)
     names = _names(fields)
     first = [names[field][0] for field in required]
     example = "{" + ", ".join(f'"{key}": ...' for key in first) + "}"

@@ -21,7 +21,7 @@ from quem.method.reference import (
     posterior,
     read_posterior,
 )
-from quem.method.rests import rests_on
+from quem.method.rests import left_out, rests_on
 from quem.method.result import ExperienceResult
 from quem.method.variances import Variance, Variation, variations
 from quem.rankings import PrintedAverages
@@ -70,12 +70,13 @@ def analyze(study: Study, parts: Sequence[Part[Any]], **settings: object) -> Exp
         )
         for system, of in _variations(cells, averages).items()
     }
-    moved = rests_on(averages, used.form, cells, again)
+    left = tuple(left_out(averages, used.form, cells, again))
+    moved = rests_on(averages, used.form, left)
     estimates = tuple(
         _estimate(core, int(k), varied[averages.solvers[k]], moved[averages.solvers[k]])
         for k in systems
     )
-    return ExperienceResult.of(replace(core, estimates=estimates), parts)
+    return ExperienceResult.of(replace(core, estimates=estimates, left_out=left), parts)
 
 
 def ranked(

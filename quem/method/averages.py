@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class Sums:
 class Averages:
     """What the line is fitted to; of shape (n_solvers,)."""
 
+    called: ClassVar[str] = "average rank"
     solvers: tuple[str, ...]
     kinds: tuple[str, ...]
     years: Floats  # NaN for all but subjects
@@ -90,5 +91,7 @@ def average_cells(cells: RankCells, years: Floats) -> Averages:
     count = problems.count.sum(axis=0)
     divisor = np.where(count > 0, count, np.nan)
     rank, mean_place = (of.sum(axis=0) / divisor for of in (problems.rank, problems.place))
-    averages = (rank, mean_place, count, problems, judges)
+    # What machine judges add does not lead beyond the first or the last rank.
+    end = np.bincount(cells.solver, 0.5 / cells.size, n) / divisor
+    averages = (rank, np.clip(mean_place, end, 1 - end), count, problems, judges)
     return Averages(cells.solvers, cells.kinds, years, *averages)

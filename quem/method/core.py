@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from quem.method.cells import RankCells
     from quem.method.line import Line
     from quem.method.reference import People, Population, Posterior, Reference
-    from quem.method.rests import Rest
+    from quem.method.rests import LeftOut, Rest
     from quem.method.variances import Variance, Variation
     from quem.rankings.loading import Study
     from quem.studyfile import ExperienceSettings
@@ -61,6 +61,7 @@ class Core:
     # How averages come from some of the cells, where a part computes them
     again: Callable[[RankCells], Averages] | None = None
     estimates: tuple[SystemEstimate, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()  # without each judge, problem, and subject
 
     @property
     def unit(self) -> str:

@@ -63,7 +63,12 @@ def count_decisions(decisions: Decisions) -> PooledRankings:
 
 
 def _counts(which: NDArray[np.integer[Any]], times: Codes | None, n: int) -> Floats:
-    return np.bincount(which, times, n).astype(np.float64)
+    """How often each outcome occurs."""
+    total = np.zeros(n)
+    for start in range(0, len(which), _PORTION):
+        part = slice(start, start + _PORTION)
+        total += np.bincount(which[part], None if times is None else times[part], n)
+    return total
 
 
 def _keys(decisions: Decisions) -> Iterator[tuple[slice, Codes]]:
@@ -174,7 +179,8 @@ class DecisionCells(RankCells):
     def _twice(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of the rows of decisions, as those of cells."""
         times = self.pooled.times
-        return np.repeat(values, 2 if times is None else 2 * times).astype(np.int64)
+        # 32 bits hold the codes of any study, in half the memory.
+        return np.repeat(values.astype(np.int32), 2 if times is None else 2 * times)
 
     def _of_outcomes(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of the loser and the winner of each outcome, as those of cells."""

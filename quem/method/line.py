@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 FormName = Literal["linear", "log", "quadratic"]
 FEWEST_SUBJECTS, SIGNIFICANT = 5, 0.05
 _ROUNDING = 1e-18
+_ALONE = 1e-9  # of 1 - leverage
 # The columns beside the intercept.
 _DESIGNS: dict[str, Callable[[Floats], list[Floats]]] = {
     "linear": lambda x: [x],
@@ -130,5 +131,6 @@ def leave_one_out(form: str, x: Floats, y: Floats) -> float | None:
     if len(y) <= rows.shape[1] or np.linalg.matrix_rank(rows) < rows.shape[1]:
         return None
     hat = rows @ np.linalg.pinv(rows)
-    off = (y - hat @ y) / (1 - np.diag(hat))
-    return float(np.sqrt((off**2).mean())) if np.isfinite(off).all() else None
+    left = 1 - np.diag(hat)
+    # Whoever alone bends the line to themselves cannot be predicted by the others.
+    return float(np.sqrt((((y - hat @ y) / left) ** 2).mean())) if left.min() > _ALONE else None

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 # The default penalty: as if each log worth had been drawn from a normal distribution of
 # variance 1/RIDGE (see docs/explanation/blocks.md).
-RIDGE = 0.01
+RIDGE, _LEAST_RIDGE = 0.01, 0.001
 FEWEST_PROBLEMS = 3  # for errors by leaving out each
 _PORTION = 1 << 16  # numbers that are computed together, as they fit into a processor's cache
 # Up to so many solvers the information matrix is solved as a whole; above, conjugate gradients
@@ -360,18 +360,9 @@ class _Likelihood:
         """Where Newton's method goes."""
         if self.n > _MOST_DENSE:
             return self._conjugate(at, gradient, expected)
-        information = self.curvature(expected)
-        information += self.ridge * np.eye(len(information))
-        ranked = np.flatnonzero(self.observed[: self.n])
-        if not self.ridge:
-            # Worths are free up to a constant: the step takes the one of mean 0.
-            information[np.ix_(ranked, ranked)] += 1 / self.n
-        # Who has no rankings stays where he is.
-        information[np.diag_indices(self.n)] += self.observed[: self.n] == 0
-        try:
-            return np.asarray(np.linalg.solve(information, gradient))
-        except np.linalg.LinAlgError:
-            raise QuemError(_NO_MAXIMUM) from None
+        # Without ridge worths are free up to a constant.
+        penalty = (self.ridge or _LEAST_RIDGE) * np.eye(len(at))
+        return np.asarray(np.linalg.solve(self.curvature(expected) + penalty, gradient))
 
     def curvature(self, expected: list[_Expected]) -> Floats:
         """The observed information without the penalty, shape (p, p) for p parameters."""
@@ -397,13 +388,7 @@ class _Likelihood:
         diagonal = np.concatenate([np.maximum(own, shares / 10), counts]) + self.ridge
         diagonal = np.where(diagonal > 0, diagonal, 1.0)
 
-        def exactly(values: Floats) -> Floats:
-            values = values.ravel()
-            means = [of.order.weight * of.means(values[of.order.solver]) for of in expected]
-            places = [of.shares(mean) for of, mean in zip(expected, means, strict=True)]
-            return np.asarray((shares + self.ridge) * values - self._summed(places))
-
-        def by_difference(values: Floats) -> Floats:
+        def product(values: Floats) -> Floats:
             values = values.ravel()
             shift = _SHIFT / max(float(np.abs(values).max()), _SHIFT)
             return np.asarray((gradient - self.evaluate(at + shift * values)[1]) / shift)
@@ -411,7 +396,6 @@ class _Likelihood:
         def operator(product: Callable[[Floats], Floats]) -> LinearOperator:
             return LinearOperator((len(at), len(at)), matvec=product, dtype=np.float64)
 
-        product = exactly if len(self.sizes) == 1 else by_difference
         inverse = operator(lambda values: values.ravel() / diagonal)
         step, _ = cg(operator(product), gradient, rtol=0.05, maxiter=len(at), M=inverse)
         return np.asarray(step)
@@ -467,11 +451,6 @@ class _Expected:
     def shares(self, weight: Floats) -> Floats:
         """The sum over the choices of weight x share, by place, shape (size, m)."""
         first, *more = (term.f * _sums_from_there(term.a * weight) for term in self._terms)
-        return np.asarray(sum(more, first))
-
-    def means(self, values: Floats) -> Floats:
-        """The mean over the places by share, by choice, shape (size, m)."""
-        first, *more = (term.a * _sums_up_to(term.f * values) for term in self._terms)
         return np.asarray(sum(more, first))
 
     def squares(self) -> Floats:

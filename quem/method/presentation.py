@@ -43,10 +43,19 @@ def presentation() -> Presentation[Any]:
 
 
 def _figures() -> dict[str, Any]:
-    """What draws; importing it takes as long as a small analysis."""
+    """What draws, of the parts too; importing it takes as long as a small analysis."""
     from quem.method.figures import FIGURES
+    from quem.parts import PARTS
 
-    return FIGURES
+    of_parts = {
+        stem: partial(_draw, part, draw) for part in PARTS for stem, draw in part.figures().items()
+    }
+    return {**FIGURES, **of_parts}
+
+
+def _draw(part: Part[Any], draw: Any, findings: ExperienceFindings) -> Any:  # noqa: ANN401
+    """A part's figure; None where it found nothing."""
+    return draw(findings.parts[part], findings.core) if part in findings.parts else None
 
 
 def _narrow() -> dict[str, Any]:
@@ -248,7 +257,6 @@ def summary_text(findings: ExperienceFindings) -> str:
     if core.population.declared or any(of.leads == "reference" for of in core.estimates):
         lines += wrap(assumption(core))
     lines += ["", "Based on", *(f"  {line}" for line in basis(core))]
-    lines += [
-        f"  {line}" for part, found in findings.parts.items() for line in part.lines(found, core)
-    ]
+    for part, found in findings.parts.items():
+        lines += [text for line in part.lines(found, core) for text in wrap(line)]
     return "\n".join(lines)

@@ -99,3 +99,14 @@ def _sorted_by_order(
     key = group * n_codes + codes
     at = np.argsort(key, kind="stable")
     return at, key[at], n_codes
+
+
+def tau_b(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """Kendall's tau-b over what both ranked; NaN where either does not vary.
+
+    Shapes: `a`, `b` (n,).
+    """
+    both = np.isfinite(a) & np.isfinite(b)
+    one, other = (np.sign(np.subtract.outer(of[both], of[both])) for of in (a, b))
+    pairs = np.sqrt((one**2).sum() * (other**2).sum())
+    return float((one * other).sum() / pairs) if pairs else np.nan

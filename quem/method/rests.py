@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from quem.method.averages import average_cells
 from quem.method.line import design
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,6 +27,14 @@ _FEWEST = 3
 _MOST_AGAIN = 10_000_000
 
 
+class LeftOut(NamedTuple):
+    """The paper's estimates without each judge, each problem, or each subject."""
+
+    what: str  # judge, problem, or subject
+    ids: Sequence[str]
+    estimates: Floats  # of shape (ids, systems); NaN where nothing can be fitted
+
+
 @dataclass(frozen=True)
 class Rest:
     """One judge, problem, or subject."""
@@ -36,29 +44,35 @@ class Rest:
     experience: float  # the paper's estimate without
 
 
-def rests_on(
-    averages: Averages,
-    form: FormName,
-    cells: RankCells | None,
-    again: Callable[[RankCells], Averages] | None,
-) -> dict[str, list[Rest]]:
-    """What moves the paper's estimate most, by system.
-
-    Averages without a judge or a problem follow from sums over cells; where `again` is given,
-    they are computed again from the other cells.
-    """
+def rests_on(averages: Averages, form: FormName, left: Iterable[LeftOut]) -> dict[str, list[Rest]]:
+    """What moves the paper's estimate most, by system."""
     systems = averages.of_kind("system")
     found: dict[str, list[Rest]] = {averages.solvers[k]: [] for k in systems}
     subjects = averages.of_kind("subject")
     full = _estimates(averages.rank[np.newaxis], averages.years, subjects, systems, form)[0]
+    for of in left:
+        _furthest(found, of, full)
+    return found
+
+
+def left_out(
+    averages: Averages,
+    form: FormName,
+    cells: RankCells | None,
+    again: Callable[[RankCells], Averages] | None,
+) -> Iterator[LeftOut]:
+    """The paper's estimates without each judge, problem, and subject.
+
+    Averages without a judge or a problem follow from sums over cells; where `again` is given,
+    they are computed again from the other cells.
+    """
+    systems, subjects = averages.of_kind("system"), averages.of_kind("subject")
     for what, ids, ranks in _without(averages, cells, again):
-        estimates = _estimates(ranks, averages.years, subjects, systems, form)
-        _furthest(found, what, ids, estimates, full)
+        yield LeftOut(what, ids, _estimates(ranks, averages.years, subjects, systems, form))
     alone = np.tile(averages.rank, (len(subjects), 1))
     alone[np.arange(len(subjects)), subjects] = np.nan
     estimates = _estimates(alone, averages.years, subjects, systems, form)
-    _furthest(found, "subject", [averages.solvers[s] for s in subjects], estimates, full)
-    return found
+    yield LeftOut("subject", [averages.solvers[s] for s in subjects], estimates)
 
 
 def estimates_of(
@@ -72,18 +86,16 @@ def estimates_of(
     subjects, systems = of.of_kind("subject"), of.of_kind("system")
     if ranks is None:
         return np.full(len(systems), np.nan)
-    return _estimates(ranks[np.newaxis], of.years, subjects, systems, form)[0]
+    return np.asarray(_estimates(ranks[np.newaxis], of.years, subjects, systems, form)[0])
 
 
-def _furthest(
-    found: dict[str, list[Rest]], what: str, ids: Sequence[str], estimates: Floats, full: Floats
-) -> None:
+def _furthest(found: dict[str, list[Rest]], left: LeftOut, full: Floats) -> None:
     """Note who moves each system most."""
-    moved = np.abs(estimates - full)
-    for system, of, own in zip(found, moved.T, estimates.T, strict=True):
+    moved = np.abs(left.estimates - full)
+    for system, of, own in zip(found, moved.T, left.estimates.T, strict=True):
         if np.isfinite(of).any():
             at = int(np.nanargmax(of))
-            found[system].append(Rest(what, ids[at], float(own[at])))
+            found[system].append(Rest(left.what, left.ids[at], float(own[at])))
 
 
 def _without(
@@ -98,7 +110,7 @@ def _without(
         names = cells.judges if what == "judge" else cells.problems
         if again is not None:
             codes = cells.judge if what == "judge" else cells.problem
-            units = np.unique(codes)
+            units = np.flatnonzero(np.bincount(codes))
             if 1 < len(units) <= _MOST_AGAIN // cells.n_groups:
                 rows = [_ranks_again(again, cells.keep(codes != unit)) for unit in units]
                 ranks = np.array(

@@ -20,8 +20,10 @@ from quem.wording import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from quem.method.core import Core, SystemEstimate
-    from quem.method.reference import Population, Reference
+    from quem.method.reference import Reference
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,11 @@ class Statement:
     verb: str  # what the system does, or "ranked"
     value: str  # such as "7.2 years", "at least 4.0 years"; empty where no years are stated
     qualifier: str  # such as "95% prediction interval 3.6 to 10.9"
+    meaning: str  # how sure it is, as a sentence
     reason: str  # why the population's estimate leads, or why no years are stated
     other: str  # the other estimate
     place: str  # where the system is among the subjects
+    rank_among: str  # the same for a label, such as "above 4 of 7 people"
     chances: str
     center: float  # NaN where no years are stated
     interval: tuple[float, float | None]
@@ -57,7 +61,7 @@ class Statement:
 def state(core: Core, of: SystemEstimate) -> Statement:
     """Put a system's result into words."""
     verb, reason, other = "ranked", "", ""
-    value, qualifier, center = "", "", np.nan
+    value, qualifier, meaning, center = "", "", "", np.nan
     interval: tuple[float, float | None] = (np.nan, np.nan)
     if of.leads == "paper":
         verb, value, qualifier = (
@@ -65,13 +69,17 @@ def state(core: Core, of: SystemEstimate) -> Statement:
             _years(core, of.experience),
             paper_range(core, of),
         )
+        meaning = paper_meaning(core, of)
         center, interval = of.experience, of.interval
         if of.reference.says:
-            other = f"Estimate for {population_name(core.population)}: {population_text(core, of)}."
+            other = f"Estimate for {population_name(core)}: {population_text(core, of)}."
     elif of.leads == "reference":
         end = of.reference.interval[0] if of.reference.open else of.reference.experience
         value = f"{'at least ' if of.reference.open else ''}{_years(core, end)}"
         qualifier = reference_range(core, of.reference)
+        meaning = f"{qualifier} {core.unit}."
+        if of.reference.open:
+            meaning = f"{qualifier}; these subjects do not support an upper limit."
         center, interval = of.reference.experience, of.reference.interval
         other = f"Regression as in the paper: {paper_text(core, of)}."
         reason = "" if core.population.declared else why_not_paper(core, of)
@@ -86,9 +94,11 @@ def state(core: Core, of: SystemEstimate) -> Statement:
         verb,
         value,
         qualifier,
+        meaning,
         reason,
         other,
         place_text(core, of),
+        f"above {core.subjects_below(of) or 'none'} of {len(core.line.x)} people",
         chances,
         center,
         interval,
@@ -111,6 +121,17 @@ def paper_text(core: Core, of: SystemEstimate) -> str:
     return f"{_years(core, of.experience)} ({paper_range(core, of)})"
 
 
+def paper_meaning(core: Core, of: SystemEstimate) -> str:
+    """Say what the paper's interval is of."""
+    low, high = of.interval
+    span = f"between {format_number(low)} and {format_number(high)} {core.unit}"
+    kind = f"{format_percent(core.settings.level)} prediction interval"
+    if low < 0:
+        span = f"anything from none to {format_number(high)} {core.unit}"
+        kind = paper_range(core, of)
+    return f"One further person with that average rank would have {span} ({kind})."
+
+
 def reference_range(core: Core, of: Reference) -> str:
     """The population's interval, or lower bound, by its name."""
     level = core.settings.level
@@ -130,9 +151,12 @@ def population_text(core: Core, of: SystemEstimate) -> str:
     return f"{_years(core, reference.experience)} ({reference_range(core, reference)})"
 
 
-def population_name(of: Population) -> str:
+def population_name(core: Core) -> str:
     """Name the population that years speak about."""
-    return "the declared population" if of.declared else "the assumed population"
+    of = core.population
+    if of.declared:
+        return "the declared population"
+    return f"the assumed population (uniform from {of.low:g} to {of.high:g} {core.unit})"
 
 
 def assumption(core: Core) -> str:
@@ -159,7 +183,8 @@ def place_text(core: Core, of: SystemEstimate) -> str:
         others = f"all {n} subjects"
     else:
         others = f"{below} of {format_count(n, 'subject')}" if below else f"none of {n} subjects"
-    return f"Its average rank, {format_number(of.rank)}, is higher than that of {others}."
+    called = core.averages.called
+    return f"Its {called}, {format_number(of.rank)}, is higher than that of {others}."
 
 
 def varies_text(of: SystemEstimate) -> list[str]:
@@ -202,12 +227,17 @@ def why_not_paper(core: Core, of: SystemEstimate) -> str:
     if not core.line.holds:
         return f"{line_trouble(core)}."
     if side:
-        return f"{of.name}’s average rank is {'above' if side > 0 else 'below'} every subject’s."
+        where = "above" if side > 0 else "below"
+        return f"{of.name}’s {core.averages.called} is {where} every subject’s."
     y = core.line.y
     if not of.inside:
         beyond = f"above {y.max():g}" if of.experience > y.max() else f"below {y.min():g}"
         return f"On the line {of.name} has {_years(core, of.experience)}, {beyond} of the subjects."
-    return " ".join(filter(None, [cells_text(core, of), *varies_text(of)]))
+    texts = [cells_text(core, of), *varies_text(of)]
+    if of.variation.more:
+        place = f"{of.name}’s place is less sure than people’s"
+        texts.append(f"{place}, which the paper’s interval does not allow for.")
+    return " ".join(filter(None, texts))
 
 
 def line_trouble(core: Core) -> str:
@@ -216,7 +246,7 @@ def line_trouble(core: Core) -> str:
     if len(line.y) < FEWEST_SUBJECTS:
         return f"With {len(line.y)} subjects the paper’s line is not used"
     if not line.rises:
-        return "Average rank falls with the subjects’ experience"
+        return f"{core.averages.called.capitalize()} falls with the subjects’ experience"
     if line.p_value >= SIGNIFICANT:
         return f"The paper’s line is not significant ({format_p(line.p_value)})"
     return ""
@@ -226,29 +256,66 @@ def why_silent(core: Core) -> str:
     """Say why no years are stated."""
     if core.people.slope <= 0:
         return (
-            "average rank does not rise with the subjects’ experience, so it cannot be converted "
-            f"to {core.unit}."
+            f"{core.averages.called} does not rise with the subjects’ experience, so it cannot be "
+            f"converted to {core.unit}."
         )
     ends = f"{core.population.low:g} to {core.population.high:g} {core.unit}"
     return f"these rankings do not narrow it down; {ends} are all compatible with them."
 
 
+def headline(core: Core, statements: Sequence[Statement]) -> str:
+    """The result of a study in one sentence: of its best system, and of another one."""
+    known = [one for one in statements if one.value]
+    if not statements:
+        return "No system has ranks; only the line through the people is reported."
+    if not known:
+        return f"{silent_claim(core)}."
+    if len(statements) == 1:
+        return f"{known[0].claim}."
+    other = _beside(core, statements, known[0])
+    like = f"{other.name}, like one with {other.value}" if other.value else ""
+    return f"{known[0].claim}; {like or f'no years are stated for {other.name}'}."
+
+
+def lead(core: Core, statements: Sequence[Statement]) -> list[str]:
+    """How sure the result is, and the other estimate: a paragraph each."""
+    if not statements:
+        return []
+    if not core.states_years:
+        return [f"This study cannot say it in {core.unit}: {why_silent(core)}"]
+    uses = [assumption(core)] * any(of.leads == "reference" for of in core.estimates)
+    if len(statements) == 1:
+        (one,) = statements
+        sure, other = [one.meaning, one.reason, *uses], [one.other]
+        (sure if uses else other).append(one.chances)
+        return [text for of in (sure, other) if (text := " ".join(filter(None, of)))]
+    best = next(one for one in statements if one.value)
+    named = [one for one in (best, _beside(core, statements, best)) if one.value]
+    each = [f"{one.name}: {one.qualifier}." for one in named]
+    return [" ".join([*each, *uses]), "`quem compare` says whether two of them differ."]
+
+
+def _beside(core: Core, statements: Sequence[Statement], best: Statement) -> Statement:
+    """The oldest version of the best system, if there are others; else the next best system."""
+    names = {core.name_of(one.id): one.name for one in core.study.spec.systems}
+    same = [name for name, bare in names.items() if bare and bare == names.get(best.name)]
+    by_name = {one.name: one for one in statements if one is not best}
+    return next((by_name[name] for name in same if name in by_name), next(iter(by_name.values())))
+
+
 def silent_claim(core: Core) -> str:
     """What is known where no years are stated: "Both systems were ranked above all four people"."""
-    n = len(core.line.x)
-    people = f"all {_small(n)} people"
-    above = [of for of in core.estimates if core.subjects_below(of) == n]
-    names = [of.name for of in core.best_first]
-    if above and len(above) == len(core.estimates):
-        if len(names) == 2:  # noqa: PLR2004  both
-            return f"Both systems were ranked above {people}"
-        many = f"All {_small(len(names))} systems were" if len(names) > 1 else f"{names[0]} was"
-        return f"{many} ranked above {people}"
-    each = [
-        f"{of.name} {'was ranked ' if not at else ''}above {core.subjects_below(of)}"
-        for at, of in enumerate(core.best_first[:2])
-    ]
-    return f"{join_words(each)} of {_small(n)} people"
+    n, best = len(core.line.x), core.best_first
+    below = [core.subjects_below(of) for of in best]
+    if min(below) == n or max(below) == 0:
+        who = {1: best[0].name, 2: "Both systems"}.get(len(best), f"All {_small(len(best))} systems")
+        people = f"{'all' if below[0] else 'none of the'} {_small(n)} people"
+        return f"{who} {'was' if len(best) == 1 else 'were'} ranked above {people}"
+    amounts = {n: f"all {_small(n)}", 0: "none"}
+    each = [f"{of.name} above {amounts.get(k, k)}" for of, k in zip(best, below, strict=True)]
+    people = "" if below[0] == n else f" of {_small(n)}"
+    each[0] = f"{best[0].name} was ranked above {amounts.get(below[0], below[0])}{people} people"
+    return ", ".join([each[0], each[-1]] if len(each) > 1 else each)
 
 
 _WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -277,9 +344,10 @@ def equation(core: Core) -> str:
     """The paper's line as an equation."""
     line = core.line
     intercept, slope, *more = line.coefficients
-    averaged = "log(average rank)" if line.form == "log" else "average rank"
+    called = core.averages.called
+    averaged = f"log({called})" if line.form == "log" else called
     text = f"{core.unit} = {format_number(intercept, 2)} + {format_number(slope, 2)} × {averaged}"
-    return text + "".join(f" + {format_number(one, 3)} × average rank²" for one in more)
+    return text + "".join(f" + {format_number(one, 3)} × {called}²" for one in more)
 
 
 def basis(core: Core) -> list[str]:

@@ -72,7 +72,8 @@ class Variation:
     def is_uneven(self) -> bool:
         """Whether years on the paper's line would claim too much."""
         ratios = (self.ratio_problems or 0.0, self.ratio_judges or 0.0)
-        return self.incidence.value > 0 or max(ratios) >= TWICE
+        beyond = total([self.incidence, *self.more]).value
+        return beyond > 0 or max(ratios) >= TWICE
 
 
 def total(parts: list[Variance]) -> Variance:
@@ -84,10 +85,16 @@ def total(parts: list[Variance]) -> Variance:
     return Variance(value, value**2 / sum(part.value**2 / part.df for part in known))
 
 
-def variations(cells: RankCells, averages: Averages) -> dict[str, Variation]:
-    """The variation of each system that has ranks, by its id."""
+def variations(
+    cells: RankCells, averages: Averages, solvers: NDArray[np.int64] | None = None
+) -> dict[str, Variation]:
+    """The variation of each system that has ranks, or of other solvers, by id.
+
+    Shapes: `solvers` (n,): indices.
+    """
     problems, judges = averages.problems, averages.judges
-    people, systems = averages.of_kind("subject"), averages.of_kind("system")
+    people = averages.of_kind("subject")
+    systems = averages.of_kind("system") if solvers is None else solvers
     if problems is None or judges is None:
         return {averages.solvers[k]: Variation() for k in systems}
     weight = averages.weight

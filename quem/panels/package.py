@@ -29,6 +29,9 @@ from quem.studyfile.schema import validate
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
+
     from quem.studyfile.document import Document
 
 FEWEST_PEOPLE, FEWEST_JUDGES, FEWEST_PROBLEMS = 8, 2, 3
@@ -105,6 +108,17 @@ class ReferencePanel:
     def people(self) -> tuple[str, ...]:
         """The ids of the people."""
         return tuple(person.id for person in self.spec.people)
+
+    @cached_property
+    def table(self) -> NDArray[np.float64]:
+        """The judges' ranks, shape (judges, problems, people)."""
+        import numpy as np
+
+        ranks = [
+            [[self.ranks[judge, problem][one] for one in self.people] for problem in self.problems]
+            for judge in self.spec.judges
+        ]
+        return np.array(ranks)
 
     def consensus(self, problem: str) -> dict[str, float]:
         """Give the mean rank of each person on a problem, over the judges."""

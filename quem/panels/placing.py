@@ -7,6 +7,7 @@ import shutil
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import yaml
 
 from quem.errors import FileError, Mistake, QuemError
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from quem.panels.package import ReferencePanel
+
+    Floats = NDArray[np.float64]
 
 
 PANEL = "panel.zip"
@@ -221,8 +226,12 @@ def draw_anchors(levels: Mapping[str, float], count: int, seed: str) -> tuple[st
     return tuple(anchors)
 
 
-def score_of(below: float, levels: Iterable[float], people: int) -> float:
-    """Turn a place among anchors into a rank among all people."""
-    ranks = [0.5, *sorted(levels), people + 0.5]
-    low, high = int(below), int(below + 0.5)
-    return (ranks[low] + ranks[low + 1] + ranks[high] + ranks[high + 1]) / 4
+def score_of(below: Floats, levels: Floats, people: int) -> Floats:
+    """Ranks among all people from places among anchors; linear between whole places.
+
+    Shapes: `below` (...): the number of anchors below, ties one half; `levels` (k,): the anchors'
+    consensus ranks.
+    """
+    bounds = np.concatenate([[0.5], np.sort(levels), [people + 0.5]])
+    low, high = (np.asarray(below + half).astype(np.int64) for half in (0, 0.5))
+    return (bounds[low] + bounds[low + 1] + bounds[high] + bounds[high + 1]) / 4

@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from quem.parts.blinding import BlindingPart
+from quem.parts.judging import JudgingPart
+from quem.parts.machines import Machines
+from quem.parts.panel import Panel
+from quem.parts.paper import PaperPart
+from quem.parts.profile import ProfilePart
+from quem.parts.questions import QuestionsPart
+from quem.parts.recognized import RecognizedPart
+from quem.parts.retest import RetestPart
+from quem.parts.seal import Sealed
+from quem.parts.times import TimesPart
 from quem.parts.worths import Worths
 
 if TYPE_CHECKING:
@@ -11,7 +22,20 @@ if TYPE_CHECKING:
     from quem.parts.part import Part
     from quem.rankings.loading import Study
 
-PARTS: tuple[Part[Any], ...] = (Worths(),)
+PARTS: tuple[Part[Any], ...] = (
+    Sealed(),
+    Machines(),
+    Panel(),
+    ProfilePart(),
+    RetestPart(),
+    RecognizedPart(),
+    JudgingPart(),
+    BlindingPart(),
+    QuestionsPart(),
+    TimesPart(),
+    Worths(),
+    PaperPart(),
+)
 
 
 def analyze_experience(study: Study, **settings: object) -> ExperienceResult:

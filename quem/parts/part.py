@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
+from quem.report.files import Check
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -22,16 +24,9 @@ if TYPE_CHECKING:
     from quem.report.rows import Row
     from quem.studyfile import ExperienceSettings
 
+__all__ = ["Check", "Part", "PartTable"]
+
 Found = TypeVar("Found")
-
-
-@dataclass(frozen=True)
-class Check:
-    """One line of a card on the first screen."""
-
-    sign: Literal["good", "warn", "bad"]
-    title: str  # a short sentence
-    text: str  # the number behind it
 
 
 @dataclass(frozen=True)
@@ -50,6 +45,8 @@ class Part(Generic[Found]):
 
     name: ClassVar[str]
     tables: ClassVar[tuple[PartTable[Any], ...]] = ()
+    # Where its sections are: after the line, after the agreement, or at the end of the page.
+    place: ClassVar[Literal["result", "basis", "appendix"]] = "basis"
 
     # What changes the estimate.
 
@@ -114,6 +111,10 @@ class Part(Generic[Found]):
 
     def sections(self, found: Found, core: Core) -> Iterable[Section]:
         """Sections of the report."""
+        return ()
+
+    def references(self, found: Found, core: Core) -> Iterable[str]:
+        """What the methods paragraph cites for it."""
         return ()
 
     def headline(self, found: Found, core: Core) -> Iterable[str]:

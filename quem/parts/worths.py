@@ -91,13 +91,14 @@ class ScaleRow(Row):
 class WorthAverages(Averages):
     """Expected ranks where average ranks are."""
 
+    called = "expected rank"
     cells: RankCells
     scale: Scale
 
     @cached_property
     def errors(self) -> ScaleErrors | None:
         """How sure the worths are, by leaving out each problem where that takes no minutes."""
-        problems = np.unique(self.cells.problem)
+        problems = np.flatnonzero(np.bincount(self.cells.problem))
         different = sum(len(order.times) for order in self.scale.rankings.orders)
         without = []
         if FEWEST_PROBLEMS <= len(problems) <= _MOST_REFITTED // different:

@@ -1,134 +1,123 @@
-"""Designs: what they give, what they cost, and which are worth showing."""
+"""Designs: the interval that the closed form expects, the hours they take, and which to show."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from scipy.special import stdtrit
 
-from quem.planning import closed_form
+from quem.method.reference import Population
+from quem.report.rows import Row, col
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
-    from quem.experience.simulation import Noise
+    from quem.simulation import Noise
 
-
-class StudyDesign(NamedTuple):
-    """How large a study is."""
-
-    subjects: int
-    judges: int
-    problems: int
-
-    @property
-    def words(self) -> str:
-        """Its size, such as "12 subjects, 3 judges, 6 problems"."""
-        return ", ".join(
-            f"{count:,} {name if count != 1 else name[:-1]}"
-            for name, count in self._asdict().items()
-        )
+    Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Costs:
-    """What a study costs, in minutes of work."""
+class Design(Row):
+    """A design."""
 
-    solution: float  # one problem solved by one subject
-    minutes: float  # one solution placed by one judge; those of systems too
-
-
-@dataclass(frozen=True)
-class Designs:
-    """All combinations of some numbers of judges, subjects, and problems."""
-
-    # Rising; the axes of the arrays below, in this order
-    judges: NDArray[np.int64]
-    subjects: NDArray[np.int64]
-    problems: NDArray[np.int64]
-    half_width: NDArray[np.float64]  # of shape (judges, subjects, problems): by the closed form
-    # NaN where no difference was asked for, and on one problem
-    power: NDArray[np.float64]
-    false_alarms: NDArray[np.float64]
-    # The cost of the study, and the hours of one judge
-    cost: NDArray[np.float64]
-    hours: NDArray[np.float64]
-
-    def at(self, index: int) -> StudyDesign:
-        """Give the design at a place of the flattened arrays."""
-        j, s, p = np.unravel_index(index, self.half_width.shape)
-        return StudyDesign(int(self.subjects[s]), int(self.judges[j]), int(self.problems[p]))
-
-    @property
-    def largest(self) -> int:
-        """The place of the design with most of everything, whose interval is the narrowest."""
-        return int(self.half_width.size - 1)
-
-
-def make_designs(
-    axes: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]],
-    noise: Noise,
-    experience_variance: float,
-    *,
-    level: float,
-    systems: int,
-    difference: float | None,
-    costs: Costs,
-) -> Designs:
-    """Say of each design what it gives and costs."""
-    judges, subjects, problems = (np.array(axis, dtype=np.int64) for axis in axes)
-    j, s, p = np.meshgrid(judges, subjects, problems, indexing="ij")
-    variance = closed_form.average_variance(noise, j, p)
-    power = np.full(j.shape, np.nan)
-    false_alarms = power.copy()
-    if difference is not None:
-        # The test does not depend on the number of subjects.
-        one, of = j[:, :1], p[:, :1]
-        power[:] = closed_form.power(noise, one, of, difference)
-        false_alarms[:] = 2 * closed_form.power(noise, one, of, 0.0)
-    placed = (s + systems) * p
-    return Designs(
-        judges,
-        subjects,
-        problems,
-        closed_form.half_width(s, variance, experience_variance, level),
-        power,
-        false_alarms,
-        np.asarray(costs.solution * s * p + costs.minutes * j * placed, dtype=np.float64),
-        np.asarray(costs.minutes * placed / 60, dtype=np.float64),
+    title: ClassVar[str] = "Designs"
+    design: str = col("its size in words", "Design", kind="csv")
+    subjects: int = col("number of subjects")
+    judges: int = col("number of judges")
+    problems: int = col("number of problems")
+    half_width: float = col(
+        "half of the leading interval: median of simulated studies, else by the closed form; null "
+        "where most intervals are open",
+        "Half-width",
+        2,
     )
+    by_formula: float = col("the same by the closed form")
+    says: float | None = col(
+        "share of simulated estimates that state years; null without simulation", "Years stated", 2
+    )
+    covers: float | None = col("share of their intervals that include the truth", "Cover", 2)
+    reaches: bool | None = col("whether it meets the target; null without one")
+    hours_per_subject: float = col("to solve all problems", "Hours per subject")
+    hours_per_judge: float = col("to rank all solutions once", "Hours per judge")
+    hours: float = col("of all people together", "Hours in all", 0)
+
+    @property
+    def size(self) -> tuple[int, int, int]:
+        """Numbers of subjects, judges, and problems."""
+        return self.subjects, self.judges, self.problems
 
 
-def smallest(designs: Designs, width: float) -> list[int]:
-    """Find the designs that reach a width and could not do with less of anything."""
-    reach = designs.half_width <= width
-    # More subjects are narrower, so that the first of each column is the fewest.
-    fewest = np.where(reach.any(axis=1), reach.argmax(axis=1), len(designs.subjects))
-    best = np.full((fewest.shape[0] + 1, fewest.shape[1] + 1), len(designs.subjects))
-    places = []
-    for j, p in np.ndindex(fewest.shape):
-        others = min(best[j, p + 1], best[j + 1, p])
-        if fewest[j, p] < others:
-            index = np.ravel_multi_index((j, int(fewest[j, p]), p), designs.half_width.shape)
-            places.append(int(index))
-        best[j + 1, p + 1] = min(others, fewest[j, p])
-    return _cheapest_first(designs, places)
+@dataclass(frozen=True)
+class Assumptions:
+    """What all designs of a plan share."""
+
+    noise: Noise
+    experience: tuple[float, float]  # the subjects' range
+    population: Population | None  # the declared one, of which systems are drawn; else as subjects
+    systems: int
+    minutes: float  # of a judge, to place a solution
+    solving_minutes: float  # of a subject, to solve a problem
+    level: float
+
+    def half_width(
+        self, subjects: ArrayLike, judges: ArrayLike, problems: ArrayLike
+    ) -> NDArray[np.float64]:
+        r"""The expected half-width of the leading interval; all may be arrays, and infinite.
+
+        .. math:: h = t_{S-2} \sqrt{\left(1 + \frac{2}{S}\right) \frac{V_y V}{V_y + V}}, \quad
+            V = \sigma_{person}^2 + \frac{\sigma_{solution}^2}{P} + \frac{\sigma_{judge}^2}{J P}
+            + \frac{\sigma_{taste}^2}{J}
+
+        V is the variance of an average quality around experience, V_y that of the years of the
+        population.
+        """
+        s, j, p = (np.asarray(count, dtype=np.float64) for count in (subjects, judges, problems))
+        of = self.noise
+        v = of.person**2 + of.solution**2 / p + of.judge**2 / (j * p) + of.taste**2 / j
+        of_years = self._variance_of_years()
+        # With a million degrees of freedom Student's t is normal.
+        quantile = stdtrit(np.minimum(s - 2, 1e6), (1 + self.level) / 2)
+        return np.asarray(quantile * np.sqrt((1 + 2 / s) * of_years * v / (of_years + v)))
+
+    def _variance_of_years(self) -> float:
+        of = self.population or Population(self.experience)
+        breaks, share = np.asarray(of.years), np.asarray(of.share)
+        middle, width = (breaks[1:] + breaks[:-1]) / 2, np.diff(breaks)
+        return float(share @ ((middle - share @ middle) ** 2 + width**2 / 12))
+
+    @property
+    def limit(self) -> float:
+        """What no number of subjects, judges and problems goes below."""
+        return float(self.half_width(np.inf, np.inf, np.inf))
+
+    def hours(self, subjects: Any, judges: Any, problems: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
+        """Hours of one subject, of one judge, and of all together; all may be arrays."""
+        subject = problems * self.solving_minutes / 60
+        judge = (subjects + self.systems) * problems * self.minutes / 60
+        return subject, judge, subjects * subject + judges * judge
 
 
-def efficient(designs: Designs) -> list[int]:
-    """Find the designs than which no other is both cheaper and narrower."""
-    order = _cheapest_first(designs, list(range(designs.half_width.size)))
-    narrowest = np.inf
-    places = []
-    for index in order:
-        if designs.half_width.flat[index] < narrowest:
-            narrowest = designs.half_width.flat[index]
-            places.append(index)
-    return places
+def smallest(half_width: Floats, width: float) -> NDArray[np.int64]:
+    """Places of the designs that reach a width and could not do with less of anything.
+
+    Along each axis of `half_width` there is more of something, so that it falls.
+    """
+    reach = half_width <= width
+    minimal = reach.copy()
+    for axis in range(reach.ndim):
+        one_less = np.roll(reach, 1, axis)
+        np.moveaxis(one_less, axis, 0)[0] = False
+        minimal &= ~one_less
+    return np.flatnonzero(minimal)
 
 
-def _cheapest_first(designs: Designs, places: list[int]) -> list[int]:
-    at = np.array(places, dtype=np.int64)
-    order = np.lexsort((designs.half_width.ravel()[at], designs.cost.ravel()[at]))
-    return [int(index) for index in at[order]]
+def efficient(half_width: Floats, hours: Floats) -> NDArray[np.int64]:
+    """Places of the designs than which no other takes fewer hours and is narrower.
+
+    Shapes: `half_width`, `hours` alike.
+    """
+    order = np.lexsort((half_width.ravel(), hours.ravel()))
+    narrowest = np.minimum.accumulate(half_width.ravel()[order])
+    return np.asarray(order[np.append(True, narrowest[1:] < narrowest[:-1])])

@@ -2,322 +2,156 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.comparison.automatic import automatic_tests
 from quem.errors import QuemError
-from quem.experience.batch import batch_estimates
-from quem.experience.cells import judged_cells, score_cells
-from quem.experience.simulation import NOISES, Scenario, simulate
-from quem.experience.times import solving_times
-from quem.parallel import ALONE
-from quem.planning.checks import find_warnings
-from quem.planning.components import ComponentsError, estimate_components
-from quem.planning.designs import Costs, efficient, make_designs, smallest
+from quem.method.reference import Population
+from quem.planning.batch import Studies
+from quem.planning.designs import Assumptions, Design, efficient, smallest
+from quem.planning.pilot import read_pilot, solving_minutes
 from quem.planning.result import PlanFindings
 from quem.planning.settings import COMPONENTS, plan_settings
-from quem.rankings import PrintedAverages
+from quem.planning.warnings import RULES
+from quem.simulation import NOISES, Scenario, simulate
+from quem.wording import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from numpy.typing import NDArray
 
-    from quem.experience.simulation import Noise, Simulated
-    from quem.parallel import Workers
-    from quem.planning.components import PilotNoise
-    from quem.planning.designs import StudyDesign
     from quem.planning.settings import PlanSettings
     from quem.rankings.loading import Study
+    from quem.studyfile.models import ReferencePopulation
 
-_CELLS = 500_000
-_TEST_LEVEL = 0.05
-
-
-@dataclass(frozen=True)
-class PlanAssumptions:
-    """What all designs of a plan share."""
-
-    noise: Noise
-    experience: tuple[float, float]  # the subjects' range
-    systems: int = 1
-    difference: float | None = None  # for which the power is wanted
-    level: float = 0.95
-
-
-@dataclass(frozen=True)
-class SimulatedDesign:
-    """What simulated studies of a design gave."""
-
-    studies: int
-    half_width: float  # mean of half the prediction interval
-    half_width_error: float  # its standard error; NaN for a single study
-    coverage: float  # share of the prediction intervals that hold the truth
-    power: float  # share of studies that found the better of two systems; NaN where not asked for
-
-
-def try_designs(
-    designs: Sequence[StudyDesign],
-    assumptions: PlanAssumptions,
-    *,
-    studies: int,
-    seed: int = 0,
-    workers: Workers = ALONE,
-) -> Iterator[SimulatedDesign]:
-    """Try designs one after the other, or several at a time."""
-    tasks = [(design, assumptions, studies, seed) for design in designs]
-    return workers.each(try_design, tasks)
-
-
-def try_design(
-    design: StudyDesign, assumptions: PlanAssumptions, studies: int, seed: int = 0
-) -> SimulatedDesign:
-    """Simulate studies of one design.
-
-    Half-width and coverage are those of systems that are drawn as the subjects are. The power
-    is that of the automatic test for two systems in the middle of the range, one as much better as
-    asked.
-    """
-    # Spawned in order: chunk after chunk, width before power.
-    seeds = np.random.SeedSequence([seed, *design])
-    scenario = Scenario(
-        design.subjects,
-        design.judges,
-        design.problems,
-        noise=assumptions.noise,
-        experience=assumptions.experience,
-    )
-    halves, covered = [], []
-    peers = replace(scenario, systems=(None,) * assumptions.systems)
-    for simulated in _simulated(peers, studies, seeds):
-        interval = batch_estimates(simulated, level=assumptions.level).prediction
-        halves.append((interval[..., 1] - interval[..., 0]) / 2)
-        inside = (interval[..., 0] <= simulated.truth) & (simulated.truth <= interval[..., 1])
-        covered.append(inside)
-    # The mean over the systems of a study, which share its line.
-    half, inside = np.concatenate(halves).mean(axis=1), np.concatenate(covered).mean(axis=1)
-    return SimulatedDesign(
-        studies,
-        float(np.nanmean(half)),
-        float(np.nanstd(half, ddof=1) / np.sqrt(studies)) if studies > 1 else np.nan,
-        float(inside.mean()),
-        _power(scenario, assumptions.difference, studies, seeds),
-    )
-
-
-def _simulated(
-    scenario: Scenario, studies: int, seeds: np.random.SeedSequence
-) -> Iterator[Simulated]:
-    """Simulate in chunks that fit into memory."""
-    cells = scenario.judges * scenario.problems * (scenario.subjects + len(scenario.systems))
-    most = max(1, _CELLS // cells)
-    for start in range(0, studies, most):
-        (seed,) = seeds.spawn(1)
-        yield simulate(scenario, min(most, studies - start), seed)
-
-
-def _power(
-    scenario: Scenario,
-    difference: float | None,
-    studies: int,
-    seeds: np.random.SeedSequence,
-) -> float:
-    if difference is None or scenario.problems == 1:
-        return np.nan
-    middle = sum(scenario.experience) / 2
-    pair = (middle + difference / 2, middle - difference / 2)
-    detections = [
-        automatic_tests(simulated.ranks[..., -2] - simulated.ranks[..., -1]).finds(_TEST_LEVEL)
-        for simulated in _simulated(replace(scenario, systems=pair), studies, seeds)
-    ]
-    return float((np.concatenate(detections) > 0).mean())
-
-
+_CELLS = 20_000  # that are simulated at once
 _SHOWN = 10
-_MINUTES_OF_SOLUTION, _MINUTES_OF_JUDGEMENT = 60.0, 5.0
-_EXPERIENCE = (1.0, 12.0)
-_BY_HAND = "or leave the pilot out and give --person, --solution, --judge and --taste"
 
 
 def make_plan(
-    pilot: Study | None, settings: dict[str, Any], *, measured: float | None = None
+    study: Study | None, settings: dict[str, Any], *, minutes: float | None = None
 ) -> PlanFindings:
-    """Plan by the closed form."""
-    requested = plan_settings(settings)
-    components = _components(pilot) if pilot else None
-    if components and requested.noise:
+    """Plan, from a pilot where there is one, whose judges took `minutes` for a solution."""
+    asked = plan_settings(settings)
+    pilot = read_pilot(study) if study else None
+    if pilot and asked.noise:
         raise QuemError("noise: a pilot gives the SDs; leave noise out")
-    noise, source, replaced = _noise(requested, components)
-    systems = requested.systems or max(
-        2 if requested.power_for else 1, len(pilot.spec.systems) if pilot else 0
+    solved = solving_minutes(study) if study else None
+    of = study.spec.analysis if study else None
+    declared = asked.reference_population or (of.reference_population if of else None)
+    noise = pilot.noise if pilot else NOISES[asked.noise or "low"]
+    given = {name: getattr(asked, name) for name in COMPONENTS}
+    low, high = asked.experience or (pilot.experience if pilot else (1.0, 12.0))
+    used = Assumptions(
+        noise=replace(noise, **{name: sd for name, sd in given.items() if sd is not None}),
+        experience=(low, high),
+        population=_population(declared),
+        systems=asked.systems or max(1, len(study.spec.systems) if study else 0),
+        minutes=asked.minutes or minutes or 5.0,
+        solving_minutes=asked.solving_minutes or solved or 60.0,
+        level=asked.level or (of.level if of else 0.95),
     )
-    assumptions = PlanAssumptions(
-        noise=noise,
-        experience=requested.experience or (components.experience if components else _EXPERIENCE),
-        systems=systems,
-        difference=requested.power_for,
-        level=requested.level or (pilot.spec.analysis.level if pilot else 0.95),
-    )
-    low, high = assumptions.experience
-    solved = _solution_minutes(pilot)
-    costs = _costs(requested, measured, solved)
-    designs = make_designs(
-        (requested.judges, requested.subjects, requested.problems),
-        noise,
-        (high - low) ** 2 / 12,
-        level=assumptions.level,
-        systems=systems,
-        difference=requested.power_for,
-        costs=costs,
-    )
-    reaching = smallest(designs, requested.width) if requested.width else []
-    plan = PlanFindings(
-        settings=requested,
-        source=source,
-        replaced=replaced,
-        assumptions=assumptions,
-        costs=costs,
-        measured=measured is not None and requested.minutes is None,
-        solution_measured=solved is not None,
-        unit=pilot.spec.experience_unit if pilot else "years",
-        pilot=pilot,
-        components=components,
-        designs=designs,
-        shown=tuple(reaching[:_SHOWN] or _thinned(efficient(designs))),
-        trials={},
-    )
-    return replace(plan, warnings=tuple(find_warnings(plan)))
+    plan = PlanFindings(asked, declared, study, pilot, used, _searched(asked, used))
+    return replace(plan, warnings=tuple(RULES.find(plan)))
 
 
-def simulate_plan(
-    plan: PlanFindings, *, workers: Workers = ALONE, done: Callable[[], object] = lambda: None
-) -> PlanFindings:
-    """Try the designs that a plan shows on simulated studies.
+def _population(declared: ReferencePopulation | None) -> Population | None:
+    if declared is None:
+        return None
+    share = np.asarray(declared.share or np.diff(declared.years), dtype=np.float64)
+    return Population(declared.years, tuple((share / share.sum()).tolist()))
+
+
+def _searched(asked: PlanSettings, used: Assumptions) -> tuple[Design, ...]:
+    """Choose designs by the closed form, and try them on simulated studies.
 
     Where none of them reaches the width there, larger ones are tried: those that leave as much
     room as the closed form was wrong, and at last the largest.
     """
-    if not plan.settings.simulate:
-        return plan
-    plan = _with_trials(plan, plan.shown, workers, done)
-    width, by_formula = plan.settings.width, plan.designs.half_width.ravel()
-    if width is not None and by_formula[plan.designs.largest] <= width:
-        wrong = max(plan.trials[index].half_width / by_formula[index] for index in plan.shown)
-        for larger in (smallest(plan.designs, width / wrong)[:_SHOWN], [plan.designs.largest]):
-            if plan.recommended is None:
-                untried = tuple(index for index in larger if index not in plan.trials)
-                plan = _with_trials(plan, untried, workers, done)
-    return replace(plan, warnings=tuple(find_warnings(plan)))
+    width = asked.width
+    grid = np.meshgrid(asked.subjects, asked.judges, asked.problems, indexing="ij")
+    half_width, hours = used.half_width(*grid), used.hours(*grid)[2]
+    tried: dict[int, Design] = {}
+
+    def try_designs(places: NDArray[np.int64]) -> None:
+        for place in places:
+            if place not in tried:
+                tried[int(place)] = _design(asked, used, *(int(axis.flat[place]) for axis in grid))
+
+    def cheapest(width: float) -> NDArray[np.int64]:
+        places = smallest(half_width, width)
+        return np.asarray(places[np.argsort(hours.flat[places], kind="stable")][:_SHOWN])
+
+    places = cheapest(width) if width else np.array([], dtype=np.int64)
+    try_designs(places if len(places) else _thinned(efficient(half_width, hours)))
+    if width:
+        wrong = max(design.half_width / design.by_formula for design in tried.values())
+        for more in (cheapest(width / wrong), np.array([half_width.size - 1])):
+            if not any(design.reaches for design in tried.values()):
+                try_designs(more)
+    return tuple(sorted(tried.values(), key=lambda design: (design.hours, design.size)))
 
 
-def _with_trials(
-    plan: PlanFindings, places: tuple[int, ...], workers: Workers, done: Callable[[], object]
-) -> PlanFindings:
-    trials = dict(plan.trials)
-    results = try_designs(
-        [plan.design(index) for index in places],
-        plan.assumptions,
-        studies=plan.settings.simulate,
-        seed=plan.settings.seed,
-        workers=workers,
-    )
-    for index, trial in zip(places, results, strict=True):
-        trials[index] = trial
-        done()
-    cost = plan.designs.cost.ravel()
-    shown = sorted({*plan.shown, *places}, key=lambda index: (cost[index], index))
-    return replace(plan, trials=trials, shown=tuple(shown))
+def _thinned(places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """At most ten, from the first to the last, evenly."""
+    steps = np.linspace(0, len(places) - 1, min(len(places), _SHOWN)).round().astype(int)
+    return np.asarray(places[steps])
 
 
-def _noise(
-    requested: PlanSettings, components: PilotNoise | None
-) -> tuple[Noise, str, tuple[str, ...]]:
-    source = "pilot" if components else requested.noise or "low"
-    noise = components.noise if components else NOISES[source]
-    values = {name: getattr(requested, name) for name in COMPONENTS}
-    values = {name: value for name, value in values.items() if value is not None}
-    return replace(noise, **values), source, tuple(values)
-
-
-def _solution_minutes(pilot: Study | None) -> float | None:
-    """Give the minutes in which the pilot's subjects solved a problem, where they are known."""
-    if pilot is None:
-        return None
-    times = solving_times(pilot.spec.subjects, pilot.spec.problems, pilot.spec.analysis.level)
-    return times.typical if times else None
-
-
-def _costs(requested: PlanSettings, measured: float | None, solved: float | None) -> Costs:
-    return Costs(
-        solution=solved or _MINUTES_OF_SOLUTION,
-        minutes=requested.minutes or measured or _MINUTES_OF_JUDGEMENT,
+def _design(asked: PlanSettings, used: Assumptions, *size: int) -> Design:
+    """A design, tried on simulated studies where these are wanted."""
+    by_formula = float(used.half_width(*size))
+    found = (by_formula, None, None)
+    half_width, says, covers = _tried(asked, used, *size) if asked.simulate else found
+    subject, judge, hours = used.hours(*size)
+    nouns = zip(size, ("subject", "judge", "problem"), strict=True)
+    return Design(
+        design=", ".join(format_count(count, noun) for count, noun in nouns),
+        **dict(zip(("subjects", "judges", "problems"), size, strict=True)),
+        half_width=half_width,
+        by_formula=by_formula,
+        says=says,
+        covers=covers,
+        # To two decimals, as it is shown.
+        reaches=None if asked.width is None else round(half_width, 2) <= asked.width,
+        hours_per_subject=subject,
+        hours_per_judge=judge,
+        hours=hours,
     )
 
 
-def _components(pilot: Study) -> PilotNoise:
-    """Estimate the noise of a pilot from the ranks of its subjects."""
-    if pilot.panel:
-        raise QuemError(
-            pilot.mistake(
-                ("panel",),
-                (
-                    "the pilot is placed on a panel, and only some of its people were ranked; "
-                    "take the "
-                    f"study that the panel was made of, {_BY_HAND}"
-                ),
-            )
-        )
-    if isinstance(pilot.data, PrintedAverages):
-        raise QuemError(
-            pilot.mistake(
-                ("rankings",),
-                (
-                    "the pilot has only average ranks, which do not separate the SDs of "
-                    "judges and people; "
-                    f"give the single ranks, {_BY_HAND}"
-                ),
-            )
-        )
-    cells = judged_cells(pilot.data, pilot.declared)
-    if cells.block.max(initial=1) > 1:
-        raise QuemError(
-            pilot.mistake(
-                ("rankings",),
-                (
-                    "the pilot was judged in blocks, and ranks of different blocks do not "
-                    "compare; plan "
-                    f"from one judged in whole groups, {_BY_HAND}"
-                ),
-            )
-        )
-    # In smaller groups ranks are smaller; that is no noise.
-    cells = score_cells(cells, score="rank", normalize="expected")
-    ranks = np.full((len(cells.judges), len(cells.problems), len(cells.solvers)), np.nan)
-    ranks[cells.judge, cells.problem, cells.solver] = cells.score
-    years = {subject.id: subject.experience for subject in pilot.spec.subjects}
-    experience = np.array([years.get(solver, np.nan) for solver in cells.solvers])
-    there = np.isfinite(ranks).any(axis=(0, 1)) & np.isfinite(experience)
-    ranks = ranks[..., there]
-    held = np.isfinite(ranks)
-    ranks = ranks[np.ix_(held.any(axis=(1, 2)), held.any(axis=(0, 2)), np.arange(ranks.shape[2]))]
-    try:
-        return estimate_components(ranks, experience[there])
-    except ComponentsError as error:
-        raise QuemError(
-            pilot.mistake(
-                ("rankings",),
-                (
-                    f"the SDs cannot be estimated from the pilot: {error}; use another pilot, "
-                    f"{_BY_HAND}"
-                ),
-            )
-        ) from None
+def _tried(
+    asked: PlanSettings, used: Assumptions, subjects: int, judges: int, problems: int
+) -> tuple[float, float, float | None]:
+    """Half-width, share that states years, and coverage in simulated studies of a design.
 
-
-def _thinned(places: list[int]) -> list[int]:
-    """At most `most`, from the first to the last, evenly."""
-    if len(places) <= _SHOWN:
-        return places
-    steps = np.linspace(0, len(places) - 1, _SHOWN).round().astype(int)
-    return [places[step] for step in steps]
+    Systems are drawn from the population. The half-width is the median over the estimates that
+    state years, where an open end counts as infinite.
+    """
+    scenario = Scenario(
+        subjects,
+        judges,
+        problems,
+        systems=(None,) * used.systems,
+        noise=used.noise,
+        experience=used.experience,
+        population=used.population or "even",
+        recruits="even",
+    )
+    n_parts = -(-asked.simulate * judges * problems * (subjects + used.systems) // _CELLS)
+    seeds = np.random.SeedSequence([asked.seed, subjects, judges, problems]).spawn(n_parts)
+    half, covered = [], []
+    for seed in seeds:
+        simulated = simulate(scenario, -(-asked.simulate // n_parts), seed)
+        studies = Studies(simulated.ranks, simulated.experience, used.population, level=used.level)
+        for at, truth in enumerate(simulated.truth.T, subjects):
+            low, high = studies.estimate(at).interval.T
+            half.append((high - low) / 2)
+            covered.append((low <= truth) & (truth <= high))
+    halves = np.concatenate(half)
+    says = ~np.isnan(halves)
+    if not says.any():
+        return np.inf, 0.0, None
+    covers = float(np.concatenate(covered)[says].mean())
+    return float(np.median(halves[says])), float(says.mean()), covers

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from math import isfinite, prod
+from math import isfinite
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -13,51 +12,38 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
-    model_validator,
 )
 
 from quem.errors import Mistake, QuemError
 from quem.studyfile.document import dotted
 from quem.studyfile.fields import Level, Numeral, Seed, Years
+from quem.studyfile.models import ReferencePopulation  # noqa: TC001  pydantic reads it
 from quem.studyfile.schema import complaints
 
-_MOST_NUMBERS = 10_000
 COMPONENTS = ("person", "solution", "judge", "taste")
-MOST_DESIGNS = 100_000
+_MOST_NUMBERS = 100
 
 
 def _several(value: object) -> object:
-    """One number or several, also as text: "12", "6-20", "6-20:2" (every second), "8,12"."""
+    """One number or several, also as text: "12", "6-20", or "8,12,16-20"."""
     if isinstance(value, str):
-        value = {number for part in value.split(",") for number in _range(part, value)}
-    if isinstance(value, int):
-        return (value,)
-    if isinstance(value, range | set | list | tuple):
-        return tuple(sorted(value))
-    raise ValueError("must be a whole number, or several")
+        value = [number for part in value.split(",") for number in _range(part)]
+    numbers = (value,) if isinstance(value, int) else value
+    if not isinstance(numbers, range | set | list | tuple):
+        raise ValueError("must be a whole number, or several")  # noqa: TRY004  pydantic's
+    if not 1 <= len(numbers) <= _MOST_NUMBERS:
+        raise ValueError(f"must be 1 to {_MOST_NUMBERS} numbers")
+    return tuple(sorted(set(numbers)))
 
 
-def _range(part: str, text: str) -> range:
-    read = re.fullmatch(r"\s*(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?\s*", part, re.ASCII)
-    if not read:
-        raise ValueError(
-            f"{text!r} is not a number such as 12, and not one of 6-20, 6-20:2, or 8,12"
-        )
-    first, last, step = int(read[1]), int(read[2] or read[1]), int(read[3] or 1)
-    if last < first or not step:
-        raise ValueError(
-            f"{part.strip()!r} holds no number; use an increasing range: 6-20 or 6-20:2"
-        )
-    numbers = range(first, last + 1, step)
-    if len(numbers) > _MOST_NUMBERS:
-        raise ValueError(f"{part.strip()!r} has too many numbers; use at most {_MOST_NUMBERS:,}")
+def _range(text: str) -> range:
+    ends = [end.strip() for end in text.split("-")]
+    if len(ends) > 2 or not all(end.isdecimal() and len(end) < 10 for end in ends):  # noqa: PLR2004
+        raise ValueError(f"{text!r} is not a number such as 12, and not a range such as 6-20")
+    numbers = range(int(ends[0]), int(ends[-1]) + 1)
+    if not 1 <= len(numbers) <= _MOST_NUMBERS:
+        raise ValueError(f"{text!r} is not a rising range of at most {_MOST_NUMBERS} numbers")
     return numbers
-
-
-def _distinct(values: tuple[int, ...]) -> tuple[int, ...]:
-    if not values:
-        raise ValueError("is empty; give a number, or several")
-    return tuple(dict.fromkeys(values))
 
 
 def _positive(value: float) -> float:
@@ -68,36 +54,26 @@ def _positive(value: float) -> float:
 
 def _span(value: object) -> object:
     """Two numbers, also as text: "1-12"."""
-    if not isinstance(value, str):
-        return value
-    low, dash, high = value.partition("-")
-    if not dash:
-        raise ValueError(
-            f"{value!r} is not a range from least to most experience; use one such as 1-12"
-        )
-    return low.strip(), high.strip()
+    return tuple(value.split("-")) if isinstance(value, str) else value
 
 
-def _spread(value: tuple[float, float]) -> tuple[float, float]:
-    low, high = value
-    if not low < high:
-        raise ValueError(
-            f"must increase from least to most experience; {low:g} to {high:g} does not"
-        )
+def _rising(value: tuple[float, float]) -> tuple[float, float]:
+    if not value[0] < value[1]:
+        raise ValueError("must increase from least to most experience, as 1-12 does")
     return value
 
 
+def _population(value: object) -> object:
+    """A population, also as text: "0-15", or "0-5-15:60-40" with a share for each class."""
+    if not isinstance(value, str):
+        return value
+    years, _, share = value.partition(":")
+    return {"years": years.split("-"), "share": share.split("-") if share else ()}
+
+
 Positive = Annotated[float, AfterValidator(_positive)]
-Ones = Annotated[
-    tuple[Annotated[int, Field(ge=1, le=1000)], ...],
-    BeforeValidator(_several),
-    AfterValidator(_distinct),
-]
-Threes = Annotated[
-    tuple[Annotated[int, Field(ge=3, le=1000)], ...],
-    BeforeValidator(_several),
-    AfterValidator(_distinct),
-]
+Ones = Annotated[tuple[Annotated[int, Field(ge=1, le=1000)], ...], BeforeValidator(_several)]
+Threes = Annotated[tuple[Annotated[int, Field(ge=3, le=1000)], ...], BeforeValidator(_several)]
 
 
 class PlanSettings(BaseModel):
@@ -110,27 +86,34 @@ class PlanSettings(BaseModel):
 
     width: Positive | None = Field(
         None,
-        description="Target half-width of the prediction interval in years: 2 is for estimates "
-        "± 2.",
-    )
-    judges: Ones = Field(
-        tuple(range(2, 6)),
-        title="NUMBERS",
-        description="Numbers of judges to try: 3, 2-5, or 2,4.",
+        description="Target half-width of the interval in years: 2 is for estimates ± 2.",
     )
     subjects: Threes = Field(
-        tuple(range(6, 21)), title="NUMBERS", description="Numbers of subjects to try."
+        tuple(range(6, 21)),
+        title="NUMBERS",
+        description="Numbers of subjects to try: 8, 6-20, or 8,12,16.",
+    )
+    judges: Ones = Field(
+        tuple(range(2, 6)), title="NUMBERS", description="Numbers of judges to try."
     )
     problems: Ones = Field(
         tuple(range(3, 13)), title="NUMBERS", description="Numbers of problems to try."
     )
     experience: (
-        Annotated[tuple[Years, Years], BeforeValidator(_span), AfterValidator(_spread)] | None
+        Annotated[tuple[Years, Years], BeforeValidator(_span), AfterValidator(_rising)] | None
     ) = Field(
         None,
         title="FROM-TO",
         description="Range of the subjects' experience in years, drawn uniformly from it.  "
         "[default: 1-12, or the pilot's range]",
+    )
+    reference_population: Annotated[ReferencePopulation, BeforeValidator(_population)] | None = (
+        Field(
+            None,
+            title="FROM-TO",
+            description="Whom the years should speak about: 0-15, or 0-5-15:60-40 with shares.  "
+            "[default: the pilot's, else none is declared]",
+        )
     )
     noise: Literal["low", "high"] | None = Field(
         None,
@@ -144,40 +127,25 @@ class PlanSettings(BaseModel):
     judge: Years | None = Field(None, description="Residual SD of a judge's rating, in years.")
     taste: Years | None = Field(None, description="Judge × solver SD, in years.")
     systems: Annotated[int, Field(ge=1, le=100), Numeral] | None = Field(
-        None, description="Number of systems ranked among the subjects."
-    )
-    power_for: Positive | None = Field(
         None,
-        title="YEARS",
-        description="Report the power to detect a difference of YEARS between two systems.",
+        description="Number of systems ranked among the subjects.  [default: the pilot's, or 1]",
     )
     minutes: Positive | None = Field(
         None,
-        description="Minutes a judge takes to place one solution.  [default: as in the pilot's "
-        "judging session, else 5]",
+        description="Minutes a judge takes to place one solution.  [default: the pilot's, or 5]",
+    )
+    solving_minutes: Positive | None = Field(
+        None,
+        description="Minutes a subject takes to solve a problem.  [default: the pilot's, or 60]",
     )
     level: Level | None = Field(
         None,
-        description="Level of the interval, such as 0.95.  [default: that of the pilot, else 0.95]",
+        description="Level of the interval, such as 0.95.  [default: the pilot's, or 0.95]",
     )
     simulate: Annotated[int, Field(ge=0, le=1_000_000), Numeral] = Field(
         1000, title="N", description="Studies to simulate of each design shown; 0 for none."
     )
     seed: Seed = Field(0, description="Random seed of the simulation.")
-
-    @model_validator(mode="after")
-    def _fit_each_other(self) -> PlanSettings:
-        count = prod(map(len, (self.judges, self.subjects, self.problems)))
-        if count > MOST_DESIGNS:
-            raise ValueError(
-                f"{count:,} designs are too many ({MOST_DESIGNS:,} at most); give fewer numbers "
-                "of judges, subjects, or problems"
-            )
-        if self.power_for is not None and self.systems == 1:
-            raise ValueError(
-                "power_for compares two systems; give systems: 2 or more, or leave it out"
-            )
-        return self
 
 
 def plan_settings(values: dict[str, Any]) -> PlanSettings:

@@ -9,10 +9,11 @@ import json
 import math
 import os
 import re
+from base64 import b64encode
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from quem import __version__
 from quem.errors import Mistake, QuemError
@@ -53,12 +54,13 @@ def _render(
     if svgs is None:
         svgs = {stem: svg_text(figure, stem) for stem, figure in result.figures().items()}
     context: dict[str, Any] = result.context()
-    captions = context["captions"]
-    figures = {stem: inline_svg(svg, stem, captions[stem]) for stem, svg in svgs.items()}
+    # Of figures for whoever does not see them; mostly the captions.
+    labels = context.get("labels", context["captions"])
+    figures = {stem: inline_svg(svg, stem, labels[stem]) for stem, svg in svgs.items()}
     for stem, draw in result.presentation().narrow().items():
         if stem == context["first_figure"] and (figure := draw(result.findings)):
             name = f"{stem}-narrow"
-            figures[name] = inline_svg(svg_text(figure, name), name, captions[stem])
+            figures[name] = inline_svg(svg_text(figure, name), name, labels[stem])
     page = (
         _environment()
         .get_template(template)
@@ -85,7 +87,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["code"] = _code
+    environment.globals["font"] = _font
     return environment
+
+
+@cache
+def _font(name: str) -> str:
+    """A font of the pages of judges with its most used letters, in Base64; empty without it."""
+    path = resource("webjudge/static/vendor") / f"{name}-basic-wght-normal.woff2"
+    return b64encode(path.read_bytes()).decode() if path.is_file() else ""
 
 
 def _code(text: str) -> Markup:
@@ -105,6 +115,15 @@ class TextTable:
     note: str = ""
     words: frozenset[int] = frozenset()  # columns besides the first that hold words
     muted: frozenset[tuple[int, int]] = frozenset()  # cells, by row and column, that are grayed out
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of a card on the first screen."""
+
+    sign: Literal["good", "warn", "bad"]
+    title: str  # a short sentence
+    text: str  # the number behind it
 
 
 @dataclass(frozen=True)

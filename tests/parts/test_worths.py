@@ -13,7 +13,6 @@ from scipy.special import expit, log_expit
 
 import quem
 from quem.errors import QuemError
-from quem.parts import analyze_experience
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +45,7 @@ def analyzed(folder: Path, rows: Rows, years: dict[str, float], **keys: object) 
     (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     with (folder / "rows.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([header, *rows])
-    return analyze_experience(quem.load_study(folder / "study.yaml", kind="experience"))
+    return quem.analyze(quem.load_study(folder / "study.yaml", kind="experience"))
 
 
 def blocked(
@@ -159,7 +158,7 @@ def test_counts_are_decisions(tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
     lines = [",".join([*PAIRS, "count"]), *(f"{','.join(r)},{n}" for r, n in counted.items())]
     file.write_text("\n".join(lines), encoding="utf-8")
-    again = analyze_experience(quem.load_study(tmp_path / "study.yaml", kind="experience"))
+    again = quem.analyze(quem.load_study(tmp_path / "study.yaml", kind="experience"))
     before, after = kbs(result), kbs(again)
     assert after.experience == pytest.approx(before.experience, abs=1e-6)
     assert after.error.value == pytest.approx(before.error.value, rel=1e-5)
@@ -257,6 +256,8 @@ def test_all_outputs_have_the_worths(tmp_path: Path) -> None:
     assert [row["solver"] for row in document["solvers"]] == worths["solver"].tolist()
     assert [row["judge"] for row in document["judges"]] == ["J0", "J1", "J2"]
     assert 0 < document["separation"] < 1
+    assert "× expected rank" in result.summary()
+    assert "average rank" not in result.summary()
     (part, found), *_ = result.findings.parts.items()
     assert part.about(found, result.core).startswith("A Plackett-Luce model, with ties")
     (section,) = part.sections(found, result.core)

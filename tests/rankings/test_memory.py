@@ -122,6 +122,13 @@ def test_numbers_are_ids_and_keys_of_a_study_file_are_taken() -> None:
     assert study.declared.judges == ("7",)
 
 
+def test_a_table_of_lists_is_refused() -> None:
+    """Lists in an Arrow table are no ranks."""
+    lists = _arrow(lambda pa: pa.table({"judge": [["J1"]], "problem": ["P1"]}))
+    with pytest.raises(quem.QuemError, match="rankings: is not a table of texts"):
+        quem.study(lists, people=PEOPLE)
+
+
 ROW = {"judge": "J1", "problem": "P1", "solver": "S1", "rank": 1}
 
 

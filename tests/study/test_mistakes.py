@@ -146,9 +146,19 @@ def test_a_mistake_in_the_study_file_has_place_and_remedy(
         ),
         ("- a\n- b\n", "study.yaml:1:1: a study file is a mapping"),
         ("", "study.yaml:1:1: a study file is a mapping"),
-        ("a: &x [*x]\n", "study.yaml:1:8: a[1]: there is no finished value &x"),
-        ("a: " + "[" * 5000, "study.yaml:1:53: lists or mappings are nested too deeply"),
-        ("a: [[x: y z: w " + "[" * 5000, "study.yaml:1:12: this is not YAML: "),
+        ("title: *bold* text\n", "study.yaml:1:13: this is not YAML: a value cannot begin with *"),
+        ("a: 1\n---\nb: 2\n", "study.yaml:2:1: this is not YAML: the file holds a second document"),
+        ("a: &x [*x]\n", "study.yaml:1:4: lists or mappings are nested too deeply"),
+        ("a: " + "[" * 60 + "]" * 60, "study.yaml:1:53: lists or mappings are nested too deeply"),
+        ("a: " + "[" * 5000, "study.yaml"),
+        (
+            "a: &a [x, x, x, x]\n"
+            + "".join(
+                f"{n}: &{n} [{', '.join(f'*{o}' for _ in range(9))}]\n"
+                for o, n in zip("abcdefgh", "bcdefghi", strict=True)
+            ),
+            "study.yaml:1:4: the file holds more than 200,000 values",
+        ),
     ],
 )
 def test_text_that_is_no_study_is_refused(

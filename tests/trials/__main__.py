@@ -9,6 +9,7 @@ import click
 
 from tests.trials import (  # noqa: F401  register their trials
     broken_studies,
+    coverage,
     crawl,
     first_links,
     golden_data,

@@ -1,0 +1,158 @@
+"""How comparisons are shown: analysis.json, tables, the terminal summary, and the page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from quem import __version__
+from quem.comparison.result import GainRow, PairRow, PersonRow, SystemRow
+from quem.comparison.statement import difference_text, gain_text, lead_text, notes, years_text
+from quem.comparison.systems import dated
+from quem.method.statement import assumption
+from quem.report.columns import NAME, NUMBER, STUDY, TEXT, WARNINGS, Column, Columns, each, head, of
+from quem.report.files import Section
+from quem.report.result import Presentation
+from quem.report.rows import Entry, RowDocument, RowTable
+from quem.wording import format_percent, join_words, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from quem.comparison.result import ComparisonFindings
+    from quem.report.rows import Row
+
+_REFERENCES = (
+    "Hayes, C. C. and Parzen, M. I. (1997). An achievement test for knowledge-based systems: QUEM. "
+    "University of Illinois and University of Chicago.",
+    "Hoadley, B. (1970). A Bayesian look at inverse linear regression. Journal of the American "
+    "Statistical Association, 65(329), 356–369.",
+)
+_WON = (
+    "The last three columns are about rankings of both: the share in which the second is above, "
+    "ties one half, and without how many of them, or of the judges, nobody leads."
+)
+# Pairs that are put into words on the page; all are in its table.
+_MOST_SENTENCES = 6
+
+
+def _document() -> RowDocument:
+    study: Columns[Any, Any] = Columns(
+        *(Column(c.name, c.type, c.meaning, of=f"study.spec.{c.name}") for c in STUDY.columns),
+        Column("experience_unit", TEXT, "what experience is counted in", of="unit"),
+        Column("population", TEXT, "whom years speak about", of=lambda core, _: assumption(core)),
+    )
+    settings: Columns[Any, Any] = Columns(
+        Column("level", NUMBER, "of the intervals"),
+        Column("systems", each(NAME), "that were named; empty for all", of="chosen"),
+    )
+    pairs = Entry("pairs", "one entry per pair of systems", PairRow, lambda found: found.pairs)
+    meaning = "one entry per system that helped people, where people were helped"
+    return RowDocument(
+        head=(
+            *head("comparison"),
+            Column("studies", each(study), "the studies", of="cores"),
+            Column("settings", of(settings), "as used", of=lambda found, _: found),
+        ),
+        entries=(pairs, Entry("assistance", meaning, GainRow, lambda found: found.gains or None)),
+        tail=(WARNINGS,),
+    )
+
+
+def _system_rows(found: ComparisonFindings) -> list[SystemRow]:
+    return [one.row() for one in found.systems]
+
+
+def title_of(found: ComparisonFindings) -> str:
+    """Name a comparison after its study, or after all of them."""
+    titles = [core.study.spec.title for core in found.cores]
+    return titles[0] if len(titles) == 1 else f"Compared: {join_words(titles)}"
+
+
+def summary_text(found: ComparisonFindings) -> str:
+    """The terminal summary."""
+    lines = [title_of(found)]
+    for pair in found.pairs:
+        lines += ["", *wrap(difference_text(found, pair)), *wrap(lead_text(pair))]
+    for family, versions in dated(found.systems).items():
+        lines += ["", f"Versions of {family}"]
+        lines += [f"  {v.declared.date}  {v.name}: {years_text(found, v)}" for v in versions]
+    for gain in found.gains:
+        texts = [gain_text(found, gain), *(difference_text(found, one) for one in gain.people)]
+        lines += ["", *(line for text in texts for line in wrap(text))]
+    lines += ["", *(line for note in notes(found) for line in wrap(note))]
+    return "\n".join(lines).rstrip()
+
+
+def report_context(found: ComparisonFindings) -> dict[str, Any]:
+    """What the template ``report/comparison.html`` shows."""
+    specs = [core.study.spec for core in found.cores]
+    level = format_percent(found.level)
+    claims = [(difference_text(found, pair), lead_text(pair)) for pair in found.pairs]
+    caption = f"Years of each version over its date, with {level} credible intervals."
+    return {
+        "title": title_of(found),
+        "ids": join_words(spec.id for spec in specs),
+        "descriptions": [spec.description for spec in specs if spec.description],
+        "claims": [*claims[:_MOST_SENTENCES], *((gain_text(found, of), "") for of in found.gains)],
+        "notes": list(notes(found)),
+        "sections": list(_sections(found)),
+        "methods": " ".join(_methods(found)),
+        "references": _REFERENCES,
+        "settings": [("level", level), ("systems", join_words(found.chosen, 20) or "all")],
+        "captions": {"versions": caption},
+        "first_figure": "versions" if dated(found.systems) else "",
+        "names_people": not all(core.study.named for core in found.cores),
+    }
+
+
+def _sections(found: ComparisonFindings) -> Iterator[Section]:
+    each: tuple[tuple[str, Sequence[Row], list[str]], ...] = (
+        ("pairs", found.pairs, [_WON] if len(found.cores) == 1 else []),
+        ("assistance", found.people, [difference_text(found, one) for one in found.people]),
+        ("systems", _system_rows(found), []),
+    )
+    for stem, rows, text in each:
+        if rows:
+            title = type(rows[0]).title
+            yield Section(stem, title, text, (), [type(rows[0]).text_table(rows)])
+
+
+def _methods(found: ComparisonFindings) -> Iterator[str]:
+    """A paragraph to be pasted into a paper."""
+    yield (
+        "Systems were compared with QUEM (Hayes & Parzen, 1997): the logit of each person’s mean "
+        "place was regressed on years of experience."
+    )
+    yield (
+        "Each system was read as a further person (Hoadley, 1970), and the posteriors of the "
+        "independent studies gave the differences."
+        if len(found.cores) > 1
+        else "Each was read as a typical person of some years, and the joint posterior of two of "
+        "them gave their difference."
+    )
+    yield from (difference_text(found, of) for of in found.pairs[:_MOST_SENTENCES])
+    yield from (gain_text(found, gain) for gain in found.gains)
+    yield from notes(found)
+    yield f"Analyses were done with quem {__version__}."
+
+
+def _drawers(name: str) -> dict[str, Any]:
+    """What draws; importing it takes as long as a small analysis."""
+    from quem.comparison import figures
+
+    drawers: dict[str, Any] = getattr(figures, name)
+    return drawers
+
+
+PRESENTATION: Presentation[Any] = Presentation(
+    _document(),
+    (
+        RowTable("differences", "one row per pair of systems", PairRow, lambda f: f.pairs),
+        RowTable("estimates", "one row per system", SystemRow, _system_rows),
+        RowTable("assistance", "one row per person with help", PersonRow, lambda f: f.people),
+    ),
+    lambda: _drawers("FIGURES"),
+    summary_text,
+    report_context,
+    lambda: _drawers("NARROW"),
+)

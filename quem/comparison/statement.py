@@ -1,0 +1,116 @@
+"""What is said of a comparison: each sentence once, for terminal, page, and notebook."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quem.method.statement import assumption
+from quem.wording import (
+    format_count,
+    format_interval,
+    format_number,
+    format_p,
+    format_percent,
+    format_signed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quem.comparison.result import ComparisonFindings, Difference, GainRow, PairRow
+    from quem.comparison.systems import Measured
+
+_INDEPENDENT = (
+    "Assumes independent studies of comparable populations, in which a year of experience means "
+    "the same."
+)
+_GAIN = (
+    "Assumes that problems with and without help are equally hard. The test is about other "
+    "problems, with the same people and judges."
+)
+
+
+def difference_text(found: ComparisonFindings, of: Difference) -> str:
+    """Who is ahead, and by how many years; the leader first."""
+    unit, a, b = found.unit, of.first, of.second
+    if of.years is None or of.ahead is None:
+        if of.reason.startswith("Both"):
+            return f"{a}, {b}: {of.reason}"
+        return f"No difference in {unit} between {a} and {b}: {of.reason}"
+    years, (low, high), ahead, leader, other = of.years, of.interval, of.ahead, b, a
+    if years < 0:
+        years, ahead, leader, other = -years, 1 - ahead, a, b
+        low, high = (None if end is None else -end for end in (high, low))
+    if low is not None and high is not None:
+        value = f"{format_number(years)} {unit}"
+        how = f"{format_percent(found.level)} credible interval {format_interval((low, high))}"
+    else:
+        end, most, bound = (high, "most", "upper") if low is None else (low, "least", "lower")
+        value = f"at {most} {format_number(end or 0.0)} {unit}"
+        how = f"{format_percent((1 + found.level) / 2)} {bound} bound"
+    chance = ">99.9%" if ahead >= 0.9995 else f"{100 * ahead:.1f}%"  # noqa: PLR2004  never certain
+    sure = f"({how}; probability that {leader} is better: {chance})"
+    if low is None or low <= 0:
+        return f"These data do not separate {a} and {b}. {leader} less {other}: {value} {sure}."
+    return f"{leader} is ahead of {other} by {value} of experience {sure}."
+
+
+def lead_text(of: PairRow) -> str:
+    """Who was ranked above whom how often, and what it takes to undo that; empty if never."""
+    if of.won is None or of.ranks is None:
+        return ""
+    leader, other, won = of.second, of.first, of.won
+    if of.ranks < 0:
+        leader, other, won = other, leader, 1 - won
+    share, n = format_percent(round(won, 3)), format_count(of.n_rankings, "ranking")
+    text = f"{leader} was ranked above {other} in {share} of {n} of both (ties count half)."
+    if not of.rankings:
+        return text
+    favor = "ranking that favors" if of.rankings == 1 else "rankings that favor"
+    noun, verb = favor.split(" that ")
+    lost = f"without the {of.rankings} {noun} (of {of.n_rankings}) that {verb} it most"
+    if of.n_judges > 1:
+        lost += f", or without {of.judges} of the {of.n_judges} judges"
+    return f"{text} {leader}’s lead disappears {lost}."
+
+
+def gain_text(found: ComparisonFindings, of: GainRow) -> str:
+    """How much help changed the average rank."""
+    low, high = of.interval
+    how = "no test"
+    if low is not None and high is not None:
+        how = (
+            f"{format_percent(found.level)} CI {format_interval((low, high), 2)}; "
+            f"t({of.df}) = {format_number(of.t or 0.0, 2)}, {format_p(of.p_value or 0.0)}"
+        )
+    people = "One person" if len(of.people) == 1 else f"{len(of.people)} people"
+    return (
+        f"{people} with the help of {of.name}: {format_signed(of.gain, 2)} in average rank ({how})."
+    )
+
+
+def center(one: Measured) -> float:
+    """The years that are stated of a system: the lower end where there is no upper one."""
+    of = one.reference
+    return of.interval[0] if of.open else of.experience
+
+
+def years_text(found: ComparisonFindings, one: Measured) -> str:
+    """A system's years in a word or two."""
+    low, high = one.reference.interval
+    years = f"{format_number(center(one))} {found.unit}"
+    return f"at least {years}" if high is None else f"{years} ({format_interval((low, high))})"
+
+
+def notes(found: ComparisonFindings) -> Iterator[str]:
+    """What holds for all differences."""
+    if any(of.years is not None for of in (*found.pairs, *found.people)):
+        texts = [(core.study.spec.id, assumption(core)) for core in found.cores]
+        same = len({text for _, text in texts}) == 1
+        yield texts[0][1] if same else " ".join(f"{study}: {text}" for study, text in texts)
+    if len(found.pairs) > 2:  # noqa: PLR2004  of one or two nobody chooses the best
+        yield "Chances are not adjusted for the number of pairs."
+    if len(found.cores) > 1:
+        yield _INDEPENDENT
+    if found.gains:
+        yield _GAIN

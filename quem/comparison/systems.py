@@ -1,0 +1,143 @@
+"""The systems of the compared studies, read for the people whom the years speak about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from quem.comparison.result import SystemRow
+from quem.errors import Mistake, QuemError
+from quem.io.text import nearest, shown
+from quem.method.reference import default_population, posterior, read_posterior
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from quem.method.core import Core, SystemEstimate
+    from quem.method.reference import Population, Posterior, Reference
+    from quem.method.variances import Variance
+    from quem.rankings.loading import Study
+    from quem.studyfile.models import System
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A system as one study measured it."""
+
+    study: int  # which of the compared studies, from 0
+    core: Core  # of that study
+    of: SystemEstimate
+    declared: System
+    reference: Reference
+    several: bool  # whether several studies are compared
+
+    @property
+    def name(self) -> str:
+        """Its name, with its version, and with its study where there are several."""
+        return f"{self.of.name} ({self.core.study.spec.id})" if self.several else self.of.name
+
+    @property
+    def family(self) -> str:
+        """What versions of one system share."""
+        return self.declared.of or self.declared.id
+
+    @property
+    def z(self) -> float:
+        """Its mean place on the scale of the people's line."""
+        return float(self.core.averages.z[self.of.at])
+
+    @property
+    def error(self) -> Variance:
+        """The error variance of z, of a typical system."""
+        return self.of.error
+
+    def posterior(self, population: Population) -> Posterior:
+        """Its years, as those of a person of a population."""
+        return posterior(self.core.people, self.z, population, self.of.added)
+
+    def row(self) -> SystemRow:
+        """Its years as a row."""
+        says = self.reference.says
+        return SystemRow(
+            name=self.name,
+            study=self.core.study.spec.id,
+            system=self.of.system,
+            of=self.family,
+            date=str(self.declared.date or ""),
+            experience=self.reference.experience if says else None,
+            interval=self.reference.interval if says else (None, None),
+        )
+
+
+def with_population(cores: Sequence[Core]) -> tuple[Core, ...]:
+    """The studies, each for the population that it declares.
+
+    All others have one in common, up to half as much again as the most experienced subject of any.
+    """
+    common = default_population(*(core.line.y for core in cores))
+    return tuple(
+        core if core.population.declared else replace(core, population=common) for core in cores
+    )
+
+
+def measured(cores: Sequence[Core]) -> list[Measured]:
+    """All systems that have ranks, versions of one beside each other."""
+    systems = []
+    for at, core in enumerate(cores):
+        declared = {system.id: system for system in core.study.spec.systems}
+        for of in core.estimates:
+            one = Measured(at, core, of, declared[of.system], of.reference, len(cores) > 1)
+            reference = read_posterior(
+                one.posterior(core.population),
+                core.population,
+                slope=core.people.slope,
+                level=core.settings.level,
+            )
+            systems.append(replace(one, reference=reference))
+    return [one for family in families(systems).values() for one in family]
+
+
+def families(systems: Sequence[Measured]) -> dict[str, list[Measured]]:
+    """The versions of each system, by date if all have one, else in the order of the files."""
+    found: dict[str, list[Measured]] = {}
+    for one in systems:
+        found.setdefault(one.family, []).append(one)
+    for family in found.values():
+        if all(one.declared.date for one in family):
+            family.sort(key=lambda one: str(one.declared.date))
+    return found
+
+
+def dated(systems: Sequence[Measured]) -> dict[str, list[Measured]]:
+    """The systems of which several versions have dates and years, by what these share."""
+    known = [one for one in systems if one.declared.date and one.reference.says]
+    return {of: family for of, family in families(known).items() if len(family) > 1}
+
+
+def chosen(
+    systems: Sequence[Measured], names: Sequence[str], studies: Sequence[Study]
+) -> list[Measured]:
+    """The systems with some ids, or with what their versions share; all without names."""
+    if not names:
+        return list(systems)
+    found: set[int] = set()
+    mistakes = []
+    for name in dict.fromkeys(names):
+        matches = [at for at, one in enumerate(systems) if one.of.system == name]
+        matches = matches or [at for at, one in enumerate(systems) if one.family == name]
+        found.update(matches)
+        if not matches:
+            message = _unknown(name, systems, studies)
+            mistakes.append(Mistake("", key="systems", message=message))
+    if mistakes:
+        raise QuemError(mistakes)
+    return [systems[at] for at in sorted(found)]
+
+
+def _unknown(name: str, systems: Sequence[Measured], studies: Sequence[Study]) -> str:
+    where = " or ".join(study.name for study in studies)
+    if any(system.id == name for study in studies for system in study.spec.systems):
+        return f"{shown(name)} has no ranks in {where}; leave it out, or add them"
+    known = [word for one in systems for word in (one.of.system, one.family)]
+    hint = nearest(name, known) or f"; there are: {', '.join(dict.fromkeys(known)) or 'none'}"
+    return f"there is no system {shown(name)} in {where}{hint}"

@@ -1,0 +1,201 @@
+"""How machine judges rank: agreement with experts, consistency, bias for positions, failures.
+
+The unit is the problem, because ranks of one problem depend on each other. None of these numbers
+switches a machine judge on or off; that is what its weight in the estimate is for.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtr, stdtrit
+
+from quem.method.cells import judged_cells
+from quem.method.ranks import tau_b
+from quem.rankings import Rankings
+from quem.report.rows import Interval, Row, col
+from quem.wording import format_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from quem.method.cells import RankCells
+    from quem.rankings.loading import Study
+    from quem.studyfile import Declared
+    from quem.studyfile.runs import Run
+
+_REPLICATES = 2000
+_FEWEST_FOR_INTERVAL = 5  # problems to resample
+_LEVEL = 0.95
+_MOST_FAILED = 0.2  # of calls without a valid ranking
+_ROUNDING = 1e-9  # of a mean of ranks, and of its error
+_UNKNOWN: Interval = (None, None)
+_BY_RESAMPLING = "at 95%, from resampling problems; null for fewer than 5"
+
+
+class MachineQuality(Row):
+    """How a machine judge ranks."""
+
+    title = "Machine judges as instruments"
+    judge: str = col("id of the machine judge", "Machine judge")
+    agreement: float | None = col(
+        "mean Kendall's tau-b with the experts, on the problems that both ranked", "Agreement", 2
+    )
+    agreement_interval: Interval = col(_BY_RESAMPLING, "95% interval", 2)
+    consistency: float | None = col(
+        "mean tau-b between its orders of a problem; null for one order", "Consistency", 2
+    )
+    consistency_interval: Interval = col(_BY_RESAMPLING, "95% interval", 2)
+    position: float | None = col(
+        "ranks per standard deviation of place, above 0 where what is shown last is ranked higher",
+        "Position",
+        2,
+    )
+    position_interval: Interval = col("at 95%, by Student's t over problems", "95% interval", 2)
+    position_p: float | None = col("that the place does not count", "p", kind="p")
+    failed: float = col("share of its calls without a valid ranking")
+
+
+def unusable(run: Run) -> str:
+    """Why a run cannot be used; empty where it can."""
+    if run.failed > _MOST_FAILED:
+        return f"{format_percent(round(run.failed, 2))} of its calls have no valid ranking"
+    return ""
+
+
+def is_one_server(run: Run) -> bool:
+    """Whether all answers of a run are of one model, as its service says."""
+    return len({(call.model, call.fingerprint) for call in run.made if call.status == "ok"}) < 2  # noqa: PLR2004
+
+
+def run_ranks(run: Run, declared: Declared, solvers: Collection[str]) -> pd.DataFrame:
+    """Adjusted ranks among some solvers, a row per problem and repeat of a run.
+
+    Withheld solvers hold their ranks and have no column; solutions that failed are tied last.
+    """
+    kept = {one for one, kind in declared.solvers.items() if one in solvers or kind == "withheld"}
+    rows = {}
+    for call in run.calls:
+        if call.status != "ok" or call.problem not in declared.problems:
+            continue
+        order = dict.fromkeys((s for p, s in declared.failed if p == call.problem), 0)
+        order |= {s: at for at, tied in enumerate(reversed(call.ranked), 1) for s in tied}
+        ranks = pd.Series({s: at for s, at in order.items() if s in kept}, dtype=float).rank()
+        rows[call.problem, str(call.repeat)] = ranks
+    shown = [one for one in declared.solvers if one in solvers]
+    index = pd.MultiIndex.from_tuples(rows, names=["problem", "judge"]) if rows else None
+    return pd.DataFrame([*rows.values()], index, shown, dtype=float)
+
+
+def expert_ranks(study: Study) -> pd.DataFrame | None:
+    """Adjusted ranks, a row per problem and judge; None without ranks of whole groups."""
+    if not isinstance(study.data, Rankings):
+        return None
+    cells = judged_cells(study.data, study.declared)
+    return None if cells.is_blocked else rank_table(cells)
+
+
+def rank_table(cells: RankCells) -> pd.DataFrame:
+    """Adjusted ranks without those of withheld solvers, a row per problem and judge."""
+    names = ("problem", "judge", "solver")
+    rows = {
+        name: np.array(getattr(cells, f"{name}s"), dtype=object)[getattr(cells, name)]
+        for name in names
+    }
+    shown = pd.DataFrame({**rows, "rank": cells.adjusted})
+    shown = shown[~cells.of_kind("withheld")[cells.solver]]
+    return shown.pivot_table("rank", ["problem", "judge"], "solver")
+
+
+def among(ranks: pd.DataFrame, people: Sequence[str]) -> pd.DataFrame:
+    """Ranks among people alone: 1 + b for a person above b of them, 1 + b(S - 1)/S for others."""
+    known = ranks[list(people)]
+    size = known.notna().sum(axis=1)
+    located = {
+        one: (known.lt(own, axis=0) + known.eq(own, axis=0) / 2).sum(axis=1) * (size - 1) / size
+        for one, own in ranks.items()
+    }
+    return pd.DataFrame({**(1 + pd.DataFrame(located)), **known.rank(axis=1)}).where(ranks.notna())
+
+
+def machine_quality(study: Study, runs: Iterable[Run]) -> list[MachineQuality]:
+    """Measure machine judges; nothing where ranks are not of whole groups."""
+    experts = expert_ranks(study)
+    if experts is None:
+        return []
+    problems, found = list(study.declared.problems), []
+    for run in runs:
+        machine = run_ranks(run, study.declared, frozenset(experts.columns))
+        if run.blocked or machine.empty:
+            continue
+        machine = machine.reindex(columns=experts.columns)
+        own = machine.groupby("problem").mean()
+        both = experts[experts.index.isin(own.index, level="problem")]
+        where = both.index.get_level_values("problem")
+        pairs = zip(where, both.to_numpy(), strict=True)
+        tau = pd.Series([tau_b(own.loc[p].to_numpy(), of) for p, of in pairs], where, dtype=float)
+        repeated = machine.groupby("problem")[list(machine.columns)].apply(
+            lambda of: pd.Series([tau_b(*two) for two in combinations(of.to_numpy(), 2)]).mean()
+        )
+        agreement = _resampled(tau.groupby("problem").mean().reindex(problems))
+        consistency = _resampled(repeated.reindex(problems))
+        position, interval, p = _tested(_by_position(machine, run).reindex(problems))
+        found.append(
+            MachineQuality(
+                judge=run.judge,
+                agreement=agreement[0],
+                agreement_interval=agreement[1],
+                consistency=consistency[0],
+                consistency_interval=consistency[1],
+                position=position,
+                position_interval=interval,
+                position_p=p,
+                failed=run.failed,
+            )
+        )
+    return found
+
+
+def _by_position(machine: pd.DataFrame, run: Run) -> pd.Series[float]:
+    """The slope of rank on standardized place, within solvers over repeats, by problem."""
+    shown = {
+        (call.problem, str(call.repeat)): dict(
+            zip(call.order, (np.arange(n) - (n - 1) / 2) / np.sqrt((n**2 - 1) / 12), strict=True)
+        )
+        for call in run.calls
+        if call.status == "ok" and (n := len(call.order)) > 1
+    }
+    places = pd.DataFrame(shown).T.rename_axis(["problem", "judge"]).reindex_like(machine)
+    known = machine.notna() & places.notna()
+    each = [ranks.where(known) for ranks in (machine, places)]
+    y, x = (values - values.groupby("problem").transform("mean") for values in each)
+    spread = (x**2).sum(axis=1).groupby("problem").sum()
+    return (x * y).sum(axis=1).groupby("problem").sum() / spread.where(spread > 0)
+
+
+def _resampled(values: pd.Series[float]) -> tuple[float, Interval]:
+    """A mean with a percentile interval from resampling the problems."""
+    known = values.dropna().to_numpy()
+    n = len(known)
+    if n < _FEWEST_FOR_INTERVAL:
+        return float(values.mean()), _UNKNOWN
+    draws = np.random.default_rng(0).integers(0, n, (_REPLICATES, n))
+    low, high = np.percentile(known[draws].mean(axis=1), [2.5, 97.5])
+    return float(known.mean()), (float(low), float(high))
+
+
+def _tested(values: pd.Series[float]) -> tuple[float, Interval, float | None]:
+    """A mean with Student's interval, and the test that it is 0."""
+    known = values.dropna().to_numpy()
+    n, mean = len(known), float(values.mean())
+    if n < 2:  # noqa: PLR2004  one has no deviation
+        return mean, _UNKNOWN, None
+    error = float(known.std(ddof=1) / np.sqrt(n))
+    if error <= _ROUNDING * (1 + abs(mean)):
+        # The same on every problem, as of a machine that only looks at places.
+        return mean, (mean, mean), float(abs(mean) <= _ROUNDING)
+    half = float(stdtrit(n - 1, (1 + _LEVEL) / 2)) * error
+    return mean, (mean - half, mean + half), float(2 * stdtr(n - 1, -abs(mean / error)))

@@ -1,0 +1,275 @@
+"""The figures of an experience study."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from quem.method.scale import Dot, Rectangle, scale_of
+from quem.method.scale import Line as Rule
+from quem.report.drawing import (
+    BAND,
+    GRID,
+    INK,
+    INNER_BAND,
+    LINE,
+    MOST_LABELS,
+    MUTED,
+    PAPER,
+    SUNKEN,
+    colors,
+    label_inches,
+    with_style,
+)
+from quem.report.labels import Label, place_labels
+from quem.wording import format_percent, short
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from quem.method.core import Core, SystemEstimate
+    from quem.method.result import ExperienceFindings
+    from quem.method.statement import Statement
+
+    Floats = NDArray[np.float64]
+
+_MOST_GUIDES = 5  # systems with dashed lines to the axes; more would be a thicket
+_FILES_WIDTH = 760
+_INSET = 12  # pixels around a drawing in a file
+_ANCHORS = {"start": "left", "middle": "center", "end": "right"}
+# Pixels of the two drawings, at 96 to the inch, and of their letters.
+_WIDE, _NARROW = (760, 440, 14.0), (320, 380, 12.5)
+_PIXELS = 96
+
+
+def scale(findings: ExperienceFindings) -> Figure | None:
+    """The scale for files, papers, and notebooks; None where no system has ranks."""
+    from matplotlib.patches import Rectangle as Patch
+    from matplotlib.transforms import ScaledTranslation
+
+    drawn = scale_of(findings)
+    if drawn is None:
+        return None
+    palette = [color for color, _ in zip(colors(), findings.core.estimates, strict=False)]
+    fill = {"zone": SUNKEN, "person": MUTED, "hole": PAPER, "text": MUTED, "axis": MUTED}
+    width, height = _FILES_WIDTH + 2 * _INSET, drawn.height + 2 * _INSET
+    with with_style():
+        figure = Figure(figsize=(width / 100, height / 100))
+        axes = figure.add_axes(
+            (_INSET / width, _INSET / height, _FILES_WIDTH / width, drawn.height / height)
+        )
+        axes.set(xlim=(0, 100), ylim=(drawn.height, 0))
+        axes.axis("off")
+        aspect = 100 / _FILES_WIDTH
+        for layer, mark in enumerate(drawn.marks):
+            system = getattr(mark, "system", -1)
+            color = palette[system] if system >= 0 else fill.get(mark.role, INK)
+            if isinstance(mark, Rectangle):
+                wide = mark.end - mark.start or mark.width * aspect
+                alpha = 0.28 if mark.role == "outer" else 1.0
+                box = Patch((mark.start, mark.y), wide, mark.height, color=color, alpha=alpha)
+                box.set(linewidth=0, zorder=layer)
+                axes.add_patch(box)
+            elif isinstance(mark, Dot):
+                ink = PAPER if mark.role == "hole" else color
+                size = (2 * mark.radius * 0.72) ** 2
+                axes.scatter(mark.x, mark.y, s=size, color=ink, linewidths=0, zorder=layer,
+                             clip_on=False)  # fmt: skip
+            elif isinstance(mark, Rule):
+                ends = [mark.start, mark.end], [mark.top, mark.bottom]
+                line = {"color": MUTED if mark.role == "axis" else GRID, "linewidth": 0.8}
+                axes.plot(*ends, clip_on=False, zorder=layer, **line)  # type: ignore[arg-type]
+            else:
+                shift = ScaledTranslation(mark.shift / 100, 0, figure.dpi_scale_trans)
+                axes.text(
+                    mark.x,
+                    mark.y,
+                    mark.text,
+                    color=color,
+                    fontsize=0.72 * mark.size,
+                    fontweight="bold" if mark.role == "label" else "normal",
+                    ha=_ANCHORS[mark.anchor],
+                    transform=axes.transData + shift,
+                    zorder=layer,
+                )
+    return figure
+
+
+def line(findings: ExperienceFindings, *, narrow: bool = False) -> Figure:
+    """The paper's line with its two bands, people, and systems: Figures 2 and 3 of the paper.
+
+    Where no years are stated, people and systems alone.
+    """
+    core, size = findings.core, _NARROW if narrow else _WIDE
+    width, height, letters = size
+    shows_line = core.states_years or not core.estimates
+    with with_style(), mpl.rc_context({"font.size": letters * 72 / _PIXELS}):
+        figure = Figure(figsize=(width / _PIXELS, height / _PIXELS))
+        right = (58 if narrow else 132) if shows_line else 20
+        axes = figure.add_axes(
+            (44 / width, 50 / height, 1 - (44 + right) / width, 1 - 84 / height)
+        )
+        grid = _grid(core)
+        curve = np.column_stack([grid, core.line.predict(grid)])
+        _frame(axes, findings, grid, is_wide=not narrow)
+        if shows_line:
+            axes.plot(*curve.T, color=LINE, linewidth=1.9)
+            _bands(axes, core, curve, narrow=narrow)
+        _people_and_systems(axes, findings, curve if shows_line else None)
+    return figure
+
+
+def _grid(core: Core) -> Floats:
+    """Average ranks from a little below the lowest to a little above the highest."""
+    x = np.concatenate([core.line.x, [of.rank for of in core.estimates]])
+    margin = 0.06 * float(np.ptp(x))
+    low = float(x.min()) - margin
+    if core.line.form == "log":
+        low = max(low, 0.5 * float(x.min()))
+    return np.linspace(low, float(x.max()) + margin, 401)
+
+
+def _bands(axes: Axes, core: Core, curve: Floats, *, narrow: bool) -> None:
+    """Where one further person would be, and where the mean of such people is, with labels."""
+    x, center = curve.T
+    one, mean = core.line.bands(x, core.settings.level)
+    level = format_percent(core.settings.level)
+    for half, color in ((one, BAND), (mean, INNER_BAND)):
+        axes.fill_between(x, center - half, center + half, color=color, linewidth=0, zorder=0.5)
+    low, high = axes.get_ylim()
+    pixels = (high - low) / axes.get_window_extent().height
+    space = (30 if narrow else 19) * pixels
+    sign = "\n" if narrow else ", "
+    texts = (f"{'person' if narrow else 'one person'}{sign}{level}", f"mean{sign}{level}", "line")
+    ends = np.array([center[-1] + one[-1], center[-1] + mean[-1], center[-1]])
+    # From the lowest up, so that labels keep apart and stay inside.
+    at = np.clip(ends, low, high - 2 * pixels)
+    at[2] = min(at[2], high - 2 * space)
+    at[1] = np.clip(at[1], at[2] + space, high - space)
+    at[0] = max(at[0], at[1] + space)
+    for y, text, color in zip(at, texts, (MUTED, MUTED, LINE), strict=True):
+        axes.annotate(
+            text,
+            (1, y),
+            (7, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            color=color,
+            va="center",
+            annotation_clip=False,
+        )
+
+
+def _frame(axes: Axes, findings: ExperienceFindings, grid: Floats, *, is_wide: bool) -> None:
+    """Label the axes, and keep wide bands from squeezing the data."""
+    core = findings.core
+    most = float(core.line.y.max())
+    known = [one for one in findings.statements if one.value]
+    upper = float((core.line.predict(grid) + core.line.bands(grid, core.settings.level)[0]).max())
+    highest = max([upper, *(one.interval[1] or np.inf for one in known)]) if known else most
+    centers = (one.interval[0] if one.interval[1] is None else one.center for one in known)
+    top = max(np.clip(1.04 * highest, 1.1 * most, 1.45 * most), *(1.15 * of for of in centers), 0)
+    axes.set_xlim(float(grid[0]), float(grid[-1]))
+    axes.set_ylim(0, top)
+    axes.locator_params("y", nbins=5, steps=[1, 2, 5, 10])
+    axes.locator_params("x", nbins=9 if is_wide else 6, steps=[1, 2, 5, 10])
+    ticks = [tick for tick in axes.get_yticks() if 0 <= tick <= top]
+    axes.grid(visible=True, axis="y")
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(length=0)
+    # Wide numbers must not leave the figure.
+    place, letters = axes.get_position(), float(axes.yaxis.label.get_fontsize()) / 8.5
+    written = axes.yaxis.get_major_formatter().format_ticks(ticks)
+    left = letters * label_inches(written) * axes.figure.dpi / axes.figure.bbox.width
+    axes.set_position((left, place.y0, place.x1 - left, place.height))
+    axes.annotate(
+        f"{short(core.unit, 24)} of experience",
+        (0, 1),
+        (0, 8),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        color=MUTED,
+    )
+    axes.annotate(
+        "average rank (higher is better)",
+        (1, 0),
+        (0, -34),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        color=MUTED,
+        ha="right",
+    )
+
+
+def _people_and_systems(axes: Axes, findings: ExperienceFindings, curve: Floats | None) -> None:
+    """Mark everybody, and name them where no name meets another or a mark."""
+    core = findings.core
+    people = core.line
+    points = [np.column_stack([people.x, people.y])]
+    labels = []
+    by_system = dict(zip((of.system for of in core.best_first), findings.statements, strict=True))
+    for of, color in zip(core.estimates, colors(), strict=False):
+        said = by_system[of.system]
+        mark = _mark(axes, of, said, color, guides=len(core.estimates) <= _MOST_GUIDES)
+        points.append(mark)
+        name = short(of.name)
+        value = said.value.removesuffix(f" {core.unit}")
+        texts = (f"{name}: {value}",) if value else ()
+        x, y = (float(one) for one in mark[0])
+        labels.append(Label(x, y, (*texts, name, short(name, 8)), color, "bold"))
+    axes.plot(people.x, people.y, "o", color=MUTED, markersize=7.5, zorder=3)
+    names = [core.averages.solvers[i] for i in core.averages.of_kind("subject")]
+    if len(names) <= MOST_LABELS:
+        for name, x, y in zip(names, people.x, people.y, strict=True):
+            labels.append(Label(float(x), float(y), (short(name), short(name, 6))))
+    place_labels(axes, labels, points=np.concatenate(points), line=curve)
+
+
+def _mark(axes: Axes, of: SystemEstimate, said: Statement, color: str, *, guides: bool) -> Floats:
+    """A diamond with its interval, an arrow from a bound, or a dashed line where no years are.
+
+    Points that labels must not cover, the one that is labeled first.
+    """
+    x, (bottom, top) = of.rank, axes.get_ylim()
+    dashed = {"color": color, "linewidth": 0.9, "linestyle": (0, (4, 4))}
+    if not said.value:
+        axes.plot([x, x], [bottom, top], **dashed)  # type: ignore[arg-type]
+        return np.array([[x, 0.96 * top]])
+    low, high = said.interval
+    if high is None:
+        to = min(low + 0.16 * top, top)
+        axes.annotate(
+            "",
+            (x, to),
+            (x, low),
+            arrowprops={"arrowstyle": "->", "color": color, "linewidth": 2, "shrinkA": 0,
+                        "shrinkB": 0, "mutation_scale": 16},
+        )  # fmt: skip
+        axes.plot([x], [low], "_", color=color, markersize=14, markeredgewidth=2.4, zorder=4)
+        return np.column_stack([np.full(5, x), np.linspace(low, to, 5)])
+    if guides:
+        left, y = axes.get_xlim()[0], said.center
+        axes.plot([x, x, left], [bottom, y, y], **dashed)  # type: ignore[arg-type]
+    axes.plot([x, x], [max(low, bottom), high], color=color, linewidth=3.5, alpha=0.45, zorder=2,
+              solid_capstyle="butt")  # fmt: skip
+    axes.plot([x], [said.center], "D", color=color, markersize=9, zorder=4, clip_on=False)
+    beside = np.linspace(max(low, bottom), min(high, top), 40)
+    return np.vstack([[x, said.center], np.column_stack([np.full(40, x), beside])])
+
+
+# For narrow pages.
+NARROW: Mapping[str, Callable[[ExperienceFindings], Figure | None]] = {
+    "line": partial(line, narrow=True)
+}
+# By file stem.
+FIGURES: Mapping[str, Callable[[ExperienceFindings], Figure | None]] = {
+    "scale": scale,
+    "line": line,
+}

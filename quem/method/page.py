@@ -1,0 +1,292 @@
+"""What the page of an experience study shows, in the order of the page."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quem.method import statement as words
+from quem.method.line import SIGNIFICANT
+from quem.method.methods import PAPER, QUEM, citation, methods_paragraph
+from quem.method.result import JudgeRow, agreement_row
+from quem.method.scale import NARROW, WIDE, legend, scale_svg
+from quem.report.files import Check, Section, TextTable
+from quem.wording import format_number, format_p, format_percent, join_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quem.errors import StudyWarning
+    from quem.method.core import Core
+    from quem.method.result import ExperienceFindings
+
+# A test that passes by less is weak evidence.
+_CLEARLY = 0.01
+# Kendall's W: from here judges agree well, and from here in part.
+_AGREE, _PARTLY = 0.7, 0.4
+_MOST_COLUMNS = 4  # systems side by side
+_MOST_SAID = 2  # of warnings of one kind
+# Warnings that a card says: sign and title.
+_BASIS: dict[str, tuple[Any, str]] = {
+    "few-subjects": ("warn", "Few people"),
+    "judge-reversed": ("bad", "A judge may have ranked from best to worst"),
+    "decisive": ("warn", "One judge, problem, or person matters much"),
+}
+_BEFORE: dict[str, tuple[Any, str]] = {
+    "uneven-system": ("warn", "No single level describes it well"),
+    "no-reference": ("warn", "Nobody said whom to compare with"),
+}
+_ON_CARDS = {*_BASIS, *_BEFORE, "decreasing-skill-function", "not-significant"}
+
+
+def report_context(findings: ExperienceFindings) -> dict[str, Any]:
+    """What the templates show."""
+    core, said = findings.core, findings.statements
+    spec = findings.study.spec
+    parts = {
+        place: [
+            section
+            for part, found in findings.parts.items()
+            if part.place == place
+            for section in part.sections(found, core)
+        ]
+        for place in ("result", "basis", "appendix")
+    }
+    drawn = {
+        stem: section.title
+        for sections in parts.values()
+        for section in sections
+        for stem in section.figures
+    }
+    drawn["line"] = f"People and systems by average rank and {core.unit} of experience"
+    return {
+        "title": spec.title,
+        "study_id": spec.id,
+        "description": spec.description,
+        "notices": _of_parts(findings, "headline"),
+        "headline": words.headline(core, said),
+        "lead": words.lead(core, said),
+        "scales": [scale_svg(findings, room) for room in (WIDE, NARROW)],
+        "states_years": core.states_years,
+        "has_systems": bool(said),
+        "counts": _counts(core),
+        "basis": [*_basis(findings), *_of_parts(findings, "basis")],
+        "before": [*_before(findings), *_of_parts(findings, "before_quoting")],
+        "others": [one for one in findings.warnings if one.code not in _ON_CARDS],
+        "how": _how(core),
+        "result": [*_estimates(findings), *parts["result"]],
+        "columns": [*_rests(core), *_agreement(core)],
+        "more": parts["basis"],
+        "appendix": parts["appendix"],
+        "methods": methods_paragraph(findings),
+        "references": [PAPER, *_of_parts(findings, "references"), QUEM],
+        "citation": citation(core),
+        "first_figure": "line",
+        "captions": {"scale": legend(findings), **dict.fromkeys(drawn, "")},
+        "labels": {"scale": "Systems and people on a scale", **drawn},
+        "names_people": not findings.study.named,
+    }
+
+
+def _of_parts(findings: ExperienceFindings, hook: str) -> list[Any]:
+    return [
+        one
+        for part, found in findings.parts.items()
+        for one in getattr(part, hook)(found, findings.core)
+    ]
+
+
+def _counts(core: Core) -> list[tuple[str, str]]:
+    """What a result is made of: number and noun."""
+    n = len(core.line.y)
+    known = [(f"{n:,}", "people")]
+    return known + [
+        (f"{count:,}", noun if count == 1 else f"{noun}s") for count, noun in words.amounts(core)
+    ]
+
+
+def _basis(findings: ExperienceFindings) -> Iterator[Check]:
+    """How sound the ground of a result is."""
+    core = findings.core
+    yield _experience(core)
+    yield from _agreeing(core)
+    yield from _warned(findings, _BASIS)
+    decided = any(one.code == "decisive" for one in findings.warnings)
+    if core.states_years and not decided and core.cells is not None:
+        moved = [one.experience for of in core.estimates for one in of.rests_on]
+        text = "Without any one, the estimate moves by less than a third of its interval’s half."
+        if moved:
+            yield Check("good", "No judge, problem, or person decides the result", text)
+
+
+def _experience(core: Core) -> Check:
+    line, p = core.line, format_p(core.line.p_value)
+    if not line.rises:
+        text = f"{p}. Did the judges give 1 to the worst?"
+        return Check("bad", "More experienced people were not ranked higher", text)
+    if not line.p_value < SIGNIFICANT:
+        text = f"{p}. Add people, or people who differ more in experience."
+        return Check("bad", "Experience and rank are not clearly related", text)
+    explained = f"the line explains {format_percent(round(line.r_squared, 2))} of"
+    text = f"{p}; {explained} the differences between the people."
+    if line.p_value < _CLEARLY:
+        return Check("good", "More experienced people were ranked higher", text)
+    text = f"{p}, only just; with {len(line.y)} people this is weak evidence."
+    return Check("warn", "More experienced people were ranked higher, but not clearly", text)
+
+
+def _agreeing(core: Core) -> Iterator[Check]:
+    of = core.agreement
+    if of is None:
+        return
+    if not of.judges:
+        text = "Nobody knows how another judge would have ranked."
+        yield Check("warn", "Everything depends on one judge", text)
+    elif np.isfinite(of.kendall_w):
+        signs: list[tuple[float, Any, str]] = [
+            (_AGREE, "good", "The judges agree"),
+            (_PARTLY, "warn", "The judges agree only in part"),
+            (-1.0, "bad", "The judges hardly agree"),
+        ]
+        sign, title = next((s, t) for least, s, t in signs if of.kendall_w >= least)
+        yield Check(sign, title, f"{words.agreement_text(core)}.")
+
+
+def _before(findings: ExperienceFindings) -> Iterator[Check]:
+    """What a reader has to know before they quote a result."""
+    core = findings.core
+    if core.states_years:
+        yield from _range(core)
+        yield from _warned(findings, _BEFORE)
+        yield from _wide(findings)
+        if core.population.declared:
+            text = words.assumption(core)
+            yield Check("good", "The study says whom to compare with", text)
+    elif core.estimates:
+        yield from _warned(findings, _BEFORE)
+        text = "Rank and experience do not go together here, so that ranks have no years."
+        yield Check("warn", "This does not say that a system is bad", text)
+        text = "Include more people, people who differ more, or use another yardstick."
+        yield Check("warn", "What to do", text)
+    text = "Other judges, or another kind of problem, can give another answer."
+    yield Check("warn", "Holds for these judges and problems", text)
+
+
+def _range(core: Core) -> Iterator[Check]:
+    low, high = (f"{of:g}" for of in (core.line.y.min(), core.line.y.max()))
+    sides: dict[int, list[str]] = {1: [], -1: []}
+    for of in core.estimates:
+        side = core.is_within(of.rank)
+        if not side and not of.inside:
+            side = 1 if of.experience > core.line.y.max() else -1
+        if side and of.leads:
+            sides[side].append(of.name)
+    outside = sides[1] + sides[-1]
+    if not outside:
+        text = f"The people had {low} to {high} {core.unit}, so nothing is extrapolated."
+        yield Check("good", "Inside the range of the people", text)
+        return
+    names = f": {join_words(outside)}" if len(core.estimates) > 1 else ""
+    texts = [
+        f"The {most} experienced person had {end} {core.unit}; include people with {more}."
+        for side, most, end, more in ((1, "most", high, "more"), (-1, "least", low, "less"))
+        if sides[side]
+    ]
+    yield Check("warn", f"Outside the range of the people{names}", " ".join(texts))
+
+
+def _wide(findings: ExperienceFindings) -> Iterator[Check]:
+    """Where an interval is wider than the range of the people, so that it pins nothing down."""
+    span = float(np.ptp(findings.core.line.y))
+    for one in findings.statements:
+        low, high = one.interval
+        if one.value and high is not None and high - low >= span:
+            title = f"Do not quote the {one.value} of {one.name} without the interval"
+            yield Check("bad", title, f"{one.qualifier} {findings.core.unit}.")
+            return
+
+
+def _warned(findings: ExperienceFindings, titles: dict[str, tuple[Any, str]]) -> Iterator[Check]:
+    """Warnings on estimates, by kind."""
+    known = sorted(
+        (one for one in findings.warnings if one.code in titles),
+        key=lambda one: list(titles).index(one.code),
+    )
+    for code, each in groupby(known, key=lambda one: one.code):
+        texts = [_sentence(one) for one in each]
+        if len(texts) > _MOST_SAID:
+            texts[_MOST_SAID:] = [f"{len(texts) - _MOST_SAID} more are in analysis.json."]
+        yield Check(*titles[code], " ".join(texts))
+
+
+def _sentence(of: StudyWarning) -> str:
+    return f"{of.message[:1].upper()}{of.message[1:]}."
+
+
+def _how(core: Core) -> str:
+    """How the years come about, or why there are none."""
+    if core.estimates and not core.states_years:
+        return (
+            "Years would come from a line through these people, higher up for more experienced "
+            "ones. They do not support one."
+        )
+    beside = [of.name for of in core.best_first if of.leads == "reference"]
+    text = (
+        "Judges ranked the solutions of people and systems together. A line through the people’s "
+        f"average ranks says how many {core.unit} go with which rank: {words.equation(core)}."
+    )
+    if not beside:
+        return text
+    whom = words.population_name(core)
+    return f"{text} {join_words(beside)} {'is' if len(beside) == 1 else 'are'} beside it, as {whom} has it."
+
+
+def _estimates(findings: ExperienceFindings) -> Iterator[Section]:
+    """Both estimates of each system, where there are several."""
+    core = findings.core
+    if not core.states_years or len(core.estimates) == 1:
+        return
+    rows = [
+        (
+            of.name,
+            format_number(of.rank),
+            words.paper_text(core, of) if of.leads else "–",
+            words.population_text(core, of) if of.reference.says else "–",
+        )
+        for of in core.best_first
+    ]
+    named = words.population_name(core)
+    headings = ("System", "Average rank", "Regression as in the paper", f"For {named}")
+    table = TextTable("Estimates", headings, rows, words=frozenset([2, 3]))
+    yield Section("estimates", "Each system", tables=[table])
+
+
+def _rests(core: Core) -> Iterator[Section]:
+    """Who moves the paper's estimates most; nobody where no years are stated."""
+    shown = [of for of in core.best_first if of.leads and of.rests_on]
+    if not shown:
+        return
+    columns = shown[:_MOST_COLUMNS]
+    rows = [("nobody", *(format_number(of.experience) for of in columns))]
+    for what in ("judge", "problem", "subject"):
+        moved = [next((one for one in of.rests_on if one.what == what), None) for of in columns]
+        if any(moved):
+            cells = (f"{format_number(m.experience)} ({m.id})" if m else "–" for m in moved)
+            rows.append((f"one {what}", *cells))
+    note = ""
+    if len(shown) > _MOST_COLUMNS:
+        note = f"{len(shown) - _MOST_COLUMNS} more systems are in estimates.csv."
+    headings = ("Left out", *(of.name for of in columns))
+    title = f"The paper’s estimate without whom it moves most, in {core.unit}"
+    yield Section("rests", "What it rests on", tables=[TextTable(title, headings, rows, note)])
+
+
+def _agreement(core: Core) -> Iterator[Section]:
+    row = agreement_row(core)
+    if row is None or not row.judges:
+        return
+    text = words.agreement_text(core)
+    table = JudgeRow.text_table(row.judges, "Correlation of a judge’s mean ranks with the others’")
+    yield Section("agreement", "Agreement", [f"{text}."] * bool(text), tables=[table])

@@ -1,0 +1,373 @@
+"""The scale: each system's years and interval, or its place, with the people as marks.
+
+One function computes all marks, in percent of the width and in pixels of the height; two drawers
+use them: SVG for the page, whose text keeps its size at any width, and matplotlib for files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from quem.wording import format_count, format_number, format_percent, short
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from quem.method.result import ExperienceFindings
+    from quem.method.statement import Statement
+
+MOST_SYSTEMS = 40
+# Systems; with more, numbers go beside their bars.
+_FEW = 3
+# Pixels: the least width of the drawing for a phone, and of the other one.
+NARROW, WIDE = 280, 520
+# The width of a letter as a share of its size; that of a wide font, such as DejaVu Sans.
+_LETTER = 0.61
+_LABEL, _TEXT = 16, 13
+# Per cent of the width; closer to an end, a text begins or ends at its place.
+_START, _END = 34.0, 66.0
+_FINE = (1, 2, 5)
+_MOST_STEPS = 6
+
+Anchor = Literal["start", "middle", "end"]
+Role = Literal["zone", "grid", "axis", "person", "outer", "mark", "hole", "label", "text"]
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """A bar: from and to in per cent, the rest in pixels; 0 per cent wide is `width` wide."""
+
+    start: float
+    end: float
+    y: float
+    height: float
+    role: Role
+    system: int = -1
+    width: float = 0.0
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A round mark."""
+
+    x: float
+    y: float
+    radius: float
+    role: Role
+    system: int = -1
+
+
+@dataclass(frozen=True)
+class Line:
+    """A horizontal or vertical line."""
+
+    start: float
+    end: float
+    top: float
+    bottom: float
+    role: Role
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text at its baseline, `shift` pixels beside its place."""
+
+    x: float
+    y: float
+    text: str
+    anchor: Anchor = "middle"
+    size: int = _TEXT
+    role: Role = "text"
+    system: int = -1
+    shift: float = 0.0
+
+
+Mark = Rectangle | Dot | Line | Text
+
+
+@dataclass
+class Scale:
+    """A drawing of marks."""
+
+    label: str  # what it shows, for readers who do not see it
+    room: int  # the least width at which all texts have room, in pixels
+    height: float = 0.0  # in pixels
+    marks: list[Mark] = field(default_factory=list)
+
+    def share(self, text: str, size: int = _TEXT) -> float:
+        """The per cent of the least width that a text needs, with a little air."""
+        return 100 * (len(text) * _LETTER * size + 8) / self.room
+
+    def fit(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        *,
+        span: tuple[float, float] | None = None,
+        system: int = -1,
+    ) -> None:
+        """Add a text, a label where it is of a system, anchored so that it stays inside."""
+        size, role = (_TEXT, "text") if system < 0 else (_LABEL, "label")
+        need = self.share(text, size)
+        start, end = span or (x, x)
+        if x < _START:
+            place, anchor, fits = start, "start", start + need <= 100  # noqa: PLR2004
+        elif x > _END:
+            place, anchor, fits = end, "end", end >= need
+        else:
+            place, anchor, fits = x, "middle", need / 2 <= min(x, 100 - x)
+        if not fits:
+            place, anchor = (0.0, "start") if x < 50 else (100.0, "end")  # noqa: PLR2004
+        self.marks.append(Text(place, y, text, anchor, size, role, system))  # type: ignore[arg-type]
+
+
+def scale_of(findings: ExperienceFindings, room: int = WIDE) -> Scale | None:
+    """The marks; None where no system has ranks."""
+    if not findings.statements:
+        return None
+    return (_years if findings.core.states_years else _places)(findings, room)
+
+
+def legend(findings: ExperienceFindings) -> str:
+    """What the marks mean, as far as the drawing does not say it."""
+    core, n = findings.core, len(findings.statements)
+    if not core.states_years:
+        return ""
+    level = format_percent(core.settings.level)
+    leads = {of.leads for of in core.estimates}
+    kinds = {"paper": "prediction interval", "reference": "credible interval of the population"}
+    bars = " or ".join(f"{level} {kind}" for lead, kind in kinds.items() if lead in leads)
+    parts = [f"Bar: {bars}."] if n > _FEW else []
+    if n > MOST_SYSTEMS:
+        parts.append(f"{n - MOST_SYSTEMS} more systems are in the table.")
+    return " ".join(parts)
+
+
+def _years(findings: ExperienceFindings, room: int) -> Scale:
+    core, statements = findings.core, findings.statements[:MOST_SYSTEMS]
+    people, unit = core.line.y, core.unit
+    step, top = _axis(people, statements)
+    scale = Scale("; ".join(map(_spoken, statements)), room)
+    low, high = float(people.min()), float(people.max())
+    zone = (_place(low, top), _place(high, top))
+    begin = 46 + _people(scale, [(_place(y, top), "") for y in people])
+    each = 84 if len(statements) <= _FEW else 54
+    bottom = begin + each * len(statements) + 20
+    ticks = [(_place(y, top), f"{y:,g}") for y in np.arange(0, top + step / 2, step)]
+    _ground(scale, zone, ticks, bottom)
+    head = f"the {len(people)} people, {low:g} to {high:g} {unit}"
+    scale.fit(sum(zone) / 2, 17, head, span=zone)
+    is_dense = len(statements) > _FEW
+    for at, (statement, of) in enumerate(zip(statements, core.best_first, strict=False)):
+        row = _Row(core.estimates.index(of), begin + at * each, top, is_dense=is_dense)
+        row.add(scale, statement)
+    scale.marks.append(Text(50, bottom + 42, f"{short(unit, 30)} of experience"))
+    scale.height = bottom + 54
+    return scale
+
+
+def _places(findings: ExperienceFindings, room: int) -> Scale:
+    """Without years: how far up each solver was ranked; each person's dot has their years."""
+    core, statements = findings.core, findings.statements[:MOST_SYSTEMS]
+    place, of = 100 * core.averages.place, core.averages
+    people = [(float(place[i]), f"{of.years[i]:g}") for i in of.of_kind("subject")]
+    scale = Scale("; ".join(f"{one.name}: {one.rank_among}" for one in statements), room)
+    begin = 58 + _people(scale, people)
+    bottom = begin + 46 * len(statements) + 12
+    ticks = [(0.0, "always last"), (50.0, "middle"), (100.0, "always first")]
+    _ground(scale, None, ticks, bottom)
+    who = format_count(len(people), "person").replace("persons", "people")
+    scale.marks.append(Text(0, 17, f"the {who}, each with {core.unit} of experience", "start"))
+    for row, (statement, estimate) in enumerate(zip(statements, core.best_first, strict=False)):
+        y, x = begin + 46 * row, float(place[estimate.at])
+        system = core.estimates.index(estimate)
+        name = _named(scale, statement.name, f": {statement.rank_among}")
+        scale.fit(x, y + 20, name, system=system)
+        scale.marks.append(Dot(x, y + 36, 8, "mark", system))
+    scale.height = bottom + 30
+    return scale
+
+
+def _axis(people: NDArray[np.float64], statements: Sequence[Statement]) -> tuple[float, float]:
+    """The step and the end of the axis, which begins at 0."""
+    most = float(people.max())
+    need = [most]
+    for one in (one for one in statements if one.value):
+        low, high = one.interval
+        if high is None:
+            need.append(1.35 * max(low, most))
+        else:
+            need.append(min(max(high, one.center), 1.6 * most))
+    end = max(need)
+    power = 10.0 ** np.floor(np.log10(end / _MOST_STEPS))
+    step = next(s * power for s in (*_FINE, 10) if np.ceil(end / (s * power)) <= _MOST_STEPS)
+    return step, float(step * np.ceil(end / step - 1e-9))
+
+
+def _place(years: float, top: float) -> float:
+    return float(np.clip(100 * years / top, 0, 100))
+
+
+def _spoken(of: Statement) -> str:
+    return f"{of.name}: {of.value}, {of.qualifier}" if of.value else f"{of.name}: no years"
+
+
+def _named(scale: Scale, name: str, value: str) -> str:
+    """A system's name with its result, short enough for the drawing."""
+    letters = int(scale.room / (_LETTER * _LABEL)) - len(value)
+    return f"{short(name, max(letters, 6))}{value}"
+
+
+def _people(scale: Scale, people: Sequence[tuple[float, str]]) -> float:
+    """Add a dot for each person, stacked where they would meet; the height of the stacks.
+
+    Their texts are above the dots.
+    """
+    widths = [100 * max(11, 9 * len(text) + 4) / scale.room for _, text in people]
+    last: list[float] = []
+    stacked = []
+    for x, width, text in sorted((x, w, text) for (x, text), w in zip(people, widths, strict=True)):
+        level = next((i for i, other in enumerate(last) if x - other >= width), len(last))
+        last[level : level + 1] = [x]
+        stacked.append((x, level, text))
+    named = any(text for *_, text in stacked)
+    step = min(28.0 if named else 12.0, (140.0 if named else 72.0) / len(last))
+    first = 50 if named else 34
+    for x, level, text in stacked:
+        y = first + step * level
+        scale.marks.append(Dot(x, y, 5, "person"))
+        if text:
+            scale.marks.append(Text(x, y - 9, text))
+    return step * (len(last) - 1)
+
+
+def _ground(
+    scale: Scale,
+    zone: tuple[float, float] | None,
+    ticks: Sequence[tuple[float, str]],
+    bottom: float,
+) -> None:
+    """Put the people's range and the axis behind all other marks."""
+    behind: list[Mark] = [Line(x, x, 26, bottom, "grid") for x, _ in ticks]
+    scale.marks[:0] = [Rectangle(*zone, 0, bottom, "zone"), *behind] if zone else behind
+    scale.marks.append(Line(0, 100, bottom, bottom, "axis"))
+    for x, text in ticks:
+        anchor: Anchor = "start" if x == 0 else "end" if x == 100 else "middle"  # noqa: PLR2004
+        scale.marks.append(Text(x, bottom + 20, text, anchor))
+
+
+@dataclass(frozen=True)
+class _Row:
+    """Where a system's result is drawn."""
+
+    system: int  # its index among the estimates, for its color
+    y: float
+    top: float  # the end of the axis, in years
+    is_dense: bool
+
+    def add(self, scale: Scale, of: Statement) -> None:
+        """Add a system's label, bar, mark, and the numbers of its ends."""
+        if not of.value:
+            scale.fit(0, self.y + 26, _named(scale, of.name, ": no years"), system=self.system)
+            return
+        low, high = of.interval
+        x, bar = _place(low if high is None else of.center, self.top), self.y + 36
+        name = _named(scale, of.name, f": {of.value}")
+        scale.fit(x, self.y + 26, name, system=self.system)
+        start, end = _place(low, self.top), 100.0 if high is None else _place(high, self.top)
+        scale.marks.append(Rectangle(start, end, bar, 18, "outer", self.system))
+        if high is None:
+            scale.marks += [
+                Rectangle(x, x, bar - 4, 26, "mark", self.system, width=4),
+                Text(100, bar + 15, "→", "end", _LABEL, "label", self.system, -4),
+            ]
+            if not self.is_dense:
+                scale.fit(x, bar + 36, of.qualifier, span=(x, 100.0))
+            return
+        left = f"{'◂ ' if low < 0 else ''}{format_number(low)}"
+        right = f"{format_number(high)}{' ▸' if high > self.top else ''}"
+        if self.is_dense:
+            _beside(scale, start, end, left, right, bar)
+        else:
+            kind = f"{of.qualifier.partition(' interval ')[0]} interval"
+            _below(scale, start, end, left, right, kind, bar)
+        scale.marks += [
+            Dot(x, bar + 9, 8, "mark", self.system),
+            Dot(x, bar + 9, 3, "hole", self.system),
+        ]
+
+
+def _below(
+    scale: Scale, start: float, end: float, left: str, right: str, kind: str, bar: float
+) -> None:
+    """Add the numbers of the ends under a bar, and between them what it is."""
+    middle, y = (start + end) / 2, bar + 36
+    if end - start >= scale.share(f"{left}   {kind}   {right}"):
+        scale.marks += [
+            Text(start, y, left, "start"),
+            Text(middle, y, kind),
+            Text(end, y, right, "end"),
+        ]
+        return
+    whole = f"{kind} {left} to {right}"
+    scale.fit(middle, y, whole if scale.share(whole) <= 100 else f"{left} to {right}")  # noqa: PLR2004
+
+
+def _beside(scale: Scale, start: float, end: float, left: str, right: str, bar: float) -> None:
+    """Add the numbers of the ends left and right of a bar, or where there is room."""
+    y, both = bar + 13, f"{left} to {right}"
+    if start >= scale.share(left) and end <= 100 - scale.share(right):
+        scale.marks.append(Text(start, y, left, "end", shift=-6))
+        scale.marks.append(Text(end, y, right, "start", shift=6))
+    elif end <= 100 - scale.share(both):
+        scale.marks.append(Text(end, y, both, "start", shift=6))
+    elif start >= scale.share(both):
+        scale.marks.append(Text(start, y, both, "end", shift=-6))
+    else:
+        scale.marks.append(Text(start, y, left, "start", shift=4))
+        scale.marks.append(Text(end, y, right, "end", shift=-4))
+
+
+def scale_svg(findings: ExperienceFindings, room: int) -> str:
+    """The scale for a page, without a viewBox: it is as wide as its place.
+
+    Empty where no system has ranks.
+    """
+    from html import escape
+
+    scale = scale_of(findings, room)
+    if scale is None:
+        return ""
+    parts = [
+        f'<svg class="scale" height="{scale.height:g}" width="100%" role="img" '
+        f'aria-label="{escape(scale.label)}">'
+    ]
+    for mark in scale.marks:
+        system = getattr(mark, "system", -1)
+        kind = f'class="{mark.role}{f" s{system % 6 + 1}" if system >= 0 else ""}"'
+        if isinstance(mark, Rectangle):
+            size = f"{mark.end - mark.start:.2f}%" if not mark.width else f"{mark.width:g}"
+            parts.append(
+                f'<rect {kind} x="{mark.start:.2f}%" width="{size}" y="{mark.y:g}" '
+                f'height="{mark.height:g}"/>'
+            )
+        elif isinstance(mark, Dot):
+            parts.append(f'<circle {kind} cx="{mark.x:.2f}%" cy="{mark.y:g}" r="{mark.radius:g}"/>')
+        elif isinstance(mark, Line):
+            parts.append(
+                f'<line {kind} x1="{mark.start:.2f}%" x2="{mark.end:.2f}%" y1="{mark.top:g}" '
+                f'y2="{mark.bottom:g}"/>'
+            )
+        else:
+            shift = f' dx="{mark.shift:g}"' if mark.shift else ""
+            parts.append(
+                f'<text {kind} x="{mark.x:.2f}%"{shift} y="{mark.y:g}" font-size="{mark.size}" '
+                f'text-anchor="{mark.anchor}">{escape(mark.text)}</text>'
+            )
+    return "".join([*parts, "</svg>"])

@@ -1,0 +1,120 @@
+"""The paper's estimates without the ranks of authors whom judges recognized."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.errors import StudyWarning
+from quem.method.ranks import adjusted_ranks
+from quem.method.rests import estimates_of
+from quem.parts.part import Check, Part, PartTable
+from quem.report.rows import Row, col
+from quem.wording import format_count, format_number, join_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from quem.method.cells import RankCells
+    from quem.method.core import Core
+
+
+class Without(Row):
+    """A system without these ranks."""
+
+    system: str = col("id")
+    experience: float = col(
+        "the paper's estimate, in the study's unit; null where nothing is left to estimate from"
+    )
+
+
+class Recognized(Row):
+    """Ranks of authors whom the judge recognized."""
+
+    n_ranks: int = col("such ranks")
+    of_ranks: int = col("ranks in all")
+    n_judges: int = col("judges who gave such ranks")
+    estimates: tuple[Without, ...] = col("each system without them")
+
+
+def without_recognized(cells: RankCells, marked: NDArray[np.bool_]) -> RankCells:
+    """Rank what is left of each group as if what its judge recognized had not been in it.
+
+    What machine judges add to a rank stays.
+
+    Shapes: `marked` (n,).
+    """
+    left = cells.keep(~marked)
+    adjusted, size = adjusted_ranks(left.group, left.given)
+    return replace(
+        left, adjusted=adjusted, size=size, score=adjusted + (left.score - left.adjusted)
+    )
+
+
+class RecognizedPart(Part[Recognized]):
+    """What changes without recognized authors; they stay in the result."""
+
+    name = "recognized"
+    tables = (PartTable(name, "ranks of authors whom judges recognized", Recognized, many=False),)
+
+    def find(self, core: Core) -> Recognized | None:
+        """The estimates without them; None where nobody was recognized."""
+        cells = core.cells
+        if cells is None or not (marked := cells.recognized & cells.judged()).any():
+            return None
+        left = without_recognized(cells, marked)
+        years = estimates_of(left, core.averages, core.line.form, core.again)
+        return Recognized(
+            n_ranks=int(marked.sum()),
+            of_ranks=int(cells.judged().sum()),
+            n_judges=len(np.unique(cells.judge[marked])),
+            estimates=tuple(
+                Without(system=of.system, experience=float(one))
+                for of, one in zip(core.estimates, years, strict=True)
+            ),
+        )
+
+    def rows(self, found: Recognized, core: Core) -> Sequence[Sequence[Row]]:
+        """The one row."""
+        return ([found],)
+
+    def warn(self, found: Recognized, core: Core) -> Iterator[StudyWarning]:
+        """How far the estimates move."""
+        judges = format_count(found.n_judges, "judge")
+        text = f"the judge recognized the author in {_share(found)} ({judges})"
+        if moved := _moved(found, core):
+            text += f"; without them, {moved}"
+        yield StudyWarning("recognized-authors", text)
+
+    def before_quoting(self, found: Recognized, core: Core) -> Iterator[Check]:
+        """The same on the first screen."""
+        moved = _moved(found, core)
+        text = f"In {_share(found)}" + (f"; without them, {moved}" if moved else "")
+        yield Check("warn", "Judges recognized some authors", f"{text}.")
+
+    def about(self, found: Recognized, core: Core) -> str:
+        """The same in the methods paragraph."""
+        moved = _moved(found, core)
+        text = f"The judge recognized the author in {_share(found)}"
+        return text + (f"; without them, {moved}." if moved else ".")
+
+
+def _share(found: Recognized) -> str:
+    return f"{found.n_ranks:,} of {found.of_ranks:,} ranks"
+
+
+def _moved(found: Recognized, core: Core) -> str:
+    """Say where the paper's estimates would be; empty where no years are stated."""
+    if not core.states_years:
+        return ""
+    return join_words(
+        f"the paper’s estimate for {of.name} is {format_number(one.experience)} instead of "
+        f"{format_number(of.experience)} {core.unit}"
+        if np.isfinite(one.experience)
+        else f"{of.name} has no estimate"
+        for of, one in zip(core.estimates, found.estimates, strict=True)
+    )

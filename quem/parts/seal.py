@@ -1,0 +1,68 @@
+"""The seal of a study: whether study and settings are as they were sealed, above all else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quem.method.core import round_years
+from quem.parts.part import Part, PartTable
+from quem.report.rows import Row, col
+from quem.seal import Seal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from quem.method.core import Core
+
+
+class SealRow(Row):
+    """A seal, and what is not as it was sealed."""
+
+    sealed_at: str = col("time of the seal")
+    hash: str = col("SHA-256 of the record; it does not attest rankings")
+    headline: str = col("what a report opens with")
+    differences: tuple[str, ...] = col("a sentence each; settings are those that were asked for")
+
+
+class Sealed(Part[Seal]):
+    """The seal of a study."""
+
+    name = "seal"
+    tables = (
+        PartTable(
+            "seal",
+            "whether study and settings are as they were sealed; only for a sealed study",
+            SealRow,
+            many=False,
+        ),
+    )
+
+    def find(self, core: Core) -> Seal | None:
+        """The seal, with the settings that were asked for in place of the study file's."""
+        if core.study.seal is None:
+            return None
+        asked = core.settings
+        if asked.at_least == round_years(core.line.y):
+            # Nobody asked for them: they are those of these subjects.
+            asked = asked.model_copy(update={"at_least": core.study.spec.analysis.at_least})
+        return core.study.seal.with_asked(asked.model_dump(mode="json"))
+
+    def rows(self, found: Seal, core: Core) -> Sequence[Sequence[Row]]:
+        """The seal."""
+        row = SealRow(
+            sealed_at=str(found.sealed_at),
+            hash=found.hash,
+            headline=found.headline,
+            differences=tuple(found.texts),
+        )
+        return ([row],)
+
+    def headline(self, found: Seal, core: Core) -> Iterator[str]:
+        """Whether it matches, each difference, and the hash."""
+        yield f"{found.headline}{':' if found.texts else ''}"
+        yield from found.texts
+        yield f"Seal {found.hash}; it does not attest rankings."
+
+    def about(self, found: Seal, core: Core) -> str:
+        """When it was sealed, and how many differences there are."""
+        return f"{found.headline} (SHA-256 {found.hash})."

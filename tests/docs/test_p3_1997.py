@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 FOLDER = ROOT / "studies/p3-1997"
 ROWS = table_rows((FOLDER / "README.md").read_text(encoding="utf-8"))
-COMPARED = {row[0]: row[1:4] for row in ROWS if len(row) == 5 and row[-1] in " 123456" and row[0] != "quantity"}
+COMPARED = {
+    row[0]: row[1:4]
+    for row in ROWS
+    if len(row) == 5 and row[-1] in " 123456" and row[0] != "quantity"
+}
 FORMS = [row for row in ROWS if len(row) == 5 and row[0] in ("linear", "log", "quadratic")]
 
 

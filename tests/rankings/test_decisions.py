@@ -60,9 +60,7 @@ def test_decisions_are_blocks_of_two(make_study: Callable[..., Path]) -> None:
     assert pairs.core.cells is not None
     assert blocks.core.cells is not None
     for column in ("judge", "problem", "solver", "given", "adjusted", "size", "placed"):
-        mine, theirs = (
-            np.sort(getattr(of.core.cells, column)).tolist() for of in (pairs, blocks)
-        )
+        mine, theirs = (np.sort(getattr(of.core.cells, column)).tolist() for of in (pairs, blocks))
         assert mine == theirs
     assert f"{len(rows)} decisions" in pairs.summary()
     assert "judges compared pairs" in str(pairs.warnings)

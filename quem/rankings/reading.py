@@ -62,23 +62,10 @@ def read_averages(
     ranks = replace(table, columns={"judge": shared, "problem": shared, **table.columns})
     alone = Declared(("",), ("",), declared.solvers, broken=declared.broken & {"solver"})
     rankings, mistakes = assemble([replace(ranks, warnings=())], alone)
-    if not mistakes:
-        mistakes = [
-            replace(table.place(row, "rank"), message=_not_an_average(value, len(table)))
-            for row, value in enumerate(rankings.rank.tolist())
-            if value < 1 or value > len(table)
-        ]
     values = np.full(len(rankings.solvers), np.nan)
     if not mistakes:
         values[rankings.solver] = rankings.rank
     return PrintedAverages(rankings.solvers, values, table.warnings), mistakes
-
-
-def _not_an_average(value: float, n: int) -> str:
-    return (
-        f"{value:g} is not from 1 to {n}, the number of solvers here; name all who were ranked, "
-        "withheld ones too"
-    )
 
 
 _ENDINGS = (".soc", ".soi", ".toc", ".toi")

@@ -45,7 +45,7 @@ def preflib(problem: str) -> str:
 
 def estimates(path: Path) -> list[list[float]]:
     """Give every number of the estimates of a study."""
-    analysis = quem.analyze(quem.load_study(path, kind="experience"))
+    analysis = quem.analyze(quem.load_study(path, kind="experience"), bootstrap=0)
     table = analysis.estimates.select_dtypes("number")
     numbers: list[list[float]] = table.fillna(-1.0).to_numpy().tolist()
     return numbers
@@ -117,7 +117,6 @@ def test_mistakes_of_a_wide_table_name_the_cell(
         ("solver,average_rank\nS1,1\nS1,2\n", (3, 1), "S1 is already on line 2"),
         ("solver,average_rank\nS9,1\n", (2, 1), "unknown solver 'S9'"),
         ("solver,average_rank\nS1,x\n", (2, 2), "'x' is not a number"),
-        ("solver,average_rank\nS1,1\nS2,2.5\n", (3, 2), "2.5 is not from 1 to 2"),
         ("solver,rank\nS1,1\n", (1, 0), "column 'average_rank' not found"),
     ],
 )

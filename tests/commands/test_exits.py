@@ -63,7 +63,7 @@ def test_mistakes_end_with_1_and_write_nothing(
         ("analyze x --level 95", "95 is not between 0 and 1; 95 percent is written 0.95"),
         ("analyze x --level nan", "is not between 0 and 1"),
         ("analyze x --form cubist", "'cubist' is not one of 'linear'"),
-        ("analyze x --bootstrap -1", "must be 0 or more"),
+        ("analyze x --years-error -1", "must be 0 or more"),
         ("analyze x --at-least inf", "inf is not a finite number"),
         ("analyze x --at-least -5", "-5 is not a finite number, 0 or more"),
         ("analyze x --level 2", "2 is not between 0 and 1\n"),

@@ -11,7 +11,7 @@ import pytest
 
 import quem
 from quem.errors import StudyWarning
-from quem.experience.analysis import analyze_experience
+from quem.parts import analyze_experience
 from quem.rankings import Rankings
 from quem.rankings.pseudonyms import pseudonymize
 from quem.rankings.table import Placement
@@ -53,7 +53,6 @@ def _study(title: str = "Kit, on hjortnaes's shelf") -> dict[str, Any]:
         "withheld": [WITHHELD],
         "missing": [{"problem": "P3", "solver": "oyelaran", "reason": "failed"}],
         "rankings": {"from": "long", "file": "rankings.csv"},
-        "analysis": {"bootstrap": 50, "permutations": 50},
     }
 
 
@@ -132,15 +131,14 @@ def _loaded(make_study: Callable[..., Path], *, pseudonyms: bool) -> Study:
 def test_numbers_are_those_of_the_named_study(make_study: Callable[..., Path]) -> None:
     """Estimates, averages, and residuals are the same, in another order."""
     named, hidden = (_loaded(make_study, pseudonyms=flag) for flag in (False, True))
-    a, b = (analyze_experience(study, bootstrap=0) for study in (named, hidden))
-    for column in ("experience", "prediction_low", "prediction_high", "average_rank"):
+    a, b = (analyze_experience(study) for study in (named, hidden))
+    for column in ("paper_experience", "paper_low", "reference_low", "average_rank"):
         np.testing.assert_allclose(a.estimates[column], b.estimates[column], rtol=1e-9)
     assert list(a.estimates["system"]) == list(b.estimates["system"]) == ["kit", "S2"]
     frames = [one.averages.drop(columns="solver") for one in (a, b)]
     rows = [sorted(frame.round(9).astype(str).values.tolist()) for frame in frames]
     assert rows[0] == rows[1]
-    assert list(b.averages["solver"]) == ["kit", "S2", "S1", "S3", "S4", "S5", "S6", "S7", "A1",
-                                          "W1"]  # fmt: skip
+    assert list(b.averages["solver"]) == ["kit", "S2", "S1", "S3", "S4", "S5", "S6", "S7", "A1"]
 
 
 def test_pseudonyms_are_drawn_once(make_study: Callable[..., Path]) -> None:
@@ -172,7 +170,7 @@ def test_one_person_has_one_pseudonym_in_several_studies(tmp_path: Path) -> None
         (folder / "study.yaml").write_text(json.dumps(changed))
         (folder / "rankings.csv").write_text(_ranks(), encoding="utf-8")
         studies.append(quem.load_study(folder / "study.yaml", kind="experience", pseudonyms=True))
-    result = quem.compare(*studies, permutations=0)
+    result = quem.compare(*studies)
     years = [
         {s.id: s.experience for s in findings.study.spec.subjects}
         for findings in result.findings.studies
@@ -211,7 +209,7 @@ def test_what_a_session_adds_is_renamed(make_study: Callable[..., Path]) -> None
     study = pseudonymize([replace(named, data=data, spec=spec)])[0]
     assert isinstance(study.data, Rankings)
     assert [one.judge for one in study.data.placements] == ["J1", "J2", "J3", "J4"]
-    result = analyze_experience(study, bootstrap=0, permutations=0)
+    result = analyze_experience(study)
     texts = [repr(replace(study, named=None).spec), repr(study.data), repr(study.declared)]
     files = report_files(result)
     for content in (*(text.encode() for text in texts), *files.values(), result.to_html().encode()):

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from quem.comparison.independent import SystemEstimate, compare_apart
 from scipy import stats
 
 import quem
-from quem.comparison.independent import SystemEstimate, compare_apart
 from quem.errors import QuemError
 from quem.experience.estimate import Estimate
 from tests.experience.made import random_ranks, study_of

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from scipy import stats
-
-from quem.experience.simulation import HIGH, LOW, Noise
 from quem.planning.closed_form import (
     average_variance,
     half_width,
     least_half_width,
     power,
 )
+from scipy import stats
+
+from quem.experience.simulation import HIGH, LOW, Noise
 from quem.planning.designs import StudyDesign
 from quem.planning.planner import PlanAssumptions, try_design
 

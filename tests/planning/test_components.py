@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
-from statsmodels.formula.api import ols
-
-from quem.experience.components import components
-from quem.experience.simulation import HIGH, LOW, Noise, Scenario, simulate
 from quem.planning.components import (
     ComponentsError,
     estimate_components,
 )
+from statsmodels.formula.api import ols
+
+from quem.experience.components import components
+from quem.experience.simulation import HIGH, LOW, Noise, Scenario, simulate
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
@@ -195,6 +196,14 @@ class BaseResult(ABC, Generic[Findings]):
         from quem.report.files import report_html
 
         return report_html(self)
+
+    def report(self, folder: str | os.PathLike[str]) -> None:
+        """Write the report into a folder: page, figures as SVG, tables as CSV, analysis.json."""
+        from pathlib import Path
+
+        from quem.report.files import write_report
+
+        write_report(self, Path(folder), figures=("svg",))
 
     def _repr_html_(self) -> str:
         from quem.report.files import notebook_html

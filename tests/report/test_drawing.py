@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from quem.experience.analysis import analyze_experience
-from quem.experience.presentation.figures import estimate
+import quem
+from quem.method.figures import NARROW
 from quem.report.drawing import inline_svg, png_bytes, svg_text
 from quem.report.files import notebook_html, report_html
-from tests.experience.made import random_ranks, study_of
+from tests.parts.made import random_ranks, study_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +29,7 @@ NAMES = (r"Robo $\foo$", "A $x_$ b", "$100 & more $", "专家系统 <b>", "🤖"
 def _analysis(judges: int = 3, subjects: int = 6, systems: int = 1) -> ExperienceResult:
     rng = np.random.default_rng(4)
     ranks, years = random_ranks(rng, judges=judges, subjects=subjects, systems=systems)
-    return analyze_experience(study_of(ranks, years, at_least=[5]))
+    return quem.analyze(study_of(ranks, years, analysis={"at_least": [5]}))
 
 
 def _hostile() -> ExperienceResult:
@@ -40,38 +41,38 @@ def _hostile() -> ExperienceResult:
         return known.setdefault(plain, f"{NAMES[len(known) % len(NAMES)]} {len(known)}")
 
     named = {(name(j), name(p), name(s)): rank for (j, p, s), rank in ranks.items()}
-    return analyze_experience(study_of(named, {name(s): y for s, y in years.items()}))
+    return quem.analyze(study_of(named, {name(s): y for s, y in years.items()}))
 
 
 def _texts(figure: Figure) -> list[str]:
     return [text.get_text() for axes in figure.axes for text in axes.texts]
 
 
-@pytest.mark.parametrize("stem", ["scale", "skill-function", "estimate", "ranks"])
+@pytest.mark.parametrize("stem", ["scale", "line", "profile"])
 def test_any_name_can_be_drawn(stem: str) -> None:
     """Dollars are no formula, and letters that no font here has are no warning."""
     figure = _hostile().figures()[stem]
     svg = svg_text(figure, stem)
     assert png_bytes(figure).startswith(b"\x89PNG")
     assert "$" in svg
-    # The scale has the systems only, and here it has no years.
-    assert "Ελληνικά" in svg or stem == "scale"
+    # Only the line names people.
+    assert "Ελληνικά" in svg or stem != "line"
 
 
-def _estimate_svg() -> str:
-    figure = _analysis().plot("estimate")
+def _line_svg() -> str:
+    figure = _analysis().plot("line")
     assert figure is not None
-    return svg_text(figure, "estimate")
+    return svg_text(figure, "line")
 
 
 def test_figure_alone_is_light_on_white_with_a_title() -> None:
     """An SVG file shows the same in every scheme; only in a page it has no ground or title."""
-    svg = _estimate_svg()
-    assert "<title>Estimate</title>" in svg
+    svg = _line_svg()
+    assert "<title>Line</title>" in svg
     assert 'style="fill: #ffffff"' in svg
     assert "prefers-color-scheme" not in svg
-    assert "<title>" not in inline_svg(svg, "estimate", "label")
-    assert svg == _estimate_svg()
+    assert "<title>" not in inline_svg(svg, "line", "label")
+    assert svg == _line_svg()
 
 
 def _boxes(figure: Figure) -> dict[str, Bbox]:
@@ -97,7 +98,8 @@ def test_names_meet_nothing_and_stay_inside(
     subjects: int, systems: int, *, is_narrow: bool
 ) -> None:
     """However many there are: no two texts meet, and none leaves the figure."""
-    figure = estimate(_analysis(subjects=subjects, systems=systems).findings, narrow=is_narrow)
+    result = _analysis(subjects=subjects, systems=systems)
+    figure = NARROW["line"](result.findings) if is_narrow else result.plot("line")
     assert figure
     boxes = _boxes(figure)
     assert sum(name.startswith("K") for name in boxes) == systems
@@ -112,8 +114,8 @@ def test_names_meet_nothing_and_stay_inside(
 
 def test_warnings_show_code_as_code() -> None:
     """What stands between backticks is code in the page and in the notebook, escaped first."""
-    analysis = _analysis(systems=6)
-    assert any("`reference: humans`" in doubt.message for doubt in analysis.warnings)
+    analysis = _analysis()
+    assert any("`reference_population`" in doubt.message for doubt in analysis.warnings)
     for page in (report_html(analysis), notebook_html(analysis)):
-        assert "<code>reference: humans</code>" in page
-        assert "`" not in page
+        assert "<code>reference_population</code>" in page
+        assert "`" not in re.sub(r"(?s)<style>.*?</style>", "", page)

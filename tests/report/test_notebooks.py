@@ -16,7 +16,7 @@ import pytest
 
 import quem
 from quem.report.files import json_text, write_files, write_report
-from tests.experience.made import random_ranks, study_of
+from tests.parts.made import random_ranks, study_of
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDY = ROOT / "studies" / "p3-1997" / "study.yaml"
@@ -79,7 +79,7 @@ def test_cells_run_and_results_show_themselves(tmp_path: Path) -> None:
     outputs = _executed([SHOWN, *page, *again], tmp_path)
     (result,) = outputs[0]
     assert result["output_type"] == "execute_result"
-    assert "about 7 years of experience" in result["data"]["text/html"]
+    assert "7.2 years of experience" in result["data"]["text/html"]
     assert "<svg" in result["data"]["text/html"]
     assert "<ExperienceResult of p3-1997" in result["data"]["text/plain"]
     assert not [one for each in outputs for one in each if one["output_type"] == "stream"]

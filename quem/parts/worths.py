@@ -164,7 +164,7 @@ class Worths(Part[WorthAverages]):
         return {system: beyond for system, (_, beyond) in _dispersions(of).items()}
 
     def own(self, of: Averages) -> dict[str, Variance]:
-        """What systems' expected ranks vary as those of people do."""
+        """What expected ranks vary: people's mean, which depends less on chance."""
         return {system: own for system, (own, _) in _dispersions(of).items()}
 
     def find(self, core: Core) -> WorthAverages | None:
@@ -222,7 +222,7 @@ def _rankings(cells: RankCells) -> PooledRankings:
 
 
 def _dispersions(of: Averages) -> dict[str, tuple[Variance, Variance]]:
-    """Variances of each system's place over w: up to the mean of people, and beyond."""
+    """Variances of each system's place over w: the mean of people, and what is beyond."""
     if not isinstance(of, WorthAverages) or of.errors is None:
         return {}
     ranked, people = of.scale.ranked, of.of_kind("subject")
@@ -231,10 +231,9 @@ def _dispersions(of: Averages) -> dict[str, tuple[Variance, Variance]]:
     # Without the jackknife errors are those of many independent rankings.
     df = of.errors.df or of.scale.rankings.n_rankings
     usual = Variance(float(each[people].mean()), df * len(people))
-    own = (Variance(float(each[at]), df) for at in of.of_kind("system"))
     return {
-        of.solvers[at]: (min(one, usual), one._replace(value=max(0.0, one.value - usual.value)))
-        for at, one in zip(of.of_kind("system"), own, strict=True)
+        of.solvers[at]: (usual, Variance(max(0.0, float(each[at]) - usual.value), df))
+        for at in of.of_kind("system").tolist()
     }
 
 

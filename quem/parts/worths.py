@@ -16,7 +16,6 @@ from quem.errors import QuemError, WarningRules
 from quem.method.averages import Averages
 from quem.method.decisions import DecisionCells
 from quem.method.plackett_luce import (
-    FEWEST_PROBLEMS,
     Fit,
     PooledRankings,
     Scale,
@@ -98,13 +97,14 @@ class WorthAverages(Averages):
     @cached_property
     def errors(self) -> ScaleErrors | None:
         """How sure the worths are, by leaving out each problem where that takes no minutes."""
-        problems = np.flatnonzero(np.bincount(self.cells.problem))
-        different = sum(len(order.times) for order in self.scale.rankings.orders)
         without = []
-        if FEWEST_PROBLEMS <= len(problems) <= _MOST_REFITTED // different:
-            for problem in problems:
-                left = _rankings(self.cells.keep(self.cells.problem != problem))
-                without.append(fit_scale(left, start=self.scale.model))
+        different = sum(len(order.times) for order in self.scale.rankings.orders)
+        if len(self.cells.problems) <= _MOST_REFITTED // different:
+            for problem in range(len(self.cells.problems)):
+                kept = self.cells.problem != problem
+                if kept.any() and not kept.all():
+                    left = _rankings(self.cells.keep(kept))
+                    without.append(fit_scale(left, start=self.scale.model))
         return scale_errors(self.scale, without)
 
     @cached_property

@@ -31,7 +31,10 @@ def methods_paragraph(findings: ExperienceFindings) -> str:
     core, said = findings.core, findings.statements
     sentences = [_design(core), *_data(core)]
     sentences += [part.about(found, core) for part, found in findings.parts.items()]
-    sentences += [_fit(core), *([f"Judges’ agreement: {w}."] if (w := agreement_text(core)) else [])]
+    sentences += [
+        _fit(core),
+        *([f"Judges’ agreement: {w}."] if (w := agreement_text(core)) else []),
+    ]
     if any(of.reference.says for of in core.estimates):
         sentences.append(_population(core))
     for one in said:
@@ -64,7 +67,14 @@ def _data(core: Core) -> Iterator[str]:
     cells, averages = core.cells, core.averages
     if cells is None or not cells.has_ranks:
         return
-    if failed := len({*zip(*(of[np.isneginf(cells.given)].tolist() for of in (cells.solver, cells.problem)), strict=True)}):
+    if failed := len(
+        {
+            *zip(
+                *(of[np.isneginf(cells.given)].tolist() for of in (cells.solver, cells.problem)),
+                strict=True,
+            )
+        }
+    ):
         yield f"{format_count(failed, 'failed solution')} tied last."
     withheld = cells.of_kind("withheld")
     names = [cells.solvers[i] for i in np.unique(cells.solver[withheld[cells.solver]])]

@@ -308,7 +308,9 @@ def silent_claim(core: Core) -> str:
     n, best = len(core.line.x), core.best_first
     below = [core.subjects_below(of) for of in best]
     if min(below) == n or max(below) == 0:
-        who = {1: best[0].name, 2: "Both systems"}.get(len(best), f"All {_small(len(best))} systems")
+        who = {1: best[0].name, 2: "Both systems"}.get(
+            len(best), f"All {_small(len(best))} systems"
+        )
         people = f"{'all' if below[0] else 'none of the'} {_small(n)} people"
         return f"{who} {'was' if len(best) == 1 else 'were'} ranked above {people}"
     amounts = {n: f"all {_small(n)}", 0: "none"}

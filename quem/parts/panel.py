@@ -122,7 +122,9 @@ class Placement:
     @property
     def rank(self) -> Floats:
         """The average rank of people and systems; every problem counts alike."""
-        return np.append(self.people.mean(axis=(0, 1)), np.nanmean(self.scores, axis=0).mean(axis=0))
+        return np.append(
+            self.people.mean(axis=(0, 1)), np.nanmean(self.scores, axis=0).mean(axis=0)
+        )
 
     @property
     def judge_variance(self) -> float:

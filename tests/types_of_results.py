@@ -10,10 +10,10 @@ import quem
 from quem.comparison.result import ComparisonResult
 from quem.dialogue.loading import DialogueStudy
 from quem.dialogue.result import DialogueResult
-from quem.experience.result import ExperienceResult
 from quem.kinds import AnyStudy
 from quem.leaderboard.result import LeaderboardResult
 from quem.lists import Definition, Scores
+from quem.method.result import ExperienceResult
 from quem.options.loading import OptionsStudy
 from quem.options.result import OptionsResult
 from quem.planning.result import PlanResult

@@ -182,7 +182,8 @@ def _printed(study: Study, known: dict[str, float]) -> Averages:
     kinds = tuple(study.declared.solvers[solver] for solver in data.solvers)
     years = np.array([known.get(solver, np.nan) for solver in data.solvers])
     rank = np.where(np.array(kinds) == "withheld", np.nan, data.average)
-    place = (rank - 0.5) / len(data.solvers)
+    size = max(len(data.solvers), int(np.ceil(np.nanmax(rank))))
+    place = (np.clip(rank, 1, size) - 0.5) / size
     return Averages(data.solvers, kinds, years, rank, place, np.zeros(len(rank), dtype=np.int64))
 
 

@@ -46,7 +46,7 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
             "extreme": lambda: extreme_study(folder),
         }
         study = studies[name]()
-        write_report(quem.analyze(quem.load_study(study), bootstrap=200), folder / "out")
+        write_report(quem.analyze(quem.load_study(study)), folder / "out")
         return folder / "out" / "report.html"
 
     return make
@@ -101,7 +101,7 @@ _TEXTS = """
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_texts_of_figures_are_legible(browser: Browser, tmp_path: Path, name: str) -> None:
     """No text leaves its figure, none meets another by more than a hair, all have 12 pixels."""
-    result = quem.analyze(quem.load_study(case_study(name, tmp_path)), permutations=0)
+    result = quem.analyze(quem.load_study(case_study(name, tmp_path)))
     write_report(result, tmp_path / "out")
     with opened(browser, tmp_path / "out" / "report.html") as (page, _):
         for width in (360, 390, 820, 1280):

@@ -27,7 +27,7 @@ def test_a_study_of_each_kind_can_be_started(
     path = tmp_path / "new" / "study.yaml"
     assert err.endswith(f"Next: quem analyze {path}\n")
     assert quem_command("check", path)[0] == 0
-    assert quem_command("analyze", path, "--json", "--bootstrap", "0")[0] == 0
+    assert quem_command("analyze", path, "--json")[0] == 0
     assert quem_command("init", "--kind", kind, tmp_path / "new")[0] == 1
 
 

@@ -99,7 +99,7 @@ def test_a_session_goes_from_link_to_report(
         code, _, err = quem_command("analyze", study, "--json")
         assert code == 1
         assert "--reveal" in err
-        code, out, _ = quem_command("analyze", study, "--reveal", "--json", "--bootstrap", "50")
+        code, out, _ = quem_command("analyze", study, "--reveal", "--json")
         assert code == 0
         assert '"system": "sys"' in out
 

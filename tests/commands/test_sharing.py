@@ -39,7 +39,6 @@ systems: [{id: sys, name: Zeta, version: "1"}]
 judging:
   identity_words: [Northgate]
   questions: [{id: fit, about: solution, text: Would it pass?, kind: flag}]
-analysis: {bootstrap: 0, permutations: 0}
 """
 
 

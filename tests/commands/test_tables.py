@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "p3-1997" / "study.yaml"
-SMALL = {"bootstrap": 0, "permutations": 0}
 
 
 def test_the_command_takes_several_or_none(
@@ -24,7 +23,7 @@ def test_the_command_takes_several_or_none(
     tmp_path: Path,
 ) -> None:
     """Formats come with commas or one by one; what an earlier report left is removed."""
-    study = make_study(study_with(analysis=SMALL))
+    study = make_study(study_with())
     out = tmp_path / "out"
     for words, expected in (
         ([], {"csv"}),
@@ -46,7 +45,7 @@ def test_figures_for_print(
     tmp_path: Path,
 ) -> None:
     """As PDF with its fonts, and as PNG of the wanted density; the page keeps its own."""
-    study, out = make_study(study_with(analysis=SMALL)), tmp_path / "out"
+    study, out = make_study(study_with()), tmp_path / "out"
     words = ("--figures", "pdf,png", "--dpi", "300", "--tables", "none")
     code, _, err = quem_command("analyze", study, "--out", out, *words)
     assert code == 0, err

@@ -141,7 +141,7 @@ def _analysis(tmp_path: Path, label: str) -> Any:  # noqa: ANN401  whatever quem
     (tmp_path / "study.yaml").write_text(SHARED + source, encoding="utf-8")
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    return quem.analyze(quem.load_study(tmp_path / "study.yaml"), bootstrap=0)
+    return quem.analyze(quem.load_study(tmp_path / "study.yaml"))
 
 
 def test_every_layout_has_an_example() -> None:

@@ -45,7 +45,7 @@ def preflib(problem: str) -> str:
 
 def estimates(path: Path) -> list[list[float]]:
     """Give every number of the estimates of a study."""
-    analysis = quem.analyze(quem.load_study(path, kind="experience"), bootstrap=0)
+    analysis = quem.analyze(quem.load_study(path, kind="experience"))
     table = analysis.estimates.select_dtypes("number")
     numbers: list[list[float]] = table.fillna(-1.0).to_numpy().tolist()
     return numbers

@@ -20,7 +20,7 @@ HELD = "J1,P1,S6,6\n"
 
 def adjusted(path: Path, judge: str = "J1") -> dict[str, float]:
     """Give the adjusted ranks of a judge on P1."""
-    ranks = quem.analyze(quem.load_study(path, kind="experience"), bootstrap=0).ranks
+    ranks = quem.analyze(quem.load_study(path, kind="experience")).ranks
     assert ranks is not None
     here = ranks[(ranks["judge"] == judge) & (ranks["problem"] == "P1")]
     return dict(zip(here["solver"], here["adjusted_rank"], strict=True))

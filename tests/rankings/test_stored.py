@@ -124,15 +124,11 @@ def test_an_open_session_is_not_read(study: Path, store: Store) -> None:
 
 def test_revealing_is_logged_and_warned_of(study: Path, store: Store) -> None:
     """With reveal an open session is read; the trail and the result say so."""
-    result = quem.analyze(
-        quem.load_study(study, reveal=True, kind="experience"), bootstrap=0, permutations=0
-    )
+    result = quem.analyze(quem.load_study(study, reveal=True, kind="experience"))
     assert "session-open" in {doubt.code for doubt in result.warnings}
     assert events(store).count("revealed") == 1
     close(store, study)
-    again = quem.analyze(
-        quem.load_study(study, reveal=True, kind="experience"), bootstrap=0, permutations=0
-    )
+    again = quem.analyze(quem.load_study(study, reveal=True, kind="experience"))
     assert "session-open" not in {doubt.code for doubt in again.warnings}
     assert events(store).count("revealed") == 1
 
@@ -153,7 +149,7 @@ def test_what_unblinds_is_told_with_the_results(tmp_path: Path, study: Path, sto
         judges.issue_link(c, judges.judge_named(c, spec.id, "J1"), "organizer:amy")
         studies.reveal(c, spec.id, "shell")
     close(store, study)
-    analysis = quem.analyze(quem.load_study(study, kind="experience"), bootstrap=0, permutations=0)
+    analysis = quem.analyze(quem.load_study(study, kind="experience"))
     when = r"on \d{4}-\d\d-\d\d at \d\d:\d\d UTC by organizer amy"
     messages = {w["code"]: w["message"] for w in analysis.to_dict()["warnings"]}
     assert re.match(f"rankings were revealed {when}, before", messages["rankings-revealed"])
@@ -208,13 +204,10 @@ def test_cannot_judge_and_recognized(tmp_path: Path) -> None:
 def test_what_the_session_recorded_of_its_blinding(study: Path, store: Store) -> None:
     """The counts of the first ranking, and a judge's first guess at each solution, are analyzed."""
     close(store, study)
-    findings = quem.analyze(quem.load_study(study, kind="experience")).findings
-    assert findings.blinding is not None
-    assert (findings.blinding.letters, findings.blinding.reviewed) == (True, 0)
-    assert findings.blinding.of == 10
-    assert findings.blinding.guesses is None
-    assert findings.blinding.text is not None
-    assert findings.blinding.text.texts == 10
+    before_ranking = quem.analyze(quem.load_study(study)).to_dict()["blinding"]
+    assert (before_ranking["reviewed"], before_ranking["of"]) == (0, 10)
+    assert before_ranking["guesses"] is None
+    assert before_ranking["text"]["texts"] == 10
     with store.write() as c:
         name = read_study(study).id
         before = stamp_of(c, name, "closed")
@@ -290,9 +283,7 @@ def test_changed_solutions_are_warned_of(study: Path, store: Store) -> None:
         if is_same:
             with store.write() as c:
                 answer_change(c, read_study(study).id, "shell", ("P0", "S0", digest), is_same=True)
-        result = quem.analyze(
-            quem.load_study(study, kind="experience"), bootstrap=0, permutations=0
-        )
+        result = quem.analyze(quem.load_study(study, kind="experience"))
         messages = [d.message for d in result.warnings if d.code == "solutions-changed"]
         assert ["S0 on P0" in message for message in messages] == [True] * (not is_same)
 
@@ -313,6 +304,6 @@ def test_what_was_removed_after_ranking_is_left_out(study: Path, store: Store) -
         "sys": 3,
         "S3": 4,
     }
-    result = quem.analyze(loaded, bootstrap=0, permutations=0)
+    result = quem.analyze(loaded)
     (warning,) = [d for d in result.warnings if d.code == "removed-after-ranking"]
     assert warning.message.startswith("S2, P1: removed")

@@ -61,7 +61,7 @@ def case_study(name: str, folder: Path) -> Path:
             for i, label in enumerate(case.systems)
         ],
         "rankings": "ranks.csv",
-        "analysis": {"bootstrap": 0, **case.settings},
+        "analysis": case.settings,
     }
     rows = ["judge,problem,solver,rank"]
     for p in range(case.problems):

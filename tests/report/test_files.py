@@ -18,7 +18,7 @@ from quem.report.files import json_text, write_report
 from quem.report.tables import csv_bytes
 
 if TYPE_CHECKING:
-    from quem.experience.result import ExperienceResult
+    from quem.method.result import ExperienceResult
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies" / "p3-1997"
 
@@ -27,7 +27,7 @@ STUDIES = Path(__file__).resolve().parents[2] / "studies" / "p3-1997"
 def analysed(name: str = "study.yaml") -> ExperienceResult:
     """Analyse a shipped study once, with few replicates."""
     study: quem.Study = quem.load_study(STUDIES / name, kind="experience")
-    return quem.analyze(study, bootstrap=100)
+    return quem.analyze(study)
 
 
 def test_report_is_complete_and_the_same_each_time(tmp_path: Path) -> None:

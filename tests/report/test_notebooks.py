@@ -24,7 +24,7 @@ PAGE = ROOT / "templates" / "quarto" / "report.qmd"
 SHOWN = f"""
 import quem
 study = quem.load_study({str(STUDY)!r})
-quem.analyze(study, bootstrap=0, permutations=0)
+quem.analyze(study)
 """
 
 
@@ -38,10 +38,10 @@ def _cells() -> list[str]:
 def _write_reports(folder: Path) -> None:
     """Write the report of the paper's study, and analysis.json where the gate is shut."""
     study = quem.load_study(STUDY, kind="experience")
-    write_report(quem.analyze(study, bootstrap=0, permutations=0), folder / "study-report", ())
+    write_report(quem.analyze(study), folder / "study-report", ())
     ranks, years = random_ranks(np.random.default_rng(1))
     turned = dict(zip(years, sorted(years.values(), reverse=True), strict=True))
-    shut = quem.analyze(study_of(ranks, turned), bootstrap=0, permutations=0)
+    shut = quem.analyze(study_of(ranks, turned))
     write_files(folder / "shut-report", {"analysis.json": json_text(shut.to_dict()).encode()})
 
 

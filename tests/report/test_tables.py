@@ -22,7 +22,7 @@ from quem.report.files import TextTable, report_files
 from quem.report.tables import csv_bytes, latex_text, markdown_text
 
 if TYPE_CHECKING:
-    from quem.experience.result import ExperienceResult
+    from quem.method.result import ExperienceResult
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "p3-1997" / "study.yaml"
 HOSTILE = r"50% & co_x {y} \\z ~^ $ # [1] <b> | *i* `q` \"é"
@@ -94,7 +94,7 @@ def test_latex_escapes_what_means_something() -> None:
 @cache
 def analysed() -> ExperienceResult:
     """Analyse a shipped study once."""
-    return quem.analyze(quem.load_study(STUDY, kind="experience"), bootstrap=0)
+    return quem.analyze(quem.load_study(STUDY, kind="experience"))
 
 
 def test_papers_have_the_tables_of_the_report() -> None:

@@ -29,7 +29,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Any:  # noqa: ANN401  a f
     def found(name: str) -> ExperienceFindings:
         folder: Path = tmp_path_factory.mktemp(name)
         study: quem.Study = quem.load_study(case_study(name, folder), kind="experience")
-        return quem.analyze(study, permutations=0).findings
+        return quem.analyze(study).findings
 
     return found
 
@@ -167,7 +167,7 @@ def test_without_systems_there_is_the_skill_function() -> None:
     """The verdict says so, and there is no scale."""
     study = printed_study({"S1": 1.0, "S2": 2.0, "S3": 3.5, "S4": 3.9}, {"S1": 1, "S2": 3, "S3": 5,
                                                                         "S4": 8})  # fmt: skip
-    findings = quem.analyze(study, permutations=0).findings
+    findings = quem.analyze(study).findings
     assert verdict(findings).title == "No system has ranks; only the skill function is reported."
     assert scale_of(findings) is None
     assert counts(findings) == [("4", "people")]

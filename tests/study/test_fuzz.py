@@ -28,8 +28,8 @@ KEYS = (
     *("kind", "id", "title", "description", "experience_unit", "problems", "judges", "subjects"),
     *("systems", "assisted", "withheld", "missing", "rankings", "solutions", "judging", "design"),
     *("analysis", "name", "experience", "statement", "version", "of", "date", "by", "person"),
-    *("problem", "solver", "reason", "from", "file", "form", "interval", "level", "score"),
-    *("normalize", "reference", "at_least", "bootstrap", "permutations", "seed", "repeat"),
+    *("problem", "solver", "reason", "from", "file", "form", "interval", "level", "years"),
+    *("reference_population", "share", "at_least", "years_error", "repeat"),
     *("block_size", "blocks", "identity_words", "<<", ""),
 )
 WORDS = (
@@ -113,7 +113,7 @@ def outcome(study: object, **files: str | bytes) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = write_study(Path(folder), study, **files)
         try:
-            result = quem.analyze(quem.load_study(path), bootstrap=20, permutations=20)
+            result = quem.analyze(quem.load_study(path))
         except QuemError as error:
             mistakes = error.mistakes
         else:

@@ -39,7 +39,7 @@ analysis:
 def mistakes_of(path: Path) -> list[str]:
     """Give the mistakes of a study, with the folder left out of the paths."""
     with pytest.raises(QuemError) as caught:
-        quem.analyze(quem.load_study(path, kind="experience"), bootstrap=0)
+        quem.analyze(quem.load_study(path, kind="experience"))
     return [str(mistake).replace(f"{path.parent}/", "") for mistake in caught.value.mistakes]
 
 
@@ -67,8 +67,15 @@ def mistakes_of(path: Path) -> list[str]:
         ),
         ("level: 0.95", "level: 95", "18:10: analysis.level", "between 0 and 1", "written 0.95"),
         ("level: 0.95", "form: linar", "18:9: analysis.form", "is not one of", "mean linear?"),
-        ("level: 0.95", "bootstrap: 1.5", "18:14: analysis.bootstrap", "'1.5'", "whole number"),
-        ("level: 0.95", "seed: -1", "18:9: analysis.seed", "must be 0", "or more"),
+        ("level: 0.95", "bootstrap: 9", "18:3: analysis.bootstrap", "no setting", "leave it out"),
+        ("level: 0.95", "years_error: -1", "18:16: analysis.years_error", "must be 0", "or more"),
+        (
+            "level: 0.95",
+            "reference_population: {years: [5, 5]}",
+            "18:25: analysis.reference_population",
+            "years need two numbers",
+            "larger than the one before",
+        ),
         ("[{id: sys}]", "{id: sys}", "15:10: systems", "must be a list", "starts with '- '"),
         ("[{id: sys}]", "[sys]", "15:11: systems[1]", "must be a mapping", "such as {id: S1}"),
         ("{id: sys}", "{name: x}", "15:11: systems[1].id", "is missing", "add it"),

@@ -46,7 +46,7 @@ def write_site(
     for subject, experience in zip(SUBJECTS, years, strict=True):
         lines += [f"  - {{id: {subject}, name: Xanthippe, experience: {experience}}}"]
     lines += [f"systems: [{{id: {SYSTEM}, name: Deep Blunder, version: 7.7.7-rc9}}]"]
-    lines += [f"judging: {judging}", "analysis: {bootstrap: 0, permutations: 99}", more]
+    lines += [f"judging: {judging}", more]
     for p in range(1, problems + 1):
         group = folder / "solutions" / f"P{p}"
         group.mkdir(parents=True)

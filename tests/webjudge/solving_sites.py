@@ -40,7 +40,7 @@ def write_solving_study(
     ]
     lines += ["judges:", *(f"  - {{id: {j}, name: Judge {j}}}" for j in judges)]
     lines += ["subjects: subjects.csv", "systems: [{id: sys1}, {id: sys2}]"]
-    lines += ["rankings: {from: store}", "analysis: {bootstrap: 0, permutations: 99}"]
+    lines += ["rankings: {from: store}"]
     names = ", ".join(f"{{id: {one}, name: Zelda {one}x}}" for one in people)
     lines += ["solving:", f"  people: [{names}]", *(f"  {line}" for line in solving.splitlines())]
     for p in range(1, problems + 1):

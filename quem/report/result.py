@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from pathlib import Path
+    import os
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import pandas as pd
     from matplotlib.figure import Figure
@@ -195,6 +196,31 @@ class BaseResult(ABC, Generic[Findings]):
         from quem.report.files import report_html
 
         return report_html(self)
+
+    def report(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        tables: Sequence[str] = ("csv",),
+        figures: Sequence[str] = ("svg",),
+    ) -> None:
+        """Write the report: report.html, analysis.json, tables, and figures.
+
+        Parameters
+        ----------
+        folder : str or path-like
+            Is made where it is not there; an earlier report in it is replaced.
+        tables : sequence of {"csv", "markdown", "latex"}
+        figures : sequence of {"svg", "png", "pdf"}
+
+        Raises
+        ------
+        QuemError
+            The folder cannot be written, or holds a file of the study that would be replaced.
+        """
+        from quem.report.files import write_report
+
+        write_report(self, Path(folder), tables, figures)
 
     def _repr_html_(self) -> str:
         from quem.report.files import notebook_html

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     import pandas as pd
     from matplotlib.figure import Figure
@@ -179,8 +179,8 @@ class BaseResult(ABC, Generic[Findings]):
         with with_style():
             return figures[stem](self.findings)
 
-    def attachments(self) -> Mapping[str, Content]:
-        """Give the files that are neither figures nor tables, by name."""
+    def attachments(self, tables: Sequence[str] = ("csv",)) -> Mapping[str, Content]:  # noqa: ARG002
+        """Files that are neither figures nor tables, by name, beside tables of these formats."""
         return {}
 
     def to_dict(self) -> dict[str, Any]:
@@ -197,30 +197,13 @@ class BaseResult(ABC, Generic[Findings]):
 
         return report_html(self)
 
-    def report(
-        self,
-        folder: str | os.PathLike[str],
-        *,
-        tables: Sequence[str] = ("csv",),
-        figures: Sequence[str] = ("svg",),
-    ) -> None:
-        """Write the report: report.html, analysis.json, tables, and figures.
+    def report(self, folder: str | os.PathLike[str]) -> None:
+        """Write the report into a folder: page, figures as SVG, tables as CSV, analysis.json."""
+        from pathlib import Path
 
-        Parameters
-        ----------
-        folder : str or path-like
-            Is made where it is not there; an earlier report in it is replaced.
-        tables : sequence of {"csv", "markdown", "latex"}
-        figures : sequence of {"svg", "png", "pdf"}
-
-        Raises
-        ------
-        QuemError
-            The folder cannot be written, or holds a file of the study that would be replaced.
-        """
         from quem.report.files import write_report
 
-        write_report(self, Path(folder), tables, figures)
+        write_report(self, Path(folder), figures=("svg",))
 
     def _repr_html_(self) -> str:
         from quem.report.files import notebook_html

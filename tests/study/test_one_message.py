@@ -151,7 +151,7 @@ def test_numbers_as_people_write_them(
     ("settings", "message"),
     [
         ({"lvl": 0.9}, "lvl: unknown setting; did you mean level?"),
-        ({"years_error": -1}, "years_error: must be 0"),
+        ({"years_error": -1}, "years_error: must be 0 or more"),
         ({"level": "x"}, "level: 'x' is not a number; use a value such as 7 or 7.5"),
         ({"form": "linar"}, "form: 'linar' is not one of"),
         ({"form": "cubic"}, "form: 'cubic' is not one of linear, log, quadratic"),

@@ -285,7 +285,7 @@ def test_the_report_of_a_study_in_memory(tmp_path: Path) -> None:
     """A study without files has a report of its own, in a folder that Python names."""
     study = quem.study(ranks(), people=PEOPLE, systems=["p3"], withheld=["W"], title="P3 again")
     result = quem.analyze(study)
-    result.report(tmp_path / "report", figures=())
+    result.report(tmp_path / "report")
     names = {path.name for path in (tmp_path / "report").iterdir()}
     assert {"report.html", "analysis.json", "estimates.csv", "averages.csv"} <= names
     written = pd.read_csv(tmp_path / "report" / "estimates.csv")

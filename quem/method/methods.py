@@ -31,7 +31,10 @@ def methods_paragraph(findings: ExperienceFindings) -> str:
     core, said = findings.core, findings.statements
     sentences = [_design(core), *_data(core)]
     sentences += [part.about(found, core) for part, found in findings.parts.items()]
-    sentences += [_fit(core), *([f"Judges’ agreement: {w}."] if (w := agreement_text(core)) else [])]
+    sentences += [
+        _fit(core),
+        *([f"Judges’ agreement: {w}."] if (w := agreement_text(core)) else []),
+    ]
     if any(of.reference.says for of in core.estimates):
         sentences.append(_population(core))
     for one in said:
@@ -49,6 +52,8 @@ def _design(core: Core) -> str:
     if core.estimates:
         who += f" and by {join_words(of.name for of in core.estimates)}"
     text = "Experience was estimated with QUEM (Hayes & Parzen, 1997)."
+    if core.cells is None and core.averages.n_ranks.any():
+        return text  # a part says who was ranked with whom
     if core.cells is None:
         return f"{text} Average ranks of solutions {who}, computed elsewhere, were used."
     (judges, noun), (problems, _), *_ = amounts(core)
@@ -64,7 +69,14 @@ def _data(core: Core) -> Iterator[str]:
     cells, averages = core.cells, core.averages
     if cells is None or not cells.has_ranks:
         return
-    if failed := len({*zip(*(of[np.isneginf(cells.given)].tolist() for of in (cells.solver, cells.problem)), strict=True)}):
+    if failed := len(
+        {
+            *zip(
+                *(of[np.isneginf(cells.given)].tolist() for of in (cells.solver, cells.problem)),
+                strict=True,
+            )
+        }
+    ):
         yield f"{format_count(failed, 'failed solution')} tied last."
     withheld = cells.of_kind("withheld")
     names = [cells.solvers[i] for i in np.unique(cells.solver[withheld[cells.solver]])]

@@ -292,7 +292,8 @@ def lead(core: Core, statements: Sequence[Statement]) -> list[str]:
     best = next(one for one in statements if one.value)
     named = [one for one in (best, _beside(core, statements, best)) if one.value]
     each = [f"{one.name}: {one.qualifier}." for one in named]
-    return [" ".join([*each, *uses]), "`quem compare` says whether two of them differ."]
+    compare = ["`quem compare` says whether two of them differ."] if core.cells else []
+    return [" ".join([*each, *uses]), *compare]
 
 
 def _beside(core: Core, statements: Sequence[Statement], best: Statement) -> Statement:
@@ -308,7 +309,9 @@ def silent_claim(core: Core) -> str:
     n, best = len(core.line.x), core.best_first
     below = [core.subjects_below(of) for of in best]
     if min(below) == n or max(below) == 0:
-        who = {1: best[0].name, 2: "Both systems"}.get(len(best), f"All {_small(len(best))} systems")
+        who = {1: best[0].name, 2: "Both systems"}.get(
+            len(best), f"All {_small(len(best))} systems"
+        )
         people = f"{'all' if below[0] else 'none of the'} {_small(n)} people"
         return f"{who} {'was' if len(best) == 1 else 'were'} ranked above {people}"
     amounts = {n: f"all {_small(n)}", 0: "none"}

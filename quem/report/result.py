@@ -6,7 +6,8 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    import os
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -178,8 +179,8 @@ class BaseResult(ABC, Generic[Findings]):
         with with_style():
             return figures[stem](self.findings)
 
-    def attachments(self) -> Mapping[str, Content]:
-        """Give the files that are neither figures nor tables, by name."""
+    def attachments(self, tables: Sequence[str] = ("csv",)) -> Mapping[str, Content]:  # noqa: ARG002
+        """Files that are neither figures nor tables, by name, beside tables of these formats."""
         return {}
 
     def to_dict(self) -> dict[str, Any]:
@@ -195,6 +196,14 @@ class BaseResult(ABC, Generic[Findings]):
         from quem.report.files import report_html
 
         return report_html(self)
+
+    def report(self, folder: str | os.PathLike[str]) -> None:
+        """Write the report into a folder: page, figures as SVG, tables as CSV, analysis.json."""
+        from pathlib import Path
+
+        from quem.report.files import write_report
+
+        write_report(self, Path(folder), figures=("svg",))
 
     def _repr_html_(self) -> str:
         from quem.report.files import notebook_html

@@ -1,6 +1,6 @@
 """Draw the made-up rankings of this folder: ``python studies/assembly-planners/generate.py``.
 
-The model is that of `quem.simulate_study` with low noise (docs/explanation/simulations.md): a
+The model is that of `quem.simulate_study` with low noise (docs/explanation/coverage.md): a
 judge sees the solver's experience plus what the person, the problem, the judge's taste and chance
 add.
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from quem.experience.simulation import LOW
+from quem.simulation import LOW
 from quem.studyfile.reading import read_study
 
 HERE = Path(__file__).resolve().parent

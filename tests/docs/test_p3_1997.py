@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 import pytest
+from scipy.stats import spearmanr
 
 import quem
 from tests.docs.pages import ROOT, table_rows
@@ -16,50 +17,56 @@ if TYPE_CHECKING:
 
 FOLDER = ROOT / "studies/p3-1997"
 ROWS = table_rows((FOLDER / "README.md").read_text(encoding="utf-8"))
-COMPARED = {row[0]: row[1:4] for row in ROWS if len(row) == 5 and row[0] != "quantity"}
-FORMS = [row for row in ROWS if len(row) == 6 and row[0] != "form"]
-SETTINGS = [row for row in ROWS if len(row) == 3 and row[0] != "setting"]
+COMPARED = {
+    row[0]: row[1:4]
+    for row in ROWS
+    if len(row) == 5 and row[-1] in " 123456" and row[0] != "quantity"
+}
+FORMS = [row for row in ROWS if len(row) == 5 and row[0] in ("linear", "log", "quadratic")]
 
 
 @cache
 def _analysis(name: str, **settings: str) -> ExperienceResult:
-    study: quem.Study = quem.load_study(FOLDER / name, kind="experience")
-    return quem.analyze(study, **settings)
+    return quem.analyze(quem.load_study(FOLDER / name, kind="experience"), **settings)
 
 
 def _values(analysis: ExperienceResult) -> dict[str, float | tuple[float, float]]:
     """Every quantity of the first table that a study has."""
-    findings = analysis.findings
-    (estimate,) = findings.estimates
-    assert estimate.calibration is not None
-    assert findings.permutation is not None
-    averages = dict(zip(findings.averages.solvers, findings.averages.average.tolist(), strict=True))
+    found = analysis.to_dict()
+    (estimate,), skill = found["estimates"], found["skill"]
+    paper, reference = estimate["paper"], estimate["reference"]
+    averages = analysis.averages.set_index("solver")["average_rank"]
     values: dict[str, float | tuple[float, float]] = {
-        "average rank of P3": estimate.average_rank,
+        "average rank of P3": averages["p3"],
         "average rank of subject 5": averages["S5"],
-        "intercept": findings.function.coefficients["intercept"],
-        "slope": findings.function.coefficients["slope"],
-        "estimate, years": estimate.experience,
-        "R²": findings.function.r_squared,
-        "confidence band of the mean": estimate.mean,
-        "prediction interval": estimate.prediction,
-        "calibration estimate": estimate.calibration.experience,
-        "calibration interval": estimate.calibration.interval,
-        "experience and quality, p of F(1, 5)": findings.p_value,
-        "the same, exact permutation test": (
-            findings.permutation.extreme,
-            findings.permutation.orders,
-        ),
+        "intercept": skill["intercept"],
+        "slope": skill["slope"],
+        "estimate, years": paper["experience"],
+        "R²": skill["r_squared"],
+        "interval of the mean": tuple(paper["mean_interval"]),
+        "prediction interval": tuple(paper["interval"]),
+        "estimate for 0 to 15 years": reference["experience"],
+        "its credible interval": tuple(reference["interval"]),
+        "experience and quality, p of F(1, 5)": skill["p_value"],
     }
-    if findings.agreement is not None:
-        for problem, concordance in findings.agreement.problems.items():
-            values[f"Spearman between the judges, {problem}"] = concordance.mean_spearman
-            values[f"Kendall's W, {problem}"] = concordance.kendall_w
-        values["Krippendorff's α over all problems"] = findings.agreement.overall.krippendorff_alpha
-        values["ICC(2,1) over all problems"] = findings.agreement.overall.icc_2_1
-    for left in findings.judges:
-        values[f"estimate without judge {left.id[1:]}"] = left.estimate
+    if anova := found["checks"]["anova"]:
+        values |= {f"factorial analysis, p of {term}": p for term, p in anova.items()}
+        values["Kendall's W, mean over the problems"] = found["agreement"]["kendall_w"]
+        values |= _between_judges(analysis)
+        details = analysis.table("details").query("what == 'without judge'").set_index("id")
+        values |= {f"estimate without judge {id_[1:]}": details.value[id_] for id_ in details.index}
     return values
+
+
+def _between_judges(analysis: ExperienceResult) -> dict[str, float]:
+    """Spearman's correlation of both judges on each problem, without the withheld solver."""
+    assert analysis.ranks is not None
+    judged = analysis.ranks.query("kind != 'withheld'")
+    found = {}
+    for problem, ranks in judged.groupby("problem", observed=True):
+        by_judge = ranks.pivot_table("rank", "solver", "judge", observed=True).dropna()
+        found[f"Spearman between the judges, {problem}"] = spearmanr(by_judge).statistic
+    return found
 
 
 def _assert_written(cell: str, value: float | tuple[float, float]) -> None:
@@ -85,24 +92,14 @@ def test_compared_numbers_are_computed(column: int, name: str) -> None:
 @pytest.mark.parametrize("row", FORMS, ids=lambda row: row[0])
 def test_forms_are_computed(row: list[str]) -> None:
     """The second table has the fit and the estimate of each form, on the printed averages."""
-    analysis = _analysis("averages.yaml", form=row[0])
-    form = analysis.findings.forms[row[0]]
-    (estimate,) = analysis.findings.estimates
-    computed = (form.function.r_squared, form.aicc, form.loo_rmse, estimate.experience)
+    found = _analysis("averages.yaml", form=row[0]).to_dict()
+    paper = found["estimates"][0]["paper"]
+    computed = (found["skill"]["r_squared"], found["checks"]["loo"][row[0]], paper["experience"])
     for cell, value in zip(row[1:-1], computed, strict=True):
         _assert_written(cell, value)
-    _assert_written(row[-1], estimate.prediction)
-
-
-@pytest.mark.parametrize("row", SETTINGS, ids=lambda row: row[0])
-def test_settings_are_computed(row: list[str]) -> None:
-    """The third table has the estimate under each treatment of the groups."""
-    changed = re.findall(r"`(\w+): (\w+)`", row[0])
-    (estimate,) = _analysis("study.yaml", **dict(changed)).findings.estimates
-    _assert_written(row[1], estimate.experience)
-    _assert_written(row[2], estimate.prediction)
+    _assert_written(row[-1], tuple(paper["interval"]))
 
 
 def test_tables_are_found() -> None:
-    """All three tables of the page were read."""
-    assert (len(COMPARED), len(FORMS), len(SETTINGS)) == (22, 5, 4)
+    """Both tables of the page were read."""
+    assert (len(COMPARED), len(FORMS)) == (20, 3)

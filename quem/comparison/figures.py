@@ -35,16 +35,11 @@ def versions(found: ComparisonFindings, width: float = 7.2) -> Figure | None:
                 if high is None:
                     axes.plot([day], [end], "^", color=color, markersize=7)
                 axes.plot([day], [middle], "D", color=color, markersize=6)
-                years_text = f"{'≥ ' if high is None else ''}{format_number(middle)}"
-                axes.annotate(
-                    f"{short(one.of.name)}\n{years_text}",
-                    (day, middle),
-                    (8, -12),
-                    textcoords="offset points",
-                    va="center",
-                    bbox=HALO,
-                )
-        dates = sorted(date.fromisoformat(v.row.date) for of in families.values() for v in of)
+                text = f"{short(one.of.name)}\n{'≥ ' * (high is None)}{format_number(middle)}"
+                off: Any = {"xytext": (8, -12), "textcoords": "offset points", "va": "center"}
+                axes.annotate(text, (day, middle), bbox=HALO, **off)
+        dates: list[Any] = sorted(one.row.date for of in families.values() for one in of)
+        dates = [date.fromisoformat(day) for day in dates]
         shown = dates[:1]
         for day in dates:
             if day - shown[-1] > (dates[-1] - dates[0]) * 1.4 / width:

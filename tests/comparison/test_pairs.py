@@ -213,7 +213,7 @@ def test_blocks_are_compared_where_they_hold_both() -> None:
 def test_decisions_are_rankings_of_two(tmp_path: Path) -> None:
     """The lead is that of the decisions on the two systems."""
     rng, years = np.random.default_rng(4), {f"S{at}": y for at, y in enumerate(YEARS)}
-    skill = {**years, "A": 4.0, "B": 9.0}
+    skill = {**years, "KA": 4.0, "KB": 9.0}
     rows: list[tuple[Any, ...]] = []
     for at in range(600):
         one, other = sorted(rng.choice(list(skill), 2, replace=False).tolist())
@@ -221,7 +221,7 @@ def test_decisions_are_rankings_of_two(tmp_path: Path) -> None:
         pair = (one, other) if first else (other, one)
         rows.append((f"J{at % 3}", f"P{at % 4}", *pair, ""))
     (pair,) = quem.compare(decided(tmp_path, rows, years).study).to_dict()["pairs"]
-    won = [row[2] == "B" for row in rows if {row[2], row[3]} == {"A", "B"}]
+    won = [row[2] == "KB" for row in rows if {row[2], row[3]} == {"KA", "KB"}]
     assert pair["won"] == pytest.approx(np.mean(won))
     assert pair["rankings"] == sum(won) - sum(not one for one in won)
     assert pair["interval"][0] < pair["years"]

@@ -152,7 +152,7 @@ def _weights(covariance: Floats, spread: Floats, most: float) -> Floats:
 
 def _means(values: Floats, where: Flags) -> Floats:
     """The mean of each column over the rows that count."""
-    return np.ma.array(values, mask=~where).mean(axis=0).filled(np.nan)
+    return np.asarray(np.ma.array(values, mask=~where).mean(axis=0).filled(np.nan))
 
 
 def _centered(values: Floats, where: Flags) -> Floats:
@@ -263,8 +263,8 @@ def machine_use(study: Study, cells: RankCells | None) -> Use | None:
     for run in usable:
         ranks = run_ranks(run, study.declared, frozenset(experts.columns))
         tables.append(ranks.groupby("problem").mean())
-    index = {"index": list(cells.problems), "columns": list(cells.solvers)}
-    h, *m = (of.reindex(**index).to_numpy(dtype=float) for of in tables)
+    problems, solvers = list(cells.problems), list(cells.solvers)
+    h, *m = (of.reindex(index=problems, columns=solvers).to_numpy(dtype=float) for of in tables)
     control = control_variate(h, np.stack(m))
     known = np.isfinite(h).any(axis=0)
     people, systems = (cells.of_kind(kind) & known for kind in ("subject", "system"))

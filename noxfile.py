@@ -37,7 +37,6 @@ BENCHMARKS = (
     "office",
     "pairwise",
     "plackett_luce",
-    "simulated",
     "web",
     "wide",
 )
@@ -175,9 +174,12 @@ def bench(session: nox.Session) -> None:
 
 @nox.session
 def coverage(session: nox.Session) -> None:
-    """Run the coverage study, with the options of benchmarks/coverage.py."""
-    session.install(".[dask]")
-    session.run("python", "benchmarks/coverage.py", *session.posargs)
+    """Simulate the kinds of studies that are nearest to their bars, with options of tests/trials.
+
+    All kinds: nox -s trials -- coverage.
+    """
+    session.install("-e", ".", *nox.project.dependency_groups(PYPROJECT, "tests"))
+    session.run("python", "-m", "tests.trials", "coverage-tight", *session.posargs)
 
 
 @nox.session

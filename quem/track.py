@@ -24,13 +24,13 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from quem.errors import Mistake, QuemError
-from quem.experience.analysis import analyze_experience
-from quem.experience.machine_quality import expert_ranks, ranks_of_run
-from quem.experience.machines import last_ranking, unusable
-from quem.experience.skill import FORMS, fit
-from quem.experience.wording import format_ends, gate_reason
+from quem.machines.quality import among, expert_ranks, is_one_server, run_ranks, unusable
+from quem.method.line import SIGNIFICANT, fit_line
+from quem.method.statement import line_trouble
+from quem.parts import analyze_experience
 from quem.wording import (
     format_count,
+    format_interval,
     format_number,
     format_p,
     format_percent,
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from quem.experience.estimate import Estimate
-    from quem.experience.skill import SkillFunction
+    from quem.method.core import SystemEstimate
+    from quem.method.line import Line
     from quem.rankings.loading import Study
     from quem.studyfile.models import System
     from quem.studyfile.runs import Run
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 
 # Versions, and people. With 2 versions intervals cover 89 to 91% where liking differs.
 _FEWEST = 3
-_SIGNIFICANT = 0.05
 
 
 class Tracked(NamedTuple):
@@ -67,7 +66,7 @@ class Tracked(NamedTuple):
     side: Literal["inside", "above", "below"]  # against calibrated versions and people
 
     def at_least(self, years: float) -> float:
-        """Give the chance that a person of that quality has at least this many years."""
+        """The chance that a person of that quality has at least this many years."""
         return float(stdtr(self.df, (self.years - years) / self.error))
 
 
@@ -79,10 +78,9 @@ class Version(NamedTuple):
     date: str
     by: Literal["experts", "machine", "nobody"]  # who gives years
     experience: float = np.nan  # NaN for a bound alone, and for nothing
-    # Its prediction interval; an end is infinite for a bound
-    low: float = np.nan
-    high: float = np.nan
-    refused: str = ""  # why the machine judge gives no years
+    low: float = np.nan  # of its interval
+    high: float = np.nan  # infinite for a lower bound
+    refused: str = ""  # why there are no years
 
 
 @dataclass(frozen=True)
@@ -98,22 +96,20 @@ class TrackFindings:
     newest: tuple[str, Tracked | None]  # the last version that experts have not ranked
 
 
-def track(
-    experts: SkillFunction, machine: SkillFunction, versions: tuple[Floats, Floats], new: float
-) -> Tracked:
-    """Give the years of a version from its average by the machine.
+def track(experts: Line, machine: Line, versions: tuple[Floats, Floats], new: float) -> Tracked:
+    """The years of a version from its average by the machine.
 
     Shapes: `versions` (V,) each, averages by experts and by the machine.
     """
     h, m = versions
     differences = experts.predict(h) - machine.predict(m)
-    years = float(machine.predict(np.array(new)) + differences.mean())
-    intercept, slope = experts.coefficients.values()
-    off = experts.x - experts.x.mean()
+    years = float(machine.predict(np.array([new]))[0] + differences.mean())
+    intercept, slope = experts.coefficients
+    off, n = experts.x - experts.x.mean(), len(h)
     at = (years - intercept) / slope - experts.x.mean()
-    v1 = experts.residual_sd**2 * (1 + 1 / experts.n + at**2 / (off @ off))
-    v2 = differences.var(ddof=1) * (1 + 1 / len(h))
-    df = (v1 + v2) ** 2 / (v1**2 / experts.df + v2**2 / (len(h) - 1))
+    v1 = experts.residual_sd**2 * (1 + 1 / len(off) + at**2 / (off @ off))
+    v2 = differences.var(ddof=1) * (1 + 1 / n)
+    df = (v1 + v2) ** 2 / (v1**2 / experts.df + v2**2 / (n - 1))
     room = np.ptp(m) / 2
     above = new > m.max() + room or new >= machine.x.max() or years > experts.y.max()
     below = new < m.min() - room or years < experts.y.min()
@@ -124,33 +120,34 @@ def track(
 def track_versions(study: Study, judge: str | None = None, of: str | None = None) -> TrackFindings:
     """Give years to the versions that a machine judge alone ranked."""
     judge = _chosen(study, "machines", "--machine", [m.id for m in study.spec.machines], judge)
-    run = last_ranking((study.machines or {}).get(judge, []))
-    if run is None:
+    runs = (study.machines or {}).get(judge)
+    if not runs:
         raise _mistake(study, "machines", f"{judge} has ranked nothing yet; run `quem judge`")
-    ranks = expert_ranks(study, "humans")
+    run, ranks = runs[-1], expert_ranks(study)
     if ranks is None:
         raise _mistake(study, "rankings", "versions are tracked by ranks of whole groups")
-    h = ranks.groupby("problem").mean().mean()
+    # Located among the people alone, so that versions do not move each other.
+    people = [one.id for one in study.spec.subjects if one.id in ranks]
+    h = among(ranks, people).groupby("problem").mean().mean()
     shown = frozenset(solver for call in run.calls for solver in call.order)
-    by_problem = ranks_of_run(run, study, shown | {*h.index}, "humans").groupby("problem").mean()
-    m = by_problem.mean()
+    by_problem = run_ranks(run, study.declared, shown | {*h.index})
+    by_problem = among(by_problem, people).groupby("problem").mean()
+    m = by_problem.mean().dropna()
     new = [system for system in study.spec.systems if system.id not in h and system.id in m]
     if not new:
         what = "ranked no system that experts have not ranked; add a version, and run `quem judge`"
         raise _mistake(study, "systems", f"{judge} {what}")
     of = _chosen(study, "systems", "--of", [system.of or system.id for system in new], of)
-    # Located among the people alone, so that versions do not move each other.
-    alone = replace(study, machines=None)
-    found = analyze_experience(alone, reference="humans", bootstrap=0, permutations=0).findings
-    if not found.gate.passed:
-        what = f"the experts' rankings allow no years: {gate_reason(found)}"
+    core = analyze_experience(replace(study, machines=None)).core
+    if not core.line.holds:
+        what = f"the experts' rankings allow no years: {line_trouble(core)}"
         raise _mistake(study, "rankings", what)
     years = {s.id: s.experience for s in study.spec.subjects if s.id in h and s.id in m}
     if len(years) < _FEWEST:
         what = f"experts and {judge} ranked fewer than {_FEWEST} people in common"
         raise _mistake(study, "subjects", what)
     y = np.array(list(years.values()))
-    by_experts, by_machine = (fit(FORMS["linear"], x[list(years)].to_numpy(), y) for x in (h, m))
+    by_experts, by_machine = (fit_line(x[list(years)].to_numpy(), y) for x in (h, m))
     ranked = [system for system in study.spec.systems if system.id in h or system.id in m]
     family = [system for system in ranked if (system.of or system.id) == of]
     if all(system.date for system in family):
@@ -158,7 +155,7 @@ def track_versions(study: Study, judge: str | None = None, of: str | None = None
     calibrated = [system for system in family if system.id in h and system.id in m]
     names = [system.id for system in calibrated]
     pairs = h[names].to_numpy(), m[names].to_numpy()
-    estimates = {estimate.system: estimate for estimate in found.estimates}
+    estimates = {estimate.system: estimate for estimate in core.estimates}
     versions: list[Version] = []
     newest: tuple[str, Tracked | None] = ("", None)
     for system in family:
@@ -174,14 +171,18 @@ def track_versions(study: Study, judge: str | None = None, of: str | None = None
     return TrackFindings(study, run, of, tuple(versions), tuple(names), differences, newest)
 
 
-def _by_experts(row: Version, estimate: Estimate) -> Version:
-    if estimate.side == "above":
-        return row._replace(low=estimate.bound, high=np.inf)
-    if estimate.side == "below":
-        return row._replace(low=-np.inf, high=estimate.bound)
-    low, high = estimate.prediction
-    years = estimate.experience if estimate.side == "inside" else np.nan
-    return row._replace(experience=years, low=low, high=high)
+def _by_experts(row: Version, of: SystemEstimate) -> Version:
+    """The estimate that an analysis states first."""
+    if of.leads is None:
+        reason = "the experts' rankings do not narrow its years down"
+        return row._replace(by="nobody", refused=reason)
+    if of.leads == "paper":
+        low, high = of.interval
+        return row._replace(experience=of.experience, low=low, high=high)
+    low, end = of.reference.interval
+    if end is None:
+        return row._replace(low=low, high=np.inf)
+    return row._replace(experience=of.reference.experience, low=low, high=end)
 
 
 def _by_machine(row: Version, tracked: Tracked | None, reason: str, level: float) -> Version:
@@ -199,12 +200,12 @@ def _by_machine(row: Version, tracked: Tracked | None, reason: str, level: float
 def _reasons(
     run: Run,
     of: str,
-    line: SkillFunction,
+    line: Line,
     calibrated: Sequence[System],
     system: System,
     by_problem: pd.DataFrame,
 ) -> Iterator[str]:
-    """Say why a machine judge can give a version no years; nothing where it can."""
+    """Why a machine judge can give a version no years; nothing where it can."""
     if why := unusable(run):
         yield f"{run.judge} cannot be used: {why}"
     if run.blocked:
@@ -212,9 +213,9 @@ def _reasons(
     if len(calibrated) < _FEWEST:
         counted = format_count(len(calibrated), "version")
         yield f"experts and {run.judge} both ranked {counted} of {of}, and {_FEWEST} are needed"
-    if len({(call.model, call.fingerprint) for call in run.made if call.status == "ok"}) > 1:
+    if not is_one_server(run):
         yield f"the service of {run.judge} changed in the middle of the run"
-    if line.coefficients["slope"] <= 0 or line.p_value >= _SIGNIFICANT:
+    if not (line.rises and line.p_value < SIGNIFICANT):
         p = format_p(line.p_value)
         yield f"by {run.judge} more experienced people are not clearly better ({p})"
     own = by_problem[system.id].notna()
@@ -231,7 +232,7 @@ def _mistake(study: Study, key: str, message: str) -> QuemError:
 
 
 def _chosen(study: Study, key: str, option: str, names: Sequence[str], chosen: str | None) -> str:
-    """Give the name that is meant."""
+    """The name that is meant."""
     known = list(dict.fromkeys(names))
     if chosen in known or (chosen is None and len(known) == 1):
         return chosen or known[0]
@@ -242,19 +243,19 @@ def _chosen(study: Study, key: str, option: str, names: Sequence[str], chosen: s
 
 
 def summary(findings: TrackFindings) -> str:
-    """Say what is known of the versions."""
+    """What is known of the versions."""
     judge, unit = findings.run.judge, findings.study.spec.experience_unit
     level = format_percent(findings.study.spec.analysis.level)
     lines = [f"Versions of {findings.of} in {findings.study.spec.title}", ""]
     for one in findings.versions:
         name = " ".join(filter(None, [one.system, one.version]))
         by = f"{unit} by {judge if one.by == 'machine' else 'experts'}"
-        ends = format_ends((one.low, one.high))
-        text = f"{format_number(one.experience)} {by} ({level} prediction interval {ends})"
+        ends = format_interval((one.low, one.high))
+        text = f"{format_number(one.experience)} {by} ({level} interval {ends})"
         if one.by == "nobody":
             text = f"no {unit}, as {one.refused}"
-        elif np.isinf([one.low, one.high]).any():
-            text = f"{ends} {by} (one-sided {level} bound)"
+        elif np.isinf(one.high):
+            text = f"at least {format_number(one.low)} {by} (lower bound)"
         lines += wrap(f"{name}: {text}.")
     mean = findings.differences.mean() if len(findings.differences) else np.nan
     if np.isfinite(mean):
@@ -293,7 +294,6 @@ def course(findings: TrackFindings) -> Figure | None:
             axes.plot(
                 place, high if one.high == np.inf else np.nan, "^", color=color, clip_on=False
             )
-            axes.plot(place, low if one.low == -np.inf else np.nan, "v", color=color, clip_on=False)
         names = [f"{short(f'{v.system} {v.version}', 14)}\n{v.date}" for v in findings.versions]
         room = 0.08 * (np.ptp(places) or 1.0)
         axes.set_xticks(places, names)

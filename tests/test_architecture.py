@@ -155,7 +155,8 @@ ARROWS: dict[str, set[str]] = {
     "track": TOOLS | {"experience", "rankings", "report", "studyfile"},
     "comparison": DATA | {"rankings", "report", "lists", "experience"},
     "leaderboard": DATA | {"report", "lists"},
-    "planning": DATA | {"rankings", "report", "parallel", "experience", "comparison"},
+    "planning": DATA | {"method", "parts", "rankings", "report", "simulation"},
+    "simulation": DATA | {"method", "rankings"},
     "options": DATA | {"report", "lists"},
     "retrieval": DATA | {"report", "lists", "parallel"},
     "dialogue": DATA | {"report", "lists", "parallel"},
@@ -195,7 +196,11 @@ def test_kinds_do_not_import_each_other(one: str, other: str) -> None:
 def test_steps_know_nothing_of_output() -> None:
     """Only results, presentations, and whole features of a kind import the report."""
     for path in MODULES:
-        if "presentation" in path.parts or path.name in ("result.py", "machine_quality.py"):
+        if "presentation" in path.parts or path.name in (
+            "result.py",
+            "presentation.py",
+            "machine_quality.py",
+        ):
             continue
         if _ours(path) and _unit(_module(path)) in {
             *KINDS,
@@ -204,7 +209,9 @@ def test_steps_know_nothing_of_output() -> None:
             "planning",
         }:
             imports = {m for m in _top_level(path) if _within(m, ("quem.report",))}
-            assert imports == set(), _name(path)
+            # A row declares its values where they are computed.
+            rows = {m for m in imports if _within(m, ("quem.report.rows",))}
+            assert imports - rows == set(), _name(path)
 
 
 def modules_in_circles() -> set[str]:

@@ -34,7 +34,7 @@ _FAILED = (
 )
 _TOO_LONG = (
     "The analysis took longer than {minutes:.0f} minutes and was stopped. Run quem analyze in a "
-    "terminal, or lower bootstrap and permutations in the study file."
+    "terminal."
 )
 _log = logging.getLogger("webjudge")
 

@@ -43,7 +43,7 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 
 
 _OF_SCORES = ("permutations", "seed", "measures", "headline", "ties")
-_FIRST = "systems level measures headline out as_json tables figures database reveal pseudonyms"
+_FIRST = "systems level permutations measures headline out as_json tables figures database reveal pseudonyms"
 
 
 @click.command(cls=SettingsCommand, settings=_settings, first=_FIRST)
@@ -101,7 +101,8 @@ def compare(
     if kind == "experience":
         foreign = {**{name: given.get(name) for name in _FOREIGN}, "data": data}
         refuse_foreign(kind, foreign, ())
-        result = _compare_estimates(paths, given, database, reveal=reveal, pseudonyms=pseudonyms)
+        own = {name: given[name] for name in ("systems", "level") if name in given}
+        result = _compare_estimates(paths, own, database, reveal=reveal, pseudonyms=pseudonyms)
     else:
         result = _compare_scores(paths, sources, given, code=code)
     if out is None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from quem.studyfile.machines import Machine
     from quem.studyfile.runs import Run
 
+_BYTES_A_TOKEN = 3.5
+
 
 @click.command()
 @study_argument()
@@ -154,8 +156,8 @@ def _show(planned: list[Planned]) -> None:
         noun = "group" if any(block > 1 for _, block in groups) else "problem"
         click.echo(
             f"{machine.id}: {format_count(len(one.tasks), 'call')} for "
-            f"{format_count(len(groups), noun)}, {one.n_bytes:,} bytes (about {one.n_tokens:,} "
-            f"tokens), {where}"
+            f"{format_count(len(groups), noun)}, {one.n_bytes:,} bytes (about "
+            f"{one.n_bytes / _BYTES_A_TOKEN:,.0f} tokens), {where}"
         )
         for name, count in one.hidden.items():
             click.echo(f"  {format_count(count, 'invisible character')} taken out of {name}")

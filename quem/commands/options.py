@@ -206,7 +206,7 @@ def format_options(function: Callable[..., Any]) -> Decorated:
     """Add options on the formats of a report; the command gets those given as `formats`."""
 
     @_format_option("tables", "csv", _TABLES)
-    @_format_option("figures", "svg,png", _FIGURES)
+    @_format_option("figures", "svg", _FIGURES)
     @click.option(
         "--dpi",
         type=click.IntRange(50, 1200),
@@ -215,8 +215,8 @@ def format_options(function: Callable[..., Any]) -> Decorated:
     @wraps(function)
     def command(*args: Any, **given: Any) -> Any:  # noqa: ANN401  of any command
         formats = {name: given.pop(name) for name in ("tables", "figures", "dpi")}
-        if formats["dpi"] and "png" not in (formats["figures"] or "png"):
-            raise click.UsageError("--dpi is for figures as png, which --figures leaves out")
+        if formats["dpi"] and "png" not in (formats["figures"] or ()):
+            raise click.UsageError("--dpi is for figures as png; add --figures png")
         kept = {name: value for name, value in formats.items() if value is not None}
         return function(*args, formats=kept, **given)
 

@@ -64,6 +64,8 @@ def make(
     Takes everybody with `reuse: true`: their solutions as judges saw them, under random ids, their
     years, and the judges' rankings of them. Names nobody.
     """
+    import pandas as pd
+
     from quem import kinds
     from quem.commands.options import print_warnings
     from quem.errors import FileError, QuemError
@@ -82,19 +84,11 @@ def make(
         )
     loaded = kinds.load_study(study, kind="experience", database=database, reveal=reveal)
     if isinstance(loaded.data, Decisions):
-        raise QuemError(
-            loaded.mistake(
-                ("rankings",),
-                "judges decided between pairs, and a panel needs rankings of whole groups",
-            )
-        )
+        message = "judges decided between pairs, and a panel needs rankings of whole groups"
+        raise QuemError(loaded.mistake(("rankings",), message))
     if loaded.panel:
-        raise QuemError(
-            loaded.mistake(
-                ("panel",),
-                "this study is placed on a panel; make panels of studies whose people were ranked",
-            )
-        )
+        message = "this study is placed on a panel; make panels of studies whose people were ranked"
+        raise QuemError(loaded.mistake(("panel",), message))
     given = judges_panel(loaded)
     if changed := [one for one in loaded.data.warnings if one.code == "solutions-changed"]:
         raise FileError(study, f"{changed[0].message}; put back what judges ranked")
@@ -104,20 +98,12 @@ def make(
     )
     if mistakes:
         raise QuemError(mistakes)
-    subjects = {one.id for one in loaded.spec.subjects}
-    ranks = {
-        (judge, problem): {
-            solver: float(given.ranks[j, p, s])
-            for s, solver in enumerate(given.solvers)
-            if solver in subjects and given.ranks[j, p, s] == given.ranks[j, p, s]
-        }
-        for j, judge in enumerate(given.judges)
-        for p, problem in enumerate(given.problems)
-    }
+    tasks = pd.MultiIndex.from_product([given.judges, given.problems], names=["judge", "problem"])
+    table = given.ranks.reshape(len(tasks), -1)
     made = make_panel(
         draft,
         solutions,
-        {task: of for task, of in ranks.items() if of},
+        pd.DataFrame(table, tasks, list(given.solvers)).dropna(how="all"),
         license_text=license_text,
         consent={consent.name: consent.read_bytes()} if consent else None,
         step=step or 0.0,

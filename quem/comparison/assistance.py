@@ -59,12 +59,6 @@ class _Placed:
         """The problems on which a solver was ranked."""
         return [self.cells.problems[at] for at in np.flatnonzero(np.isfinite(self.of(solver)))]
 
-    def alone_at(self, solver: str) -> list[str]:
-        """The problems on which a solver was ranked with too few people without help."""
-        cells = self.cells
-        few = (cells.solver == cells.solvers.index(solver)) & (cells.size < LEAST_REFERENCES)
-        return [cells.problems[at] for at in np.unique(cells.problem[few])]
-
 
 def gains_of(core: Core) -> list[GainRow]:
     """What each system does for the people it helps, if it helps any."""
@@ -78,26 +72,22 @@ def gains_of(core: Core) -> list[GainRow]:
         )
         raise QuemError(study.mistake(("assisted",), message))
     placed = _placed(core, cells)
-    ranked = [
-        (at, one)
-        for at, one in enumerate(study.spec.assisted)
-        if placed.problems(one.id) and placed.problems(one.person)
-    ]
-    if mistakes := [*_solved_twice(placed), *_alone(placed, ranked)]:
+    if mistakes := list(_solved_twice(placed)):
         raise QuemError(mistakes)
     by_system: dict[str, list[Assisted]] = {}
-    for _, one in ranked:
-        by_system.setdefault(one.by, []).append(one)
+    for one in study.spec.assisted:
+        if placed.problems(one.id) and placed.problems(one.person):
+            by_system.setdefault(one.by, []).append(one)
     return [_of_system(placed, system, of) for system, of in by_system.items()]
 
 
 def missing_half(core: Core, one: Assisted) -> str:
     """Say which half of a person's work has no ranks, so that no gain can be computed."""
-    averages = core.averages
+    ranks = dict(zip(core.averages.solvers, core.averages.rank, strict=True))
     missing = [
         f"{solver} ({how})"
         for solver, how in ((one.id, "assisted"), (one.person, "unassisted"))
-        if not np.isfinite(averages.rank[averages.solvers.index(solver)])
+        if not np.isfinite(ranks.get(solver, np.nan))
     ]
     verb = "has" if len(missing) == 1 else "have"
     return (
@@ -120,6 +110,15 @@ def _placed(core: Core, cells: RankCells) -> _Placed:
     size = np.bincount(cells.group[among[cells.solver]], minlength=cells.n_groups)
     common = bool((size[cells.group[is_concerned[cells.solver]]] >= LEAST_COMMON).all())
     rank, size = _ranks_among(cells, among if common else cells.of_kind("subject"))
+    few = is_concerned[cells.solver] & (size < LEAST_REFERENCES)
+    if few.any():
+        problems = join_words(cells.problems[at] for at in np.unique(cells.problem[few]))
+        message = (
+            f"fewer than {LEAST_REFERENCES} people without help were ranked on {problems}, so that "
+            "there is nobody to measure help against; let some people solve every problem without "
+            "help"
+        )
+        raise QuemError(core.study.mistake(("assisted",), message))
     cells = replace(cells, score=rank, size=size)
     averages = average_cells(cells, core.averages.years)
     subjects = averages.of_kind("subject")
@@ -153,31 +152,17 @@ def _ranks_among(cells: RankCells, among: NDArray[np.bool_]) -> tuple[Floats, ND
 
 def _solved_twice(placed: _Placed) -> Iterator[Mistake]:
     """Nobody may meet a problem a second time."""
-    ways: dict[str, list[str]] = {}
-    for at, one in enumerate(placed.core.study.spec.assisted):
-        earlier = ways.setdefault(one.person, [one.person])
+    assisted = placed.core.study.spec.assisted
+    for at, one in enumerate(assisted):
         own = placed.problems(one.id)
-        for other in earlier:
+        earlier = (other.id for other in assisted[:at] if other.person == one.person)
+        for other in (one.person, *earlier):
             if both := [problem for problem in placed.problems(other) if problem in own]:
                 other_way = "alone" if other == one.person else f"as {other}"
                 message = (
                     f"{one.person} solved {join_words(both)} twice, as {one.id} and {other_way}. "
                     "A person who solves a problem again has learned from the first time, which "
                     "cannot be separated from the help; use other problems with and without help"
-                )
-                yield placed.core.study.mistake(("assisted", at), message)
-        earlier.append(one.id)
-
-
-def _alone(placed: _Placed, ranked: list[tuple[int, Assisted]]) -> Iterator[Mistake]:
-    """Assisted and unassisted solutions need others by people who worked alone."""
-    for at, one in ranked:
-        for solver, how in ((one.id, "assisted"), (one.person, "unassisted")):
-            if problems := placed.alone_at(solver):
-                message = (
-                    f"{one.person} solved {join_words(problems)} {how}, where fewer than "
-                    f"{LEAST_REFERENCES} people without help were ranked, so that there is nobody "
-                    "to measure it against; let some people solve every problem without help"
                 )
                 yield placed.core.study.mistake(("assisted", at), message)
 
@@ -214,7 +199,7 @@ def _trial(placed: _Placed, solver: str, name: str) -> Trial:
 
 
 def gain_test(alone: Floats, helped: Floats, level: float) -> dict[str, Any]:
-    r"""Test the mean gain of some people, by Student's t test of two samples where it is one person.
+    r"""Test the mean gain of some people; of one, this is Student's t test of two samples.
 
     What is sampled are the problems, which fall into sets s by who solved them and how. Of n people
     i has help on A_i problems (rank a) and none on U_i (rank u); a set has P_s problems p.

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from quem.comparison.assistance import gains_of, missing_half
 from quem.comparison.pairs import compare_pairs
 from quem.comparison.result import ComparisonFindings, ComparisonResult
-from quem.comparison.systems import chosen, measured, with_population
+from quem.comparison.systems import chosen, for_all, measured
 from quem.errors import Mistake, QuemError, StudyWarning
-from quem.rankings.pseudonyms import pseudonymize
 from quem.io.text import shown
 from quem.parts import analyze_experience
+from quem.rankings.pseudonyms import pseudonymize
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ def compare_experience(
     # Systems are compared by the experts' ranks.
     studies = [replace(study, machines=None) for study in studies]
     results = [analyze_experience(study, **settings) for study in studies]
-    cores = with_population([result.core for result in results])
+    cores = for_all([result.core for result in results])
     found = chosen(measured(cores), systems, studies)
     # Naming systems asks for these and for nothing else.
     gains = gains_of(cores[0]) if len(cores) == 1 and not systems else ()
@@ -45,7 +45,7 @@ def compare_experience(
     if mistakes := list(_nothing_to_compare(comparison)):
         raise QuemError(mistakes)
     warnings = [*_of_studies([result.warnings for result in results], cores), *_own(comparison)]
-    pairs = tuple(compare_pairs(found))
+    pairs = tuple(compare_pairs(found, several=len(cores) > 1))
     return ComparisonResult(replace(comparison, pairs=pairs, warnings=tuple(warnings)))
 
 
@@ -85,7 +85,7 @@ def _level(studies: Sequence[Study], level: float | None) -> float:
         each = " and ".join(f"{level:g} ({name})" for level, name in levels.items())
         message = f"the studies ask for different levels: {each}; give one by --level"
         raise QuemError(Mistake("", key="level", message=message))
-    return next(iter(levels))
+    return studies[0].spec.analysis.level
 
 
 def _nothing_to_compare(found: ComparisonFindings) -> Iterator[Mistake]:
@@ -97,18 +97,12 @@ def _nothing_to_compare(found: ComparisonFindings) -> Iterator[Mistake]:
         empty = (core for at, core in enumerate(found.cores) if at not in held)
         yield from (core.study.mistake(("systems",), message) for core in empty)
         return
-    (core,), study = found.cores, found.cores[0].study
-    if study.panel and len(found.systems) > 1:
-        message = (
-            "comparing systems of one study needs ranks of whole groups, and this study is placed "
-            "on a panel; compare two placed studies"
-        )
-        yield study.mistake(("panel",), message)
     if len(found.systems) > 1 or found.gains:
         return
+    study = found.cores[0].study
     if study.spec.assisted and not found.chosen:
         for at, one in enumerate(study.spec.assisted):
-            yield study.mistake(("assisted", at), missing_half(core, one))
+            yield study.mistake(("assisted", at), missing_half(found.cores[0], one))
         return
     what = f"only {found.systems[0].of.system} has" if found.systems else "no system has"
     message = (
@@ -136,9 +130,8 @@ def _own(found: ComparisonFindings) -> Iterator[StudyWarning]:
     ids = [core.study.spec.id for core in found.cores]
     for name in dict.fromkeys(ids):
         if (n := ids.count(name)) > 1:
-            text = "are not independent, and the intervals are wrong"
-            shared = "if they share people, judges, or solutions they"
-            yield StudyWarning("same-study", f"{n} studies have the ID {name}; {shared} {text}")
+            text = f"{n} studies have the ID {name}; if they share people, judges, or solutions "
+            yield StudyWarning("same-study", f"{text}the intervals between them are wrong")
     for gain in found.gains:
         if not gain.common:
             text = (

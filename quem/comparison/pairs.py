@@ -10,17 +10,22 @@ import numpy as np
 
 from quem.comparison.result import PairRow
 from quem.method.difference import between, difference, lead_lost
+from quem.method.reference import POINTS
 from quem.method.statement import why_silent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from quem.comparison.systems import Measured
     from quem.method.cells import RankCells
     from quem.method.core import Core
     from quem.method.difference import Difference
-    from quem.method.reference import Population, Reference
+    from quem.method.reference import Posterior, Reference
     from quem.method.variances import Variance
+
+    Floats = NDArray[np.float64]
 
 _NOTHING = {"years": None, "interval": (None, None), "ahead": None}
 _NEVER = {**dict.fromkeys(("won", "rankings", "judges", "ranks")), "n_rankings": 0, "n_judges": 0}
@@ -36,14 +41,14 @@ class Trial(NamedTuple):
     reference: Reference
 
 
-def compare_pairs(systems: Sequence[Measured]) -> Iterator[PairRow]:
+def compare_pairs(systems: Sequence[Measured], *, several: bool) -> Iterator[PairRow]:
     """Every two systems: of one study, or of different ones where there are several."""
     for a, b in combinations(systems, 2):
-        if a.several and a.study == b.study:
+        if several and a.study == b.study:
             continue
         ids: Any = {"first": a.name, "second": b.name, "a": a.of.system, "b": b.of.system}
         ids |= {f"{end}_study": one.core.study.spec.id for end, one in (("a", a), ("b", b))}
-        if a.several:
+        if several:
             yield PairRow(**ids, **_across(a, b), **_NEVER)
         else:
             yield PairRow(**ids, **_within(a, b), **_lead(a.core.cells, a.of.at, b.of.at))
@@ -52,6 +57,8 @@ def compare_pairs(systems: Sequence[Measured]) -> Iterator[PairRow]:
 def _within(a: Measured, b: Measured) -> dict[str, Any]:
     if a.core.cells is None:
         return {**_NOTHING, "reason": "only average ranks are known."}
+    if a.core.study.panel:
+        return {**_NOTHING, "reason": "systems on a panel were not ranked with all people."}
     if not (_has_error(a) and _has_error(b)):
         return {**_NOTHING, "reason": "one ranking does not show how much ranks vary."}
     return years_between(a, b)
@@ -79,21 +86,16 @@ def _across(a: Measured, b: Measured) -> dict[str, Any]:
     """Two systems of independent studies, on one grid from the fewest to the most years."""
     if reason := _silence(a, b):
         return {**_NOTHING, "reason": reason}
-    populations = [one.core.population for one in (a, b)]
-    low, high = min(of.low for of in populations), max(of.high for of in populations)
-    of_a, of_b = (one.posterior(_widened(one.core.population, low, high)) for one in (a, b))
+    ends = [one.core.population for one in (a, b)]
+    grid = np.linspace(min(of.low for of in ends), max(of.high for of in ends), POINTS)
+    of_a, of_b = (_on(grid, one.of.posterior) for one in (a, b))
     level, opens = a.core.settings.level, (a.reference.open, b.reference.open)
     return _columns(a.core, between(of_a, of_b, level=level, opens=opens))
 
 
-def _widened(of: Population, low: float, high: float) -> Population:
-    """The same people on a longer scale."""
-    years, share = of.years, of.share
-    if low < of.low:
-        years, share = (low, *years), (0.0, *share)
-    if high > of.high:
-        years, share = (*years, high), (*share, 0.0)
-    return replace(of, years=years, share=share)
+def _on(grid: Floats, of: Posterior) -> Posterior:
+    weights = np.interp(grid, of.grid, of.weights, left=0, right=0)
+    return replace(of, grid=grid, weights=weights / weights.sum())
 
 
 def _silence(*ends: Measured | Trial) -> str:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from quem import __version__
 from quem.comparison.result import GainRow, PairRow, PersonRow, SystemRow
-from quem.comparison.statement import difference_text, gain_text, lead_text, notes, years_text
+from quem.comparison.statement import difference_text, gain_text, lead_text, notes
 from quem.comparison.systems import dated
 from quem.method.statement import assumption
 from quem.report.columns import NAME, NUMBER, STUDY, TEXT, WARNINGS, Column, Columns, each, head, of
 from quem.report.files import Section
 from quem.report.result import Presentation
 from quem.report.rows import Entry, RowDocument, RowTable
-from quem.wording import format_percent, join_words, wrap
+from quem.wording import align_columns, format_percent, join_words, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,7 +75,7 @@ def summary_text(found: ComparisonFindings) -> str:
         lines += ["", *wrap(difference_text(found, pair)), *wrap(lead_text(pair))]
     for family, versions in dated(found.systems).items():
         lines += ["", f"Versions of {family}"]
-        lines += [f"  {v.declared.date}  {v.name}: {years_text(found, v)}" for v in versions]
+        lines += [f"  {line}" for line in align_columns([v.row().cells() for v in versions])]
     for gain in found.gains:
         texts = [gain_text(found, gain), *(difference_text(found, one) for one in gain.people)]
         lines += ["", *(line for text in texts for line in wrap(text))]
@@ -119,16 +119,12 @@ def _sections(found: ComparisonFindings) -> Iterator[Section]:
 
 def _methods(found: ComparisonFindings) -> Iterator[str]:
     """A paragraph to be pasted into a paper."""
+    how = "typical people of some years"
+    if len(found.cores) > 1:
+        how = "further people of independent studies (Hoadley, 1970)"
     yield (
         "Systems were compared with QUEM (Hayes & Parzen, 1997): the logit of each person’s mean "
-        "place was regressed on years of experience."
-    )
-    yield (
-        "Each system was read as a further person (Hoadley, 1970), and the posteriors of the "
-        "independent studies gave the differences."
-        if len(found.cores) > 1
-        else "Each was read as a typical person of some years, and the joint posterior of two of "
-        "them gave their difference."
+        f"place was regressed on years of experience, and systems were read as {how}."
     )
     yield from (difference_text(found, of) for of in found.pairs[:_MOST_SENTENCES])
     yield from (gain_text(found, gain) for gain in found.gains)

@@ -78,7 +78,7 @@ class SystemRow(Row):
     system: str = col("id")
     of: str = col("what versions of one system share")
     date: str = col("of the version; empty without", "Date")
-    experience: float | None = col("median, in the study's unit", "Estimate")
+    experience: float | None = col("median, in the study's unit; null where open", "Estimate")
     interval: Interval = col("credible interval; an end is null where it is open", "Interval")
 
 

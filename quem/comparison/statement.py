@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quem.comparison.result import ComparisonFindings, Difference, GainRow, PairRow
-    from quem.comparison.systems import Measured
 
 _INDEPENDENT = (
     "Assumes independent studies of comparable populations, in which a year of experience means "
@@ -34,8 +33,6 @@ def difference_text(found: ComparisonFindings, of: Difference) -> str:
     """Who is ahead, and by how many years; the leader first."""
     unit, a, b = found.unit, of.first, of.second
     if of.years is None or of.ahead is None:
-        if of.reason.startswith("Both"):
-            return f"{a}, {b}: {of.reason}"
         return f"No difference in {unit} between {a} and {b}: {of.reason}"
     years, (low, high), ahead, leader, other = of.years, of.interval, of.ahead, b, a
     if years < 0:
@@ -66,9 +63,8 @@ def lead_text(of: PairRow) -> str:
     text = f"{leader} was ranked above {other} in {share} of {n} of both (ties count half)."
     if not of.rankings:
         return text
-    favor = "ranking that favors" if of.rankings == 1 else "rankings that favor"
-    noun, verb = favor.split(" that ")
-    lost = f"without the {of.rankings} {noun} (of {of.n_rankings}) that {verb} it most"
+    lost = f"without the {format_count(of.rankings, 'ranking')} (of {of.n_rankings}) that "
+    lost += f"favor{'s' * (of.rankings == 1)} it most"
     if of.n_judges > 1:
         lost += f", or without {of.judges} of the {of.n_judges} judges"
     return f"{text} {leader}’s lead disappears {lost}."
@@ -84,22 +80,8 @@ def gain_text(found: ComparisonFindings, of: GainRow) -> str:
             f"t({of.df}) = {format_number(of.t or 0.0, 2)}, {format_p(of.p_value or 0.0)}"
         )
     people = "One person" if len(of.people) == 1 else f"{len(of.people)} people"
-    return (
-        f"{people} with the help of {of.name}: {format_signed(of.gain, 2)} in average rank ({how})."
-    )
-
-
-def center(one: Measured) -> float:
-    """The years that are stated of a system: the lower end where there is no upper one."""
-    of = one.reference
-    return of.interval[0] if of.open else of.experience
-
-
-def years_text(found: ComparisonFindings, one: Measured) -> str:
-    """A system's years in a word or two."""
-    low, high = one.reference.interval
-    years = f"{format_number(center(one))} {found.unit}"
-    return f"at least {years}" if high is None else f"{years} ({format_interval((low, high))})"
+    gain = format_signed(of.gain, 2)
+    return f"{people} with the help of {of.name}: {gain} in average rank ({how})."
 
 
 def notes(found: ComparisonFindings) -> Iterator[str]:

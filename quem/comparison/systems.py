@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from quem.method.core import Core, SystemEstimate
-    from quem.method.reference import Population, Posterior, Reference
+    from quem.method.reference import Population, Reference
     from quem.method.variances import Variance
     from quem.rankings.loading import Study
     from quem.studyfile.models import System
@@ -28,13 +28,7 @@ class Measured:
     core: Core  # of that study
     of: SystemEstimate
     declared: System
-    reference: Reference
-    several: bool  # whether several studies are compared
-
-    @property
-    def name(self) -> str:
-        """Its name, with its version, and with its study where there are several."""
-        return f"{self.of.name} ({self.core.study.spec.id})" if self.several else self.of.name
+    name: str  # with its version, and with its study where others have the same
 
     @property
     def family(self) -> str:
@@ -51,49 +45,55 @@ class Measured:
         """The error variance of z, of a typical system."""
         return self.of.error
 
-    def posterior(self, population: Population) -> Posterior:
-        """Its years, as those of a person of a population."""
-        return posterior(self.core.people, self.z, population, self.of.added)
+    @property
+    def reference(self) -> Reference:
+        """Its years, as those of a person of the population."""
+        return self.of.reference
 
     def row(self) -> SystemRow:
         """Its years as a row."""
-        says = self.reference.says
+        of = self.reference
         return SystemRow(
             name=self.name,
             study=self.core.study.spec.id,
             system=self.of.system,
             of=self.family,
             date=str(self.declared.date or ""),
-            experience=self.reference.experience if says else None,
-            interval=self.reference.interval if says else (None, None),
+            experience=of.experience if of.says and not of.open else None,
+            interval=of.interval if of.says else (None, None),
         )
 
 
-def with_population(cores: Sequence[Core]) -> tuple[Core, ...]:
+def for_all(cores: Sequence[Core]) -> tuple[Core, ...]:
     """The studies, each for the population that it declares.
 
     All others have one in common, up to half as much again as the most experienced subject of any.
     """
     common = default_population(*(core.line.y for core in cores))
-    return tuple(
-        core if core.population.declared else replace(core, population=common) for core in cores
-    )
+    return tuple(core if core.population.declared else _read(core, common) for core in cores)
+
+
+def _read(core: Core, population: Population) -> Core:
+    estimates = []
+    for of in core.estimates:
+        found = posterior(core.people, float(core.averages.z[of.at]), population, of.added)
+        slope, level = core.people.slope, core.settings.level
+        reference = read_posterior(found, population, slope=slope, level=level)
+        estimates.append(replace(of, reference=reference, posterior=found))
+    return replace(core, population=population, estimates=tuple(estimates))
 
 
 def measured(cores: Sequence[Core]) -> list[Measured]:
     """All systems that have ranks, versions of one beside each other."""
+    names = [of.name for core in cores for of in core.estimates]
     systems = []
     for at, core in enumerate(cores):
         declared = {system.id: system for system in core.study.spec.systems}
         for of in core.estimates:
-            one = Measured(at, core, of, declared[of.system], of.reference, len(cores) > 1)
-            reference = read_posterior(
-                one.posterior(core.population),
-                core.population,
-                slope=core.people.slope,
-                level=core.settings.level,
-            )
-            systems.append(replace(one, reference=reference))
+            name = of.name
+            if names.count(name) > 1:
+                name += f" ({core.study.spec.id if len(cores) > 1 else of.system})"
+            systems.append(Measured(at, core, of, declared[of.system], name))
     return [one for family in families(systems).values() for one in family]
 
 

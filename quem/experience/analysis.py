@@ -31,7 +31,6 @@ from quem.experience.influence import (
 from quem.experience.judges import judge_fits
 from quem.experience.machine_quality import machine_quality
 from quem.experience.machines import use_machines
-from quem.experience.placing import placing
 from quem.experience.profile import profiles
 from quem.experience.result import ExperienceFindings, ExperienceResult
 from quem.experience.retest import retest_agreement
@@ -254,9 +253,6 @@ def _findings(
         pooled=pooled,
         worth_errors=standard_errors(pooled, without["problem"].values()) if pooled else None,
         worth_fit=fit_statistics(pooled) if pooled else None,
-        placing=placing(cells, study.data.placements)
-        if cells and isinstance(study.data, Rankings)
-        else None,
         answering=answering(cells, averages, study.data.answers, study.spec.judging.questions)
         if cells and isinstance(study.data, Rankings)
         else None,

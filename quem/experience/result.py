@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from quem.experience.judges import JudgeFit
     from quem.experience.machine_quality import MachineQuality
     from quem.experience.machines import MachineUse
-    from quem.experience.placing import Placing
     from quem.experience.profile import Profile
     from quem.experience.retest import Retest
     from quem.experience.significance import AnovaRow, PermutationTest
@@ -122,7 +121,7 @@ class ExperienceFindings:
     pooled: ExpectedRanks | None = None
     worth_errors: WorthErrors | None = None
     worth_fit: WorthFit | None = None
-    placing: Placing | None = None
+    placing: None = None
     answering: Answering | None = None
     times: SolvingTimes | None = None
     machines: MachineUse | None = None

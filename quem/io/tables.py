@@ -347,7 +347,7 @@ def stack(tables: Sequence[SourceTable[Cell_co]]) -> SourceTable[Cell_co | str]:
     )
 
 
-def repeats(keys: NDArray[np.int64]) -> tuple[list[tuple[int, int]], int]:
+def repeats(keys: NDArray[np.integer[Any]]) -> tuple[list[tuple[int, int]], int]:
     """Find rows whose key an earlier row has.
 
     Shapes: `keys` (n,).

@@ -12,9 +12,9 @@ import tempfile
 from collections import deque
 from dataclasses import dataclass
 from http import HTTPStatus
-from threading import Lock, Thread
+from threading import Event, Lock, Thread, Timer
 from time import monotonic
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from quem.errors import Mistake, QuemError
@@ -30,13 +30,14 @@ if TYPE_CHECKING:
     from quem.machines.requests import Request
     from quem.studyfile.machines import Machine
 
+Judge: TypeAlias = "Command | Endpoint"
+
 _MOST_BYTES = 4_000_000
 _PIECE = 65_536
 _SHOWN = 200
 _RETRIES = 5
 _MINUTE = 60.0
-# A server that asks for more is not waited for.
-_LONGEST_WAIT = 600.0
+_LONGEST_WAIT = 600.0  # a server that asks for more is not waited for
 _AGAIN = (
     HTTPStatus.TOO_MANY_REQUESTS,
     HTTPStatus.INTERNAL_SERVER_ERROR,
@@ -46,19 +47,14 @@ _AGAIN = (
 )
 # What is wrong with the key, the address, or the model is so for all calls.
 _FINAL = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
-_MASK = "***"
+_LONG = f"the answer is longer than {_MOST_BYTES // 1_000_000} MB"
 
 
 class CallError(Exception):
     """A call that was not answered."""
 
     def __init__(
-        self,
-        message: str,
-        *,
-        again: bool = True,
-        after: float | None = None,
-        final: bool = False,
+        self, message: str, *, again: bool = True, after: float | None = None, final: bool = False
     ) -> None:
         super().__init__(message)
         self.again = again and not final
@@ -80,25 +76,8 @@ class Reply:
     notes: str = ""  # what a command wrote besides
 
 
-class Judge(Protocol):
-    """A machine judge that can be asked."""
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """What its answers depend on besides the request."""
-
-    def request(self, request: Request) -> dict[str, Any]:
-        """Give what is sent, with the SHA-256 of images in their place."""
-
-    def ask(self, request: Request) -> Reply:
-        """Send a request, once."""
-
-    def close(self) -> None:
-        """Let go of connections."""
-
-
 def judge_of(machine: Machine, study: Path, *, replay: bool = False) -> Judge:
-    """Give the judge that a study file declares."""
+    """The judge that a study file declares."""
     return Endpoint(machine, replay=replay) if machine.url else Command(machine, study)
 
 
@@ -108,40 +87,34 @@ class Command:
     def __init__(self, machine: Machine, study: Path) -> None:
         self._machine = machine
         # It works in an empty folder; files of the study are named from there.
+        paths = [study.parent / part for part in machine.command]
         self._argv = [
-            str(path.resolve()) if (path := study.parent / part).is_file() else part
-            for part in machine.command
+            str(path.resolve()) if path.is_file() else part
+            for path, part in zip(paths, machine.command, strict=True)
         ]
-        self._digests = [
-            hashlib.sha256(path.read_bytes()).hexdigest()
-            for part in machine.command
-            if (path := study.parent / part).is_file()
-        ]
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The arguments, and what those that are files hold."""
-        argv = list(self._machine.command)
-        return {
+        # What answers depend on besides the request: arguments, and what those that are files hold.
+        self.identity: dict[str, Any] = {
             "kind": "command",
-            "argv": argv,
-            "files": self._digests,
-            "temperature": self._machine.temperature,
+            "argv": list(machine.command),
+            "files": [
+                hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.is_file()
+            ],
+            "temperature": machine.temperature,
         }
 
     def request(self, request: Request) -> dict[str, Any]:
-        """Give the object on its standard input."""
+        """The object on its standard input, with the SHA-256 of images in their place."""
         return request.document(whole=False)
 
     def ask(self, request: Request) -> Reply:
         """Start it, and wait until it ends; one that writes too much or too long is ended."""
+        name = self._machine.command[0]
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as body:
             body.write(canonical(request.document()))
             body.seek(0)
             try:
                 process = subprocess.Popen(  # noqa: S603  what the study file names
                     self._argv,
-                    bufsize=0,
                     stdin=body,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE,
@@ -149,55 +122,42 @@ class Command:
                     start_new_session=True,
                 )
             except OSError as error:
-                raise CallError(
-                    f"{self._machine.command[0]} cannot be started: {error.strerror}", final=True
-                ) from None
+                raise CallError(f"{name} cannot be started: {error.strerror}", final=True) from None
             with process:
-                try:
-                    out, notes = self._written_by(process)
-                except BaseException:
-                    _end(process)
-                    raise
+                out, notes = self._written_by(process)
         text = notes.decode("utf-8", "replace")
         if process.returncode:
             last = text.strip().rpartition("\n")[2][:_SHOWN]
-            raise CallError(
-                f"{self._machine.command[0]} ended with {process.returncode}: {last}".removesuffix(
-                    ": "
-                )
-            )
+            raise CallError(f"{name} ended with {process.returncode}: {last}".removesuffix(": "))
         return Reply(out.decode("utf-8", "replace"), notes=text)
 
-    def _written_by(self, process: subprocess.Popen[bytes]) -> tuple[bytearray, bytearray]:
-        """Read the answer of a program, and the end of its notes, in pieces."""
-        out, notes = bytearray(), bytearray()
-        readers = [
-            Thread(target=_read_first, args=(process.stdout, out), daemon=True),
-            Thread(target=_read_last, args=(process.stderr, notes), daemon=True),
-        ]
-        for reader in readers:
-            reader.start()
-        end = monotonic() + self._machine.timeout
-        for reader in readers:
-            reader.join(max(0.0, end - monotonic()))
-            if len(out) > _MOST_BYTES:
-                raise CallError(_long(), again=False)
-            if reader.is_alive():
-                raise CallError(_late(self._machine))
+    def _written_by(self, process: subprocess.Popen[bytes]) -> tuple[bytes, bytearray]:
+        """The answer of a program, and the end of its notes."""
+        assert process.stdout  # noqa: S101  a pipe
+        notes, late = bytearray(), Event()
+        reader = Thread(target=_read_last, args=(process.stderr, notes), daemon=True)
+        timer = Timer(self._machine.timeout, lambda: (late.set(), _end(process)))
+        reader.start()
+        timer.start()
         try:
-            process.wait(max(0.0, end - monotonic()))
-        except subprocess.TimeoutExpired:
-            raise CallError(_late(self._machine)) from None
+            out = process.stdout.read(_MOST_BYTES + 1)
+            if len(out) > _MOST_BYTES:
+                _end(process)
+            process.wait()
+            reader.join()
+        except BaseException:
+            _end(process)
+            raise
+        finally:
+            timer.cancel()
+        if len(out) > _MOST_BYTES:
+            raise CallError(_LONG, again=False)
+        if late.is_set():
+            raise CallError(_late(self._machine))
         return out, notes
 
     def close(self) -> None:
         """Nothing stays open."""
-
-
-def _read_first(stream: IO[bytes], kept: bytearray) -> None:
-    """Read until the end, or more than an answer may hold."""
-    while len(kept) <= _MOST_BYTES and (piece := stream.read(_PIECE)):
-        kept += piece
 
 
 def _read_last(stream: IO[bytes], kept: bytearray) -> None:
@@ -219,10 +179,6 @@ def _late(machine: Machine) -> str:
     return f"no answer in {machine.timeout:g} seconds"
 
 
-def _long() -> str:
-    return f"the answer is longer than {_MOST_BYTES // 1_000_000} MB"
-
-
 class Endpoint:
     """A model behind an OpenAI-compatible service."""
 
@@ -233,32 +189,25 @@ class Endpoint:
             raise QuemError(ADVICE) from None
         self._machine = machine
         self._key = "" if replay else _key(machine)
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        self._host = urlsplit(machine.url).netloc
         self._client = httpx.Client(
-            headers=headers,
+            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
             timeout=httpx.Timeout(machine.timeout),
-            # The key would travel.
-            follow_redirects=False,
+            follow_redirects=False,  # the key would travel
             trust_env=not machine.is_here,
             limits=httpx.Limits(max_connections=machine.concurrency),
         )
         self._takes_seed = True
-
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The path and the model; neither the host nor the key."""
-        return {
+        # Neither the host nor the key.
+        self.identity: dict[str, Any] = {
             "kind": "endpoint",
-            "path": urlsplit(self._machine.url).path,
-            "model": self._machine.model,
-            "temperature": self._machine.temperature,
+            "path": urlsplit(machine.url).path,
+            "model": machine.model,
+            "temperature": machine.temperature,
         }
 
-    def request(self, request: Request) -> dict[str, Any]:
-        """Give the body of the request."""
-        return self._body(request, whole=False)
-
-    def _body(self, request: Request, *, whole: bool) -> dict[str, Any]:
+    def request(self, request: Request, *, whole: bool = False) -> dict[str, Any]:
+        """The body of the request; images as their SHA-256 unless it is whole."""
         return {
             "model": self._machine.model,
             "messages": request.messages(whole=whole),
@@ -268,47 +217,37 @@ class Endpoint:
 
     def ask(self, request: Request) -> Reply:
         """Post it; where a seed may be what is not understood, once more without."""
-        body = self._body(request, whole=True)
+        body = self.request(request, whole=True)
         if not self._takes_seed:
             body.pop("seed")
         status, headers, content = self._post(body)
         if status == HTTPStatus.BAD_REQUEST and "seed" in body:
             body.pop("seed")
             status, headers, content = self._post(body)
-            if status == HTTPStatus.OK:
-                self._takes_seed = False
+            self._takes_seed = status != HTTPStatus.OK
         if status in _AGAIN:
             raise CallError(self._said(status, content), after=_seconds(headers))
         if 300 <= status < 400:  # noqa: PLR2004  redirects
-            raise CallError(
-                (
-                    f"{self._host} redirects (HTTP {status}), which is not followed: the key would "
-                    "travel; write the address that it redirects to"
-                ),
-                final=True,
-            )
+            why = "which is not followed: the key would travel; write the address it redirects to"
+            raise CallError(f"{self._host} redirects (HTTP {status}), {why}", final=True)
         if status != HTTPStatus.OK:
-            said = self._said(status, content)
-            raise CallError(said, again=False, final=status in _FINAL)
+            raise CallError(self._said(status, content), again=False, final=status in _FINAL)
         return self._reply(content)
 
     def _post(self, body: dict[str, Any]) -> tuple[int, httpx.Headers, bytes]:
         import httpx
 
-        url = f"{self._machine.url}/chat/completions"
-        start = monotonic()
+        url, start = f"{self._machine.url}/chat/completions", monotonic()
+        form = {"Content-Type": "application/json"}
         try:
             with self._client.stream(
-                "POST",
-                url,
-                content=canonical(body),
-                headers={"Content-Type": "application/json"},
+                "POST", url, content=canonical(body), headers=form
             ) as response:
                 content = b""
                 for chunk in response.iter_bytes():
                     content += chunk
                     if len(content) > _MOST_BYTES:
-                        raise CallError(_long(), again=False)
+                        raise CallError(_LONG, again=False)
                     # The client's limit is for each part.
                     if monotonic() - start > self._machine.timeout:
                         raise CallError(_late(self._machine))
@@ -316,9 +255,8 @@ class Endpoint:
         except httpx.TimeoutException:
             raise CallError(_late(self._machine)) from None
         except httpx.HTTPError as error:
-            raise CallError(
-                f"{self._host} cannot be reached: {self._masked(str(error))[:_SHOWN]}"
-            ) from None
+            said = self._masked(str(error))[:_SHOWN]
+            raise CallError(f"{self._host} cannot be reached: {said}") from None
 
     def _reply(self, content: bytes) -> Reply:
         try:
@@ -326,20 +264,18 @@ class Endpoint:
             (choice, *_) = document["choices"]
             message = dict(choice["message"])
         except (ValueError, LookupError, TypeError, RecursionError):
-            raise CallError(
-                f"{self._host} answered with something else than a chat completion", again=False
-            ) from None
-        finish = choice.get("finish_reason")
-        refused = message.get("refusal") or ""
+            what = "answered with something else than a chat completion"
+            raise CallError(f"{self._host} {what}", again=False) from None
+        finish, refused = choice.get("finish_reason"), message.get("refusal")
         if finish == "content_filter":
             refused = refused or "the service's content filter"
         usage = document.get("usage") if isinstance(document.get("usage"), dict) else {}
         return Reply(
-            self._masked(str(message.get("content") or "")),
-            refused=self._masked(str(refused)),
+            self._masked(message.get("content")),
+            refused=self._masked(refused),
             cut=finish == "length",
-            model=self._masked(str(document.get("model") or "")),
-            fingerprint=self._masked(str(document.get("system_fingerprint") or "")),
+            model=self._masked(document.get("model")),
+            fingerprint=self._masked(document.get("system_fingerprint")),
             input_tokens=_number(usage.get("prompt_tokens")),
             output_tokens=_number(usage.get("completion_tokens")),
         )
@@ -348,12 +284,10 @@ class Endpoint:
         text = " ".join(self._masked(content.decode("utf-8", "replace")).split())[:_SHOWN]
         return f"{self._host} answered HTTP {status}{f': {text}' if text else ''}"
 
-    @property
-    def _host(self) -> str:
-        return urlsplit(self._machine.url).netloc
-
-    def _masked(self, text: str) -> str:
-        return text.replace(self._key, _MASK) if self._key else text
+    def _masked(self, said: object) -> str:
+        """A text of the service without the key; empty for nothing."""
+        text = str(said or "")
+        return text.replace(self._key, "***") if self._key else text
 
     def close(self) -> None:
         """Close its connections."""
@@ -361,7 +295,7 @@ class Endpoint:
 
 
 def _key(machine: Machine) -> str:
-    """Read the key of a service from the environment."""
+    """The key of a service, from the environment."""
     if not machine.key_env:
         return ""
     key = os.environ.get(machine.key_env, "").strip()

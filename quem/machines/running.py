@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from quem.errors import Mistake, QuemError
 from quem.machines.answers import Answer, InvalidAnswerError, read_answer
 from quem.machines.calling import CallError, Pace, Reply, asked, judge_of
-from quem.machines.material import ImagesError, Piece, sheet_pieces, solution_pieces
+from quem.machines.material import ImagesError, sheet_pieces, solution_pieces
 from quem.machines.requests import Request, default_prompt, digest, read_prompt
 from quem.machines.transcripts import Transcripts
 from quem.solutions import check_solutions
@@ -24,7 +24,7 @@ from quem.studyfile.reading import draft_experience
 from quem.studyfile.runs import Call, Run, read_runs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from quem.machines.calling import Judge
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 _ATTEMPTS = 3
 # So many calls without an answer at the beginning, and nobody is there.
 _NOBODY = 3
-_BYTES_A_TOKEN = 3.5
-_MILLION = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -57,13 +55,8 @@ class Judged:
             if machine.id == judge:
                 return machine
         known = ", ".join(machine.id for machine in self.spec.machines) or "none"
-        raise QuemError(
-            Mistake(
-                self.name,
-                key="machines",
-                message=f"there is no machine judge {judge!r}; the study file has {known}",
-            )
-        )
+        message = f"there is no machine judge {judge!r}; the study file has {known}"
+        raise QuemError(Mistake(self.name, key="machines", message=message))
 
 
 @dataclass(frozen=True)
@@ -91,19 +84,14 @@ class Planned:
         return sum(task.request.size for task in self.tasks)
 
     @property
-    def n_tokens(self) -> int:
-        """About how many tokens that is."""
-        return round(self.n_bytes / _BYTES_A_TOKEN)
-
-    @property
     def hidden(self) -> dict[str, int]:
         """How many characters that nobody sees were taken out, by solution."""
-        counts = {
-            f"{solver} on {task.problem}": sum(piece.hidden for piece in pieces)
+        return {
+            f"{solver} on {task.problem}": count
             for task in self.tasks
             for solver, pieces in zip(task.request.solvers, task.request.solutions, strict=True)
+            if (count := sum(piece.hidden for piece in pieces))
         }
-        return {name: count for name, count in counts.items() if count}
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -119,32 +107,27 @@ class Planned:
 
 
 class Limits:
-    """What all calls of a command may come to."""
+    """What all calls of a command may come to, and have come to."""
 
     def __init__(self, calls: int | None = None, *, replay: bool = False) -> None:
         self.replay = replay
         self.stopped = Event()
         self.missing: list[str] = []
-        self._calls = calls
         self.requests = 0
-        self._made, self._lock = 0, Lock()
+        self._left, self._lock = calls, Lock()
 
     def take(self) -> bool:
         """Ask for one more call."""
         with self._lock:
-            if self.stopped.is_set() or (self._calls is not None and self._made >= self._calls):
+            if self.stopped.is_set() or self._left == 0:
                 return False
-            self._made += 1
+            self._left = self._left and self._left - 1
             return True
 
     def count(self, requests: int) -> None:
-        """Say how often something was sent for a call."""
+        """Note how often something was sent for a call."""
         with self._lock:
             self.requests += requests
-
-    def wait(self, seconds: float) -> bool:
-        """Wait; says whether the run is to stop."""
-        return self.stopped.wait(seconds)
 
 
 def judged_study(path: Path, *, sandboxed: bool = True) -> Judged:
@@ -156,16 +139,10 @@ def judged_study(path: Path, *, sandboxed: bool = True) -> Judged:
     if mistakes:
         raise QuemError(mistakes)
     if not draft.spec.machines:
-        raise QuemError(
-            Mistake(
-                draft.name,
-                key="machines",
-                message=(
-                    "declares no machine judge; add one, such as {id: M1, command: [python, "
-                    "judge.py]}"
-                ),
-            )
+        message = (
+            "declares no machine judge; add one, such as {id: M1, command: [python, judge.py]}"
         )
+        raise QuemError(Mistake(draft.name, key="machines", message=message))
     prompt = default_prompt()
     if draft.spec.machine and draft.spec.machine.prompt:
         file, name = draft.beside(draft.spec.machine.prompt)
@@ -174,20 +151,16 @@ def judged_study(path: Path, *, sandboxed: bool = True) -> Judged:
 
 
 def plan_run(
-    study: Judged,
-    machine: Machine,
-    *,
-    problems: Collection[str] | None = None,
+    study: Judged, machine: Machine, *, problems: Collection[str] | None = None
 ) -> Planned:
-    """Say what a machine judge is to be asked."""
-    show = {"images": machine.images}
+    """What a machine judge is to be asked."""
+    show, key = {"images": machine.images}, f"machines.{machine.id}"
     mistakes: list[Mistake] = []
     tasks: list[Task] = []
     briefing = tuple(sheet_pieces(study.solutions.briefing, **show))
     for problem, block, solvers in _groups(study, machine):
         if problems is not None and problem not in problems:
             continue
-        key = f"machines.{machine.id}"
         try:
             statement = sheet_pieces(study.solutions.statements.get(problem), **show)
             shown = {
@@ -203,9 +176,11 @@ def plan_run(
             pieces = tuple(shown[solver] for solver in order)
             request = Request(study.prompt, briefing, tuple(statement), order, pieces, repeat)
             tasks.append(Task(problem, block, repeat, request))
-        if (size := tasks[-1].request.size) > machine.max_input_bytes:
-            message = f"{problem} has {size:,} bytes, and max_input_bytes is "
-            message += f"{machine.max_input_bytes:,}: {_sizes(shown)}"
+        if (size := request.size) > machine.max_input_bytes:
+            sizes = {s: sum(len(p.text.encode()) for p in pieces) for s, pieces in shown.items()}
+            each = ", ".join(f"{s} {sizes[s]:,}" for s in sorted(sizes, key=lambda s: -sizes[s]))
+            most = f"max_input_bytes is {machine.max_input_bytes:,}"
+            message = f"{problem} has {size:,} bytes, and {most}: {each}"
             mistakes.append(Mistake(study.name, key=key, message=message))
     if mistakes:
         raise QuemError(mistakes)
@@ -229,15 +204,6 @@ def _groups(study: Judged, machine: Machine) -> Iterator[tuple[str, int, tuple[s
             )
             if len(there) > 1:
                 yield group.problem, part.block, there
-
-
-def _sizes(shown: Mapping[str, tuple[Piece, ...]]) -> str:
-    sizes = {
-        solver: sum(len(piece.text.encode()) for piece in pieces)
-        for solver, pieces in shown.items()
-    }
-    ordered = sorted(sizes.items(), key=lambda one: -one[1])
-    return ", ".join(f"{solver} {size:,}" for solver, size in ordered)
 
 
 def run_machine(
@@ -280,11 +246,7 @@ def _kept(planned: Planned, transcripts: Transcripts, calls: list[Call], began: 
     """Add a run, unless it is a part of one, or the last one says the same."""
     study, machine = planned.study, planned.machine
     runs = read_runs(study.path, study.spec.id, machine.id)
-    shown = {
-        (task.problem, solver): pieces
-        for task in planned.tasks
-        for solver, pieces in zip(task.request.solvers, task.request.solutions, strict=True)
-    }
+    shown = {(task.problem, solver) for task in planned.tasks for solver in task.request.solvers}
     digests: dict[str, dict[str, str]] = {}
     for problem, solver in sorted(shown):
         solution = study.solutions.by_problem[problem][solver]
@@ -317,7 +279,7 @@ class _Maker:
     def __init__(self, planned: Planned, judge: Judge, limits: Limits) -> None:
         self.transcripts = Transcripts(planned.study.path, planned.machine.id)
         self._planned, self._judge, self._limits = planned, judge, limits
-        self._pace = Pace(planned.machine.per_minute, limits.wait)
+        self._pace = Pace(planned.machine.per_minute, limits.stopped.wait)
         self._lock = Lock()
         self._answered = self._failed = 0
 
@@ -350,7 +312,7 @@ class _Maker:
 
     def _asked(self, task: Task, request: Request, key: str, attempt: int) -> dict[str, Any]:
         start = perf_counter()
-        reply, times = asked(self._judge, request, self._pace, self._limits.wait)
+        reply, times = asked(self._judge, request, self._pace, self._limits.stopped.wait)
         known = {
             **self._about(task, request),
             "attempt": attempt,

@@ -52,6 +52,8 @@ def _design(core: Core) -> str:
     if core.estimates:
         who += f" and by {join_words(of.name for of in core.estimates)}"
     text = "Experience was estimated with QUEM (Hayes & Parzen, 1997)."
+    if core.cells is None and core.averages.n_ranks.any():
+        return text  # a part says who was ranked with whom
     if core.cells is None:
         return f"{text} Average ranks of solutions {who}, computed elsewhere, were used."
     (judges, noun), (problems, _), *_ = amounts(core)

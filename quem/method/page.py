@@ -233,9 +233,10 @@ def _how(core: Core) -> str:
             "ones. They do not support one."
         )
     beside = [of.name for of in core.best_first if of.leads == "reference"]
+    ranked = "Judges ranked the solutions of people and systems together. " if core.cells else ""
     text = (
-        "Judges ranked the solutions of people and systems together. A line through the people’s "
-        f"average ranks says how many {core.unit} go with which rank: {words.equation(core)}."
+        f"{ranked}A line through the people’s average ranks says how many {core.unit} go with "
+        f"which rank: {words.equation(core)}."
     )
     if not beside:
         return text

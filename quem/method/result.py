@@ -14,7 +14,7 @@ from quem.report.result import BaseResult
 from quem.report.rows import Interval, Row, col
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from quem.method.core import Core, SystemEstimate
     from quem.parts.part import Part
     from quem.rankings.loading import Study
-    from quem.report.result import Presentation
+    from quem.report.result import Content, Presentation
 
 
 class Average(Row):
@@ -291,6 +291,28 @@ class ExperienceResult(BaseResult["ExperienceFindings"]):
     def inputs(self) -> tuple[Path, ...]:
         """The files that the result was made of: the study file and its rankings."""
         return self.study.files
+
+    @property
+    def file_names(self) -> frozenset[str]:
+        """Every file that a report may consist of."""
+        return super().file_names | {"check.py", "check.R"}
+
+    def attachments(self, tables: Sequence[str] = ("csv",)) -> Mapping[str, Content]:
+        """The paper's estimates again, in Python and in R, from the CSV files beside."""
+        if "csv" not in tables or not self.core.estimates:
+            return {}
+        from quem.report.files import rendered
+
+        form, level = self.core.line.form, self.core.settings.level
+        rank = {"linear": "average_rank", "log": "{log}(average_rank)"}
+        terms = rank.get(form, "average_rank + I(average_rank{to}2)")
+        of = {"py": terms.format(log="np.log", to="**"), "R": terms.format(log="log", to="^")}
+        return {
+            f"check.{language}": rendered(
+                "check.txt", language=language, terms=text, level=level
+            ).encode()
+            for language, text in of.items()
+        }
 
     @property
     def estimates(self) -> pd.DataFrame:

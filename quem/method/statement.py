@@ -292,7 +292,8 @@ def lead(core: Core, statements: Sequence[Statement]) -> list[str]:
     best = next(one for one in statements if one.value)
     named = [one for one in (best, _beside(core, statements, best)) if one.value]
     each = [f"{one.name}: {one.qualifier}." for one in named]
-    return [" ".join([*each, *uses]), "`quem compare` says whether two of them differ."]
+    compare = ["`quem compare` says whether two of them differ."] if core.cells else []
+    return [" ".join([*each, *uses]), *compare]
 
 
 def _beside(core: Core, statements: Sequence[Statement], best: Statement) -> Statement:

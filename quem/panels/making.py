@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import floor
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from quem.blinding.copies import clean_copy
 from quem.errors import Mistake, QuemError
 from quem.panels.package import (
-    FEWEST_JUDGES,
-    FEWEST_PEOPLE,
-    FEWEST_PROBLEMS,
+    FEWEST,
     PanelPerson,
     PanelProblem,
     PanelSettings,
@@ -25,7 +21,9 @@ from quem.panels.package import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
+
+    import pandas as pd
 
     from quem.solutions import Solutions
     from quem.solutions.model import Sheet
@@ -58,28 +56,33 @@ class MadePanel:
     """A panel that was made, and what is not in it."""
 
     content: bytes  # of the archive
-    people: dict[str, str]  # the random ids of the people, by the study's
-    # Why people and judges are not in it, by id.
-    left_out: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str]  # why people and judges are not in it, by id
 
 
 def make_panel(
     draft: ExperienceFile,
     solutions: Solutions,
-    ranks: Mapping[tuple[str, str], Mapping[str, float]],
+    ranks: pd.DataFrame,
     *,
     license_text: str = "",
     consent: Mapping[str, bytes] | None = None,
     step: float = 0.0,
     last_ranked_on: dt.date | None = None,
 ) -> MadePanel:
-    """Freeze the people of a study, their solutions, and what its judges said of them."""
+    """Freeze the people of a study, their solutions, and what its judges said of them.
+
+    `ranks` has a row per judge and problem, and a column per solver.
+    """
     spec = draft.spec
     assert spec is not None  # noqa: S101  else there are mistakes
-    problems = [one for one in draft.declared.problems if any(p == one for _, p in ranks)]
-    people, left_out = _kept_people(spec, solutions, ranks, problems)
-    judges, more = _kept_judges(ranks, problems, people)
-    left_out |= more
+    problems = [one for one in draft.declared.problems if one in ranks.index.unique("problem")]
+    left_out = _left_out(spec, solutions, ranks, problems)
+    people = [one.id for one in spec.subjects if one.id not in left_out]
+    is_whole = ranks.reindex(columns=people).notna().all(axis=1)
+    for judge in ranks.index.unique("judge"):
+        if lacking := [one for one in problems if not is_whole.get((judge, one), default=False)]:
+            left_out[judge] = f"they did not rank the whole group on {lacking[0]}"
+    judges = [one for one in ranks.index.unique("judge") if one not in left_out]
     _refuse_few(draft, people, judges, problems, left_out)
     new = _random_ids(people)
     secrets.SystemRandom().shuffle(judges)
@@ -91,13 +94,10 @@ def make_panel(
         for name, content in _solution(solutions, problem, one, new[one]).items()
     }
     titles = {problem.id: problem.title for problem in spec.problems}
-    statements: dict[str, str] = {}
-    for problem in problems:
-        if sheet := solutions.statements.get(problem):
-            statements[problem] = _sheet(sheet, f"problems/{problem}", files)
-    texts = {
-        "briefing": _sheet(solutions.briefing, "briefing", files) if solutions.briefing else "",
-        "consent": _consent(solutions, consent, files),
+    statements = {
+        problem: _sheet(sheet, f"problems/{problem}", files)
+        for problem in problems
+        if (sheet := solutions.statements.get(problem))
     }
     made = PanelSpec(
         id=spec.id,
@@ -107,7 +107,8 @@ def make_panel(
         license=license_text,
         experience_unit=spec.experience_unit,
         verb=spec.verb,
-        **texts,
+        briefing=_sheet(solutions.briefing, "briefing", files),
+        consent=_consent(solutions, consent, files),
         problems=tuple(
             PanelProblem(id=one, title=titles[one], statement=statements.get(one, ""))
             for one in problems
@@ -126,80 +127,55 @@ def make_panel(
         judges=len(judges),
         license=f"License: {license_text}" if license_text else "No license is stated; ask first.",
     ).encode()
-    renumbered = {
-        (f"J{n}", problem): _among(ranks[judge, problem], new)
-        for n, judge in enumerate(judges, 1)
-        for problem in problems
-    }
-    return MadePanel(pack(made, renumbered, files), new, left_out)
+    # Among themselves, whoever else was ranked.
+    kept = ranks.loc[[(judge, problem) for judge in judges for problem in problems], people]
+    names = dict(zip(judges, made.judges, strict=True))
+    among = kept.rank(axis=1).rename(index=names, columns=new, level=None)
+    return MadePanel(pack(made, among[[one.id for one in made.people]], files), left_out)
 
 
-def _kept_people(
-    spec: ExperienceSpec,
-    solutions: Solutions,
-    ranks: Mapping[tuple[str, str], Mapping[str, float]],
-    problems: list[str],
-) -> tuple[list[str], dict[str, str]]:
-    """Choose who agreed, and was ranked on every problem."""
+def _left_out(
+    spec: ExperienceSpec, solutions: Solutions, ranks: pd.DataFrame, problems: Sequence[str]
+) -> dict[str, str]:
+    """Why subjects are not in a panel: they did not agree, or lack a solution or a rank."""
     failed = {(one.problem, one.solver) for one in spec.missing if one.reason == "failed"}
+    ranked = ranks.notna().groupby(level="problem").any()
     left_out = {}
-    for subject in spec.subjects:
-        unranked = [
-            problem
-            for problem in problems
-            if not any(p == problem and subject.id in of for (_, p), of in ranks.items())
-        ]
-        unseen = [
-            problem
-            for problem in problems
-            if subject.id not in solutions.group(problem) and (problem, subject.id) not in failed
-        ]
-        if not subject.reuse:
-            left_out[subject.id] = "reuse: true is not set for them"
-        elif unranked or unseen:
-            left_out[subject.id] = f"nobody ranked a solution of theirs on {(unranked + unseen)[0]}"
-    return [one.id for one in spec.subjects if one.id not in left_out], left_out
-
-
-def _kept_judges(
-    ranks: Mapping[tuple[str, str], Mapping[str, float]], problems: list[str], people: list[str]
-) -> tuple[list[str], dict[str, str]]:
-    """Choose the judges who ranked all these people on all problems."""
-    judges = list(dict.fromkeys(judge for judge, _ in ranks))
-    left_out = {}
-    for judge in judges:
-        lacking = [p for p in problems if not {*people} <= ranks.get((judge, p), {}).keys()]
-        if lacking:
-            left_out[judge] = f"they did not rank the whole group on {lacking[0]}"
-    return [judge for judge in judges if judge not in left_out], left_out
+    for one in (subject.id for subject in spec.subjects):
+        unranked = [p for p in problems if one not in ranked or not ranked.loc[p, one]]
+        unseen = [p for p in problems if one not in solutions.group(p) and (p, one) not in failed]
+        if lacking := unranked + unseen:
+            left_out[one] = f"nobody ranked a solution of theirs on {lacking[0]}"
+    return left_out | {
+        subject.id: "reuse: true is not set for them"
+        for subject in spec.subjects
+        if not subject.reuse
+    }
 
 
 def _refuse_few(
     draft: ExperienceFile,
-    people: list[str],
-    judges: list[str],
-    problems: list[str],
+    people: Collection[str],
+    judges: Collection[str],
+    problems: Collection[str],
     left_out: dict[str, str],
 ) -> None:
     """Refuse what no later system can be placed on."""
     why = "; ".join(f"{one}: {reason}" for one, reason in left_out.items())
-    for section, kept, fewest, noun in (
-        ("subjects", people, FEWEST_PEOPLE, "people"),
-        ("judges", judges, FEWEST_JUDGES, "judges"),
-        ("problems", problems, FEWEST_PROBLEMS, "problems"),
+    for section, noun, kept in (
+        ("subjects", "people", people),
+        ("judges", "judges", judges),
+        ("problems", "problems", problems),
     ):
-        if len(kept) < fewest:
+        if len(kept) < FEWEST[noun]:
             left = f" (left out: {why})" if why and section != "problems" else ""
-            raise QuemError(
-                draft.document.mistake(
-                    (section,),
-                    f"a panel needs {fewest} {noun} at least, and {len(kept)} can be used{left}",
-                )
-            )
+            needed = f"a panel needs {FEWEST[noun]} {noun} at least"
+            message = f"{needed}, and {len(kept)} can be used{left}"
+            raise QuemError(draft.document.mistake((section,), message))
 
 
 def _random_ids(people: list[str]) -> dict[str, str]:
-    """Give ids that reveal nobody, also not by their order."""
+    """Ids that reveal nobody, also not by their order."""
     drawn: set[str] = set()
     while len(drawn) < len(people):
         drawn.add(f"p-{secrets.token_hex(3)}")
@@ -210,15 +186,6 @@ def _random_ids(people: list[str]) -> dict[str, str]:
 
 def _rounded(years: float, step: float) -> float:
     return round(floor(years / step + 0.5) * step, 9) if step else years
-
-
-def _among(ranks: Mapping[str, float], new: Mapping[str, str]) -> dict[str, float]:
-    """Rank people among themselves, whoever else was ranked; ties averaged."""
-    values = np.array([ranks[one] for one in new])
-    below = (values[:, np.newaxis] > values).sum(axis=1)
-    same = (values[:, np.newaxis] == values).sum(axis=1)
-    among = dict(zip(new.values(), (below + (same + 1) / 2).tolist(), strict=True))
-    return dict(sorted(among.items()))
 
 
 def _solution(solutions: Solutions, problem: str, person: str, new: str) -> dict[str, bytes]:
@@ -234,15 +201,16 @@ def _solution(solutions: Solutions, problem: str, person: str, new: str) -> dict
     return {f"{place}{PurePosixPath(name).suffix}": content}
 
 
-def _sheet(sheet: Sheet, folder: str, files: dict[str, bytes]) -> str:
-    """Copy a page of text with the images that it shows; gives its name."""
+def _sheet(sheet: Sheet | None, folder: str, files: dict[str, bytes]) -> str:
+    """Copy a page of text with the images that it shows; gives its name, or nothing of None."""
+    if sheet is None:
+        return ""
     for file in sheet.files:
         try:
             files[f"{folder}/{file.inner}"] = file.path.read_bytes()
         except OSError as error:
-            raise QuemError(
-                Mistake(file.name, message=f"cannot be read: {error.strerror or error}")
-            ) from None
+            message = f"cannot be read: {error.strerror or error}"
+            raise QuemError(Mistake(file.name, message=message)) from None
     return f"{folder}/{sheet.files[0].inner}"
 
 
@@ -250,9 +218,8 @@ def _consent(
     solutions: Solutions, given: Mapping[str, bytes] | None, files: dict[str, bytes]
 ) -> str:
     """Copy what people agreed to; gives its name, or nothing."""
-    if given is not None:
-        ((name, content),) = given.items()
-        files[f"consent/{name}"] = content
-        return f"consent/{name}"
-    own = solutions.solving_consent
-    return _sheet(own, "consent", files) if own else ""
+    if given is None:
+        return _sheet(solutions.solving_consent, "consent", files)
+    ((name, content),) = given.items()
+    files[f"consent/{name}"] = content
+    return f"consent/{name}"

@@ -7,15 +7,14 @@ as ``sha256sum --check`` reads it. The panel's digest is that of ``SHA256SUMS``.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import yaml
 
@@ -30,11 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     import numpy as np
+    import pandas as pd
     from numpy.typing import NDArray
 
     from quem.studyfile.document import Document
 
-FEWEST_PEOPLE, FEWEST_JUDGES, FEWEST_PROBLEMS = 8, 2, 3
+FEWEST = {"people": 8, "judges": 2, "problems": 3}
 _SPEC, _RANKINGS, _SUMS = "panel.yaml", "rankings.csv", "SHA256SUMS"
 _COLUMNS = ["judge", "problem", "person", "rank"]
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
@@ -84,15 +84,15 @@ class PanelSpec(StudyPart):
     analysis: PanelSettings = PanelSettings()
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class ReferencePanel:
     """A reference panel, whole and consistent."""
 
     path: Path  # as the user named it
     spec: PanelSpec
-    files: Mapping[str, bytes] = field(compare=False)  # all files of the archive, by name
-    # Judge and problem to person to rank among the people, 1 the worst, ties averaged.
-    ranks: dict[tuple[str, str], dict[str, float]]
+    files: Mapping[str, bytes]  # all files of the archive, by name
+    # A row per judge and problem, a column per person: rank among the people, 1 the worst
+    ranks: pd.DataFrame
 
     @cached_property
     def digest(self) -> str:
@@ -112,21 +112,15 @@ class ReferencePanel:
     @cached_property
     def table(self) -> NDArray[np.float64]:
         """The judges' ranks, shape (judges, problems, people)."""
-        import numpy as np
-
-        ranks = [
-            [[self.ranks[judge, problem][one] for one in self.people] for problem in self.problems]
-            for judge in self.spec.judges
-        ]
-        return np.array(ranks)
+        return self.ranks.to_numpy().reshape(len(self.spec.judges), len(self.problems), -1)
 
     def consensus(self, problem: str) -> dict[str, float]:
-        """Give the mean rank of each person on a problem, over the judges."""
-        of = [self.ranks[judge, problem] for judge in self.spec.judges]
-        return {one: sum(ranks[one] for ranks in of) / len(of) for one in self.people}
+        """The mean rank of each person on a problem, over the judges."""
+        means = self.table[:, self.problems.index(problem)].mean(axis=0)
+        return dict(zip(self.people, means.tolist(), strict=True))
 
     def solution_files(self, problem: str, person: str) -> dict[str, bytes]:
-        """Give the files of a solution by their names in the archive; none where it failed."""
+        """The files of a solution by their names in the archive; none where it failed."""
         place = PurePosixPath("solutions", problem)
         return {
             name: content
@@ -136,28 +130,23 @@ class ReferencePanel:
         }
 
     def solved(self, problem: str) -> tuple[str, ...]:
-        """Name the people who have a solution of a problem."""
+        """The people who have a solution of a problem."""
         return tuple(one for one in self.people if self.solution_files(problem, one))
 
 
-def pack(
-    spec: PanelSpec,
-    ranks: Mapping[tuple[str, str], Mapping[str, float]],
-    files: Mapping[str, bytes],
-) -> bytes:
-    """Write a panel."""
+def pack(spec: PanelSpec, ranks: pd.DataFrame, files: Mapping[str, bytes]) -> bytes:
+    """Write a panel; `ranks` as those of `ReferencePanel`."""
     text = yaml.safe_dump(
         spec.model_dump(mode="json", exclude_defaults=True) | {"format": spec.format},
         sort_keys=False,
         allow_unicode=True,
         default_flow_style=None,
     )
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for (judge, problem), of in ranks.items():
-        writer.writerows([judge, problem, person, f"{rank:g}"] for person, rank in of.items())
-    whole = {**files, _SPEC: text.encode(), _RANKINGS: table.getvalue().encode()}
+    rows = ranks.rename_axis(_COLUMNS[:2]).melt(
+        var_name="person", value_name="rank", ignore_index=False
+    )
+    table = rows.sort_index().to_csv(float_format="%g", lineterminator="\n")
+    whole = {**files, _SPEC: text.encode(), _RANKINGS: table.encode()}
     sums = "".join(f"{_hash(whole[name])}  {name}\n" for name in sorted(whole))
     return zipped({**whole, _SUMS: sums.encode()})
 
@@ -185,20 +174,15 @@ def read_panel(path: Path) -> ReferencePanel:
     if not isinstance(document.content, dict):
         raise QuemError(Mistake(name, 1, 1, message=f"is not a mapping; {_AGAIN}"))
     if (version := document.content.get("format")) != "1":
-        raise QuemError(
-            document.mistake(
-                ("format",),
-                f"is of format {version}, which this version of quem does not read; update quem",
-            )
-        )
+        why = f"is of format {version}, which this version of quem does not read; update quem"
+        raise QuemError(document.mistake(("format",), why))
     spec, mistakes = validate(PanelSpec, document)
     if spec is None:
         raise QuemError(mistakes)
-    ranks = _read_ranks(_text(files, _RANKINGS, path), f"{path}/{_RANKINGS}", spec)
-    panel = ReferencePanel(path, spec, files, ranks)
-    if mistakes := [*_unfit(panel, document)]:
+    if mistakes := [*_unfit(spec, files, document)]:
         raise QuemError(mistakes)
-    return panel
+    ranks = _read_ranks(_text(files, _RANKINGS, path), f"{path}/{_RANKINGS}", spec)
+    return ReferencePanel(path, spec, files, ranks)
 
 
 def _twice(names: list[str]) -> str:
@@ -244,62 +228,37 @@ def _leaves(name: str) -> bool:
     return name.startswith("/") or ".." in parts or "\\" in name or ":" in name
 
 
-def _read_ranks(text: str, name: str, spec: PanelSpec) -> dict[tuple[str, str], dict[str, float]]:
+def _read_ranks(text: str, name: str, spec: PanelSpec) -> pd.DataFrame:
+    import pandas as pd
+
+    types = dict.fromkeys(_COLUMNS[:3], str) | {"rank": float}
+    people, problems = ([one.id for one in of] for of in (spec.people, spec.problems))
+    tasks = pd.MultiIndex.from_product([spec.judges, problems], names=_COLUMNS[:2])
     try:
-        rows = list(csv.reader(io.StringIO(text)))
-    except csv.Error as error:
-        raise QuemError(Mistake(name, message=f"is damaged: {error}; {_AGAIN}")) from None
-    people = {person.id for person in spec.people}
-    ranks: dict[tuple[str, str], dict[str, float]] = {
-        (judge, problem.id): {} for judge in spec.judges for problem in spec.problems
-    }
-    for line, row in enumerate(rows[1:], 2):
-        try:
-            judge, problem, person, rank = row
-            of = ranks[judge, problem]
-            is_known = person in people and person not in of
-            of[person] = float(rank)
-        except (ValueError, KeyError):
-            is_known = False
-        if not is_known:
-            raise QuemError(
-                Mistake(
-                    name,
-                    line,
-                    message=f"does not rank one of the people by one of the judges; {_AGAIN}",
-                )
-            )
-    for (judge, problem), of in ranks.items():
-        values = sorted(of.values())
-        is_order = all(
-            sum(v < value for v in values) + (values.count(value) + 1) / 2 == value
-            for value in values
-        )
-        if of.keys() != people or not is_order:
-            raise QuemError(
-                Mistake(
-                    name,
-                    message=(
-                        f"{judge} on {problem}: these ranks do not order all people; {_AGAIN}"
-                    ),
-                )
-            )
+        table = pd.read_csv(io.StringIO(text), dtype=types, keep_default_na=False)
+        found = table.set_index(_COLUMNS[:3])["rank"]
+        cells = found.reindex(pd.MultiIndex.from_product([spec.judges, problems, people]))
+        ranks = pd.DataFrame(cells.to_numpy().reshape(len(tasks), -1), tasks, people)
+        is_order = len(found) == cells.count() and ranks.equals(ranks.rank(axis=1))
+    except (ValueError, KeyError):
+        is_order = False
+    if not is_order:
+        message = f"is not the order of all people by each judge on each problem; {_AGAIN}"
+        raise QuemError(Mistake(name, message=message))
     return ranks
 
 
-def _unfit(panel: ReferencePanel, document: Document) -> Iterator[Mistake]:
-    """Say why nothing can be placed on a panel."""
-    spec = panel.spec
-    parts: dict[str, tuple[tuple[Any, ...], int]] = {
-        "people": (panel.people, FEWEST_PEOPLE),
-        "judges": (spec.judges, FEWEST_JUDGES),
-        "problems": (panel.problems, FEWEST_PROBLEMS),
+def _unfit(spec: PanelSpec, files: Mapping[str, bytes], document: Document) -> Iterator[Mistake]:
+    """Why nothing can be placed on a panel."""
+    ids = {
+        "people": [one.id for one in spec.people],
+        "judges": spec.judges,
+        "problems": [one.id for one in spec.problems],
     }
-    for key, (ids, fewest) in parts.items():
-        if len(set(ids)) < max(fewest, len(ids)):
-            message = f"has {len(set(ids))} different ids, and {max(fewest, len(ids))} are needed"
-            yield document.mistake((key,), message)
+    for key, fewest in FEWEST.items():
+        if (n := len({*ids[key]})) < (needed := max(fewest, len(ids[key]))):
+            yield document.mistake((key,), f"has {n} different ids, and {needed} are needed")
     named = [spec.consent, spec.briefing, *(problem.statement for problem in spec.problems)]
     for name in filter(None, named):
-        if name not in panel.files:
+        if name not in files:
             yield document.mistake((), f"there is no file {name[:60]!r}; {_AGAIN}")

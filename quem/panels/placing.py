@@ -226,12 +226,12 @@ def draw_anchors(levels: Mapping[str, float], count: int, seed: str) -> tuple[st
     return tuple(anchors)
 
 
-def score_of(below: Floats, levels: Floats, people: int) -> Floats:
+def score_of(below: Floats | float, levels: Iterable[float], people: int) -> Floats:
     """Ranks among all people from places among anchors; linear between whole places.
 
-    Shapes: `below` (...): the number of anchors below, ties one half; `levels` (k,): the anchors'
+    `below` is the number of anchors below, ties one half, of any shape; `levels` are the anchors'
     consensus ranks.
     """
-    bounds = np.concatenate([[0.5], np.sort(levels), [people + 0.5]])
+    bounds = np.array([0.5, *sorted(levels), people + 0.5])
     low, high = (np.asarray(below + half).astype(np.int64) for half in (0, 0.5))
     return (bounds[low] + bounds[low + 1] + bounds[high] + bounds[high + 1]) / 4

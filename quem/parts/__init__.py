@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from quem.parts.blinding import BlindingPart
 from quem.parts.judging import JudgingPart
-from quem.parts.machines import Machines
-from quem.parts.panel import Panel
+from quem.parts.machines import MachinesPart
+from quem.parts.panel import PanelPart
 from quem.parts.paper import PaperPart
 from quem.parts.profile import ProfilePart
 from quem.parts.questions import QuestionsPart
 from quem.parts.recognized import RecognizedPart
 from quem.parts.retest import RetestPart
-from quem.parts.seal import Sealed
+from quem.parts.seal import SealPart
 from quem.parts.times import TimesPart
 from quem.parts.worths import Worths
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from quem.rankings.loading import Study
 
 PARTS: tuple[Part[Any], ...] = (
-    Sealed(),
-    Machines(),
-    Panel(),
+    SealPart(),
+    MachinesPart(),
+    PanelPart(),
     ProfilePart(),
     RetestPart(),
     RecognizedPart(),

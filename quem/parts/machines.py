@@ -393,7 +393,7 @@ class Found:
     alone: dict[str, tuple[AloneRow, Statement]]  # by system, without machines; empty without use
 
 
-class Machines(Part[Found]):
+class MachinesPart(Part[Found]):
     """Machine judges as a control variate."""
 
     name = "machines"
@@ -441,8 +441,8 @@ class Machines(Part[Found]):
         texts = _texts(found)
         if found.use.share:
             texts += [
-                "Their ranks entered as a control variate (Angelopoulos, Duchi & Zrnic, 2023, "
-                "arXiv:2311.01453), not as votes.",
+                "Their ranks entered as a control variate (Angelopoulos, Duchi & Zrnic, 2023), not "
+                "as votes.",
                 _alone_text(found, core),
             ]
         return " ".join(texts)
@@ -452,6 +452,11 @@ class Machines(Part[Found]):
         yield from _texts(found)
         if found.alone:
             yield _alone_text(found, core)
+
+    def references(self, found: Found, core: Core) -> Iterator[str]:
+        """The control variate."""
+        if found.use.share:
+            yield _PAPER
 
     def before_quoting(self, found: Found, core: Core) -> Iterator[Check]:
         """That machines are used, and that experts' problems were chosen."""
@@ -475,6 +480,10 @@ class Machines(Part[Found]):
             yield Section("machine-quality", "How the machine judges rank", [_MEASURED], (), tables)
 
 
+_PAPER = (
+    "Angelopoulos, A. N., Duchi, J. C. and Zrnic, T. (2023). PPI++: efficient prediction-powered "
+    "inference. arXiv:2311.01453."
+)
 _EXPLAINED = (
     "Machine judges are instruments, not votes. No rank of theirs enters an average. What they "
     "say of a solver on all problems, less what they say of it on the experts’ problems, corrects "

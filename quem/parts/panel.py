@@ -306,7 +306,7 @@ def placement_of(study: Study) -> Placement | None:
     return placed
 
 
-class Panel(Part[Placement]):
+class PanelPart(Part[Placement]):
     """Systems on a reference panel."""
 
     name = "panel"
@@ -319,7 +319,11 @@ class Panel(Part[Placement]):
         return cells if study.panel is None else None
 
     def average(
-        self, study: Study, settings: ExperienceSettings, cells: RankCells | None
+        self,
+        study: Study,
+        settings: ExperienceSettings,
+        cells: RankCells | None,
+        whole: Averages | None = None,
     ) -> Averages | None:
         """People and systems as ranks among the people."""
         placed = placement_of(study)
@@ -403,12 +407,6 @@ class Panel(Part[Placement]):
         """Who ranked whom, and how the new judges see the people."""
         yield _who(found, core)
         yield from _drift_texts(found, core)
-        wide = [of.name for of in core.estimates if _times_as_wide(core, of) > MOST_TIMES_AS_WIDE]
-        if wide:
-            yield (
-                f"These judges see the people otherwise, so that the interval of {join_words(wide)} "
-                f"is more than {MOST_TIMES_AS_WIDE:g} times as wide; have them rank all people."
-            )
 
     def sections(self, found: Placement, core: Core) -> Iterator[Section]:
         """How it was done, and the anchors."""
@@ -461,7 +459,7 @@ def _drift_texts(found: Placement, core: Core) -> Iterator[str]:
 
 
 def _years(core: Core, found: Placement) -> float:
-    """tau in years, by the slope of the line in the middle of the people."""
+    """The root of tau² in years, by the slope of the line in the middle of the people."""
     middle, step = core.line.x.mean(), 1e-4
     low, high = core.line.predict(np.array([middle - step, middle + step]))
     return float(abs(high - low) / (2 * step) * np.sqrt(found.drift))
@@ -480,7 +478,7 @@ _RULES: WarningRules[Placement, Core] = WarningRules()
 
 
 @_RULES.add("panel-judges-differ", remedy="have them rank all people")
-def _differ(found: Placement, core: Core) -> Iterator[str]:
+def _differ(_: Placement, core: Core) -> Iterator[str]:
     for of in core.estimates:
         if (times := _times_as_wide(core, of)) > MOST_TIMES_AS_WIDE:
             yield (

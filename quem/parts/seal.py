@@ -24,7 +24,7 @@ class SealRow(Row):
     differences: tuple[str, ...] = col("a sentence each; settings are those that were asked for")
 
 
-class Sealed(Part[Seal]):
+class SealPart(Part[Seal]):
     """The seal of a study."""
 
     name = "seal"

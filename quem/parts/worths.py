@@ -198,7 +198,7 @@ class Worths(Part[WorthAverages]):
         )
 
     def basis(self, found: WorthAverages, core: Core) -> Iterable[Check]:
-        """Whether the scale tells solvers apart."""
+        """Whether worths differ by more than chance."""
         if found.errors:
             value = found.errors.separation
             low = not value >= _LOW_SEPARATION

@@ -39,8 +39,9 @@ class PlanFindings:
         """The settings as used."""
         names = ("experience", "systems", "minutes", "solving_minutes", "level")
         used = {name: getattr(self.used, name) for name in names}
-        population = {"reference_population": self.declared}
-        return self.asked.model_copy(update=used | asdict(self.used.noise) | population)
+        used["reference_population"] = self.declared
+        used["noise"] = None if self.pilot else self.asked.noise or "low"
+        return self.asked.model_copy(update=used | asdict(self.used.noise))
 
     @property
     def unit(self) -> str:

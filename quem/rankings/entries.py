@@ -247,7 +247,6 @@ def assemble(
         known["solver"],
         **columns,
         warnings=table.warnings,
-        placements=(),
         answers=(),
         cares=(),
         blinding=None,

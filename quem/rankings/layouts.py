@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from quem.errors import Mistake, QuemError, StudyWarning
-from quem.io.columns import column_of
+from quem.io.columns import CodedColumn
 from quem.io.delimited import read_delimited
-from quem.io.tables import SourceTable, named_columns, read_table
+from quem.io.tables import SourceTable, named_columns, read_table, repeats
 from quem.io.text import shown
 from quem.rankings.entries import FIELDS
 from quem.store.state import QUESTIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from quem.io.delimited import Delimited
@@ -51,6 +54,7 @@ def read_wide(path: Path, name: str, declared: Declared) -> SourceTable[str]:
     _refuse_other_header(table, declared)
     one_row = len(table.header) == 1
     heads, warnings = _one_row_heads(table) if one_row else _two_row_heads(table, declared)
+    mistakes = _first_heads(table, heads)
     if not heads:
         raise QuemError(
             Mistake(
@@ -63,36 +67,42 @@ def read_wide(path: Path, name: str, declared: Declared) -> SourceTable[str]:
             )
         )
 
-    lines = table.lines()
-    solvers = table.columns[0]
-    rows, mistakes = _first_rows(table, lines)
-    mistakes += _first_heads(table, heads)
-    at, solver, judge, problem, rank = [], [], [], [], []
-    for row in rows:
-        for index, (judge_id, problem_id) in heads.items():
-            cell = table.columns[index].cell(row)
-            if not cell and not solvers.cell(row):
-                continue
-            at.append((lines[row], index + 1))
-            solver.append(solvers.cell(row))
-            judge.append(judge_id)
-            problem.append(problem_id)
-            rank.append(cell)
+    at, lines, solvers = [*heads], table.lines(), table.columns[0]
+    again = [pair for pair in repeats(solvers.codes)[0] if solvers.cell(pair[0])]
+    for row, first in again:
+        message = f"duplicate: {solvers.cell(row)[:60]} is already on line {lines[first]}; keep one"
+        mistakes.append(Mistake(name, lines[row], 1, "solver", message))
+    ranks, n = cells_by_row(table, at), len(at)
+    codes = np.tile(np.arange(n), len(solvers.codes))
     columns = {
-        "judge": column_of(judge),
-        "problem": column_of(problem),
-        "solver": column_of(solver),
-        "rank": column_of(rank),
+        "judge": CodedColumn(codes, [judge for judge, _ in heads.values()]),
+        "problem": CodedColumn(codes, [problem for _, problem in heads.values()]),
+        "solver": CodedColumn(np.repeat(solvers.codes, n), solvers.values),
+        "rank": ranks,
     }
 
     def place(row: int, field: str) -> Mistake:
-        line, column = at[row]
+        column = at[row % n] + 1
         if field in ("judge", "problem"):
-            header = table.header_lines[0 if field == "judge" else -1]
-            return Mistake(name, header, column, field)
-        return Mistake(name, line, 1 if field == "solver" else column, field)
+            return Mistake(name, table.header_lines[0 if field == "judge" else -1], column, field)
+        return Mistake(name, lines[row // n], 1 if field == "solver" else column, field)
 
-    return SourceTable(name, columns, place, warnings, tuple(mistakes))
+    whole = SourceTable(name, columns, place, warnings, tuple(mistakes))
+    blank = (
+        columns[field].lookup((not cell for cell in columns[field].values), np.bool_)
+        for field in ("solver", "rank")
+    )
+    unread = np.logical_and(*blank) | np.isin(np.arange(len(whole)) // n, [row for row, _ in again])
+    return whole.only(np.flatnonzero(~unread))
+
+
+def cells_by_row(table: Delimited, at: Sequence[int]) -> CodedColumn[str]:
+    """The cells of some columns, all of a row before those of the next."""
+    columns = [table.columns[column] for column in at]
+    starts = np.cumsum([0, *(len(column.values) for column in columns)]).tolist()
+    codes = [column.codes + start for column, start in zip(columns, starts, strict=False)]
+    texts = [text for column in columns for text in column.values]
+    return CodedColumn(np.column_stack(codes).ravel(), texts)
 
 
 def _refuse_other_header(table: Delimited, declared: Declared) -> None:
@@ -107,23 +117,6 @@ def _refuse_other_header(table: Delimited, declared: Declared) -> None:
         )
     if message:
         raise QuemError(Mistake(table.name, table.header_lines[-1], message=message))
-
-
-def _first_rows(table: Delimited, lines: list[int]) -> tuple[list[int], list[Mistake]]:
-    """The rows of different solvers; a solver's second row is a mistake."""
-    first: dict[str, int] = {}
-    rows, mistakes = [], []
-    for row in range(len(table.columns[0].codes)):
-        solver = table.columns[0].cell(row)
-        if solver and solver in first:
-            message = (
-                f"duplicate: {solver[:60]} is already on line {lines[first[solver]]}; keep one"
-            )
-            mistakes.append(Mistake(table.name, lines[row], 1, "solver", message))
-        else:
-            first[solver] = row
-            rows.append(row)
-    return rows, mistakes
 
 
 def _first_heads(table: Delimited, heads: Heads) -> list[Mistake]:

@@ -18,7 +18,7 @@ from quem.io.memory import id_text, plain, whole_table
 from quem.io.tables import SourceTable, field_name
 from quem.rankings import Decisions, PrintedAverages, Rankings
 from quem.rankings.entries import assemble
-from quem.rankings.layouts import long_columns
+from quem.rankings.layouts import cells_by_row, long_columns
 from quem.rankings.loading import Study, unfit
 from quem.studyfile.models import ExperienceSpec
 from quem.studyfile.reading import draft_in_memory, judged
@@ -143,10 +143,7 @@ def _read(table: Delimited) -> SourceTable[str]:
         for name, column in own.items()
     }
     columns["solver"] = CodedColumn(np.tile(np.arange(n), rows), [table.header[0][j] for j in at])
-    starts = np.cumsum([0, *(len(table.columns[column].values) for column in at)])
-    ranks = [table.columns[column].codes + start for column, start in zip(at, starts, strict=False)]
-    texts = [text for column in at for text in table.columns[column].values]
-    columns["rank"] = CodedColumn(np.stack(ranks, axis=1).ravel(), texts)
+    columns["rank"] = cells_by_row(table, at)
 
     def place(row: int, name: str) -> Mistake:
         return Mistake(table.name, row // n + 1, own.get(name, at[row % n]) + 1, name)

@@ -266,16 +266,6 @@ def _rankings(data: Rankings, new: Pseudonyms) -> Rankings:
         for name in ("problem", "block", "occasion", "rank", "failed", "recognized")
     }
     place = {name: at for at, name in enumerate(judges)}
-    placements = (
-        replace(
-            one,
-            judge=new.id(one.judge),
-            queue=tuple(map(new.id, one.queue)),
-            placed_by=_keys(one.placed_by, new),
-            sure=_keys(one.sure, new),
-        )
-        for one in data.placements
-    )
     cares = (replace(one, judge=new.id(one.judge)) for one in data.cares)
     # What judges wrote is counted and never shown; it may name anybody.
     answers = (
@@ -301,7 +291,6 @@ def _rankings(data: Rankings, new: Pseudonyms) -> Rankings:
         judge=judge[rows],
         solver=solver[rows],
         **columns,
-        placements=tuple(sorted(placements, key=lambda one: place.get(one.judge, -1))),
         cares=tuple(sorted(cares, key=lambda one: place.get(one.judge, -1))),
         answers=tuple(sorted(answers, key=lambda one: place.get(one.judge, -1))),
         blinding=blinding,

@@ -9,7 +9,6 @@ from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import column_of
 from quem.io.tables import SourceTable
 from quem.rankings.entries import FIELDS, assemble
-from quem.rankings.table import Placement
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,26 +162,11 @@ def read_stored(
     is_known = any(care.seconds or care.is_hasty for care in session.cares)
     read = replace(
         read,
-        placements=_placements(rankings),
         answers=answers,
         cares=tuple(session.cares) if is_known else (),
         blinding=session.blinding,
     )
     return read, mistakes
-
-
-def _placements(rankings: list[SubmittedRanking]) -> tuple[Placement, ...]:
-    """Say how rankings came about, if any judge's page said so."""
-    placements = tuple(
-        Placement(
-            *(one.judge, one.problem, one.block, one.occasion, one.queue),
-            placed_by=one.state.placed_by,
-            sure=one.state.sure,
-            answers=tuple((answer.verdict, answer.side) for answer in one.state.comparisons),
-        )
-        for one in rankings
-    )
-    return placements if any(one.is_known for one in placements) else ()
 
 
 def _texts(file: StudyFile, shown: dict[tuple[str, str], set[str]]) -> dict[str, dict[str, str]]:

@@ -9,39 +9,12 @@ import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
     from quem.store.answers import Answer
     from quem.store.blindness import RecordedBlinding
     from quem.store.care import Care
-
-
-@dataclass(frozen=True)
-class Placement:
-    """How one judge's ranking of one task came about, in a judging session."""
-
-    judge: str
-    problem: str
-    block: int
-    occasion: int
-    queue: tuple[str, ...]  # the solvers in the order in which the judge was given their solutions
-    # By solver, as `quem.store.state.State` has them
-    placed_by: Mapping[str, str]
-    sure: Mapping[str, str]
-    # The verdict on each pair that was compared, and the side on which the new one stood.
-    answers: tuple[tuple[str, str], ...]
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the judge's page said anything of it."""
-        return bool(self.placed_by or self.sure or self.answers)
-
-    def position(self, solver: str) -> float:
-        """Give a solver's place in the queue, from 1; NaN where the solver is not in it."""
-        return self.queue.index(solver) + 1.0 if solver in self.queue else np.nan
 
 
 @dataclass(frozen=True)
@@ -64,8 +37,6 @@ class Rankings:
     warnings: tuple[StudyWarning, ...] = ()
     # Of shape (n,): whether the judge recognized the author; nowhere by default.
     recognized: NDArray[np.bool_] = None  # type: ignore[assignment]  # filled in below
-    # How the rankings of a judging session came about; empty where that is not known.
-    placements: tuple[Placement, ...] = ()
     # What the judges of a judging session answered to the study's own questions.
     answers: tuple[Answer, ...] = ()
     # What a judging session recorded of its blinding; None for rankings from a file.

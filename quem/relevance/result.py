@@ -13,7 +13,7 @@ import numpy as np
 from quem.report.result import BaseResult, Presentation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -117,7 +117,10 @@ class RelevanceResult(BaseResult["RelevanceFindings"]):
         """One row per judge: what they judged, and how steadily."""
         return self.table("judges")
 
-    def attachments(self) -> dict[str, Iterable[bytes]]:
+    def attachments(
+        self,
+        tables: Sequence[str] = ("csv",),  # noqa: ARG002
+    ) -> dict[str, Iterable[bytes]]:
         """Give each judgment, and the qrels as CSV and as TREC has them."""
         files: dict[str, Iterable[bytes]] = {"judgments.csv": [self._judgments()]}
         if qrels := self.findings.qrels():

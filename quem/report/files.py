@@ -76,6 +76,11 @@ def _render(
     return re.sub(r"\n\s*\n+", "\n", page) + "\n"
 
 
+def rendered(template: str, **context: object) -> str:
+    """A text of the templates for reports."""
+    return _environment().get_template(f"report/{template}").render(context)
+
+
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -141,14 +146,14 @@ def write_report(
     result: BaseResult[Any],
     folder: Path,
     tables: Sequence[str] = ("csv",),
-    figures: Sequence[str] = ("svg", "png"),
+    figures: Sequence[str] = ("svg",),
     dpi: int = 160,
 ) -> None:
     """Write every file of a result's report."""
     _refuse_file(folder)
     again = (folder / "analysis.json").is_file()
     made = report_files(result, tables, figures, dpi)
-    files: dict[str, Content] = {**result.attachments(), **made}
+    files: dict[str, Content] = {**result.attachments(tables), **made}
     write_files(folder, files, keep=result.inputs)
     # What an earlier report left here and this one has not would contradict it.
     for name in result.file_names - set(files) if again else ():
@@ -159,7 +164,7 @@ def write_report(
 def report_files(
     result: BaseResult[Any],
     tables: Sequence[str] = ("csv",),
-    figures: Sequence[str] = ("svg", "png"),
+    figures: Sequence[str] = ("svg",),
     dpi: int = 160,
 ) -> dict[str, bytes]:
     """Make the report's files but attachments, by name, in the order in which they are written."""

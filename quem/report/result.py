@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, T
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -179,8 +179,8 @@ class BaseResult(ABC, Generic[Findings]):
         with with_style():
             return figures[stem](self.findings)
 
-    def attachments(self) -> Mapping[str, Content]:
-        """Give the files that are neither figures nor tables, by name."""
+    def attachments(self, tables: Sequence[str] = ("csv",)) -> Mapping[str, Content]:  # noqa: ARG002
+        """Files that are neither figures nor tables, by name, beside tables of these formats."""
         return {}
 
     def to_dict(self) -> dict[str, Any]:

@@ -530,8 +530,8 @@ class ExperienceSettings(StudyPart):
             "half and four fifths of the highest subject's experience, where the unit is years",
         ),
     ] = Field((), description="Report the probability of at least this many years.")
-    years_error: float = Field(
-        0.0, ge=0, le=1, description="Relative error of the years that people report, such as 0.3."
+    years_error: Annotated[float, Field(ge=0, le=1), Numeral] = Field(
+        0.0, description="Relative error of the years that people report, such as 0.3."
     )
 
 

@@ -28,8 +28,8 @@ _MESSAGES = {
     "string_type": "must be text",
     "string_too_short": "is empty; add a value",
     "string_too_long": "must be at most {max_length} characters long",
-    "greater_than_equal": "must be {ge} or more",
-    "less_than_equal": "must be {le} or less",
+    "greater_than_equal": "must be {ge:g} or more",
+    "less_than_equal": "must be {le:g} or less",
     "tuple": "must be a list, with each entry on a line that starts with '- '",
     "model": "must be a mapping of keys to values, such as {{id: S1}}",
 }

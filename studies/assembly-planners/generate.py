@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from quem.experience.simulation import LOW
+from quem.simulation import LOW
 from quem.studyfile.reading import read_study
 
 HERE = Path(__file__).resolve().parent

@@ -41,12 +41,9 @@ def test_a_report_is_written_beside_the_study(quem_command: Command, tmp_path: P
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--form", "log"), "--form is not for a study of kind retrieval"),
-        (("--test", "twoway"), "--test is not for a study of kind retrieval"),
         (("--jobs", "2"), "--jobs is not for a study of kind retrieval"),
         (("--data", "x"), "--data is not for a study of kind retrieval"),
         (("--reveal",), "--reveal is not for a study of kind retrieval"),
-        (("--same-system",), "--same-system needs two studies"),
     ],
 )
 def test_wrong_usage_ends_with_2(

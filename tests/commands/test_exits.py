@@ -27,7 +27,7 @@ def test_check_says_that_a_study_has_no_mistakes(
     quem_command: Callable[..., Outcome], make_study: Callable[..., Path]
 ) -> None:
     """A right study gives exit 0 and a line on stdout, and nothing is written."""
-    path = make_study(study_with())
+    path = make_study(study_with(analysis={"reference_population": {"years": [0, 15]}}))
     before = sorted(path.parent.iterdir())
     code, out, err = quem_command("check", path)
     assert (code, out, err) == (0, f"{path}: no errors, no warnings\n{READ}\n", "")
@@ -194,7 +194,7 @@ def test_init_writes_a_study_that_analyses_as_it_is(
     assert (folder / "study.yaml").read_text().startswith("# A QUEM study")
     assert quem_command("check", folder / "study.yaml")[0] == 0
     analysis = quem.analyze(quem.load_study(folder / "study.yaml", kind="experience"))
-    assert analysis.warnings == ()
+    assert {one.code for one in analysis.warnings} == {"no-reference"}
     assert list(analysis.estimates["system"]) == ["assistant"]
 
 

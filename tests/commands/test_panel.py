@@ -12,14 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from quem import QuemError, analyze, load_study
 from quem.panels.package import read_panel
 from quem.panels.placing import draw_anchors, score_of
+from quem.report.files import json_text
 from tests.panels.made import made_panel, placed_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+    from quem.method.result import ExperienceResult
     from quem.panels.package import ReferencePanel
 
     Outcome = tuple[int, str, str]
@@ -27,7 +30,6 @@ if TYPE_CHECKING:
 
 PROBLEMS = ("P1", "P2", "P3")
 YEARS = {f"S{n}": float(n) for n in range(1, 10)}
-QUICK = ("--figures", "none", "--tables", "none")
 
 
 def people_study(folder: Path, *, more: str = "", reuse: Sequence[str] = tuple(YEARS)) -> Path:
@@ -114,7 +116,7 @@ def test_a_panel_names_nobody_and_leaves_out_who_did_not_agree(
     assert panel.spec.license == "CC0"
     assert panel.files[panel.spec.consent] == b"We agree.\n"
     assert not [name for name in panel.files for one in YEARS if f"/{one}." in name]
-    assert all(sorted(of.values()) == [*range(1, 9)] for of in panel.ranks.values())
+    assert all(sorted(of) == [*range(1, 9)] for of in panel.ranks.to_numpy())
     again = quem_command("panel", "make", study, "--out", tmp_path / "again.zip")
     assert again[0] == 0
     assert not set(panel.people) & set(read_panel(tmp_path / "again.zip").people)
@@ -306,11 +308,14 @@ def test_what_cannot_be_placed_is_refused(
 # Analyzing.
 
 
-def analysis(quem_command: Command, study: Path, *more: object) -> dict[str, Any]:
-    """Analyze a study; gives its analysis.json."""
-    code, out, err = quem_command("analyze", study, "--json", *more)
-    assert code == 0, err
-    made: dict[str, Any] = json.loads(out)
+def analyzed(study: Path) -> ExperienceResult:
+    """Analyze a study."""
+    return analyze(load_study(study, kind="experience"))
+
+
+def analysis(study: Path) -> dict[str, Any]:
+    """The content of analysis.json."""
+    made: dict[str, Any] = json.loads(json_text(analyzed(study).to_dict()))
     return made
 
 
@@ -319,26 +324,23 @@ def codes(made: Mapping[str, Any]) -> set[str]:
     return {one["code"] for one in made["warnings"] if one["code"].startswith("panel")}
 
 
-def test_judges_who_see_the_people_otherwise_are_named(
-    quem_command: Command, tmp_path: Path
-) -> None:
+def test_judges_who_see_the_people_otherwise_are_named(tmp_path: Path) -> None:
     """Drift widens the interval, and from half as much again on the result says what to do."""
     panel = panel_of(tmp_path)
     anchors = drawn(panel, "bot")
-    calm = analysis(quem_command, placed_study(panel, rows_of(panel, anchors, {"bot": 4.5})))
+    calm = analysis(placed_study(panel, rows_of(panel, anchors, {"bot": 4.5})))
     assert codes(calm) == set()
-    assert calm["panel"]["drift"]["tau2"] == 0
-    assert calm["estimates"][0]["widened_judges"] == 0
+    assert calm["panel"]["tau2"] == 0
+    assert calm["panel"]["systems"] == [{"system": "bot", "w": 0, "times_as_wide": 1}]
     # The new judges rank the panel's people the wrong way round.
     turned = rows_of(panel, anchors, {"bot": 4.5})
     turned = [(judge, problem, one, 6 - rank) for judge, problem, one, rank in turned]
-    made = analysis(quem_command, placed_study(panel, turned))
+    made = analysis(placed_study(panel, turned))
     assert codes(made) == {"panel-judges-differ"}
-    assert made["panel"]["drift"]["tau2"] > 1
-    assert made["panel"]["drift"]["tau_b_new"] == -1
-    code, out, _ = quem_command("analyze", panel.path.with_name("study.yaml"), *QUICK)
-    assert code == 0
-    assert "have them rank all people" in " ".join(out.split())
+    assert made["panel"]["tau2"] > 1
+    assert made["panel"]["tau_b_new"] == -1
+    summary = analyzed(panel.path.with_name("study.yaml")).summary()
+    assert "have them rank all people" in " ".join(summary.split())
 
 
 @pytest.mark.parametrize(
@@ -350,8 +352,6 @@ def test_judges_who_see_the_people_otherwise_are_named(
         (("panel.zip", "other.zip"), "there is no file 'other.zip'"),
         (("rankings:", "machines: [{id: M1, command: [x]}]\nmachine: {}\nrankings:"), "track"),
         (("rankings:", "design: {block_size: 3}\nrankings:"), "has whole groups"),
-        (("rankings:", "analysis: {score: blom}\nrankings:"), "needs the ranks of all people"),
-        (("rankings:", "analysis: {interval: hierarchical}\nrankings:"), "hierarchical needs"),
         (("{id: P3}", "{id: P4}"), "no problem P4"),
     ],
 )
@@ -383,14 +383,17 @@ def test_pseudonyms_and_comparisons_of_placed_studies(
         folder.mkdir()
         panel = panel_of(folder)
         studies.append(placed_study(panel, rows_of(panel, drawn(panel, name), {name: years})))
-    made = analysis(quem_command, studies[0], "--pseudonyms")
+    code, out, err = quem_command("analyze", studies[0], "--json", "--pseudonyms")
+    assert code == 0, err
+    made = json.loads(out)
     assert {one["judge"] for one in made["panel"]["scores"]} == {"J1", "J2"}
     assert {one["person"] for one in made["panel"]["anchors"]} <= {f"p{n}" for n in range(1, 9)}
     code, out, err = quem_command("compare", *studies, "--json")
     assert code == 0, err
-    (difference,) = json.loads(out)["independent"]
-    assert difference["years"] > 0
-    code, _, err = quem_command("compare", studies[0])
+    (pair,) = json.loads(out)["pairs"]
+    assert pair["years"] > 0
+    rows = rows_of(panel, drawn(panel, "one", "two"), {"one": 3.5, "two": 6.5})
+    code, _, err = quem_command("compare", placed_study(panel, rows))
     assert code == 1
     assert "this study is placed on a panel" in err
 
@@ -430,33 +433,26 @@ def test_scores_rise_with_the_place_and_stay_among_the_people(
         assert score_of(low, ranks, 12) == pytest.approx((below + above) / 2)
 
 
-def test_problems_that_nobody_ranked_are_left_out_for_everybody(
-    quem_command: Command, tmp_path: Path
-) -> None:
+def test_problems_that_nobody_ranked_are_left_out_for_everybody(tmp_path: Path) -> None:
     """People are placed on the same problems as the systems."""
     panel = panel_of(tmp_path)
     anchors = drawn(panel, "bot")
     del anchors["P2"]
-    made = analysis(quem_command, placed_study(panel, rows_of(panel, anchors, {"bot": 2.5})))
+    made = analysis(placed_study(panel, rows_of(panel, anchors, {"bot": 2.5})))
     assert made["panel"]["problems"] == ["P1", "P3"]
     assert codes(made) == {"panel-problems-left-out"}
     nothing = rows_of(panel, {"P1": ["p1", "p4"]}, {"bot": 2.5})
     study = placed_study(panel, [row for row in nothing if row[2] != "bot"])
-    code, _, err = quem_command("analyze", study)
-    assert code == 1
-    assert "no judge has ranked a system with its anchors yet" in err
+    with pytest.raises(QuemError, match="no judge has ranked a system with its anchors yet"):
+        analyzed(study)
 
 
-def test_drift_is_unknown_where_nobody_is_an_anchor_twice(
-    quem_command: Command, tmp_path: Path
-) -> None:
-    """The page says so, and the interval allows for w alone."""
+def test_drift_is_unknown_where_nobody_is_an_anchor_twice(tmp_path: Path) -> None:
+    """The summary says so, and the interval allows for w alone."""
     panel = panel_of(tmp_path)
     anchors = {"P1": ["p1", "p5"], "P2": ["p2", "p6"], "P3": ["p4", "p8"]}
     study = placed_study(panel, rows_of(panel, anchors, {"bot": 4.5}), anchors=2)
-    made = analysis(quem_command, study)
-    assert made["panel"]["drift"]["tau2"] is None
+    made = analysis(study)
+    assert made["panel"]["tau2"] is None
     assert codes(made) == {"panel-not-drawn"}
-    code, out, _ = quem_command("analyze", study, *QUICK)
-    assert code == 0
-    assert "Nobody was an anchor twice" in " ".join(out.split())
+    assert "Nobody was an anchor twice" in " ".join(analyzed(study).summary().split())

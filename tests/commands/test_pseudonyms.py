@@ -11,12 +11,12 @@ import pytest
 
 import quem
 from quem.errors import StudyWarning
-from quem.parts import analyze_experience
 from quem.rankings import Rankings
 from quem.rankings.pseudonyms import pseudonymize
-from quem.rankings.table import Placement
 from quem.report.files import report_files
 from quem.store.answers import Answer
+from quem.store.blindness import Guess, RecordedBlinding
+from quem.store.care import Care
 from quem.studyfile.models import Question
 from tests.blinding.searching import everything_in
 
@@ -106,8 +106,9 @@ def test_nothing_names_anybody(
     assert _named_in(out.encode() + err.encode()) == []
     assert "has no first occasion" in err
     page = (hidden / "report.html").read_text(encoding="utf-8")
-    assert "replaced by pseudonyms" in page
-    assert "names judges and subjects" in (plain / "report.html").read_text(encoding="utf-8")
+    option = "<code>--pseudonyms</code>"
+    assert option not in page
+    assert option in (plain / "report.html").read_text(encoding="utf-8")
     code, out, err = quem_command(command, study, "--json", "--pseudonyms")
     assert code == 0
     assert _named_in(out.encode() + err.encode()) == []
@@ -131,8 +132,8 @@ def _loaded(make_study: Callable[..., Path], *, pseudonyms: bool) -> Study:
 def test_numbers_are_those_of_the_named_study(make_study: Callable[..., Path]) -> None:
     """Estimates, averages, and residuals are the same, in another order."""
     named, hidden = (_loaded(make_study, pseudonyms=flag) for flag in (False, True))
-    a, b = (analyze_experience(study) for study in (named, hidden))
-    for column in ("paper_experience", "paper_low", "reference_low", "average_rank"):
+    a, b = (quem.analyze(study) for study in (named, hidden))
+    for column in ("paper_experience", "paper_low", "reference_high", "average_rank"):
         np.testing.assert_allclose(a.estimates[column], b.estimates[column], rtol=1e-9)
     assert list(a.estimates["system"]) == list(b.estimates["system"]) == ["kit", "S2"]
     frames = [one.averages.drop(columns="solver") for one in (a, b)]
@@ -172,14 +173,13 @@ def test_one_person_has_one_pseudonym_in_several_studies(tmp_path: Path) -> None
         studies.append(quem.load_study(folder / "study.yaml", kind="experience", pseudonyms=True))
     result = quem.compare(*studies)
     years = [
-        {s.id: s.experience for s in findings.study.spec.subjects}
-        for findings in result.findings.studies
+        {s.id: s.experience for s in core.study.spec.subjects} for core in result.findings.cores
     ]
     assert years[0] == years[1]
 
 
 def test_what_a_session_adds_is_renamed(make_study: Callable[..., Path]) -> None:
-    """Queues, answers, and warnings of a judging session name nobody either."""
+    """Answers, guesses, and warnings of a judging session name nobody either."""
     named = _loaded(make_study, pseudonyms=False)
     data = named.data
     assert isinstance(data, Rankings)
@@ -188,9 +188,9 @@ def test_what_a_session_adds_is_renamed(make_study: Callable[..., Path]) -> None
     )
     data = replace(
         data,
-        placements=tuple(
-            Placement(judge, "P0", 1, 1, SUBJECTS, {"zpqr17": "drag"}, {"zpqr17": "sure"}, ())
-            for judge in JUDGES
+        cares=(Care("Quxwin", 60.0, 900.0, 9, 4, 0.5, None, 3, 0),),
+        blinding=RecordedBlinding(
+            9, guesses=tuple(Guess(judge, "P0", "zpqr17", "person") for judge in JUDGES)
         ),
         answers=(
             Answer("Quxwin", "P0", 1, 1, "zpqr17", "who", "Ödlund"),
@@ -208,8 +208,7 @@ def test_what_a_session_adds_is_renamed(make_study: Callable[..., Path]) -> None
     spec = named.spec.model_copy(update={"judging": judging})
     study = pseudonymize([replace(named, data=data, spec=spec)])[0]
     assert isinstance(study.data, Rankings)
-    assert [one.judge for one in study.data.placements] == ["J1", "J2", "J3", "J4"]
-    result = analyze_experience(study)
+    result = quem.analyze(study)
     texts = [repr(replace(study, named=None).spec), repr(study.data), repr(study.declared)]
     files = report_files(result)
     for content in (*(text.encode() for text in texts), *files.values(), result.to_html().encode()):

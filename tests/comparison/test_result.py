@@ -9,56 +9,81 @@ from typing import TYPE_CHECKING
 import pytest
 
 import quem
+from quem.report.files import write_report
 
 if TYPE_CHECKING:
     from quem.comparison.result import ComparisonResult
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies" / "assembly-planners"
-DRAWN = {
-    "systems": {"estimates", "differences", "progression"},
-    "studies": {"estimates", "differences"},
-    "time": {"estimates", "progression"},
-    "uplift": {"uplift"},
+NAMES = {
+    "systems": ("study",),
+    "studies": ("study", "next-year"),
+    "assistance": ("assistance",),
 }
 
 
 @cache
 def _compared(mode: str) -> ComparisonResult:
-    names = {"systems": ["study"], "uplift": ["assistance"]}.get(mode, ["study", "next-year"])
-    studies = [quem.load_study(STUDIES / f"{name}.yaml", kind="experience") for name in names]
-    return quem.compare(*studies, same_system=mode == "time")
+    studies = [quem.load_study(STUDIES / f"{name}.yaml", kind="experience") for name in NAMES[mode]]
+    return quem.compare(*studies)
 
 
 @pytest.mark.parametrize(
-    ("mode", "text"),
+    ("mode", "texts"),
     [
-        ("systems", "Fitter 2 − Fitter 1"),
-        ("studies", "a year of experience means the same."),
-        ("time", "Versions of Fitter"),
-        ("uplift", "People assisted by Fitter 2"),
+        ("systems", ("Fitter 2 is ahead of Fitter 1 by", "Fitter 2’s lead disappears without the")),
+        ("studies", ("Fitter 3 is ahead of Fitter 1 by", "Assumes independent studies")),
+        ("assistance", ("4 people with the help of Fitter 2", "S2 alone")),
     ],
 )
-def test_results_show_themselves(mode: str, text: str) -> None:
-    """In a terminal, on a page and in a notebook the same is said; the page has a paragraph."""
+def test_the_same_is_said_everywhere(mode: str, texts: tuple[str, ...]) -> None:
+    """In a terminal, on a page, and in a notebook; the page has a paragraph for a paper."""
     result = _compared(mode)
-    page, cell = result.to_html(), result._repr_html_()
-    assert text in result.summary()
-    assert "<svg" in page
-    assert "<svg" in cell
+    page = result.to_html()
+    for text in texts:
+        assert text in " ".join(str(result).split())
+        assert text in page
+    assert texts[0] in result._repr_html_()
+    assert ("<figure" in page) == (mode != "assistance")
     assert "Analyses were done with quem" in page
-    assert {"systems": "Holm", "uplift": "equally hard"}.get(mode, "independent") in page
     assert repr(result).startswith("<ComparisonResult of ")
 
 
-def test_sentence_says_what_the_chosen_test_generalises_to() -> None:
-    """Each test comes with its own sentence in the summary."""
+def test_tables_have_every_pair(tmp_path: Path) -> None:
+    """The CSV files have what analysis.json has, and counts of rankings and judges."""
+    result = _compared("systems")
+    frame = result.differences
+    pairs = result.to_dict()["pairs"]
+    assert list(frame["years"]) == [pair["years"] for pair in pairs]
+    assert [[low, high] for low, high in zip(frame["low"], frame["high"], strict=True)] == [
+        pair["interval"] for pair in pairs
+    ]
+    assert set(frame["n_rankings"]) == {24}
+    assert list(result.estimates["name"]) == ["Fitter 1", "Fitter 2", "Stacker"]
+    write_report(result, tmp_path, figures=("svg",))
+    assert {file.name for file in tmp_path.iterdir()} == {
+        "report.html",
+        "analysis.json",
+        "versions.svg",
+        "differences.csv",
+        "estimates.csv",
+    }
+
+
+def test_named_systems_are_compared_alone() -> None:
+    """By id, or by what their versions share; the gain of people is left out then."""
     study = quem.load_study(STUDIES / "study.yaml", kind="experience")
-    for test, sentence in {
-        "problem": "same judges.",
-        "twoway": "and other judges.",
-        "signflip": "no normality assumption.",
-    }.items():
-        assert sentence in quem.compare(study, test=test, systems=["Fitter"]).summary()
+    for names in (["Fitter"], ["fitter-1", "fitter-2"]):
+        (pair,) = quem.compare(study, systems=names).to_dict()["pairs"]
+        assert (pair["a"], pair["b"]) == ("fitter-1", "fitter-2")
+
+
+def test_a_declared_population_changes_what_is_said() -> None:
+    """A caller's population is that of both systems, and is named."""
+    study = quem.load_study(STUDIES / "study.yaml", kind="experience")
+    result = quem.compare(study, reference_population={"years": [0, 30], "share": [1]})
+    assert "This uses the declared population: uniform from 0 to 30 years." in str(result)
+    assert "no-reference" not in {one.code for one in result.warnings}
 
 
 def test_what_is_no_study_is_told() -> None:
@@ -68,5 +93,5 @@ def test_what_is_no_study_is_told() -> None:
         quem.compare(study, "next-year.yaml")  # type: ignore[call-overload]
     with pytest.raises(TypeError, match="compare takes one study at least"):
         quem.compare()
-    with pytest.raises(TypeError, match="compare takes no bootstrap; its settings are systems"):
-        quem.compare(study, bootstrap=0)
+    with pytest.raises(TypeError, match="compare takes no seed; its settings are systems, level"):
+        quem.compare(study, seed=0)

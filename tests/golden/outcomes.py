@@ -60,7 +60,7 @@ RUNS |= {
     "compare-assistance": Run(("compare", _PLANNERS / "assistance.yaml")),
     "compare-years": Run(("compare", _PLANNERS / "study.yaml", _PLANNERS / "next-year.yaml")),
     "compare-scores": Run(("compare", STUDIES / "bicycles/study.yaml")),
-    "plan": Run(("plan", "--width", "3", "--power-for", "2")),
+    "plan": Run(("plan", "--width", "3")),
     "plan-from-pilot": Run(("plan", STUDIES / "p3-1997/study.yaml")),
 }
 # No case of the data is kept: long columns are digests, and a case is not named.

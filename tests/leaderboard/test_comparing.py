@@ -98,10 +98,6 @@ def test_settings_that_are_none_are_refused(tmp_path: Path) -> None:
     assert "headline: there is no measure 'P@3'" in _refused(result, headline="P@3")
     with pytest.raises(TypeError, match="compare takes no form"):
         quem.compare(study, form="log")
-    with pytest.raises(TypeError, match="test is for experience studies"):
-        quem.compare(study, test="twoway")
-    with pytest.raises(TypeError, match="same_system is for experience studies"):
-        quem.compare(study, same_system=True)
     experience = quem.load_study(SHIPPED / "p3-1997" / "study.yaml")
     with pytest.raises(TypeError, match="studies of one kind, and not one of kind experience"):
         quem.compare(study, experience)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from quem.experience.control import Control, control_variate, erratic
+from quem.parts.machines import Control, control_variate, erratic
 from tests.machines.made import GOLDEN
 
 if TYPE_CHECKING:

@@ -265,14 +265,15 @@ def test_one_call_without_an_answer_stops_no_other(tmp_path: Path, kind: str) ->
 
 
 @pytest.mark.parametrize(
-    ("kind", "message"), [("stuck", "no answer in 0.5 seconds"), ("fails", "no such model")]
+    ("kind", "timeout", "message"),
+    [("stuck", 0.5, "no answer in 0.5 seconds"), ("fails", 60, "no such model")],
 )
 def test_commands_that_give_no_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, message: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, timeout: float, message: str
 ) -> None:
     """A program that does not end is ended; what one says last is said."""
     monkeypatch.setattr("random.uniform", lambda *_: 0.0)
-    path = command_study(tmp_path, kind, ", timeout: 0.5, concurrency: 8")
+    path = command_study(tmp_path, kind, f", timeout: {timeout}, concurrency: 8")
     code, said = judged(path)
     assert (code, message in said) == (1, True)
     missing = write_study(tmp_path / "missing", "command: [no-such-program]")

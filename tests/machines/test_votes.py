@@ -61,10 +61,10 @@ def test_no_bias_of_a_machine_is_one_of_the_estimate(
     with_experts(path, error=0.3, problems=RANKED)
     assert judged(path)[0] == 0
     study = quem.load_study(path, kind="experience")
-    (estimate,) = quem.analyze(study, bootstrap=0).findings.estimates
-    assert estimate.alone
-    low, high = estimate.prediction
-    assert low < estimate.alone.experience < high
+    document = quem.analyze(study).to_dict()
+    ((estimate,), (alone,)) = document["estimates"], document["machine"]["experts_alone"]
+    low, high = estimate["paper"]["interval"]
+    assert low < alone["experience"] < high
     by_machine = np.nanmean(ranks(last_run(path)), axis=(0, 1))
     low, high = of_one_more_vote(path, by_machine)
-    assert (low < estimate.alone.experience < high) != biased
+    assert (low < alone["experience"] < high) != biased

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
 from quem.panels.package import PanelPerson, PanelProblem, PanelSpec, pack, read_panel
 
 if TYPE_CHECKING:
@@ -37,7 +39,8 @@ def made_panel(
         for one in years
         if (problem, one) not in failed
     }
-    path.write_bytes(pack(spec, ranks, files))
+    tasks = pd.MultiIndex.from_tuples(ranks)
+    path.write_bytes(pack(spec, pd.DataFrame([*ranks.values()], tasks), files))
     return read_panel(path)
 
 

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from scipy.stats import kendalltau
+from scipy import stats
 
-from quem import load_study
-from quem.experience.estimate import estimate_system
-from quem.experience.skill import FORMS, fit
-from quem.experience.virtual_placement import drift_of, place_on_panel
+from quem import analyze, load_study
+from quem.method.line import fit_line
 from quem.panels.placing import score_of
-from quem.rankings import Rankings
+from quem.parts.panel import Placement, place_systems
 from tests.panels.made import made_panel, placed_study
 from tests.trials.panels import CELLS, simulate
 
 if TYPE_CHECKING:
-    from quem.experience.virtual_placement import PanelPlacement
     from quem.panels.package import ReferencePanel
 
 GOLDEN: dict[str, Any] = json.loads(
@@ -41,82 +37,122 @@ def golden_panel(folder: Path) -> ReferencePanel:
     return made_panel(folder / "panel.zip", years, ranks)
 
 
-def golden_placement(folder: Path) -> PanelPlacement:
-    """Place the method's system."""
-    panel = golden_panel(folder)
-    rows = [
+def new_rows() -> list[tuple[str, str, str, float]]:
+    """The new judge's rankings: judge, problem, solver, rank."""
+    return [
         ("new", task["problem"], solver, rank)
         for task in PANEL["new_session"]
         for rank, solver in enumerate(reversed(task["new_judge_best_first"]), 1)
     ]
-    study = load_study(placed_study(panel, rows, anchors=3), kind="experience")
-    assert isinstance(study.data, Rankings)
+
+
+def ranks_of(panel: ReferencePanel, rows: list[tuple[str, str, str, float]]) -> Any:  # noqa: ANN401
+    """Lay new rankings out as a table of judges, problems, and people with the system."""
+    judges, solvers = sorted({judge for judge, *_ in rows}), [*panel.people, "system"]
+    new = np.full((len(judges), len(panel.problems), len(solvers)), np.nan)
+    for judge, problem, solver, rank in rows:
+        new[judges.index(judge), panel.problems.index(problem), solvers.index(solver)] = rank
+    return new
+
+
+def golden_placement(folder: Path) -> Placement:
+    """Place the method's system."""
+    panel = golden_panel(folder)
     given = {(problem, one): anchors for one, problem, anchors in PANEL["anchors_of_people"]}
-    return place_on_panel(
-        panel, study.data, study.declared, 3, lambda problem, one: given[problem, one]
+    placed = place_systems(
+        panel, ranks_of(panel, new_rows()), ["system"], 3, lambda p, one: given[p, one]
     )
+    assert placed
+    return placed
 
 
 @pytest.mark.parametrize("row", GOLDEN["panel_place"])
 def test_golden_scores(row: dict[str, Any]) -> None:
     """A place among anchors gives the method's score."""
-    score = score_of(row["anchors_below"], row["levels"], row["people"])
+    score = score_of(np.array(row["anchors_below"]), np.array(row["levels"]), row["people"])
     assert score == pytest.approx(row["score"], abs=1e-6)
 
 
 def test_golden_panel(tmp_path: Path) -> None:
     """The whole panel by hand: virtual places, the judges' term, drift, and the estimate."""
     placed = golden_placement(tmp_path)
-    averages = placed.averages
     for one, ranks in PANEL["consensus"].items():
         assert [placed.panel.consensus(p)[one] for p in ("P1", "P2", "P3")] == pytest.approx(ranks)
-    for one, x in PANEL["virtual_x"].items():
-        assert averages.average[averages.solvers.index(one)] == pytest.approx(x, abs=1e-6)
-    assert averages.average[-1] == pytest.approx(PANEL["system_x"], abs=1e-6)
-    assert list(placed.scores.values()) == pytest.approx(PANEL["system_scores"], abs=1e-6)
+    virtual = dict(zip(placed.panel.people, placed.rank.tolist(), strict=False))
+    assert virtual == pytest.approx(PANEL["virtual_x"], abs=1e-6)
+    assert placed.rank[-1] == pytest.approx(PANEL["system_x"], abs=1e-6)
+    assert placed.scores.ravel() == pytest.approx(PANEL["system_scores"], abs=1e-6)
     assert placed.judge_variance == pytest.approx(PANEL["sigma_J2"], abs=1e-6)
-    assert placed.widening["system"] == pytest.approx(PANEL["w"], abs=1e-6)
-    assert placed.people == PANEL["people_who_were_anchors"]
-    drift = placed.drift
-    assert drift.between == pytest.approx(4.083333, abs=1e-6)
-    assert drift.within == pytest.approx(0, abs=1e-12)
-    assert drift.values == pytest.approx(1.222222, abs=1e-6)
-    assert drift.variance == pytest.approx(3.340909, abs=1e-6)
+    (w,) = placed.widening
+    assert w == pytest.approx(PANEL["w"], abs=1e-6)
+    assert placed.drift == pytest.approx(3.340909, abs=1e-6)
+    (added,) = placed.added().values()
+    assert added == pytest.approx((3.340909, PANEL["people_who_were_anchors"] - 1), abs=1e-6)
+    # The interval that the golden file has on the scale of ranks, with w and without tau².
     wanted = PANEL["result_with_w_without_tau2"]
-    function = fit(FORMS["linear"], *averages.fitted())
-    assert function.coefficients["slope"] == pytest.approx(wanted["slope"], abs=1e-6)
-    assert function.residual_sd == pytest.approx(wanted["residual_sd"], abs=1e-6)
-    still = replace(placed, drift=replace(drift, variance=np.nan))
-    estimate = estimate_system(
-        "system", function, averages, level=0.95, at_least=(), added=still.added("system")
+    line = fit_line(placed.rank[:-1], np.array(PANEL["years"]))
+    assert line.coefficients[1] == pytest.approx(wanted["slope"], abs=1e-6)
+    assert line.residual_sd == pytest.approx(wanted["residual_sd"], abs=1e-6)
+    estimate = line.predict(placed.rank[-1:])[0]
+    assert estimate == pytest.approx(wanted["estimate"], abs=1e-6)
+    half = np.diff(line.intervals(placed.rank[-1], 0.95)[0])[0] / 2
+    own, more = (half / stats.t.ppf(0.975, 6)) ** 2, line.coefficients[1] ** 2 * w
+    df = (own + more) ** 2 / (own**2 / 6 + more**2 / added.df)
+    assert df == pytest.approx(wanted["df"], abs=1e-6)
+    half = stats.t.ppf(0.975, df) * np.sqrt(own + more)
+    assert (estimate - half, estimate + half) == pytest.approx(
+        (wanted["low"], wanted["high"]), abs=1e-6
     )
-    assert estimate.experience == pytest.approx(wanted["estimate"], abs=1e-6)
-    assert estimate.prediction == pytest.approx((wanted["low"], wanted["high"]), abs=1e-6)
-    assert estimate.df == pytest.approx(wanted["df"], abs=1e-6)
+
+
+def test_what_other_judges_add_is_in_the_estimate_for_the_population(tmp_path: Path) -> None:
+    """tau² over N² w², as a variance of z, with its degrees of freedom; by quadrature."""
+    panel = golden_panel(tmp_path)
+    result = analyze(load_study(placed_study(panel, new_rows(), anchors=3), kind="experience"))
+    (estimate,), said = result.core.estimates, result.to_dict()["panel"]
+    averages = result.averages.set_index("solver")["average_rank"]
+    years = np.array(PANEL["years"])
+    place = ((averages - 0.5) / 8).to_numpy()
+    z, w = np.log(place / (1 - place)), place[-1] * (1 - place[-1])
+    added = said["tau2"] / 64 / w**2
+    assert estimate.added == pytest.approx((added, said["people_as_anchors"] - 1))
+    fit = stats.linregress(years, z[:-1])
+    rest = z[:-1] - fit.intercept - fit.slope * years
+    grid = np.linspace(0, 1.5 * years.max(), 20_001)
+    base = rest @ rest / 6 * (1 + 1 / 8 + (grid - years.mean()) ** 2 / (8 * years.var()))
+    df = np.minimum(6, (base + added) ** 2 / (base**2 / 6 + added**2 / estimate.added.df))
+    spread = np.sqrt(base + added)
+    likelihood = stats.t.pdf((z[-1] - fit.intercept - fit.slope * grid) / spread, df) / spread
+    below = np.cumsum(likelihood) / likelihood.sum()
+    ends = [grid[np.searchsorted(below, q)] for q in (0.025, 0.975)]
+    assert estimate.reference.interval == pytest.approx(ends, abs=2e-3)
+    assert estimate.leads == "reference"
+    assert not [one for one in result.warnings if one.code == "averages-only"]
 
 
 def test_agreement_is_kendalls(tmp_path: Path) -> None:
     """Mean τ-b of new and of old judges over the anchors, as SciPy computes it, ties too."""
     panel, draw = golden_panel(tmp_path), np.random.default_rng(3)
-    new = {
-        (judge, problem): {one: float(draw.integers(1, 4)) for one in of}
-        for judge in ("N1", "N2")
-        for problem, of in (("P1", ("S1", "S3", "S5", "S8")), ("P2", ("S2", "S4", "S6", "S7")))
-    }
-    of_new, of_old = [], []
-    for (_, problem), ranks in new.items():
-        first, second = ([panel.ranks[old, problem][one] for one in ranks] for old in ("J1", "J2"))
-        of_new.append(kendalltau([*ranks.values()], np.add(first, second)).statistic)
-        of_old.append(kendalltau(first, second).statistic)
-    _, drift = drift_of(panel, new)
-    assert drift.agreement_new == pytest.approx(np.mean(of_new))
-    assert drift.agreement_old == pytest.approx(np.mean(of_old))
+    rows, of_new, of_old = [], [], []
+    for judge in ("N1", "N2"):
+        for problem, of in (("P1", ("S1", "S3", "S5", "S8")), ("P2", ("S2", "S4", "S6", "S7"))):
+            ranks = draw.integers(1, 4, len(of)).astype(float)
+            rows += [(judge, problem, one, rank) for one, rank in zip(of, ranks, strict=True)]
+            rows.append((judge, problem, "system", 2.0))
+            old = panel.ranks.loc[[("J1", problem), ("J2", problem)], [*of]].to_numpy()
+            of_new.append(stats.kendalltau(ranks, old.sum(axis=0)).statistic)
+            of_old.append(stats.kendalltau(*old).statistic)
+    placed = place_systems(panel, ranks_of(panel, rows), ["system"], 4)
+    assert placed
+    assert placed.problems == ("P1", "P2")
+    assert placed.agreement == pytest.approx((np.mean(of_new), np.mean(of_old)))
 
 
 def test_the_trial_covers() -> None:
     """Fifty studies of the trial: most intervals cover in each way, and none is endless."""
     rng = np.random.default_rng(1)
-    ways = [simulate(CELLS["little noise, 2 anchors"], rng) for _ in range(50)]
-    for way in ways[0]:
-        assert sum(one[way][0] <= one[way][1] for one in ways) >= 44
-        assert 2 < np.mean([one[way][1] for one in ways]) < 4
+    studies = [simulate(CELLS["little noise, 2 anchors"], rng) for _ in range(50)]
+    for way in studies[0]:
+        there = [one[way] for one in studies if one[way].says]
+        assert np.mean([one.covers for one in there]) >= 0.88
+        assert 2 < np.mean([one.half for one in there]) < 5

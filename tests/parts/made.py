@@ -27,7 +27,7 @@ def study_of(
     recognized: Collection[Cell] = (),
     withheld: Iterable[str] = (),
     blocks: Mapping[Cell, int] | None = None,
-    **keys: object,
+    **keys: Any,  # noqa: ANN401  of a study file
 ) -> quem.Study:
     """Make a study of ranks, and of second ones; who is no person is a system."""
     away = [*withheld]

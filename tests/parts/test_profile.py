@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pytest
 
 import quem
 from tests.parts.made import key_of, random_ranks, study_of
+
+if TYPE_CHECKING:
+    from quem.method.result import ExperienceResult
+
+
+def records(result: ExperienceResult) -> list[dict[str, Any]]:
+    """The rows of the CSV file."""
+    table: list[dict[str, Any]] = result.table("problems").to_dict("records")  # type: ignore[assignment]
+    return table
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -18,17 +29,17 @@ def test_means_are_those_of_the_judges_who_ranked_the_system(seed: int, missing:
     result = quem.analyze(study_of(ranks, years))
     table = result.ranks
     assert table is not None
-    rows = result.tables()["problems"].set_index(["system", "problem"])
-    assert len(rows)
+    rows = {(row["system"], row["problem"]): row for row in records(result)}
+    assert rows
     for system in ("K0", "K1"):
         ranked = table.groupby(["judge", "problem"], observed=True)["solver"]
         there = table[ranked.transform(lambda of, own=system: (of == own).any())]
         means = there.groupby(["problem", "solver"], observed=True)["adjusted_rank"].mean()
         own = means.xs(system, level="solver")
-        assert list(rows.loc[system].index) == list(own.index)
-        for problem, mean in own.items():
-            people = means.loc[problem].filter(items=list(years))
-            row = rows.loc[(system, problem)]
+        assert [problem for name, problem in rows if name == system] == list(own.index)
+        for problem, mean in own.to_dict().items():
+            people = means.loc[str(problem)].filter(items=list(years))
+            row = rows[system, str(problem)]
             assert row["mean_rank"] == pytest.approx(mean)
             assert row["people"] == pytest.approx(people.mean())
             assert row["below"] == (people < mean - 1e-9).sum()

@@ -56,7 +56,7 @@ def test_a_recognized_solution_is_as_good_as_absent(form: str, blocks: int) -> N
     rng = np.random.default_rng(9)
     ranks, years = random_ranks(rng, systems=2, subjects=9, missing=0.1)
     marked = some_of(ranks, 9)
-    keys = {
+    keys: dict[str, Any] = {
         "analysis": {"form": form},
         "blocks": {cell: 1 + int(rng.integers(blocks)) for cell in ranks},
     }

@@ -1,114 +1,109 @@
-"""Which designs are shown, what they cost, and how they are tried."""
+"""The closed form, against regressions and simulated studies; and which designs are shown."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import stats
 
-from quem.experience.simulation import LOW, Noise
-from quem.parallel import Workers
-from quem.planning.designs import (
-    Costs,
-    Designs,
-    StudyDesign,
-    efficient,
-    make_designs,
-    smallest,
-)
-from quem.planning.planner import PlanAssumptions, try_design, try_designs
+from quem.method.reference import Population
+from quem.planning.designs import Assumptions, efficient, smallest
+from quem.simulation import LOW, Noise
 
-HERE = PlanAssumptions(LOW, (1.0, 12.0))
+deviations = st.floats(0.1, 5)
+noises = st.builds(Noise, deviations, deviations, deviations, deviations)
+counts = st.integers(1, 30)
 
 
-def _axis(least: int) -> st.SearchStrategy[tuple[int, ...]]:
-    numbers = st.lists(st.integers(least, 25), min_size=1, max_size=5, unique=True)
-    return numbers.map(sorted).map(tuple)
+def _assumptions(noise: Noise = LOW, **more: Any) -> Assumptions:  # noqa: ANN401  fields
+    of: dict[str, Any] = {
+        "experience": (1.0, 12.0),
+        "population": None,
+        "systems": 2,
+        "level": 0.95,
+    }
+    return Assumptions(noise, minutes=6.0, solving_minutes=80.0, **{**of, **more})
 
 
-def _designs(
-    axes: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]],
-    noise: Noise = LOW,
-    costs: Costs = Costs(60, 5),  # noqa: B008  never changes
-) -> Designs:
-    return make_designs(axes, noise, 10.0, level=0.95, systems=1, difference=None, costs=costs)
+def test_half_width_is_that_of_a_regression() -> None:
+    """Regressions of experience on blurred averages have intervals of that width."""
+    rng = np.random.default_rng(0)
+    noise, judges, problems, n = Noise(1.5, 2.0, 3.0, 1.2), 3, 4, 20
+    half_widths = []
+    for y in rng.uniform(1, 12, (700, n + 1)):
+        quality = y + rng.normal(0, noise.person, n + 1)
+        quality = quality + rng.normal(0, noise.solution, (1, problems, n + 1))
+        quality = quality + rng.normal(0, noise.taste, (judges, 1, n + 1))
+        x = (quality + rng.normal(0, noise.judge, (judges, problems, n + 1))).mean(axis=(0, 1))
+        fit = stats.linregress(x[:n], y[:n])
+        rest = y[:n] - fit.intercept - fit.slope * x[:n]
+        off = x - x[:n].mean()
+        spread = 1 + 1 / n + off[n] ** 2 / (off[:n] ** 2).sum()
+        half_widths.append(stats.t.ppf(0.975, n - 2) * np.sqrt(rest @ rest / (n - 2) * spread))
+    assert_allclose(_assumptions(noise).half_width(n, judges, problems), np.mean(half_widths), 0.04)
 
 
-designs_made = st.builds(
-    _designs,
-    st.tuples(_axis(1), _axis(3), _axis(1)),
-    st.builds(Noise, *[st.floats(0.1, 3)] * 4),
-    st.builds(Costs, st.floats(0, 99), st.floats(0, 99)),
-)
+@given(st.integers(3, 60), counts, counts, noises, st.integers(0, 2))
+def test_more_is_never_wider(n: int, judges: int, problems: int, noise: Noise, what: int) -> None:
+    """One more of anything makes the interval narrower, never narrower than the limit."""
+    of, size = _assumptions(noise), [n, judges, problems]
+    now = float(of.half_width(*size))
+    size[what] += 1
+    assert of.limit < float(of.half_width(*size)) < now
 
 
-@given(designs_made, st.floats(0.3, 12))
-def test_smallest_designs_can_do_with_no_less(designs: Designs, width: float) -> None:
-    """They reach the width, no other that reaches it is smaller in all, and the cheapest leads."""
-    every = [designs.at(index) for index in range(designs.half_width.size)]
-    reaching = [d for d, h in zip(every, designs.half_width.flat, strict=True) if h <= width]
-
-    def dominated(design: StudyDesign) -> bool:
-        return any(
-            other != design and all(a <= b for a, b in zip(other, design, strict=True))
-            for other in reaching
-        )
-
-    indices = smallest(designs, width)
-    expected = {design for design in reaching if not dominated(design)}
-    assert {designs.at(index) for index in indices} == expected
-    assert len(indices) == len(expected)
-    costs = [designs.cost.flat[index] for index in indices]
-    assert costs == sorted(costs)
-    if reaching:
-        cheapest = designs.cost[designs.half_width <= width].min()
-        assert costs[0] == pytest.approx(cheapest)
-
-
-@given(designs_made)
-def test_efficient_designs_are_not_beaten(designs: Designs) -> None:
-    """No design is both cheaper and narrower than one that is shown, and all such are shown."""
-    cost, width = designs.cost.ravel(), designs.half_width.ravel()
-    indices = efficient(designs)
-    assert list(cost[indices]) == sorted(cost[indices])
-    for index in range(cost.size):
-        beaten = ((cost <= cost[index]) & (width < width[index])).any() or (
-            (cost < cost[index]) & (width <= width[index])
-        ).any()
-        # Of several with the same cost and width, one is shown.
-        if index in indices:
-            assert not beaten
-        elif not beaten:
-            assert any((cost[i], width[i]) == (cost[index], width[index]) for i in indices)
-
-
-def test_costs_add_up() -> None:
-    """A design costs its subjects' solutions and its judges' placing of all solutions."""
-    costs = Costs(solution=80, minutes=6)
-    designs = make_designs(
-        ((2, 3), (10,), (4, 5)), LOW, 10.0, level=0.9, systems=2, difference=2.0, costs=costs
+def test_a_wider_population_is_a_wider_interval() -> None:
+    """The declared population counts by its variance: of classes, that of what is drawn of it."""
+    classes = Population((0.0, 5.0, 20.0), (0.75, 0.25))
+    rng = np.random.default_rng(1)
+    drawn = np.where(
+        rng.random(400_000) < 0.75, rng.uniform(0, 5, 400_000), rng.uniform(5, 20, 400_000)
     )
-    index = int(np.ravel_multi_index((1, 0, 1), designs.half_width.shape))
-    assert designs.at(index) == StudyDesign(subjects=10, judges=3, problems=5)
-    assert designs.at(index).words == "10 subjects, 3 judges, 5 problems"
-    assert StudyDesign(1000, 1, 1).words == "1,000 subjects, 1 judge, 1 problem"
-    assert designs.cost.flat[index] == 80 * 10 * 5 + 6 * 3 * 5 * 12
-    assert designs.hours.flat[index] == 6 * 5 * 12 / 60
-    assert designs.largest == index
-    assert 0.03 < designs.false_alarms.flat[index] < 0.07
+    same = np.sqrt(12 * drawn.var())
+    expected = _assumptions(experience=(0.0, float(same))).half_width(12, 3, 6)
+    assert_allclose(_assumptions(population=classes).half_width(12, 3, 6), expected, rtol=2e-3)
 
 
-def test_trials_are_the_same_in_any_number_of_processes() -> None:
-    """Each design has its own studies, whatever else is tried and in how many processes."""
-    designs = [StudyDesign(6, 2, 3), StudyDesign(8, 2, 4), StudyDesign(7, 3, 1)]
-    here = replace(HERE, systems=2, difference=1.0)
-    alone = [try_design(design, here, studies=12, seed=5) for design in designs]
-    one, two = (
-        list(try_designs(designs, here, studies=12, seed=5, workers=Workers(n))) for n in (1, 2)
-    )
-    assert repr(alone) == repr(one) == repr(two)
-    assert repr(try_design(designs[0], here, studies=12, seed=6)) != repr(alone[0])
-    assert np.isnan(alone[2].power)
+def test_hours_add_up() -> None:
+    """A design takes its subjects' solutions, and its judges' placing of all solutions."""
+    subject, judge, total = _assumptions().hours(10, 3, 5)
+    assert subject == 80 * 5 / 60
+    assert judge == 6 * 5 * 12 / 60
+    assert total == pytest.approx(10 * subject + 3 * judge)
+
+
+def _axis(least: int) -> st.SearchStrategy[list[int]]:
+    return st.lists(st.integers(least, 25), min_size=1, max_size=5, unique=True).map(sorted)
+
+
+@given(_axis(3), _axis(1), _axis(1), noises, st.floats(0.3, 12))
+def test_smallest_designs_can_do_with_no_less(
+    subjects: list[int], judges: list[int], problems: list[int], noise: Noise, width: float
+) -> None:
+    """They reach the width, and no other that reaches it is smaller in all."""
+    grid = np.meshgrid(subjects, judges, problems, indexing="ij")
+    half_width = _assumptions(noise).half_width(*grid)
+    sizes = np.stack([axis.ravel() for axis in grid], axis=1)
+    reaching = sizes[half_width.ravel() <= width]
+
+    def minimal(size: np.ndarray[Any, Any]) -> bool:
+        return not any((other <= size).all() and (other < size).any() for other in reaching)
+
+    expected = {tuple(size) for size in reaching if minimal(size)}
+    assert {tuple(size) for size in sizes[smallest(half_width, width)]} == expected
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=1, max_size=20))
+def test_efficient_designs_are_not_beaten(pairs: list[tuple[int, int]]) -> None:
+    """No design is both quicker and narrower than one that is shown, and all such are shown."""
+    half_width, hours = np.array(pairs, dtype=float).T
+    found = {pairs[place] for place in efficient(half_width, hours)}
+    beaten = {
+        (w, h) for w, h in pairs if any(a <= w and b <= h and (a, b) != (w, h) for a, b in pairs)
+    }
+    assert found == set(pairs) - beaten

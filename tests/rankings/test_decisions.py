@@ -54,14 +54,9 @@ def test_decisions_are_blocks_of_two(make_study: Callable[..., Path]) -> None:
     study = make_study(study_with(), rankings__csv="\n".join(ranks))
     blocks = quem.analyze(quem.load_study(study, kind="experience"))
     one, other = pairs.to_dict(), blocks.to_dict()
-    for key in ("worths", "averages", "skill", "estimates"):
+    for key in ("averages", "skill", "estimates", "worths"):
         assert _numbers(one[key]) == _near(other[key])
     assert one["worths"]["n_rankings"] == len(rows)
-    assert pairs.core.cells is not None
-    assert blocks.core.cells is not None
-    for column in ("judge", "problem", "solver", "given", "adjusted", "size", "placed"):
-        mine, theirs = (np.sort(getattr(of.core.cells, column)).tolist() for of in (pairs, blocks))
-        assert mine == theirs
     assert f"{len(rows)} decisions" in pairs.summary()
     assert "judges compared pairs" in str(pairs.warnings)
     assert pairs.ranks is None
@@ -190,5 +185,5 @@ def test_counts_stand_for_rows(make_study: Callable[..., Path]) -> None:
         codes = {warning.code for warning in result.warnings}
         assert ("repeated-decisions" in codes) == (table == csv(thrice))
     one, other = documents
-    for key in ("worths", "estimates"):
+    for key in ("averages", "skill", "estimates", "worths"):
         assert _numbers(one[key]) == _near(other[key])

@@ -279,19 +279,3 @@ def test_a_placed_study_stays_in_its_folder(tmp_path: Path) -> None:
     with pytest.raises(quem.QuemError, match="panel: needs files"):
         placed.save(tmp_path / "copy")
     assert not [*tmp_path.iterdir()]
-
-
-def test_a_study_in_memory_is_compared() -> None:
-    """What takes a study takes one that no file describes."""
-    assert P3.rankings is not None
-    plans = quem.load_study(STUDIES / "assembly-planners" / "study.yaml", kind="experience")
-    study = quem.study(
-        plans.rankings,
-        people={one.id: one.experience for one in plans.spec.subjects},
-        systems=[one.id for one in plans.spec.systems],
-        assisted=[{"id": one.id, "by": one.by, "person": one.person}
-                  for one in plans.spec.assisted],
-        withheld=plans.spec.withheld,
-    )  # fmt: skip
-    made, read = (quem.compare(one).differences.select_dtypes("number") for one in (study, plans))
-    pd.testing.assert_frame_equal(made, read, rtol=1e-9)

@@ -204,13 +204,10 @@ def test_cannot_judge_and_recognized(tmp_path: Path) -> None:
 def test_what_the_session_recorded_of_its_blinding(study: Path, store: Store) -> None:
     """The counts of the first ranking, and a judge's first guess at each solution, are analyzed."""
     close(store, study)
-    findings = quem.analyze(quem.load_study(study, kind="experience")).findings
-    assert findings.blinding is not None
-    assert (findings.blinding.letters, findings.blinding.reviewed) == (True, 0)
-    assert findings.blinding.of == 10
-    assert findings.blinding.guesses is None
-    assert findings.blinding.text is not None
-    assert findings.blinding.text.texts == 10
+    before_ranking = quem.analyze(quem.load_study(study)).to_dict()["blinding"]
+    assert (before_ranking["reviewed"], before_ranking["of"]) == (0, 10)
+    assert before_ranking["guesses"] is None
+    assert before_ranking["text"]["texts"] == 10
     with store.write() as c:
         name = read_study(study).id
         before = stamp_of(c, name, "closed")

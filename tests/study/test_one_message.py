@@ -133,7 +133,7 @@ def test_broken_yaml_says_what_to_do(
         ("level: 0.95", "level: 0,95", "18:10: analysis.level", "use 0.95"),
         ("level: 0.95", "level: 95%", "18:10: analysis.level", "use 0.95"),
         ("level: 0.95", "level: 2", "18:10: analysis.level", "between 0 and 1"),
-        ("level: 0.95", "seed: 1_0", "18:9: analysis.seed", "is not a number"),
+        ("level: 0.95", "years_error: 1_0", "18:16: analysis.years_error", "is not a number"),
         ("level: 0.95", "at_least: [-5, 8]", "18:14: analysis.at_least[1]", "0 or more"),
     ],
 )
@@ -151,10 +151,10 @@ def test_numbers_as_people_write_them(
     ("settings", "message"),
     [
         ({"lvl": 0.9}, "lvl: unknown setting; did you mean level?"),
-        ({"seed": -1}, "seed: must be 0 or more"),
+        ({"years_error": -1}, "years_error: must be 0 or more"),
         ({"level": "x"}, "level: 'x' is not a number; use a value such as 7 or 7.5"),
         ({"form": "linar"}, "form: 'linar' is not one of"),
-        ({"form": "cubic"}, "form: a cubic skill function needs 12 subjects"),
+        ({"form": "cubic"}, "form: 'cubic' is not one of linear, log, quadratic"),
         ({"at_least": [5, -1]}, "at_least[2]: -1 is not a finite number, 0 or more"),
     ],
 )

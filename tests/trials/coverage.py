@@ -1,6 +1,6 @@
 """How often the intervals of quem cover the truth in simulated studies, and how wide they are.
 
-``python -m tests.trials.coverage FILE`` writes the results of a whole run into docs/.
+``python -m tests.trials.coverage FILE...`` writes the results of whole runs into docs/.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
+from scipy.stats import rankdata
 
+import quem
 from quem.method.reference import Population
 from quem.planning.batch import Studies, between
 from quem.simulation import NOISES, STRONG_TASTE, Scenario, simulate
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.simulation import Simulated
+    from quem.simulation import Noise, Simulated
 
     Floats = NDArray[np.float64]
 
@@ -48,9 +50,9 @@ class Kind:
     # How many times people's standard deviations those of systems are.
     system: dict[str, float] = field(default_factory=dict)
     is_typical: bool = False  # whether systems are exactly as good as their years say
-    # What is covered: the years of systems, the difference of two, or of those of two studies; or
-    # what the same study says without chance in it.
-    covers: Literal["years", "difference", "two studies", "shift"] = "years"
+    # What is covered: the years of systems, the difference of two, or of those of two studies; what
+    # the same study says without chance in it; or by how many years people are better with help.
+    covers: Literal["years", "difference", "two studies", "shift", "help"] = "years"
     other: dict[str, Any] = field(default_factory=dict)  # where the second study differs
     method: dict[str, Any] = field(default_factory=dict)  # fields of Studies
     subjects: tuple[int, ...] = (5, 7, 12, 20)
@@ -88,6 +90,12 @@ def _pair(name: str, years: tuple[float, float], **more: Any) -> Kind:  # noqa: 
     scenario = {"systems": years, **more.pop("scenario", {})}
     more = {"bar": 90.0, **more}
     return Kind(name, scenario, is_typical=True, covers="difference", **more)
+
+
+def _helped(gain: float) -> Kind:
+    return Kind(
+        f"people better by {gain:g} years with help", {"gain": gain}, covers="help", subjects=(12,)
+    )
 
 
 def _two(name: str, one: tuple[float, float], other: tuple[float, float], **more: Any) -> Kind:  # noqa: ANN401
@@ -138,6 +146,12 @@ KINDS = (
     Kind("persons t, 3 df", {"persons": "t3"}),
     Kind("ties", {"ties": 2.0}),
     Kind("skill saturates, 1 to 20 years", _WIDE),
+    Kind(
+        "population of 0 to 25 years declared",
+        {"experience": (0.0, 25.0), "recruited": (1.0, 12.0)},
+        method={"population": Population((0.0, 25.0))},
+        bar=None,
+    ),
     Kind("years in two clusters", {"population": "clusters"}),
     Kind("years lognormal", {"population": "lognormal"}),
     Kind("years known to 30%", _ROUGH),
@@ -172,7 +186,14 @@ KINDS = (
     _two("two studies, 1 to 10, 8 to 20 years", (1.0, 10.0), (8.0, 20.0)),
     *_degraded(),
 )
-_BY_NAME = {kind.name: kind for kind in KINDS}
+# Analyzed one by one, which takes 200 times as long.
+SINGLE_KINDS = (
+    Kind("blocks of 8", {"block_size": 8}, subjects=(12, 20)),
+    _pair("4 years apart, blocks of 8", _AROUND, scenario={"block_size": 8}, subjects=(12, 20)),
+    _helped(0.0),
+    _helped(3.0),
+)
+_BY_NAME = {kind.name: kind for kind in (*KINDS, *SINGLE_KINDS)}
 
 
 def tally(truth: Floats, experience: Floats, interval: Floats, says: Floats) -> Floats:
@@ -188,9 +209,24 @@ def tally(truth: Floats, experience: Floats, interval: Floats, says: Floats) -> 
     return np.array(sums, dtype=float)
 
 
+def _tally_one_by_one(
+    truth: Sequence[float], found: Sequence[tuple[float | None, tuple[float | None, float | None]]]
+) -> Floats:
+    """The same of single results: estimates, None where none is stated, and intervals."""
+    says = np.array([years is not None for years, _ in found])
+    years = [np.nan if years is None else years for years, _ in found]
+    ends = [(-np.inf if a is None else a, np.inf if b is None else b) for _, (a, b) in found]
+    return tally(np.array(truth), np.array(years), np.array(ends), says)
+
+
 def cover(kind: Kind, noise: str, subjects: int, studies: int, seed: int) -> dict[str, list[float]]:
     """Simulate a cell, and tally each interval."""
     found: dict[str, Floats] = {}
+    if kind.covers == "help":
+        rng = np.random.default_rng(seed)
+        return {
+            "difference": _with_help(_NOISES[noise], kind.scenario["gain"], studies, rng).tolist()
+        }
     scenarios = kind.scenarios(noise, subjects)
     for part in np.random.SeedSequence(seed).spawn(-(-studies // _AT_ONCE)):
         seeds = part.spawn(2) if kind.covers == "two studies" else [part, part]
@@ -202,6 +238,9 @@ def cover(kind: Kind, noise: str, subjects: int, studies: int, seed: int) -> dic
 
 def _tallies(kind: Kind, of: list[Simulated]) -> Iterator[tuple[str, Floats]]:
     n, truths = of[0].scenario.subjects, [simulated.truth for simulated in of]
+    if of[0].scenario.block_size is not None:
+        yield from _in_blocks(kind, of[0])
+        return
     one, other = (Studies(each.ranks, each.experience, **kind.method) for each in of)
     if kind.covers in {"difference", "two studies"}:
         if kind.covers == "difference":
@@ -220,6 +259,59 @@ def _tallies(kind: Kind, of: list[Simulated]) -> Iterator[tuple[str, Floats]]:
             before = other.estimate(system)
             says = found.says & before.says
             yield "shift", tally(before.experience, found.experience, found.interval, says)
+
+
+def _in_blocks(kind: Kind, of: Simulated) -> Iterator[tuple[str, Floats]]:
+    studies = [of.study(index) for index in range(len(of))]
+    if kind.covers == "difference":
+        pairs = [pair for study in studies for pair in quem.compare(study).findings.pairs]
+        apart = np.diff(of.truth)[:, 0].tolist()
+        yield (
+            "difference",
+            _tally_one_by_one(apart, [(pair.years, pair.interval) for pair in pairs]),
+        )
+        return
+    found = [quem.analyze(study).core.estimates[0] for study in studies]
+    truth = of.truth[:, 0].tolist()
+    silent = None, (None, None)
+    references = [one.reference for one in found]
+    stated = [(one.experience, one.interval) if one.says else silent for one in references]
+    leads = [
+        (one.experience, one.interval) if one.leads == "paper" else reference
+        for one, reference in zip(found, stated, strict=True)
+    ]
+    yield "leads", _tally_one_by_one(truth, leads)
+    yield "reference", _tally_one_by_one(truth, stated)
+
+
+def _with_help(noise: Noise, gain: float, studies: int, rng: np.random.Generator) -> Floats:
+    """Differences in years of 4 of 12 people with help on half of 8 problems."""
+    n, judges, problems, helped = 12, 3, 8, 4
+    names = [f"S{i}" for i in range(n)] + [f"A{i}" for i in range(helped)]
+    assisted = [{"id": f"A{i}", "by": "K", "person": f"S{i}"} for i in range(helped)]
+    found = []
+    for _ in range(studies):
+        years = rng.uniform(1, 12, n)
+        quality = years + rng.normal(0, noise.person, n)
+        quality = quality + rng.normal(0, noise.solution, (problems, n))
+        quality = quality + rng.normal(0, noise.taste, (judges, 1, n))
+        quality = quality + rng.normal(0, noise.judge, (judges, problems, n))
+        quality = np.concatenate([quality, quality[..., :helped] + gain], axis=2)
+        quality[:, problems // 2 :, :helped] = np.nan
+        quality[:, : problems // 2, n:] = np.nan
+        judge, problem, solver = np.nonzero(np.isfinite(quality))
+        ranks = rankdata(quality, axis=-1, nan_policy="omit")[judge, problem, solver]
+        columns = {
+            "judge": [f"J{j}" for j in judge],
+            "problem": [f"P{p}" for p in problem],
+            "solver": [names[s] for s in solver],
+            "rank": ranks,
+        }
+        people = dict(zip(names, years.tolist(), strict=False))
+        study = quem.study(columns, people=people, systems=["K"], assisted=assisted)
+        of = quem.compare(study).findings.people
+        found += [(one.years, one.interval) for one in of]
+    return _tally_one_by_one([gain] * len(found), found)
 
 
 def _run(kinds: Iterable[Kind], studies: int, rng: random.Random) -> list[dict[str, Any]]:
@@ -263,18 +355,18 @@ def pooled(results: Sequence[dict[str, Any]]) -> pd.DataFrame:
 def _bar(results: list[dict[str, Any]]) -> str:
     """Name the cells that miss their bar, with allowance for fewer studies than it was set for."""
     missed = []
-    for row in pooled(results).itertuples():
-        kind = _BY_NAME[str(row.kind)]
-        bar = kind.taste if row.noise == "strong taste" else kind.bar
-        if row.what == "leads":
-            bar = kind.leads if row.noise in NOISES else None
-        if row.what == "line" or bar is None:
+    for row in pooled(results).to_dict("records"):
+        kind, what = _BY_NAME[row["kind"]], row["what"]
+        bar = kind.taste if row["noise"] == "strong taste" else kind.bar
+        if what == "leads":
+            bar = kind.leads if row["noise"] in NOISES else None
+        if what == "line" or bar is None:
             continue
-        bar -= 3 * _error(bar, row.studies)
-        most = kind.most + 3 * _error(kind.most, row.studies)
-        if not bar <= row.covers <= most:
-            cell = f"{row.kind}, {row.noise}, {row.subjects} subjects: {row.what}"
-            missed.append(f"{cell} covers {row.covers:.1f}, bar {bar:.1f}")
+        bar -= 3 * _error(bar, row["studies"])
+        most = kind.most + 3 * _error(kind.most, row["studies"])
+        if not bar <= row["covers"] <= most:
+            cell = f"{kind.name}, {row['noise']}, {row['subjects']} subjects: {what}"
+            missed.append(f"{cell} covers {row['covers']:.1f}, bar {bar:.1f}")
     return "; ".join(missed)
 
 
@@ -295,7 +387,7 @@ def summary(cells: pd.DataFrame) -> str:
         "| studies | paper's line, where it holds | what leads | for the population | it says |",
         "|---|---|---|---|---|",
     ]
-    for kind in KINDS:
+    for kind in _BY_NAME.values():
         of = cells[cells["kind"] == kind.name]
         if kind.covers == "shift" or of.empty:
             continue
@@ -340,6 +432,13 @@ def coverage(rng: random.Random, folder: Path) -> dict[str, Any]:
     return {"cells": _run(KINDS, _STUDIES, rng)}
 
 
+@registered("coverage-single", count=8, bar=_bar, table=_table)
+def coverage_single(rng: random.Random, folder: Path) -> dict[str, Any]:
+    """The same in blocks, and of people with help, where studies are analyzed one by one."""
+    del folder
+    return {"cells": _run(SINGLE_KINDS, _STUDIES, rng)}
+
+
 @registered("coverage-tight", count=1, bar=_bar, table=_table, resumed=False)
 def coverage_tight(rng: random.Random, folder: Path) -> dict[str, Any]:
     """Coverage in the kinds of studies that are nearest to their bars."""
@@ -347,11 +446,12 @@ def coverage_tight(rng: random.Random, folder: Path) -> dict[str, Any]:
     return {"cells": _run([kind for kind in KINDS if kind.is_tight], _QUICK, rng)}
 
 
-def _write_docs(path: Path) -> None:
+def _write_docs(paths: Iterable[str]) -> None:
     """Write the table of all cells, and the tables of the page between their marks."""
-    lines = path.read_text("utf-8").split("\n")
-    cells = pooled([json.loads(line) for line in lines if line])
-    numbers = {"float_format": "%.4g", "lineterminator": "\n"}
+    lines = [Path(path).read_text("utf-8").split("\n") for path in paths]
+    each = [pooled([json.loads(line) for line in of if line]) for of in lines]
+    cells = pd.concat(each, ignore_index=True)
+    numbers: dict[str, Any] = {"float_format": "%.4g", "lineterminator": "\n"}
     cells.to_csv(_DOCS / "coverage.csv", index=False, **numbers)
     page = _DOCS / "explanation" / "coverage.md"
     text = page.read_text("utf-8")
@@ -363,4 +463,4 @@ def _write_docs(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    _write_docs(Path(sys.argv[1]))
+    _write_docs(sys.argv[1:])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
@@ -15,7 +15,7 @@ from quem.method.reference import default_population, fit_people, posterior, rea
 from quem.method.variances import Variance, Variation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -94,3 +94,21 @@ def counted(said: Iterable[Said]) -> list[float]:
     """How many intervals there are, how many cover, and the sum of their halves."""
     there = [one for one in said if one.says]
     return [len(there), sum(one.covers for one in there), sum(one.half for one in there)]
+
+
+def pooled(
+    results: Sequence[dict[str, Any]], ways: Sequence[str], studies: int
+) -> dict[str, dict[str, tuple[float, float, float]]]:
+    """Of all trials, by cell and way: percentage of studies with an interval, of these that cover.
+
+    And the mean half of these intervals.
+    """
+    found = {}
+    for name in results[0]["cells"]:
+        sums = {way: np.sum([r["cells"][name][way] for r in results], axis=0) for way in ways}
+        total = studies * len(results)
+        found[name] = {
+            way: (100 * n / total, 100 * covered / n, half / n)
+            for way, (n, covered, half) in sums.items()
+        }
+    return found

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from quem.method.averages import average_cells
 from quem.method.variances import Variance, variations
 from quem.parts.machines import Use, control_variate, erratic
-from tests.trials.estimates import Said, cells_of, counted, said_of
+from tests.trials.estimates import Said, cells_of, counted, pooled, said_of
 from tests.trials.runner import registered
 
 if TYPE_CHECKING:
@@ -119,16 +119,7 @@ def _cell(row: Noise, machine: str, rng: np.random.Generator) -> dict[str, list[
 
 
 def _pooled(results: list[dict[str, Any]]) -> dict[str, dict[str, tuple[float, float, float]]]:
-    """Percentage of studies with an interval, of these that cover, and half-width."""
-    found = {}
-    for name in results[0]["cells"]:
-        sums = {way: np.sum([r["cells"][name][way] for r in results], axis=0) for way in _WAYS}
-        total = _STUDIES * len(results)
-        found[name] = {
-            way: (100 * n / total, 100 * covered / n, half / n)
-            for way, (n, covered, half) in sums.items()
-        }
-    return found
+    return pooled(results, _WAYS, _STUDIES)
 
 
 def _tables(results: list[dict[str, Any]]) -> str:

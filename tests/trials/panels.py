@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.stats import rankdata
 
-from quem.experience.skill import FORMS, fit
-from quem.experience.virtual_placement import place_among_anchors
+from quem.method.averages import Averages, average_cells
+from quem.method.variances import Variance, Variation, variations
 from quem.panels.package import PanelPerson, PanelProblem, PanelSpec, ReferencePanel
 from quem.panels.placing import draw_anchors, seed_of
+from quem.parts.panel import place_systems
+from tests.trials.estimates import Said, cells_of, counted, pooled, said_of
 from tests.trials.runner import registered
 
 if TYPE_CHECKING:
@@ -23,9 +26,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _STUDIES = 250  # of each cell, in one trial
-_LEVEL = 0.95
-_WAYS = ("all ranked again", "w", "w and τ²")
-_MOST_OFF, _MOST_OFF_MEAN = 2.5, 0.5
+_WAYS = ("all ranked again", "w", "w and τ²", "leads")
+_BAR = 92.5  # in percent: of the estimates for the population that cover
 
 
 class Noise(NamedTuple):
@@ -41,11 +43,9 @@ _LOW, _HIGH, _ALIKE = Noise(1, 1, 1, 0.5), Noise(2, 2, 2, 1), Noise(0.3, 2, 2, 0
 
 
 class Cell(NamedTuple):
-    """A kind of session, and the coverage in percent that the method's tables give."""
+    """A kind of session."""
 
     noise: Noise
-    # Of a full session, with w alone, and with the larger of w and τ².
-    expected: tuple[float | None, float | None, float | None]
     anchors: int = 4
     people: int = 12
     problems: int = 8
@@ -55,29 +55,29 @@ class Cell(NamedTuple):
 
 
 CELLS = {
-    "little noise, 2 anchors": Cell(_LOW, (None, 95.0, None), anchors=2),
-    "little noise, 4 anchors": Cell(_LOW, (93.5, 95.4, 95.5)),
-    "little noise, 6 anchors": Cell(_LOW, (None, 95.7, 95.3), anchors=6),
-    "much noise, 2 anchors": Cell(_HIGH, (None, 96.5, None), anchors=2),
-    "much noise, 4 anchors": Cell(_HIGH, (96.2, 97.2, 96.9)),
-    "people alike, 2 anchors": Cell(_ALIKE, (None, 94.9, None), anchors=2),
-    "people alike, 4 anchors": Cell(_ALIKE, (94.9, 96.2, 97.0)),
-    "1 new judge": Cell(_LOW, (94.6, 94.8, None), new=1),
-    "1 new judge of strong taste": Cell(_LOW._replace(taste=1.5), (94.7, 96.3, None), new=1),
-    "4 problems": Cell(_LOW, (93.5, 94.8, None), problems=4),
-    "8 people": Cell(_LOW, (92.3, 94.3, None), people=8),
-    "2 old judges": Cell(_LOW, (93.8, 95.0, None), old=2),
-    # What w alone covers here is not claimed: the table has 86.6 and 75.0, and 89.8 and 77.6 come
-    # out, 3.2 and 2.6 points off. The larger of w and τ² is what an analysis uses.
-    "other school by 1 year": Cell(_LOW, (95.0, None, 91.8), shift=1),
-    "other school by 2 years": Cell(_LOW, (95.0, None, 90.7), shift=2),
-    "other school by 2 years, 6 anchors": Cell(_LOW, (None, None, 93.1), shift=2, anchors=6),
-    "much noise, other school by 2 years": Cell(_HIGH, (None, None, 95.0), shift=2),
-    "people alike, other school by 2 years": Cell(_ALIKE, (None, None, 89.1), shift=2),
+    "little noise, 2 anchors": Cell(_LOW, anchors=2),
+    "little noise, 4 anchors": Cell(_LOW),
+    "little noise, 6 anchors": Cell(_LOW, anchors=6),
+    "much noise, 2 anchors": Cell(_HIGH, anchors=2),
+    "much noise, 4 anchors": Cell(_HIGH),
+    "people alike, 2 anchors": Cell(_ALIKE, anchors=2),
+    "people alike, 4 anchors": Cell(_ALIKE),
+    "1 new judge": Cell(_LOW, new=1),
+    "1 new judge of strong taste": Cell(_LOW._replace(taste=1.5), new=1),
+    "4 problems": Cell(_LOW, problems=4),
+    "8 people": Cell(_LOW, people=8),
+    "2 old judges": Cell(_LOW, old=2),
+    "other school by 1 year": Cell(_LOW, shift=1),
+    "other school by 2 years": Cell(_LOW, shift=2),
+    "other school by 2 years, 6 anchors": Cell(_LOW, shift=2, anchors=6),
+    "much noise, other school by 2 years": Cell(_HIGH, shift=2),
+    "people alike, other school by 2 years": Cell(_ALIKE, shift=2),
 }
+# A shift that 4 anchors a problem notice in half of the sessions; the documentation says so.
+_NOT_CLAIMED = {name for name, cell in CELLS.items() if cell.shift}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class _Panel(ReferencePanel):
     """A panel without files: everybody solved everything."""
 
@@ -86,8 +86,8 @@ class _Panel(ReferencePanel):
         return self.people
 
 
-def simulate(cell: Cell, rng: np.random.Generator) -> dict[str, tuple[float, float]]:
-    """Draw a panel and a session on it."""
+def simulate(cell: Cell, rng: np.random.Generator) -> dict[str, Said]:
+    """Draw a panel and a session on it; gives what is said of the system."""
     n, own = cell.people, cell.people
     truth = float(rng.uniform(1, 12))
     years = np.append(np.linspace(1, 12, n), truth)
@@ -113,83 +113,74 @@ def simulate(cell: Cell, rng: np.random.Generator) -> dict[str, tuple[float, flo
         ),
         judges=tuple(f"J{j}" for j in range(cell.old)),
     )
-    ranks = {
-        (f"J{j}", problem): dict(zip(people, old[j, p].tolist(), strict=True))
-        for j in range(cell.old)
-        for p, problem in enumerate(problems)
-    }
+    tasks = pd.MultiIndex.from_product([spec.judges, problems])
+    ranks = pd.DataFrame(old.reshape(len(tasks), n), tasks, people)
     panel = _Panel(None, spec, {"SHA256SUMS": rng.bytes(16)}, ranks)  # type: ignore[arg-type]
-    given = {}
+    given = new.copy()
     for p, problem in enumerate(problems):
         seed = seed_of(panel.digest, problem, ["bot"])
         anchors = draw_anchors(panel.consensus(problem), cell.anchors, seed)
-        for j in range(cell.new):
-            of = {one: float(new[j, p, people.index(one)]) for one in anchors}
-            given[f"N{j}", problem] = of | {"bot": float(new[j, p, own])}
-    placed = place_among_anchors(panel, given, ["bot"], cell.anchors)
-    function = fit(FORMS["linear"], *placed.averages.fitted())
-    x = placed.averages.average[-1:]
-    added = placed.added("bot")
-    again = rankdata(new, axis=-1).mean(axis=(0, 1))
-    line = fit(FORMS["linear"], again[:own], years[:own])
-    ways = (
-        (line.predict(again[own:]), line.predictive(again[own:])),
-        (function.predict(x), function.predictive(x, placed.widening["bot"])),
-        (function.predict(x), function.predictive(x, added=added)),
+        given[:, p, [i for i in range(n) if people[i] not in anchors]] = np.nan
+    placed = place_systems(panel, given, ["bot"], cell.anchors)
+    assert placed
+    years[-1] = np.nan
+    averages = Averages(
+        (*people, "bot"),
+        ("subject",) * n + ("system",),
+        years,
+        placed.rank,
+        (placed.rank - 0.5) / n,
+        np.ones(n + 1, dtype=np.int64),
     )
+
+    def widened(by: float, df: int) -> dict[str, Said]:
+        more = Variance(by / n**2 / averages.weight[-1], df)
+        return said_of(averages, Variation(more=(more,) if by else ()), truth)
+
+    (both,) = placed.added().values() or [Variance(0.0, 1)]
+    larger = widened(both.value, int(both.df))
+    cells = cells_of(rankdata(new, axis=-1))
+    again = average_cells(cells, years)
+    (variation,) = variations(cells, again).values()
     return {
-        way: (abs(float(found[0]) - truth), float(interval.half_width(_LEVEL)[0]))
-        for way, (found, interval) in zip(_WAYS, ways, strict=True)
+        "all ranked again": said_of(again, variation, truth)["population"],
+        "w": widened(float(placed.widening[0]), int(both.df))["population"],
+        "w and τ²": larger["population"],
+        "leads": larger["leads"],
     }
 
 
 def _run(cell: Cell, rng: np.random.Generator) -> dict[str, list[float]]:
-    """Simulate a cell: how many intervals cover, and the sum of half-widths, by way."""
-    counts = {way: [0.0, 0.0] for way in _WAYS}
-    for _ in range(_STUDIES):
-        for way, (error, half) in simulate(cell, rng).items():
-            counts[way][0] += error <= half
-            counts[way][1] += half
-    return counts
+    """Simulate a cell."""
+    studies = [simulate(cell, rng) for _ in range(_STUDIES)]
+    return {way: counted(one[way] for one in studies) for way in _WAYS}
 
 
-def _pooled(results: list[dict[str, Any]]) -> dict[str, dict[str, Floats]]:
-    """Give the share of intervals that cover, and the mean half-width, by cell and way."""
-    total = _STUDIES * len(results)
-    return {
-        name: {
-            way: np.sum([result["cells"][name][way] for result in results], axis=0) / total
-            for way in _WAYS
-        }
-        for name in results[0]["cells"]
-    }
+def _pooled(results: list[dict[str, Any]]) -> dict[str, dict[str, tuple[float, float, float]]]:
+    return pooled(results, _WAYS, _STUDIES)
 
 
 def _table(results: list[dict[str, Any]]) -> str:
-    """Write the table of the documentation."""
+    """The table of the documentation."""
     lines = [
-        "| session | all people ranked again | w alone | the larger of w and τ² |",
-        "|---|---|---|---|",
+        "| session | all people ranked again | w alone | the larger of w and τ² | what leads | "
+        "speaks |",
+        "|---|---|---|---|---|---|",
     ]
     for name, cell in _pooled(results).items():
-        texts = (f"{100 * cell[way][0]:.1f}, ± {cell[way][1]:.2f}" for way in _WAYS)
-        lines.append(f"| {' | '.join([name, *texts])} |")
+        texts = [f"{cell[way][1]:.1f}, ± {cell[way][2]:.2f}" for way in _WAYS]
+        lines.append(f"| {' | '.join([name, *texts])} | {cell['w and τ²'][0]:.0f} |")
     return "\n".join(lines)
 
 
 def _bar(results: list[dict[str, Any]]) -> str:
-    """Say what the cells of all trials miss together."""
-    missed, off = [], []
-    for name, cell in _pooled(results).items():
-        for way, expected in zip(_WAYS, CELLS[name].expected, strict=True):
-            if expected is None:
-                continue
-            off.append(100 * cell[way][0] - expected)
-            if abs(off[-1]) > _MOST_OFF:
-                missed.append(f"{name}: {way} covers {100 * cell[way][0]:.1f}, not {expected}")
-    if abs(np.mean(off)) > _MOST_OFF_MEAN:
-        missed.append(f"coverage is {np.mean(off):+.2f} points off in the mean")
-    return "; ".join(missed)
+    """What the cells of all trials miss together."""
+    covered = {name: cell["w and τ²"][1] for name, cell in _pooled(results).items()}
+    return "; ".join(
+        f"{name}: covers {share:.1f}"
+        for name, share in covered.items()
+        if share < _BAR and name not in _NOT_CLAIMED
+    )
 
 
 @registered("panels", count=8, bar=_bar, table=_table)

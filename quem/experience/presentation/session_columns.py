@@ -25,7 +25,6 @@ from quem.wording import format_percent
 
 if TYPE_CHECKING:
     from quem.experience.answering import Reply, Score, Scored
-    from quem.experience.placing import Placed
     from quem.experience.result import ExperienceFindings
     from quem.experience.times import ProblemTime
     from quem.store.care import Care
@@ -50,7 +49,7 @@ def _percent(share: float) -> str:
     return format_percent(round(share, 2))
 
 
-_LEVEL: tuple[Column[Placed, ExperienceFindings], ...] = (
+_LEVEL: tuple[Column[Any, ExperienceFindings], ...] = (
     Column("n", COUNT, "places", heading="Places"),
     Column("share", SHARE, "of all places", heading="Share", text=_percent),
     Column("n_compared", COUNT, "places that another judge's ranking can be compared with"),
@@ -64,7 +63,7 @@ _LEVEL: tuple[Column[Placed, ExperienceFindings], ...] = (
         text=lambda share: _percent(share) if np.isfinite(share) else "–",
     ),
 )
-WAYS: Columns[Placed, ExperienceFindings] = Columns(
+WAYS: Columns[Any, ExperienceFindings] = Columns(
     Column(
         "way",
         choice(*_WAYS, None),
@@ -75,7 +74,7 @@ WAYS: Columns[Placed, ExperienceFindings] = Columns(
     ),
     *_LEVEL,
 )
-SURE: Columns[Placed, ExperienceFindings] = Columns(
+SURE: Columns[Any, ExperienceFindings] = Columns(
     Column(
         "sure",
         choice(*_SURE, None),

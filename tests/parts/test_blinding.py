@@ -11,23 +11,58 @@ import numpy as np
 import pytest
 
 import quem
-from quem.experience.presentation.cards import before_quoting
-from quem.experience.presentation.methods import methods_paragraph
-from quem.experience.telling import closeness, judges_guesses, style_match
+from quem.parts.blinding import closeness
 from quem.rankings import Rankings
 from quem.report.files import json_text
 from quem.store.blindness import Guess, RecordedBlinding
 from tests.docs.schema import mistakes
-from tests.experience.made import random_ranks, study_of
+from tests.parts.made import random_ranks, study_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from quem.experience.presentation.cards import Check
+    from quem.method.result import ExperienceResult
+    from quem.report.files import Check
+    from tests.parts.made import Ranks
 
 MADE = {f"S{n}": "person" for n in range(5)} | {f"K{n}": "system" for n in range(3)}
 OTHER = {"person": "system", "system": "person"}
 TITLES = ("Blinding", "Solutions reviewed", "Judges could tell")
+
+
+def recorded(**more: Any) -> RecordedBlinding:  # noqa: ANN401
+    """What a session recorded."""
+    return RecordedBlinding(**{"of": 30, "reviewed": 30, "replaced": 4, "kept": 2, **more})
+
+
+def analyzed(
+    blinding: RecordedBlinding | None, ranks: Ranks, years: Mapping[str, float]
+) -> ExperienceResult:
+    """Analyze a study of which a session recorded this."""
+    study = study_of(ranks, years)
+    assert isinstance(study.data, Rankings)
+    return quem.analyze(replace(study, data=replace(study.data, blinding=blinding)))
+
+
+def measured(guesses: Sequence[Guess], order: Sequence[str] = ()) -> Any:  # noqa: ANN401  JSON
+    """What guesses tell, where all judges rank in one order, worst first."""
+    problem = "P" if order else "Q"
+    ranks = {
+        (judge, problem, solver): float(rank)
+        for judge in dict.fromkeys(one.judge for one in guesses) or ["J0"]
+        for rank, solver in enumerate(order or MADE, 1)
+    }
+    years = {solver: float(n) for n, solver in enumerate(MADE) if solver.startswith("S")}
+    result = analyzed(recorded(guesses=tuple(guesses)), ranks, years)
+    return result.to_dict()["blinding"]["guesses"]
+
+
+def told(texts: Mapping[str, Mapping[str, str]], systems: Sequence[str]) -> Any:  # noqa: ANN401
+    """What a program can tell of texts."""
+    solvers = sorted({solver for by in texts.values() for solver in by})
+    ranks = {("J", "P", solver): float(n) for n, solver in enumerate(solvers, 1)}
+    years = {solver: float(n) for n, solver in enumerate(solvers) if solver not in systems}
+    return analyzed(recorded(texts=texts), ranks, years).to_dict()["blinding"]["text"]
 
 
 def guessed(judges: int, right: float, seed: int, unsure: float = 0.2) -> list[Guess]:
@@ -41,11 +76,6 @@ def guessed(judges: int, right: float, seed: int, unsure: float = 0.2) -> list[G
                 Guess(f"J{judge}", "P", solver, "unsure" if rng.random() < unsure else guess)
             )
     return made
-
-
-def in_order(judges: int, solvers: list[str]) -> dict[tuple[str, str, str], tuple[int, int]]:
-    """The places of solvers in the rankings of judges who all rank alike, worst first."""
-    return {(f"J{j}", "P", s): (1, n) for j in range(judges) for n, s in enumerate(solvers)}
 
 
 def rate_of(guesses: list[Guess]) -> float:
@@ -67,40 +97,35 @@ def bang_of(guesses: list[Guess], kind: str) -> float:
 def test_rates_agree_with_loops(seed: int) -> None:
     """Rates, Bang's indices, and their intervals are those of loops over guesses and judges."""
     guesses = guessed(6, 0.6, seed)
-    found = judges_guesses(guesses, MADE, {}, seed=seed)
-    assert found is not None
-    assert found.n == len(guesses)
-    assert found.unsure == sum(g.guess == "unsure" for g in guesses)
-    assert found.correct == sum(g.guess == MADE[g.solver] for g in guesses)
+    found = measured(guesses)
+    assert found["n"] == len(guesses)
+    assert found["unsure"] == sum(g.guess == "unsure" for g in guesses)
+    assert found["correct"] == sum(g.guess == MADE[g.solver] for g in guesses)
     rng = np.random.default_rng(seed + 100)
     draws = []
     for _ in range(2000):
         drawn = [f"J{n}" for n in rng.integers(6, size=6)]
         draws.append([g for judge in drawn for g in guesses if g.judge == judge])
     for share, value_of in (
-        (found.rate, rate_of),
-        (found.bang_person, lambda some: bang_of(some, "person")),
-        (found.bang_system, lambda some: bang_of(some, "system")),
+        (found["rate"], rate_of),
+        (found["bang_person"], lambda some: bang_of(some, "person")),
+        (found["bang_system"], lambda some: bang_of(some, "system")),
     ):
-        assert share.value == pytest.approx(value_of(guesses))
+        assert share["value"] == pytest.approx(value_of(guesses))
         error = np.std([value_of(draw) for draw in draws]) * np.sqrt(6 / 5)
-        half = (share.interval[1] - share.interval[0]) / 2
+        half = (share["interval"][1] - share["interval"][0]) / 2
         # The t quantile of six judges.
         assert half == pytest.approx(2.5706 * error, rel=0.1)
-    assert np.isnan(found.neighbors.value)
+    assert found["neighbors"] == {"n": 0, "value": None, "interval": [None, None]}
 
 
 def test_few_judges_give_counts_only() -> None:
     """Four judges have no interval, and five have one."""
-    of_four, of_five = (
-        judges_guesses(guessed(judges, 0.6, 1), MADE, {}, seed=1) for judges in (4, 5)
-    )
-    assert of_four is not None
-    assert of_five is not None
-    assert (of_four.n, of_four.n_judges) == (32, 4)
-    assert np.isnan(of_four.rate.interval).all()
-    assert np.isfinite(of_five.rate.interval).all()
-    assert judges_guesses([], MADE, {}, seed=1) is None
+    of_four, of_five = (measured(guessed(judges, 0.6, 1)) for judges in (4, 5))
+    assert (of_four["n"], of_four["n_judges"]) == (32, 4)
+    assert of_four["rate"]["interval"] == [None, None]
+    assert None not in of_five["rate"]["interval"]
+    assert measured([]) is None
 
 
 def test_whoever_takes_the_worst_for_systems_could_not_tell() -> None:
@@ -111,17 +136,14 @@ def test_whoever_takes_the_worst_for_systems_could_not_tell() -> None:
         for j in range(9)
         for place, solver in enumerate(order)
     ]
-    found = judges_guesses(guesses, MADE, in_order(9, order), seed=0)
-    assert found is not None
-    assert found.rate.interval[0] > 0.5
+    found = measured(guesses, order)
+    assert found["rate"]["interval"][0] > 0.5
     near = [g for g in guesses if g.solver in ("K1", "S0", "K2", "S1")]
-    assert found.neighbors.n == len(near)
-    assert found.neighbors.value == pytest.approx(rate_of(near))
-    assert found.neighbors.value < found.rate.value
-    sure = judges_guesses(guessed(9, 1.0, 0), MADE, in_order(9, order), seed=0)
-    assert sure is not None
-    assert sure.could_tell
-    assert sure.rate.value == sure.neighbors.value == 1
+    assert found["neighbors"]["n"] == len(near)
+    assert found["neighbors"]["value"] == pytest.approx(rate_of(near))
+    assert found["neighbors"]["value"] < found["rate"]["value"]
+    sure = measured(guessed(9, 1.0, 0), order)
+    assert sure["rate"]["value"] == sure["neighbors"]["value"] == 1
 
 
 WORDS = "we plan to cool the hall with one more pump and a larger pipe than we had".split()
@@ -181,12 +203,12 @@ def by_loops(
 def test_systems_with_a_style_are_found() -> None:
     """A look that systems share is found, and its p is the least there is."""
     texts = texts_of(9, 4, 3, 1, styled=True)
-    found = style_match(texts, {"M0", "M1", "M2"}, seed=0)
-    assert found is not None
-    assert (found.texts, found.problems, found.solvers, found.systems) == (36, 4, 9, 3)
-    assert found.auc > 0.95 > found.others
-    assert found.p == found.least_p == pytest.approx(1 / 84)
-    assert found.guessing == pytest.approx(1 / 9)
+    found = told(texts, ["M0", "M1", "M2"])
+    sizes = {name: found[name] for name in ("texts", "problems", "solvers", "systems")}
+    assert sizes == {"texts": 36, "problems": 4, "solvers": 9, "systems": 3}
+    assert found["auc"] > 0.95 > found["others"]
+    assert found["p"] == found["least_p"] == pytest.approx(1 / 84)
+    assert found["guessing"] == pytest.approx(1 / 9)
 
 
 def test_p_is_right_where_nobody_has_a_style() -> None:
@@ -195,10 +217,9 @@ def test_p_is_right_where_nobody_has_a_style() -> None:
     for seed in range(40):
         rng = np.random.default_rng(seed)
         texts = {f"P{n}": {f"M{s}": text_of(rng) for s in range(8)} for n in range(3)}
-        found = style_match(texts, {"M0", "M1"}, seed=seed)
-        assert found is not None
-        p.append(found.p)
-        same.append(found.same_author)
+        found = told(texts, ["M0", "M1"])
+        p.append(found["p"])
+        same.append(found["same_author"])
     assert np.mean(np.array(p) <= 0.1) <= 0.25
     assert 0.35 <= np.mean(p) <= 0.65
     assert np.mean(same) == pytest.approx(1 / 8, abs=0.05)
@@ -210,14 +231,13 @@ def test_numbers_agree_with_loops(gaps: int) -> None:
     texts = texts_of(8, 3, 2, 5, styled=False)
     for solver in [f"M{n}" for n in range(gaps)]:
         del texts["P1"][solver]
-    found = style_match(texts, {"M0", "M1"}, seed=0)
-    assert found is not None
+    found = told(texts, ["M0", "M1"])
     places = [(p, s) for p, by in texts.items() for s in by]
     problem = np.array([int(p[1]) for p, _ in places])
     alike = closeness([texts[p][s] for p, s in places], problem)
     assert not alike[problem[:, None] == problem].any()
     wanted = by_loops(alike, places, 2)
-    assert (found.auc, found.others, found.p) == pytest.approx(wanted)
+    assert (found["auc"], found["others"], found["p"]) == pytest.approx(wanted)
     hits = [
         s
         == max(
@@ -228,14 +248,14 @@ def test_numbers_agree_with_loops(gaps: int) -> None:
         )
         for i, (p, s) in enumerate(places)
     ]
-    assert found.same_author == pytest.approx(np.mean(hits))
+    assert found["same_author"] == pytest.approx(np.mean(hits))
     # Any names and order of solvers give the same numbers.
     renamed = {p: {f"Z{9 - int(s[1])}": t for s, t in by.items()} for p, by in texts.items()}
-    assert style_match(renamed, {"Z9", "Z8"}, seed=0) == found
+    assert told(renamed, ["Z9", "Z8"]) == found
 
 
 @pytest.mark.parametrize(
-    ("solvers", "problems", "systems", "told", "matched"),
+    ("solvers", "problems", "systems", "is_told_of", "matched"),
     [
         (7, 3, 1, False, True),
         (8, 2, 2, False, False),
@@ -244,41 +264,24 @@ def test_numbers_agree_with_loops(gaps: int) -> None:
     ],
 )
 def test_numbers_are_given_only_where_they_can_show_something(
-    solvers: int, problems: int, systems: int, *, told: bool, matched: bool
+    solvers: int, problems: int, systems: int, *, is_told_of: bool, matched: bool
 ) -> None:
     """Systems need a least p of .05, 3 problems, 20 texts; authors 3 problems, 7 solvers."""
     texts = texts_of(solvers, problems, systems, 1, styled=True)
-    found = style_match(texts, {f"M{n}" for n in range(systems)}, seed=0)
-    assert found is not None
-    assert np.isfinite(found.auc) == told
-    assert np.isfinite(found.same_author) == matched
+    names = [f"M{n}" for n in range(systems)]
+    found = told(texts, names)
+    assert (found["auc"] is not None) == is_told_of
+    assert (found["same_author"] is not None) == matched
     short = {p: {s: t[:300] for s, t in by.items()} for p, by in texts.items()}
-    found = style_match(short, {f"M{n}" for n in range(systems)}, seed=0)
-    assert found is not None
-    assert np.isnan([found.auc, found.p, found.same_author]).all()
+    found = told(short, names)
+    assert [found[name] for name in ("auc", "p", "same_author")] == [None] * 3
 
 
-def card_of(blinding: RecordedBlinding | None, **more: Any) -> tuple[Check, dict[str, Any], str]:  # noqa: ANN401
-    """The card of a study, `blinding` of its analysis.json, and its methods paragraph."""
-    ranks, years = random_ranks(np.random.default_rng(3), judges=6)
-    study = study_of(ranks, years, **more)
-    assert isinstance(study.data, Rankings)
-    study = replace(study, data=replace(study.data, blinding=blinding))
-    analysis = quem.analyze(study)
-    document = json.loads(json_text(analysis.to_dict()))
-    assert mistakes(document) == []
-    (card,) = (c for c in before_quoting(analysis.findings) if c.title.startswith(TITLES))
-    methods = methods_paragraph(analysis.findings)
-    # Nothing that is printed calls a study blind.
-    for text in (analysis.summary(), analysis.to_html(), methods, card.title, card.text):
-        assert "blind " not in text.lower().replace("double-blind ", "")
-        assert "blind." not in text.lower()
-    return card, document["blinding"], methods
-
-
-def recorded(**more: Any) -> RecordedBlinding:  # noqa: ANN401
-    """What a session recorded."""
-    return RecordedBlinding(**{"of": 30, "reviewed": 30, "replaced": 4, "kept": 2, **more})
+def card_of(result: ExperienceResult) -> Check:
+    """The card's line on blinding."""
+    card: Check
+    (card,) = (c for c in result.context()["before"] if c.title.startswith(TITLES))
+    return card
 
 
 def guesses_on(right: float) -> tuple[Guess, ...]:
@@ -352,18 +355,24 @@ REVIEWED = (
 def test_the_card_says_what_is_known(
     blinding: RecordedBlinding | None, sign: str, title: str, text: str
 ) -> None:
-    """Each state has its title and words, in the card, analysis.json, and the methods."""
-    card, document, methods = card_of(blinding)
+    """Each state has its title and words; nothing that is printed calls a study blind."""
+    ranks, years = random_ranks(np.random.default_rng(3), judges=6)
+    result = analyzed(blinding, ranks, years)
+    card = card_of(result)
     assert (card.sign, card.title) == (sign, title)
     assert card.text.startswith(text)
-    assert (text in methods) == (blinding is not None)
-    assert document["letters"] == (blinding is not None)
+    for words in (result.summary(), result.to_html(), card.title, card.text):
+        assert "blind " not in words.lower().replace("double-blind ", "")
+        assert "blind." not in words.lower()
+    document = json.loads(json_text(result.to_dict()))
+    assert mistakes(document) == []
+    # A file says nothing of blinding, and analysis.json neither.
+    assert ("blinding" in document) == (blinding is not None)
     if blinding is not None:
+        found = document["blinding"]
         for name in ("reviewed", "of", "replaced", "kept", "open"):
-            assert document[name] == getattr(blinding, name)
-        assert (document["guesses"] is None) == (not blinding.guesses)
-    assert ("Read differences" in card.text) == (title == "Judges could tell")
-    assert ("Among neighbors" in card.text) == (title == "Judges could tell")
+            assert found[name] == getattr(blinding, name)
+        assert (found["guesses"] is None) == (not blinding.guesses)
 
 
 @pytest.mark.parametrize(
@@ -374,7 +383,7 @@ def test_the_card_says_what_is_known(
         (1, True, "Too few solvers to measure whether a program can tell (the smallest"),
     ],
 )
-def test_the_card_says_what_a_program_could_tell(
+def test_the_page_says_what_a_program_could_tell(
     systems: int,
     said: str,
     *,
@@ -389,16 +398,4 @@ def test_the_card_says_what_a_program_could_tell(
     ranks, years = random_ranks(
         np.random.default_rng(3), judges=3, subjects=9 - systems, systems=systems
     )
-    study = study_of(ranks, years)
-    assert isinstance(study.data, Rankings)
-    study = replace(study, data=replace(study.data, blinding=recorded(texts=renamed)))
-    findings = quem.analyze(study).findings
-    (card,) = (c for c in before_quoting(findings) if c.title.startswith(TITLES))
-    assert said in card.text
-
-
-def test_recognized_authors_are_added() -> None:
-    """The card says how many authors were recognized, and the estimate without them."""
-    ranks, _ = random_ranks(np.random.default_rng(3), judges=6)
-    card, _, _ = card_of(recorded(), recognized=set(list(ranks)[:4]))
-    assert f"In 4 of {len(ranks)} ranks the judge recognized the author" in card.text
+    assert said in analyzed(recorded(texts=renamed), ranks, years).to_html()

@@ -112,7 +112,7 @@ def line(findings: ExperienceFindings, *, narrow: bool = False) -> Figure:
     shows_line = core.states_years or not core.estimates
     with with_style(), mpl.rc_context({"font.size": letters * 72 / _PIXELS}):
         figure = Figure(figsize=(width / _PIXELS, height / _PIXELS))
-        right = (58 if narrow else 132) if shows_line else 20
+        right = (58 if narrow else 136) if shows_line else 20
         axes = figure.add_axes((44 / width, 50 / height, 1 - (44 + right) / width, 1 - 84 / height))
         grid = _grid(core)
         curve = np.column_stack([grid, core.line.predict(grid)])

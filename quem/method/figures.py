@@ -45,7 +45,7 @@ _FILES_WIDTH = 760
 _INSET = 12  # pixels around a drawing in a file
 _ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 # Pixels of the two drawings, at 96 to the inch, and of their letters.
-_WIDE, _NARROW = (760, 440, 14.0), (300, 380, 12.5)
+_WIDE, _NARROW = (760, 440, 14.0), (320, 380, 12.5)
 _PIXELS = 96
 
 
@@ -112,7 +112,7 @@ def line(findings: ExperienceFindings, *, narrow: bool = False) -> Figure:
     shows_line = core.states_years or not core.estimates
     with with_style(), mpl.rc_context({"font.size": letters * 72 / _PIXELS}):
         figure = Figure(figsize=(width / _PIXELS, height / _PIXELS))
-        right = (58 if narrow else 138) if shows_line else 20
+        right = (58 if narrow else 136) if shows_line else 20
         axes = figure.add_axes((44 / width, 50 / height, 1 - (44 + right) / width, 1 - 84 / height))
         grid = _grid(core)
         curve = np.column_stack([grid, core.line.predict(grid)])

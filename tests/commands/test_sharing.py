@@ -101,7 +101,7 @@ def test_nobody_is_named_and_the_result_is_the_same(
         assert of_two[value] == pytest.approx(of_one[value], rel=1e-12)
     ranks = [[row["average_rank"] for row in made["averages"]] for made in (one, two)]
     assert sorted(ranks[0]) == sorted(ranks[1])
-    assert one["answering"]["replies"] == two["answering"]["replies"]
+    assert one["questions"]["replies"] == two["questions"]["replies"]
 
 
 def digests(study: Path) -> set[str]:

@@ -44,8 +44,8 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 
 _OF_SCORES = ("permutations", "seed", "measures", "headline", "ties")
 _FIRST = (
-    "systems level permutations measures headline out as_json tables figures database reveal "
-    "pseudonyms"
+    "systems level permutations measures headline out "
+    "as_json tables figures database reveal pseudonyms"
 )
 
 

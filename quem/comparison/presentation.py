@@ -101,7 +101,7 @@ def report_context(found: ComparisonFindings) -> dict[str, Any]:
         "notes": noted,
         "sections": list(_sections(found)),
         "methods": " ".join([how, *said, *noted, f"Analyses were done with quem {__version__}."]),
-        "references": _REFERENCES,
+        "references": _REFERENCES[: 3 if len(specs) > 1 else 2],
         "settings": [("level", level), ("systems", join_words(found.chosen, 20) or "all")],
         "captions": {"versions": f"Years of each version, with {level} credible intervals."},
         "first_figure": "versions" if dated(found.systems) else "",

@@ -104,7 +104,7 @@ def report_context(plan: PlanFindings) -> dict[str, Any]:
         "study_id": spec.id if spec else "",
         "study_title": spec.title if spec else "",
         "unit": plan.unit,
-        "lead": _answer(plan),
+        "lead": _answer(plan)[1:],
         "design": plan.suggested.design,
         "half_width": format_number(plan.suggested.half_width, 2),
         "table_of_designs": Design.text_table(plan.designs, _TABLE, note),

@@ -45,6 +45,15 @@ class Part(Generic[Found]):
 
     name: ClassVar[str]
     tables: ClassVar[tuple[PartTable[Any], ...]] = ()
+
+    def __eq__(self, other: object) -> bool:
+        """A part has no state: two of a class are one, in another process too."""
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        """As equality has it."""
+        return hash(type(self))
+
     # Where its sections are: after the line, after the agreement, or at the end of the page.
     place: ClassVar[Literal["result", "basis", "appendix"]] = "basis"
 

@@ -11,11 +11,11 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from quem.experience.analysis import analyze_experience
-from quem.experience.presentation.figures import estimate
+import quem
+from quem.method.figures import line
 from quem.report.drawing import inline_svg, png_bytes, svg_text
 from quem.report.files import notebook_html, report_html
-from tests.experience.made import random_ranks, study_of
+from tests.made import random_ranks, study_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,51 +27,56 @@ NAMES = (r"Robo $\foo$", "A $x_$ b", "$100 & more $", "专家系统 <b>", "🤖"
 
 def _analysis(judges: int = 3, subjects: int = 6, systems: int = 1) -> ExperienceResult:
     rng = np.random.default_rng(4)
-    ranks, years = random_ranks(rng, judges=judges, subjects=subjects, systems=systems)
-    return analyze_experience(study_of(ranks, years, at_least=[5]))
+    years = np.linspace(1, 12, subjects).round(1).tolist()
+    ranks = random_ranks(rng, years, rng.uniform(2, 11, systems).tolist(), judges=judges)
+    return quem.analyze(study_of(ranks, years, systems, analysis={"at_least": [5]}))
 
 
 def _hostile() -> ExperienceResult:
-    """A study whose every judge, problem and solver has a name of NAMES, and its number."""
-    ranks, years = random_ranks(np.random.default_rng(4), judges=4, systems=2)
+    """A study whose every judge, problem, and solver has a name of NAMES, and its number."""
     known: dict[str, str] = {}
 
     def name(plain: str) -> str:
         return known.setdefault(plain, f"{NAMES[len(known) % len(NAMES)]} {len(known)}")
 
-    named = {(name(j), name(p), name(s)): rank for (j, p, s), rank in ranks.items()}
-    return analyze_experience(study_of(named, {name(s): y for s, y in years.items()}))
+    years = (1.0, 3.0, 4.0, 7.0, 9.0, 12.0)
+    ranks = random_ranks(np.random.default_rng(4), years, (5.0, 8.0), judges=4)
+    rows = [
+        {"judge": name(f"J{j}"), "problem": name(f"P{p}"), "solver": name(f"S{s}"), "rank": rank}
+        for (j, p, s), rank in np.ndenumerate(ranks)
+    ]
+    people = {name(f"S{at}"): of for at, of in enumerate(years)}
+    return quem.analyze(quem.study(rows, people=people, systems=[name("S6"), name("S7")]))
 
 
 def _texts(figure: Figure) -> list[str]:
     return [text.get_text() for axes in figure.axes for text in axes.texts]
 
 
-@pytest.mark.parametrize("stem", ["scale", "skill-function", "estimate", "ranks"])
+@pytest.mark.parametrize("stem", ["scale", "line", "profile"])
 def test_any_name_can_be_drawn(stem: str) -> None:
     """Dollars are no formula, and letters that no font here has are no warning."""
     figure = _hostile().figures()[stem]
     svg = svg_text(figure, stem)
     assert png_bytes(figure).startswith(b"\x89PNG")
     assert "$" in svg
-    # The scale has the systems only, and here it has no years.
     assert "Ελληνικά" in svg or stem == "scale"
 
 
-def _estimate_svg() -> str:
-    figure = _analysis().plot("estimate")
+def _line_svg() -> str:
+    figure = _analysis().plot("line")
     assert figure is not None
-    return svg_text(figure, "estimate")
+    return svg_text(figure, "line")
 
 
 def test_figure_alone_is_light_on_white_with_a_title() -> None:
     """An SVG file shows the same in every scheme; only in a page it has no ground or title."""
-    svg = _estimate_svg()
-    assert "<title>Estimate</title>" in svg
+    svg = _line_svg()
+    assert "<title>Line</title>" in svg
     assert 'style="fill: #ffffff"' in svg
     assert "prefers-color-scheme" not in svg
-    assert "<title>" not in inline_svg(svg, "estimate", "label")
-    assert svg == _estimate_svg()
+    assert "<title>" not in inline_svg(svg, "line", "label")
+    assert svg == _line_svg()
 
 
 def _boxes(figure: Figure) -> dict[str, Bbox]:
@@ -97,7 +102,7 @@ def test_names_meet_nothing_and_stay_inside(
     subjects: int, systems: int, *, is_narrow: bool
 ) -> None:
     """However many there are: no two texts meet, and none leaves the figure."""
-    figure = estimate(_analysis(subjects=subjects, systems=systems).findings, narrow=is_narrow)
+    figure = line(_analysis(subjects=subjects, systems=systems).findings, narrow=is_narrow)
     assert figure
     boxes = _boxes(figure)
     assert sum(name.startswith("K") for name in boxes) == systems
@@ -112,8 +117,8 @@ def test_names_meet_nothing_and_stay_inside(
 
 def test_warnings_show_code_as_code() -> None:
     """What stands between backticks is code in the page and in the notebook, escaped first."""
-    analysis = _analysis(systems=6)
-    assert any("`reference: humans`" in doubt.message for doubt in analysis.warnings)
+    analysis = _analysis()
+    assert any("`reference_population`" in doubt.message for doubt in analysis.warnings)
     for page in (report_html(analysis), notebook_html(analysis)):
-        assert "<code>reference: humans</code>" in page
+        assert "<code>reference_population</code>" in page
         assert "`" not in page

@@ -24,7 +24,6 @@ from tests.trials import (  # noqa: F401  register their trials
     retrieval_judges,
     solving_kills,
     trouble,
-    verdicts,
     views,
 )
 from tests.trials.runner import TRIALS, run_trials

@@ -1,1 +1,0 @@
-"""QUEM: systems measured in years of human experience, one module per step of the method."""

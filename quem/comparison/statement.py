@@ -30,7 +30,7 @@ _GAIN = (
 
 
 def difference_text(found: ComparisonFindings, of: Difference) -> str:
-    """Who is ahead, and by how many years; the leader first."""
+    """By how many years one is ahead, the leader first."""
     unit, a, b = found.unit, of.first, of.second
     if of.years is None or of.ahead is None:
         return f"No difference in {unit} between {a} and {b}: {of.reason}"

@@ -315,7 +315,7 @@ class PanelPart(Part[Placement]):
     def adjust(
         self, study: Study, settings: ExperienceSettings, cells: RankCells
     ) -> RankCells | None:
-        """Ranks among anchors mean nothing by themselves."""
+        """No cells: ranks among anchors do not compare."""
         return cells if study.panel is None else None
 
     def average(

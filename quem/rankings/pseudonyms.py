@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -32,8 +32,11 @@ if TYPE_CHECKING:
     from quem.studyfile.runs import Run
 
 Value = TypeVar("Value")
+Data: TypeAlias = Rankings | Decisions | PrintedAverages
 
 _LETTERS = {"judges": "J", "subjects": "S", "assisted": "A", "withheld": "W"}
+# Rows are sorted by judge, then by the column before it, and so on.
+_ORDER = ("loser", "winner", "solver", "occasion", "block", "problem", "judge")
 # In a text that people wrote, a shorter id may be a word such as "A".
 _SHORTEST_WORD = 3
 
@@ -228,88 +231,55 @@ def _codes(ids: Sequence[str], new: Pseudonyms) -> tuple[tuple[str, ...], NDArra
     return tuple(new.id(ids[at]) for at in order), codes
 
 
-def _data(
-    data: Rankings | Decisions | PrintedAverages, new: Pseudonyms
-) -> Rankings | Decisions | PrintedAverages:
-    if isinstance(data, Rankings):
-        return _rankings(data, new)
-    return _decisions(data, new) if isinstance(data, Decisions) else _averages(data, new)
-
-
-def _decisions(data: Decisions, new: Pseudonyms) -> Decisions:
-    judges, judge_codes = _codes(data.judges, new)
-    solvers, solver_codes = _codes(data.solvers, new)
-    judge = judge_codes.astype(data.judge.dtype)[data.judge]
-    winner, loser = (solver_codes.astype(of.dtype)[of] for of in (data.winner, data.loser))
-    rows = np.lexsort((loser, winner, data.problem, judge))
-    return replace(
-        data,
-        judges=judges,
-        solvers=solvers,
-        judge=judge[rows],
-        winner=winner[rows],
-        loser=loser[rows],
-        problem=data.problem[rows],
-        tied=data.tied[rows],
-        times=data.times[rows],
-        warnings=tuple(_warnings(data.warnings, new)),
-    )
-
-
-def _rankings(data: Rankings, new: Pseudonyms) -> Rankings:
-    judges, judge_codes = _codes(data.judges, new)
-    solvers, solver_codes = _codes(data.solvers, new)
-    judge, solver = judge_codes[data.judge], solver_codes[data.solver]
-    rows = np.lexsort((solver, data.occasion, data.block, data.problem, judge))
-    columns = {
-        name: getattr(data, name)[rows]
-        for name in ("problem", "block", "occasion", "rank", "failed", "recognized")
+def _data(data: Data, new: Pseudonyms) -> Data:
+    """Rename in the data, whose rows are put in the order of the pseudonyms."""
+    solvers, of_solver = _codes(data.solvers, new)
+    warnings = tuple(_warnings(data.warnings, new))
+    if isinstance(data, PrintedAverages):
+        average = data.average[np.argsort(of_solver)]
+        return replace(data, solvers=solvers, average=average, warnings=warnings)
+    judges, of_judge = _codes(data.judges, new)
+    columns: dict[str, Any] = {
+        field.name: column
+        for field in fields(data)
+        if isinstance(column := getattr(data, field.name), np.ndarray)
     }
-    place = {name: at for at, name in enumerate(judges)}
-    cares = (replace(one, judge=new.id(one.judge)) for one in data.cares)
+    codes = {"judge": of_judge, **dict.fromkeys(("solver", "winner", "loser"), of_solver)}
+    for name in codes.keys() & columns.keys():
+        columns[name] = codes[name].astype(columns[name].dtype)[columns[name]]
+    rows = np.lexsort([columns[name] for name in _ORDER if name in columns])
+    columns = {name: column[rows] for name, column in columns.items()}
+    renamed = replace(data, judges=judges, solvers=solvers, warnings=warnings, **columns)
+    return _session(renamed, new) if isinstance(renamed, Rankings) else renamed
+
+
+def _session(data: Rankings, new: Pseudonyms) -> Rankings:
+    """Rename in what a judging session recorded besides the ranks."""
+    cares, answers = (
+        sorted(_said(ones, new), key=lambda one: new.place.get(one.judge, -1))
+        for ones in (data.cares, data.answers)
+    )
     # What judges wrote is counted and never shown; it may name anybody.
-    answers = (
-        replace(
-            one,
-            judge=new.id(one.judge),
-            solver=new.id(one.solver),
-            answer="" if one.is_written else new.prose(one.answer),
-        )
-        for one in data.answers
-    )
+    texts = ("" if one.is_written else new.prose(one.answer) for one in answers)
+    answers = [replace(one, answer=text) for one, text in zip(answers, texts, strict=True)]
     if (blinding := data.blinding) is not None:
-        guesses = (
-            replace(one, judge=new.id(one.judge), solver=new.id(one.solver))
-            for one in blinding.guesses
-        )
-        texts = {problem: _keys(by, new) for problem, by in blinding.texts.items()}
-        blinding = replace(blinding, guesses=tuple(guesses), texts=texts)
-    renamed = replace(
-        data,
-        judges=judges,
-        solvers=solvers,
-        judge=judge[rows],
-        solver=solver[rows],
-        **columns,
-        cares=tuple(sorted(cares, key=lambda one: place.get(one.judge, -1))),
-        answers=tuple(sorted(answers, key=lambda one: place.get(one.judge, -1))),
-        blinding=blinding,
-    )
-    first = list(occasion_warnings(renamed))
-    return replace(renamed, warnings=(*_warnings(data.warnings, new), *first))
+        texts_of = {problem: _keys(by, new) for problem, by in blinding.texts.items()}
+        guesses = tuple(_said(blinding.guesses, new))
+        blinding = replace(blinding, guesses=guesses, texts=texts_of)
+    renamed = replace(data, cares=tuple(cares), answers=tuple(answers), blinding=blinding)
+    return replace(renamed, warnings=(*data.warnings, *occasion_warnings(renamed)))
+
+
+def _said(ones: Iterable[Any], new: Pseudonyms) -> list[Any]:
+    """Rename in what judges did and said."""
+    return [
+        replace(one, **{k: new.id(getattr(one, k)) for k in ("judge", "solver") if hasattr(one, k)})
+        for one in ones
+    ]
 
 
 def _keys(of_solvers: Mapping[str, Value], new: Pseudonyms) -> dict[str, Value]:
     return {new.id(solver): value for solver, value in of_solvers.items()}
-
-
-def _averages(data: PrintedAverages, new: Pseudonyms) -> PrintedAverages:
-    solvers, codes = _codes(data.solvers, new)
-    average = np.empty_like(data.average)
-    average[codes] = data.average
-    return replace(
-        data, solvers=solvers, average=average, warnings=tuple(_warnings(data.warnings, new))
-    )
 
 
 def _warnings(warnings: Iterable[StudyWarning], new: Pseudonyms) -> Iterable[StudyWarning]:

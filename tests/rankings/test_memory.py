@@ -279,3 +279,16 @@ def test_a_placed_study_stays_in_its_folder(tmp_path: Path) -> None:
     with pytest.raises(quem.QuemError, match="panel: needs files"):
         placed.save(tmp_path / "copy")
     assert not [*tmp_path.iterdir()]
+
+
+def test_the_report_of_a_study_in_memory(tmp_path: Path) -> None:
+    """A study without files has a report of its own, in a folder that Python names."""
+    study = quem.study(ranks(), people=PEOPLE, systems=["p3"], withheld=["W"], title="P3 again")
+    result = quem.analyze(study)
+    result.report(tmp_path / "report")
+    names = {path.name for path in (tmp_path / "report").iterdir()}
+    assert {"report.html", "analysis.json", "estimates.csv", "averages.csv"} <= names
+    written = pd.read_csv(tmp_path / "report" / "estimates.csv")
+    assert written["paper_experience"].item() == pytest.approx(7.2284157585917885, abs=1e-9)
+    assert "P3 again" in str(result)
+    assert result.inputs == ()

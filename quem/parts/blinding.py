@@ -110,11 +110,7 @@ class Guesses(Row):
 
 
 class StyleMatch(Row):
-<<<<<<< HEAD
-    """How well a program recognizes makers by style; null where too little is there."""
-=======
     """How well a program distinguishes makers by style; null where too little is there."""
->>>>>>> origin/main
 
     texts: int = col("texts that are compared")
     problems: int = col("problems that are compared")
@@ -142,11 +138,7 @@ class Blinding(Row):
 
 
 class BlindingPart(Part[tuple[Blinding, ...]]):
-<<<<<<< HEAD
-    """Blinding as a session recorded it; empty for rankings from a file, which do not show it."""
-=======
     """Blinding as a session recorded it; empty for rankings from a file."""
->>>>>>> origin/main
 
     name = "blinding"
     tables = (PartTable(name, "what could tell who made the solutions", Blinding, many=False),)

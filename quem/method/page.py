@@ -235,8 +235,8 @@ def _how(core: Core) -> str:
     beside = [of.name for of in core.best_first if of.leads == "reference"]
     ranked = "Judges ranked the solutions of people and systems together. " if core.cells else ""
     text = (
-        f"{ranked}A line through the people’s {core.averages.called}s says how many {core.unit} go with "
-        f"which rank: {words.equation(core)}."
+        f"{ranked}A line through the people’s {core.averages.called}s says how many {core.unit} "
+        f"go with which rank: {words.equation(core)}."
     )
     if not beside:
         return text

@@ -143,7 +143,7 @@ def average_rows(core: Core) -> list[Average]:
     return [
         Average(
             solver=solver,
-            kind=of.kinds[at],  # type: ignore[arg-type]
+            kind=of.kinds[at],
             experience=_known(of.years[at]),
             average_rank=_known(of.rank[at]),
             n_ranks=int(of.n_ranks[at]) if core.cells is not None or of.n_ranks.any() else None,

@@ -82,7 +82,7 @@ def test_numbers_counted_again(site: Site) -> None:
 def test_who_is_warned_of(site: Site) -> None:
     """Those who cannot have read it, by what was observed; the estimate is that of all judges."""
     set_life(site, "closed")
-    result = analyze(load_study(site.path))
+    result = analyze(load_study(site.path, kind="experience"))
     hasty = [one.message for one in result.warnings if one.code == "hasty-judge"]
     words = "opened 4 of 10 solutions and spent 1 minute; reading them takes about 4 hours"
     assert [message.split(".")[0] for message in hasty] == [f"{judge} {words}" for judge in HASTY]

@@ -50,7 +50,9 @@ def _print_schema(context: click.Context, _: click.Parameter, value: object) -> 
     context.exit()
 
 
-_FIRST = "form level at_least years_error out as_json tables figures data database reveal pseudonyms"
+_FIRST = (
+    "form level at_least years_error out as_json tables figures data database reveal pseudonyms"
+)
 
 
 @click.command(cls=SettingsCommand, settings=_settings, first=_FIRST)

@@ -55,7 +55,7 @@ def report(browser: Browser, folder: Path) -> None:
     """Analyze the paper's study, keep a figure, and take a picture of the report."""
     study = quem.load_study(ROOT / "studies" / "p3-1997" / "study.yaml")
     write_report(quem.analyze(study), folder / "report")
-    shutil.copy(folder / "report" / "estimate.svg", IMAGES / "p3-estimate.svg")
+    shutil.copy(folder / "report" / "line.svg", IMAGES / "p3-estimate.svg")
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto((folder / "report" / "report.html").as_uri())
     page.screenshot(path=IMAGES / "report.png")

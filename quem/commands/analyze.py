@@ -34,8 +34,7 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
     from quem.studyfile.models import ExperienceSettings
 
     # A population is declared in the study file.
-    names = [name for name in ExperienceSettings.model_fields if name != "reference_population"]
-    return {ExperienceSettings: names}
+    return {ExperienceSettings: ("form", "level", "at_least", "years_error")}
 
 
 def _print_schema(context: click.Context, _: click.Parameter, value: object) -> None:

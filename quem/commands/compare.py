@@ -101,7 +101,7 @@ def compare(
     if kind == "experience":
         foreign = {**{name: given.get(name) for name in _FOREIGN}, "data": data}
         refuse_foreign(kind, foreign, ())
-        own = {name: given[name] for name in ("systems", "level") if name in given}
+        own: dict[str, Any] = {"systems": systems, "level": given.get("level")}
         result = _compare_estimates(paths, own, database, reveal=reveal, pseudonyms=pseudonyms)
     else:
         result = _compare_scores(paths, sources, given, code=code)

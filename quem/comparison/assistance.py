@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from quem.comparison.pairs import Trial, years_between
+from quem.comparison.pairs import years_between
 from quem.comparison.result import GainRow, PersonRow
+from quem.comparison.systems import Trial
 from quem.errors import QuemError
 from quem.method.averages import average_cells
 from quem.method.ranks import adjusted_ranks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,12 +18,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.comparison.systems import Measured
+    from quem.comparison.systems import Measured, Trial
     from quem.method.cells import RankCells
     from quem.method.core import Core
     from quem.method.difference import Difference
-    from quem.method.reference import Posterior, Reference
-    from quem.method.variances import Variance
+    from quem.method.reference import Posterior
 
     Floats = NDArray[np.float64]
 
@@ -31,48 +30,33 @@ _NOTHING = {"years": None, "interval": (None, None), "ahead": None}
 _NEVER = {**dict.fromkeys(("won", "rankings", "judges", "ranks")), "n_rankings": 0, "n_judges": 0}
 
 
-class Trial(NamedTuple):
-    """What a difference is computed of, beside `Measured`."""
-
-    name: str
-    core: Core
-    z: float
-    error: Variance  # of z, of a typical system
-    reference: Reference
-
-
 def compare_pairs(systems: Sequence[Measured], *, several: bool) -> Iterator[PairRow]:
     """Every two systems: of one study, or of different ones where there are several."""
     for a, b in combinations(systems, 2):
         if several and a.study == b.study:
             continue
-        ids: Any = {"first": a.name, "second": b.name, "a": a.of.system, "b": b.of.system}
-        ids |= {f"{end}_study": one.core.study.spec.id for end, one in (("a", a), ("b", b))}
+        ids: Any = {"first": a.row.name, "second": b.row.name, "a_study": a.row.study}
+        ids |= {"a": a.row.system, "b": b.row.system, "b_study": b.row.study}
         if several:
             yield PairRow(**ids, **_across(a, b), **_NEVER)
         else:
-            yield PairRow(**ids, **_within(a, b), **_lead(a.core.cells, a.of.at, b.of.at))
+            yield PairRow(**ids, **_within(a, b), **_lead(a.trial.core.cells, a.of.at, b.of.at))
 
 
 def _within(a: Measured, b: Measured) -> dict[str, Any]:
-    if a.core.cells is None:
+    core = a.trial.core
+    if core.cells is None:
         return {**_NOTHING, "reason": "only average ranks are known."}
-    if a.core.study.panel:
+    if core.study.panel:
         return {**_NOTHING, "reason": "systems on a panel were not ranked with all people."}
-    if not (_has_error(a) and _has_error(b)):
+    # Cells, or what takes their place, have to show how much an average varies.
+    by_parts = core.averages.problems is None and a.of.variation.more and b.of.variation.more
+    if not by_parts and (core.averages.problems is None or core.cells.n_groups == 1):
         return {**_NOTHING, "reason": "one ranking does not show how much ranks vary."}
-    return years_between(a, b)
+    return years_between(a.trial, b.trial)
 
 
-def _has_error(one: Measured) -> bool:
-    """Whether cells, or what takes their place, show how much an average varies."""
-    cells, averages = one.core.cells, one.core.averages
-    if averages.problems is None:
-        return bool(one.of.variation.more)
-    return cells is not None and cells.n_groups > 1
-
-
-def years_between(a: Measured | Trial, b: Measured | Trial) -> dict[str, Any]:
+def years_between(a: Trial, b: Trial) -> dict[str, Any]:
     """Two trials in one study, each as good as a typical person of some years."""
     if reason := _silence(a, b):
         return {**_NOTHING, "reason": reason}
@@ -84,13 +68,13 @@ def years_between(a: Measured | Trial, b: Measured | Trial) -> dict[str, Any]:
 
 def _across(a: Measured, b: Measured) -> dict[str, Any]:
     """Two systems of independent studies, on one grid from the fewest to the most years."""
-    if reason := _silence(a, b):
+    if reason := _silence(a.trial, b.trial):
         return {**_NOTHING, "reason": reason}
-    ends = [one.core.population for one in (a, b)]
+    core, ends = a.trial.core, [one.trial.core.population for one in (a, b)]
     grid = np.linspace(min(of.low for of in ends), max(of.high for of in ends), POINTS)
     of_a, of_b = (_on(grid, one.of.posterior) for one in (a, b))
-    level, opens = a.core.settings.level, (a.reference.open, b.reference.open)
-    return _columns(a.core, between(of_a, of_b, level=level, opens=opens))
+    level, opens = core.settings.level, (a.of.reference.open, b.of.reference.open)
+    return _columns(core, between(of_a, of_b, level=level, opens=opens))
 
 
 def _on(grid: Floats, of: Posterior) -> Posterior:
@@ -98,7 +82,7 @@ def _on(grid: Floats, of: Posterior) -> Posterior:
     return replace(of, grid=grid, weights=weights / weights.sum())
 
 
-def _silence(*ends: Measured | Trial) -> str:
+def _silence(*ends: Trial) -> str:
     """Why nothing is said of the years of one of them; empty where that is not so."""
     silent = (one for one in ends if not one.reference.says)
     return next((f"of {one.name}, {why_silent(one.core)}" for one in silent), "")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quem import __version__
-from quem.comparison.result import GainRow, PairRow, PersonRow, SystemRow
+from quem.comparison.result import Difference, GainRow, PairRow, PersonRow, SystemRow
 from quem.comparison.statement import difference_text, gain_text, lead_text, notes
 from quem.comparison.systems import dated
+from quem.method.methods import PAPER, QUEM
 from quem.method.statement import assumption
 from quem.report.columns import NAME, NUMBER, STUDY, TEXT, WARNINGS, Column, Columns, each, head, of
 from quem.report.files import Section
@@ -22,11 +23,16 @@ if TYPE_CHECKING:
     from quem.report.rows import Row
 
 _REFERENCES = (
-    "Hayes, C. C. and Parzen, M. I. (1997). An achievement test for knowledge-based systems: QUEM. "
-    "University of Illinois and University of Chicago.",
+    PAPER,
+    QUEM,
     "Hoadley, B. (1970). A Bayesian look at inverse linear regression. Journal of the American "
     "Statistical Association, 65(329), 356–369.",
 )
+_METHODS = (
+    "Systems were compared with QUEM (Hayes & Parzen, 1997): the logit of each person’s mean place "
+    "was regressed on years of experience, and systems were read as {}."
+)
+_ONE, _SEVERAL = "typical people", "further people of independent studies (Hoadley, 1970)"
 _WON = (
     "The last three columns are about rankings of both: the share in which the second is above, "
     "ties one half, and without how many of them, or of the judges, nobody leads."
@@ -58,10 +64,6 @@ def _document() -> RowDocument:
     )
 
 
-def _system_rows(found: ComparisonFindings) -> list[SystemRow]:
-    return [one.row() for one in found.systems]
-
-
 def title_of(found: ComparisonFindings) -> str:
     """Name a comparison after its study, or after all of them."""
     titles = [core.study.spec.title for core in found.cores]
@@ -75,7 +77,7 @@ def summary_text(found: ComparisonFindings) -> str:
         lines += ["", *wrap(difference_text(found, pair)), *wrap(lead_text(pair))]
     for family, versions in dated(found.systems).items():
         lines += ["", f"Versions of {family}"]
-        lines += [f"  {line}" for line in align_columns([v.row().cells() for v in versions])]
+        lines += [f"  {line}" for line in align_columns([v.row.cells() for v in versions])]
     for gain in found.gains:
         texts = [gain_text(found, gain), *(difference_text(found, one) for one in gain.people)]
         lines += ["", *(line for text in texts for line in wrap(text))]
@@ -86,50 +88,43 @@ def summary_text(found: ComparisonFindings) -> str:
 def report_context(found: ComparisonFindings) -> dict[str, Any]:
     """What the template ``report/comparison.html`` shows."""
     specs = [core.study.spec for core in found.cores]
-    level = format_percent(found.level)
-    claims = [(difference_text(found, pair), lead_text(pair)) for pair in found.pairs]
-    caption = f"Years of each version over its date, with {level} credible intervals."
+    level, shown = format_percent(found.level), found.pairs[:_MOST_SENTENCES]
+    claims = [(difference_text(found, of), lead_text(of)) for of in shown]
+    claims += [(gain_text(found, of), "") for of in found.gains]
+    how = _METHODS.format(_SEVERAL if len(specs) > 1 else _ONE)
+    said, noted = [claim for claim, _ in claims], [*notes(found)]
     return {
         "title": title_of(found),
         "ids": join_words(spec.id for spec in specs),
         "descriptions": [spec.description for spec in specs if spec.description],
-        "claims": [*claims[:_MOST_SENTENCES], *((gain_text(found, of), "") for of in found.gains)],
-        "notes": list(notes(found)),
+        "claims": claims,
+        "notes": noted,
         "sections": list(_sections(found)),
-        "methods": " ".join(_methods(found)),
+        "methods": " ".join([how, *said, *noted, f"Analyses were done with quem {__version__}."]),
         "references": _REFERENCES,
         "settings": [("level", level), ("systems", join_words(found.chosen, 20) or "all")],
-        "captions": {"versions": caption},
+        "captions": {"versions": f"Years of each version, with {level} credible intervals."},
         "first_figure": "versions" if dated(found.systems) else "",
         "names_people": not all(core.study.named for core in found.cores),
     }
 
 
 def _sections(found: ComparisonFindings) -> Iterator[Section]:
+    pairs: Sequence[Row] = found.pairs
+    if len(found.cores) > 1:
+        # No ranking has systems of two studies.
+        own = set(Difference.model_fields)
+        pairs = [Difference(**of.model_dump(include=own)) for of in found.pairs]
     each: tuple[tuple[str, Sequence[Row], list[str]], ...] = (
-        ("pairs", found.pairs, [_WON] if len(found.cores) == 1 else []),
+        ("pairs", pairs, [_WON] if len(found.cores) == 1 else []),
         ("assistance", found.people, [difference_text(found, one) for one in found.people]),
-        ("systems", _system_rows(found), []),
+        ("systems", found.rows, []),
     )
+    caption = f"{found.unit.capitalize()}, {format_percent(found.level)} credible intervals"
     for stem, rows, text in each:
         if rows:
-            title = type(rows[0]).title
-            yield Section(stem, title, text, (), [type(rows[0]).text_table(rows)])
-
-
-def _methods(found: ComparisonFindings) -> Iterator[str]:
-    """A paragraph to be pasted into a paper."""
-    how = "typical people of some years"
-    if len(found.cores) > 1:
-        how = "further people of independent studies (Hoadley, 1970)"
-    yield (
-        "Systems were compared with QUEM (Hayes & Parzen, 1997): the logit of each person’s mean "
-        f"place was regressed on years of experience, and systems were read as {how}."
-    )
-    yield from (difference_text(found, of) for of in found.pairs[:_MOST_SENTENCES])
-    yield from (gain_text(found, gain) for gain in found.gains)
-    yield from notes(found)
-    yield f"Analyses were done with quem {__version__}."
+            table = type(rows[0]).text_table(rows, caption)
+            yield Section(stem, type(rows[0]).title, text, (), [table])
 
 
 def _drawers(name: str) -> dict[str, Any]:
@@ -144,7 +139,7 @@ PRESENTATION: Presentation[Any] = Presentation(
     _document(),
     (
         RowTable("differences", "one row per pair of systems", PairRow, lambda f: f.pairs),
-        RowTable("estimates", "one row per system", SystemRow, _system_rows),
+        RowTable("estimates", "one row per system", SystemRow, lambda f: f.rows),
         RowTable("assistance", "one row per person with help", PersonRow, lambda f: f.people),
     ),
     lambda: _drawers("FIGURES"),

@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 class Difference(Row):
     """The years of the second less those of the first."""
 
+    title: ClassVar[str] = "Pairs of systems"
     first: str = col("by name", "First", kind="csv")
     second: str = col("by name", "Second", kind="csv")
     a: str = col("id of the first")
     b: str = col("id of the second")
     years: float | None = col("by how much b is ahead, in the study's unit", "Second is ahead by")
     interval: Interval = col("credible interval; an end is null where it is open", "Interval")
-    ahead: float | None = col("probability that b is better", "P(second is better)", 3)
+    ahead: float | None = col("probability that b is better", "Second is better", kind="chance")
     reason: str = col("why there is no difference in years; else empty", kind="csv")
 
 
 class PairRow(Difference):
     """Two systems."""
 
-    title: ClassVar[str] = "Pairs of systems"
     a_study: str = col("id of the study of a")
     b_study: str = col("id of the study of b")
     # Where a judge ranked both; null without such a ranking.
@@ -104,6 +104,11 @@ class ComparisonFindings:
         return self.cores[0].settings.level
 
     @property
+    def rows(self) -> tuple[SystemRow, ...]:
+        """The systems."""
+        return tuple(one.row for one in self.systems)
+
+    @property
     def people(self) -> tuple[PersonRow, ...]:
         """Everybody whom a system helped."""
         return tuple(person for gain in self.gains for person in gain.people)
@@ -118,7 +123,7 @@ class ComparisonResult(BaseResult["ComparisonFindings"]):
 
     def __repr__(self) -> str:
         """One line; `summary` says more."""
-        names = ", ".join(one.name for one in self.findings.systems)
+        names = ", ".join(one.name for one in self.findings.rows)
         return f"<ComparisonResult of {names or 'people with and without help'}>"
 
     def __str__(self) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from quem.comparison.result import SystemRow
 from quem.errors import Mistake, QuemError
@@ -17,51 +17,25 @@ if TYPE_CHECKING:
     from quem.method.reference import Population, Reference
     from quem.method.variances import Variance
     from quem.rankings.loading import Study
-    from quem.studyfile.models import System
 
 
-@dataclass(frozen=True)
-class Measured:
+class Trial(NamedTuple):
+    """What a difference in one study is computed of."""
+
+    name: str
+    core: Core
+    z: float  # the mean place on the scale of the people's line
+    error: Variance  # of z, of a typical system
+    reference: Reference  # its years, as those of a person of the population
+
+
+class Measured(NamedTuple):
     """A system as one study measured it."""
 
     study: int  # which of the compared studies, from 0
-    core: Core  # of that study
     of: SystemEstimate
-    declared: System
-    name: str  # with its version, and with its study where others have the same
-
-    @property
-    def family(self) -> str:
-        """What versions of one system share."""
-        return self.declared.of or self.declared.id
-
-    @property
-    def z(self) -> float:
-        """Its mean place on the scale of the people's line."""
-        return float(self.core.averages.z[self.of.at])
-
-    @property
-    def error(self) -> Variance:
-        """The error variance of z, of a typical system."""
-        return self.of.error
-
-    @property
-    def reference(self) -> Reference:
-        """Its years, as those of a person of the population."""
-        return self.of.reference
-
-    def row(self) -> SystemRow:
-        """Its years as a row."""
-        of = self.reference
-        return SystemRow(
-            name=self.name,
-            study=self.core.study.spec.id,
-            system=self.of.system,
-            of=self.family,
-            date=str(self.declared.date or ""),
-            experience=of.experience if of.says and not of.open else None,
-            interval=of.interval if of.says else (None, None),
-        )
+    trial: Trial
+    row: SystemRow
 
 
 def for_all(cores: Sequence[Core]) -> tuple[Core, ...]:
@@ -88,12 +62,22 @@ def measured(cores: Sequence[Core]) -> list[Measured]:
     names = [of.name for core in cores for of in core.estimates]
     systems = []
     for at, core in enumerate(cores):
-        declared = {system.id: system for system in core.study.spec.systems}
+        study, declared = core.study.spec.id, {one.id: one for one in core.study.spec.systems}
         for of in core.estimates:
-            name = of.name
+            name, own, reference = of.name, declared[of.system], of.reference
             if names.count(name) > 1:
-                name += f" ({core.study.spec.id if len(cores) > 1 else of.system})"
-            systems.append(Measured(at, core, of, declared[of.system], name))
+                name += f" ({study if len(cores) > 1 else of.system})"
+            row = SystemRow(
+                name=name,
+                study=study,
+                system=of.system,
+                of=own.of or own.id,
+                date=str(own.date or ""),
+                experience=reference.experience if reference.says and not reference.open else None,
+                interval=reference.interval if reference.says else (None, None),
+            )
+            trial = Trial(name, core, float(core.averages.z[of.at]), of.error, reference)
+            systems.append(Measured(at, of, trial, row))
     return [one for family in families(systems).values() for one in family]
 
 
@@ -101,16 +85,16 @@ def families(systems: Sequence[Measured]) -> dict[str, list[Measured]]:
     """The versions of each system, by date if all have one, else in the order of the files."""
     found: dict[str, list[Measured]] = {}
     for one in systems:
-        found.setdefault(one.family, []).append(one)
+        found.setdefault(one.row.of, []).append(one)
     for family in found.values():
-        if all(one.declared.date for one in family):
-            family.sort(key=lambda one: str(one.declared.date))
+        if all(one.row.date for one in family):
+            family.sort(key=lambda one: one.row.date)
     return found
 
 
 def dated(systems: Sequence[Measured]) -> dict[str, list[Measured]]:
     """The systems of which several versions have dates and years, by what these share."""
-    known = [one for one in systems if one.declared.date and one.reference.says]
+    known = [one for one in systems if one.row.date and one.of.reference.says]
     return {of: family for of, family in families(known).items() if len(family) > 1}
 
 
@@ -124,7 +108,7 @@ def chosen(
     mistakes = []
     for name in dict.fromkeys(names):
         matches = [at for at, one in enumerate(systems) if one.of.system == name]
-        matches = matches or [at for at, one in enumerate(systems) if one.family == name]
+        matches = matches or [at for at, one in enumerate(systems) if one.row.of == name]
         found.update(matches)
         if not matches:
             message = _unknown(name, systems, studies)
@@ -138,6 +122,6 @@ def _unknown(name: str, systems: Sequence[Measured], studies: Sequence[Study]) -
     where = " or ".join(study.name for study in studies)
     if any(system.id == name for study in studies for system in study.spec.systems):
         return f"{shown(name)} has no ranks in {where}; leave it out, or add them"
-    known = [word for one in systems for word in (one.of.system, one.family)]
+    known = [word for one in systems for word in (one.of.system, one.row.of)]
     hint = nearest(name, known) or f"; there are: {', '.join(dict.fromkeys(known)) or 'none'}"
     return f"there is no system {shown(name)} in {where}{hint}"

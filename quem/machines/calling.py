@@ -136,7 +136,12 @@ class Command:
         assert process.stdout  # noqa: S101  a pipe
         notes, late = bytearray(), Event()
         reader = Thread(target=_read_last, args=(process.stderr, notes), daemon=True)
-        timer = Timer(self._machine.timeout, lambda: (late.set(), _end(process)))
+
+        def end() -> None:
+            late.set()
+            _end(process)
+
+        timer = Timer(self._machine.timeout, end)
         reader.start()
         timer.start()
         try:

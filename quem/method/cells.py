@@ -147,6 +147,8 @@ def judged_cells(rankings: Rankings | Decisions, declared: Declared) -> RankCell
 def _first_occasions(rankings: Rankings) -> NDArray[np.int64] | None:
     """Rows of each group's first occasion; None where that is all rows."""
     again = repeated(rankings)
+    if again.empty:
+        return None
     first = again.groupby(["judge", "problem", "block"])["occasion"].transform("min")
     later = again.index[again["occasion"] > first]
     if not len(later):

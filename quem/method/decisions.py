@@ -155,7 +155,7 @@ class DecisionCells(RankCells):
     @cached_property
     def solver(self) -> Codes:
         """The solver of each cell, that of the loser first."""
-        return self._of_outcomes(self.pooled.orders[0].solver)
+        return self._of_outcomes(self.pooled.orders[0].solver.astype(np.int32))
 
     @cached_property
     def group(self) -> Codes:

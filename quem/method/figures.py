@@ -172,8 +172,8 @@ def _frame(axes: Axes, findings: ExperienceFindings, grid: Floats, *, is_wide: b
     known = [one for one in findings.statements if one.value]
     upper = float((core.line.predict(grid) + core.line.bands(grid, core.settings.level)[0]).max())
     highest = max([upper, *(one.interval[1] or np.inf for one in known)]) if known else most
-    centers = (one.interval[0] if one.interval[1] is None else one.center for one in known)
-    top = max(np.clip(1.04 * highest, 1.1 * most, 1.45 * most), *(1.15 * of for of in centers), 0)
+    seen = (1.3 * one.interval[0] if one.interval[1] is None else 1.1 * one.center for one in known)
+    top = max([float(np.clip(1.04 * highest, 1.1 * most, 1.45 * most)), *seen])
     axes.set_xlim(float(grid[0]), float(grid[-1]))
     axes.set_ylim(0, top)
     axes.locator_params("y", nbins=5, steps=[1, 2, 5, 10])
@@ -196,7 +196,7 @@ def _frame(axes: Axes, findings: ExperienceFindings, grid: Floats, *, is_wide: b
         color=MUTED,
     )
     axes.annotate(
-        "average rank (higher is better)",
+        f"{core.averages.called} (higher is better)",
         (1, 0),
         (0, -34),
         xycoords="axes fraction",
@@ -242,7 +242,7 @@ def _mark(axes: Axes, of: SystemEstimate, said: Statement, color: str, *, guides
         return np.array([[x, 0.96 * top]])
     low, high = said.interval
     if high is None:
-        to = min(low + 0.16 * top, top)
+        to = 0.99 * top
         axes.annotate(
             "",
             (x, to),
@@ -251,7 +251,7 @@ def _mark(axes: Axes, of: SystemEstimate, said: Statement, color: str, *, guides
                         "shrinkB": 0, "mutation_scale": 16},
         )  # fmt: skip
         axes.plot([x], [low], "_", color=color, markersize=14, markeredgewidth=2.4, zorder=4)
-        return np.column_stack([np.full(5, x), np.linspace(low, to, 5)])
+        return np.column_stack([np.full(20, x), np.linspace(low, to, 20)])
     if guides:
         left, y = axes.get_xlim()[0], said.center
         axes.plot([x, x, left], [bottom, y, y], **dashed)  # type: ignore[arg-type]

@@ -93,8 +93,9 @@ def _data(core: Core) -> Iterator[str]:
 def _fit(core: Core) -> str:
     """How the paper's line was fitted; its numbers where years are stated."""
     line = core.line
-    form = {"linear": "average rank", "log": "the logarithm of average rank"}
-    on = form.get(line.form, "average rank and its square")
+    called = core.averages.called
+    form = {"linear": called, "log": f"the logarithm of {called}"}
+    on = form.get(line.form, f"{called} and its square")
     text = f"Experience was regressed on {on} by least squares"
     if core.estimates and not core.states_years:
         return f"{text}."

@@ -35,7 +35,7 @@ _BASIS: dict[str, tuple[Any, str]] = {
     "decisive": ("warn", "One judge, problem, or person matters much"),
 }
 _BEFORE: dict[str, tuple[Any, str]] = {
-    "uneven-system": ("warn", "No single level describes it well"),
+    "uneven-system": ("warn", "It varies more than people do"),
     "no-reference": ("warn", "Nobody said whom to compare with"),
 }
 _ON_CARDS = {*_BASIS, *_BEFORE, "decreasing-skill-function", "not-significant"}
@@ -235,13 +235,16 @@ def _how(core: Core) -> str:
     beside = [of.name for of in core.best_first if of.leads == "reference"]
     ranked = "Judges ranked the solutions of people and systems together. " if core.cells else ""
     text = (
-        f"{ranked}A line through the people’s average ranks says how many {core.unit} go with "
+        f"{ranked}A line through the people’s {core.averages.called}s says how many {core.unit} go with "
         f"which rank: {words.equation(core)}."
     )
     if not beside:
         return text
-    whom = words.population_name(core)
-    return f"{text} {join_words(beside)} {'is' if len(beside) == 1 else 'are'} beside it, as {whom} has it."
+    verb = "is" if len(beside) == 1 else "are"
+    whom = "declared" if core.population.declared else "assumed"
+    return (
+        f"{text} {join_words(beside)} {verb} estimated for the {whom} population, beside the line."
+    )
 
 
 def _estimates(findings: ExperienceFindings) -> Iterator[Section]:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 # The default penalty: as if each log worth had been drawn from a normal distribution of
 # variance 1/RIDGE (see docs/explanation/blocks.md).
 RIDGE, _LEAST_RIDGE = 0.01, 0.001
-FEWEST_PROBLEMS = 3  # for errors by leaving out each
+_FEWEST_PROBLEMS = 3  # for errors by leaving out each
 _PORTION = 1 << 16  # numbers that are computed together, as they fit into a processor's cache
 # Up to so many solvers the information matrix is solved as a whole; above, conjugate gradients
 # need it only as a product.
@@ -628,7 +628,7 @@ def scale_errors(scale: Scale, without: Sequence[Scale] = ()) -> ScaleErrors | N
 
     problems, spread = None, float(np.var(model.log_worth[ranked], ddof=1)) if k > 1 else 0.0
     separation = 1 - float(variances.mean()) / spread if spread > 0 else np.nan
-    if len(without) >= FEWEST_PROBLEMS and all(left.is_connected for left in without):
+    if len(without) >= _FEWEST_PROBLEMS and all(left.is_connected for left in without):
         worths = np.array([left.model.log_worth[ranked] for left in without])
         always = np.all([left.ranked[ranked] for left in without], axis=0)
         worths -= worths[:, always].mean(axis=1, keepdims=True)

@@ -17,7 +17,7 @@ from quem.studyfile.models import ExperienceSettings
 from quem.wording import wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pandas as pd
 
@@ -58,7 +58,7 @@ def _draw(part: Part[Any], draw: Any, findings: ExperienceFindings) -> Any:  # n
     return draw(findings.parts[part], findings.core) if part in findings.parts else None
 
 
-def _narrow() -> dict[str, Any]:
+def _narrow() -> Mapping[str, Any]:
     """What draws for the page on a phone."""
     from quem.method.figures import NARROW
 

@@ -109,6 +109,8 @@ def _without(
     for what, sums in (("judge", averages.judges), ("problem", averages.problems)):
         names = cells.judges if what == "judge" else cells.problems
         if again is not None:
+            if cells.n_groups > _MOST_AGAIN // 2:
+                continue
             codes = cells.judge if what == "judge" else cells.problem
             units = np.flatnonzero(np.bincount(codes))
             if 1 < len(units) <= _MOST_AGAIN // cells.n_groups:

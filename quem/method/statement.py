@@ -16,7 +16,6 @@ from quem.wording import (
     format_p,
     format_percent,
     format_probability,
-    join_words,
 )
 
 if TYPE_CHECKING:
@@ -349,8 +348,9 @@ def equation(core: Core) -> str:
     intercept, slope, *more = line.coefficients
     called = core.averages.called
     averaged = f"log({called})" if line.form == "log" else called
-    text = f"{core.unit} = {format_number(intercept, 2)} + {format_number(slope, 2)} × {averaged}"
-    return text + "".join(f" + {format_number(one, 3)} × {called}²" for one in more)
+    terms = [(slope, 2, averaged), *((one, 3, f"{called}²") for one in more)]
+    each = [f"{'−+'[of > 0]} {format_number(abs(of), digits)} × {x}" for of, digits, x in terms]
+    return f"{core.unit} = {format_number(intercept, 2)} {' '.join(each)}"
 
 
 def basis(core: Core) -> list[str]:

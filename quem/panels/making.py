@@ -128,9 +128,9 @@ def make_panel(
         license=f"License: {license_text}" if license_text else "No license is stated; ask first.",
     ).encode()
     # Among themselves, whoever else was ranked.
-    kept = ranks.loc[[(judge, problem) for judge in judges for problem in problems], people]
+    kept = ranks.reindex([(judge, problem) for judge in judges for problem in problems])[people]
     names = dict(zip(judges, made.judges, strict=True))
-    among = kept.rank(axis=1).rename(index=names, columns=new, level=None)
+    among = kept.rank(axis=1).rename(index=names).rename(columns=new)
     return MadePanel(pack(made, among[[one.id for one in made.people]], files), left_out)
 
 

@@ -234,4 +234,4 @@ def score_of(below: Floats | float, levels: Iterable[float], people: int) -> Flo
     """
     bounds = np.array([0.5, *sorted(levels), people + 0.5])
     low, high = (np.asarray(below + half).astype(np.int64) for half in (0, 0.5))
-    return (bounds[low] + bounds[low + 1] + bounds[high] + bounds[high + 1]) / 4
+    return np.asarray(bounds[low] + bounds[low + 1] + bounds[high] + bounds[high + 1]) / 4

@@ -110,7 +110,7 @@ class Guesses(Row):
 
 
 class StyleMatch(Row):
-    """How well a program tells makers by style; null where too little is there."""
+    """How well a program distinguishes makers by style; null where too little is there."""
 
     texts: int = col("texts that are compared")
     problems: int = col("problems that are compared")
@@ -138,7 +138,7 @@ class Blinding(Row):
 
 
 class BlindingPart(Part[tuple[Blinding, ...]]):
-    """Blinding as a session recorded it; empty for rankings from a file, which say nothing."""
+    """Blinding as a session recorded it; empty for rankings from a file."""
 
     name = "blinding"
     tables = (PartTable(name, "what could tell who made the solutions", Blinding, many=False),)

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from quem.method.averages import Averages
     from quem.method.cells import RankCells
     from quem.method.core import Core
-    from quem.method.statement import Statement
     from quem.rankings.loading import Study
     from quem.studyfile import ExperienceSettings
     from quem.studyfile.runs import Run
@@ -120,6 +119,7 @@ def control_variate(h: Floats, m: Floats) -> Control:
     means = np.stack([_means(one, everywhere) - _means(one, there) for one in m])
     shift = np.where(both, beta @ np.where(np.isfinite(means), means, 0.0), 0.0)
     residual = np.where(there, off_h - np.einsum("k,ksp->sp", beta, off_l), np.nan)[labeled]
+    spread_of = np.ma.masked_invalid(residual).var(axis=0, ddof=1).filled(np.nan)
     share = float(beta.sum() * (n_problems - n) / n_problems) if n_problems else 0.0
     rest = 1 - (correlation**2 * (1 - n / n_problems) if share else 0.0)
     return Control(
@@ -132,7 +132,7 @@ def control_variate(h: Floats, m: Floats) -> Control:
         shift=shift,
         residual=residual,
         labeled=labeled,
-        variance=_variances(residual) * (1 / n - 1 / n_problems) if n else residual.sum(axis=0),
+        variance=spread_of * (1 / n - 1 / n_problems) if n else np.full(len(both), np.nan),
     )
 
 
@@ -152,20 +152,11 @@ def _weights(covariance: Floats, spread: Floats, most: float) -> Floats:
 
 def _means(values: Floats, where: Flags) -> Floats:
     """The mean of each column over the rows that count."""
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(where, values, 0.0).sum(axis=0) / where.sum(axis=0))
+    return np.asarray(np.ma.array(values, mask=~where).mean(axis=0).filled(np.nan))
 
 
 def _centered(values: Floats, where: Flags) -> Floats:
-    return np.asarray(np.where(where, values - _means(values, where), 0.0))
-
-
-def _variances(residual: Floats) -> Floats:
-    """The variance of each column, NaN with fewer than two values."""
-    known = np.isfinite(residual)
-    count = known.sum(axis=0)
-    squares = (_centered(residual, known) ** 2).sum(axis=0)
-    return np.where(count > 1, squares / np.maximum(count - 1, 1), np.nan)
+    return np.where(where, values - _means(values, where), 0.0)
 
 
 class Erratic(Row):
@@ -272,8 +263,8 @@ def machine_use(study: Study, cells: RankCells | None) -> Use | None:
     for run in usable:
         ranks = run_ranks(run, study.declared, frozenset(experts.columns))
         tables.append(ranks.groupby("problem").mean())
-    index = {"index": list(cells.problems), "columns": list(cells.solvers)}
-    h, *m = (of.reindex(**index).to_numpy(dtype=float) for of in tables)
+    problems, solvers = list(cells.problems), list(cells.solvers)
+    h, *m = (of.reindex(index=problems, columns=solvers).to_numpy(dtype=float) for of in tables)
     control = control_variate(h, np.stack(m))
     known = np.isfinite(h).any(axis=0)
     people, systems = (cells.of_kind(kind) & known for kind in ("subject", "system"))
@@ -390,7 +381,8 @@ class Found:
 
     use: Use
     quality: list[MachineQuality]
-    alone: dict[str, tuple[AloneRow, Statement]]  # by system, without machines; empty without use
+    alone: tuple[AloneRow, ...] = ()  # what the experts alone give; empty where that is all
+    alone_text: str = ""
 
 
 class MachinesPart(Part[Found]):
@@ -426,7 +418,7 @@ class MachinesPart(Part[Found]):
         if use is None:
             return None
         quality = machine_quality(core.study, use.runs)
-        return Found(use, quality, _alone(core) if use.share else {})
+        return Found(use, quality, *(_alone(core) if use.share else ()))
 
     def rows(self, found: Found, core: Core) -> Sequence[Sequence[Row]]:
         """What they add, and how they rank."""
@@ -443,7 +435,7 @@ class MachinesPart(Part[Found]):
             texts += [
                 "Their ranks entered as a control variate (Angelopoulos, Duchi & Zrnic, 2023), not "
                 "as votes.",
-                _alone_text(found, core),
+                found.alone_text,
             ]
         return " ".join(texts)
 
@@ -451,7 +443,7 @@ class MachinesPart(Part[Found]):
         """What they did, and what the experts say alone."""
         yield from _texts(found)
         if found.alone:
-            yield _alone_text(found, core)
+            yield found.alone_text
 
     def references(self, found: Found, core: Core) -> Iterator[str]:
         """The control variate."""
@@ -463,7 +455,7 @@ class MachinesPart(Part[Found]):
         names = join_words(found.use.used)
         if found.alone:
             title = f"Machine judges add to the experts’ ranks: {names}."
-            yield Check("good", title, f"They are no votes. {_alone_text(found, core)}")
+            yield Check("good", title, f"They are no votes. {found.alone_text}")
             if found.use.draw and not found.use.draw.holds:
                 yield Check("warn", _NOT_DRAWN, _CHOSEN)
 
@@ -500,13 +492,12 @@ _NOT_DRAWN = "The experts’ problems were not drawn by lot."
 _CHOSEN = "A machine judge that likes systems on the other problems only would go unnoticed."
 
 
-def _alone(core: Core) -> dict[str, tuple[AloneRow, Statement]]:
-    """Analyze the study without its machine judges."""
+def _alone(core: Core) -> tuple[tuple[AloneRow, ...], str]:
+    """Analyze the study without its machine judges; also what that gives, in words."""
     from quem.method.analysis import analyze
 
-    study = replace(core.study, machines=None)
-    alone = analyze(study, (), **core.settings.model_dump())
-    found = {}
+    alone = analyze(replace(core.study, machines=None), (), **core.settings.model_dump())
+    rows, texts = [], []
     for of, said in zip(alone.core.best_first, alone.statements, strict=True):
         row = AloneRow(
             system=of.system,
@@ -515,17 +506,10 @@ def _alone(core: Core) -> dict[str, tuple[AloneRow, Statement]]:
             experience=said.center if of.leads else None,
             interval=said.interval if of.leads else (None, None),
         )
-        found[of.system] = row, said
-    return found
-
-
-def _alone_text(found: Found, core: Core) -> str:
-    """What the experts alone give, of all systems."""
-    each = []
-    for system, (_, said) in found.alone.items():
         years = f"{said.value} ({said.qualifier})" if said.value else f"no {core.unit}"
-        each.append(f"{core.name_of(system)}: {years}" if len(found.alone) > 1 else years)
-    return f"The experts alone: {'; '.join(each)}."
+        rows.append(row)
+        texts.append(f"{of.name}: {years}" if len(alone.statements) > 1 else years)
+    return tuple(rows), f"The experts alone: {'; '.join(texts)}."
 
 
 def _use_row(found: Found) -> UseRow:
@@ -554,7 +538,7 @@ def _use_row(found: Found) -> UseRow:
         correlation=control.correlation if control else None,
         effective_problems=control.effective_problems if control else None,
         erratic=use.erratic,
-        experts_alone=tuple(row for row, _ in found.alone.values()),
+        experts_alone=found.alone,
     )
 
 

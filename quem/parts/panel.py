@@ -134,8 +134,8 @@ class Placement:
     @property
     def widening(self) -> Floats:
         """The judges' variance that a system has more than people, shape (systems,)."""
-        per_problem = np.isfinite(self.scores).sum(axis=(0, 1)) / len(self.problems)
-        return self.judge_variance * np.maximum(0, 1 / per_problem - 1 / len(self.people))
+        new = np.isfinite(self.scores).sum(axis=(0, 1)) / len(self.problems)
+        return np.asarray(self.judge_variance * np.fmax(0, 1 / new - 1 / len(self.people)))
 
     @property
     def drift(self) -> float:
@@ -232,7 +232,7 @@ def place_systems(
     of_old = [tau_b(one, of.sum(axis=0) - one) for _, of in together for one in of]
     return Placement(
         panel,
-        tuple(systems[k] for k in known),
+        tuple(systems[k] for k in known.tolist()),
         problems,
         placed_people(panel, problems, count, anchors_of),
         scores[:, on][..., known],

@@ -53,6 +53,7 @@ class Part(Generic[Found]):
     def __hash__(self) -> int:
         """As equality has it."""
         return hash(type(self))
+
     # Where its sections are: after the line, after the agreement, or at the end of the page.
     place: ClassVar[Literal["result", "basis", "appendix"]] = "basis"
 

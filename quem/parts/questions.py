@@ -141,7 +141,7 @@ def _replies(question: Question, given: Sequence[Answer]) -> Iterator[Reply]:
         yield Reply(
             question=question.id,
             text=question.text,
-            about=question.about,  # type: ignore[arg-type]  not of places
+            about=question.about,
             answer=answer,
             n=n,
             share=n / len(given),

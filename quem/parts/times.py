@@ -9,7 +9,7 @@ import numpy as np
 from quem.parts.part import Part, PartTable
 from quem.report.files import Section
 from quem.report.rows import Interval, Row, col
-from quem.wording import format_count, format_interval, format_number, format_percent, format_signed
+from quem.wording import format_count, format_number, format_percent, format_signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,7 +96,8 @@ class TimesPart(Part[Times]):
         interval = ""
         if found.interval:
             level = format_percent(core.settings.level)
-            interval = f" ({level} confidence interval {format_interval(found.interval)})"  # type: ignore[arg-type]  both ends are known
+            ends = " to ".join(format_number(end or 0.0) for end in found.interval)
+            interval = f" ({level} confidence interval {ends})"
         text = [
             f"{format_count(found.n_people, 'subject')} took {format_number(found.typical)} "
             f"minutes of work for a solution{interval} in the geometric mean, and "

@@ -16,7 +16,6 @@ from quem.errors import QuemError, WarningRules
 from quem.method.averages import Averages
 from quem.method.decisions import DecisionCells
 from quem.method.plackett_luce import (
-    FEWEST_PROBLEMS,
     Fit,
     PooledRankings,
     Scale,
@@ -98,13 +97,14 @@ class WorthAverages(Averages):
     @cached_property
     def errors(self) -> ScaleErrors | None:
         """How sure the worths are, by leaving out each problem where that takes no minutes."""
-        problems = np.flatnonzero(np.bincount(self.cells.problem))
-        different = sum(len(order.times) for order in self.scale.rankings.orders)
         without = []
-        if FEWEST_PROBLEMS <= len(problems) <= _MOST_REFITTED // different:
-            for problem in problems:
-                left = _rankings(self.cells.keep(self.cells.problem != problem))
-                without.append(fit_scale(left, start=self.scale.model))
+        different = sum(len(order.times) for order in self.scale.rankings.orders)
+        if len(self.cells.problems) <= _MOST_REFITTED // different:
+            for problem in range(len(self.cells.problems)):
+                kept = self.cells.problem != problem
+                if kept.any() and not kept.all():
+                    left = _rankings(self.cells.keep(kept))
+                    without.append(fit_scale(left, start=self.scale.model))
         return scale_errors(self.scale, without)
 
     @cached_property
@@ -164,7 +164,7 @@ class Worths(Part[WorthAverages]):
         return {system: beyond for system, (_, beyond) in _dispersions(of).items()}
 
     def own(self, of: Averages) -> dict[str, Variance]:
-        """What systems' expected ranks vary as those of people do."""
+        """What expected ranks vary: people's mean, which depends less on chance."""
         return {system: own for system, (own, _) in _dispersions(of).items()}
 
     def find(self, core: Core) -> WorthAverages | None:
@@ -222,7 +222,7 @@ def _rankings(cells: RankCells) -> PooledRankings:
 
 
 def _dispersions(of: Averages) -> dict[str, tuple[Variance, Variance]]:
-    """Variances of each system's place over w: up to the mean of people, and beyond."""
+    """Variances of each system's place over w: the mean of people, and what is beyond."""
     if not isinstance(of, WorthAverages) or of.errors is None:
         return {}
     ranked, people = of.scale.ranked, of.of_kind("subject")
@@ -231,10 +231,9 @@ def _dispersions(of: Averages) -> dict[str, tuple[Variance, Variance]]:
     # Without the jackknife errors are those of many independent rankings.
     df = of.errors.df or of.scale.rankings.n_rankings
     usual = Variance(float(each[people].mean()), df * len(people))
-    own = (Variance(float(each[at]), df) for at in of.of_kind("system"))
     return {
-        of.solvers[at]: (min(one, usual), one._replace(value=max(0.0, one.value - usual.value)))
-        for at, one in zip(of.of_kind("system"), own, strict=True)
+        of.solvers[at]: (usual, Variance(max(0.0, float(each[at]) - usual.value), df))
+        for at in of.of_kind("system").tolist()
     }
 
 

@@ -49,10 +49,11 @@ def _answer(plan: PlanFindings) -> list[str]:
         text = f"For example {text}"
     elif plan.recommended is None:
         text = f"No design in the search reaches the target. Nearest: {text}"
-    if of.says is not None:
-        text += f" Years are stated in {100 * of.says:.0f}% of the studies."
-    subject, judge = format_number(of.hours_per_subject), format_number(of.hours_per_judge)
-    return [text, f"{subject} hours per subject and {judge} hours per judge."]
+    hours = f"{format_number(of.hours_per_subject)} hours per subject and "
+    hours += f"{format_number(of.hours_per_judge)} hours per judge."
+    if of.says is None:
+        return [text, hours]
+    return [text, f"Years are stated in {100 * of.says:.0f}% of the studies; {hours}"]
 
 
 def _basis(plan: PlanFindings) -> list[str]:
@@ -134,7 +135,8 @@ def growth(plan: PlanFindings) -> Figure:
             curve = used.half_width(*(counts if of == name else size[of] for of in size))
             at.plot(counts, curve, color=LINE, linewidth=2)
             at.plot([count], [now], "D", color=_WANTED, markersize=6.5)
-            at.plot([count], [design.half_width], "o", color="none", markeredgecolor=INK)
+            if design.says is not None:
+                at.plot([count], [design.half_width], "o", color="none", markeredgecolor=INK)
             for value, style, color, text in (
                 (width, "--", _WANTED, "wanted"),
                 (used.limit, ":", MUTED, "limit"),

@@ -61,8 +61,8 @@ def _population_beyond(plan: PlanFindings) -> Iterator[str]:
     if population and population.high > BEYOND * most:
         yield (
             f"the declared population reaches to {population.high:g} {plan.unit}, the "
-            f"subjects to {most:.3g}: systems above all subjects cannot be told apart, and their "
-            "intervals are too low"
+            f"subjects to {most:.3g}: ranks do not distinguish systems above all subjects, and "
+            "their intervals are too low"
         )
 
 

@@ -167,7 +167,7 @@ def repeated(rankings: Rankings) -> pd.DataFrame:
         rows = np.flatnonzero(np.isin(key, np.unique(key[rows])))
     names = (*_GROUP, "occasion", "solver", "rank")
     frame = pd.DataFrame({name: getattr(rankings, name)[rows] for name in names}, index=rows)
-    return frame[frame.groupby(_GROUP)["occasion"].transform("max") > 1]
+    return frame[frame.groupby(_GROUP)["occasion"].transform("max") > 1] if len(rows) else frame
 
 
 def occasion_warnings(rankings: Rankings) -> Iterator[StudyWarning]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from quem.report.files import TextTable
-from quem.wording import format_bare_p, format_interval, format_number
+from quem.wording import format_bare_p, format_interval, format_number, format_probability
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,8 @@ _UNKNOWN = "–"
 def col(meaning: str, heading: str = "", digits: int = 1, *, kind: str = "", **more: Any) -> Any:  # noqa: ANN401
     """Declare a value: what it means, its heading on the page (none: not shown), its digits.
 
-    `kind` is ``p`` for a p value and ``csv`` for a value that analysis.json lacks.
+    `kind` is ``p`` for a p value, ``chance`` for a probability, and ``csv`` for a value that
+    analysis.json lacks.
     """
     extra: dict[str, Any] = {"digits": digits, "kind": kind}
     return Field(description=meaning, title=heading or None, json_schema_extra=extra, **more)
@@ -206,9 +207,9 @@ def _text(value: Any, field: FieldInfo) -> str:  # noqa: ANN401
         low, high = value
         return _ends(low, high, extra["digits"])
     if isinstance(value, float):
-        return (
-            format_bare_p(value) if extra["kind"] == "p" else format_number(value, extra["digits"])
-        )
+        kind: dict[str, Callable[[float], str]] = {"p": format_bare_p, "chance": format_probability}
+        write = kind.get(extra["kind"])
+        return write(value) if write else format_number(value, extra["digits"])
     return str(value)
 
 

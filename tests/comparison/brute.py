@@ -71,9 +71,9 @@ def system_of(ranks: Floats, years: Sequence[float], k: int) -> System:
     of_j = problems * (by_judge**2).sum() / max(df_j, 1)
     of_e = (rest**2).sum() / max((judges - 1) * df_p, 1)
     if judges == 1 or problems == 1:
-        phi = (of_p if judges == 1 else of_j) / (judges * problems)
+        phi = float(of_p if judges == 1 else of_j) / (judges * problems)
     else:
-        phi = (max(of_p, of_e) + max(of_j, of_e) - of_e) / (judges * problems)
+        phi = float(max(of_p, of_e) + max(of_j, of_e) - of_e) / (judges * problems)
     phi /= w[:n].mean()
     excess = []
     for means in (place.mean(axis=0), place.mean(axis=1)):
@@ -99,7 +99,7 @@ def posterior(people: People, of: System, grid: Floats, density: Floats) -> tupl
     n, base = len(people.y), people.s2 + people.cross(grid, grid)
     v = base + of.added
     nu = np.minimum(n - 2, v**2 / (base**2 / (n - 2) + of.added**2 / of.added_df))
-    logs = stats.t.logpdf(of.z, nu, people.mean(grid), np.sqrt(v))
+    logs = np.asarray(stats.t.logpdf(of.z, nu, people.mean(grid), np.sqrt(v)))
     near = logs > logs.max() - stats.chi2.ppf(LEVEL, 1) / 2
     weights = np.exp(logs - logs.max()) * density
     return weights / weights.sum(), (bool(near[0]), bool(near[-1]))

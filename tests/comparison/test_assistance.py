@@ -156,13 +156,13 @@ def test_years_are_those_of_two_systems_with_cells_of_their_own() -> None:
     subjects = np.stack([places[name] for name in YEARS], axis=2)
     p = np.nanmean(subjects, axis=(0, 1))
     weights = np.maximum(p * (1 - p), 0.0196)
-    trials = [_trial(subjects, weights, places[name]) for name in ("S4", "S4+")]
+    alone, helped = (_trial(subjects, weights, places[name]) for name in ("S4", "S4+"))
     # The line is that of all subjects' places, each in cells of their own.
     people = people_of(np.ones((1, 1, len(YEARS))), list(YEARS.values()))
     line = stats.linregress(people.y, np.log(p / (1 - p)))
     off = np.log(p / (1 - p)) - line.intercept - line.slope * people.y
     people = people._replace(line=line, s2=float((off**2).sum()) / (len(p) - 2))
-    want = within(people, *trials, low=0.0, high=13.5)
+    want = within(people, alone, helped, low=0.0, high=13.5)
     assert person["years"] == pytest.approx(want["years"], abs=0.04)
     assert person["interval"] == pytest.approx(want["interval"], abs=0.05)
     assert person["ahead"] == pytest.approx(want["ahead"], abs=0.005)
@@ -292,7 +292,7 @@ def test_without_people_who_never_had_help_all_unaided_are_the_reference() -> No
 def test_blocks_have_no_gain() -> None:
     """Ranks of different blocks do not compare."""
     made = simulated(1, helped=[4])
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "judge": f"J{j}",
             "problem": f"P{p}",

@@ -14,6 +14,7 @@ from tests.comparison.brute import people_of, posterior, system_of, within
 from tests.made import random_ranks, study_of
 from tests.method.test_golden import GOLDEN, close, result_of
 from tests.method.test_quadrature import YEARS
+from tests.parts.test_worths import analyzed as decided
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -185,6 +186,45 @@ def test_systems_that_never_met_have_years_alone() -> None:
     pair = pair_of(ranks)
     assert pair["years"] > 0
     assert [pair[kind] for kind in ("won", "rankings", "judges")] == [None, None, None]
+
+
+def test_blocks_are_compared_where_they_hold_both() -> None:
+    """Years come from expected ranks and their errors; a lead from the blocks with both."""
+    rng = np.random.default_rng(3)
+    ranks = random_ranks(rng, YEARS, [4.0, 10.0], problems=8)
+    names = [*(f"S{at}" for at in range(len(YEARS))), "A", "B"]
+    rows, won = [], []
+    for judge, problem in np.ndindex(ranks.shape[:2]):
+        order = rng.permutation(9).tolist()
+        for block, members in enumerate((order[:5], order[4:]), 1):
+            place = {"judge": f"J{judge}", "problem": f"P{problem}", "block": block}
+            of = {names[at]: float(ranks[judge, problem, at]) for at in members}
+            rows += [{**place, "solver": solver, "rank": rank} for solver, rank in of.items()]
+            won += [of["B"] > of["A"]] if {"A", "B"} <= of.keys() else []
+    people = dict(zip(names, YEARS, strict=False))
+    result = quem.compare(quem.study(rows, people=people, systems=["A", "B"]))
+    (pair,) = result.to_dict()["pairs"]
+    low, high = pair["interval"]
+    assert 0 < low < pair["years"] < high
+    assert pair["won"] == pytest.approx(np.mean(won))
+    assert result.differences.loc[0, "n_rankings"] == len(won)
+
+
+def test_decisions_are_rankings_of_two(tmp_path: Path) -> None:
+    """The lead is that of the decisions on the two systems."""
+    rng, years = np.random.default_rng(4), {f"S{at}": y for at, y in enumerate(YEARS)}
+    skill = {**years, "KA": 4.0, "KB": 9.0}
+    rows: list[tuple[Any, ...]] = []
+    for at in range(600):
+        one, other = sorted(rng.choice(list(skill), 2, replace=False).tolist())
+        first = rng.random() < 1 / (1 + np.exp((skill[other] - skill[one]) / 3))
+        pair = (one, other) if first else (other, one)
+        rows.append((f"J{at % 3}", f"P{at % 4}", *pair, ""))
+    (pair,) = quem.compare(decided(tmp_path, rows, years).study).to_dict()["pairs"]
+    won = [row[2] == "KB" for row in rows if {row[2], row[3]} == {"KA", "KB"}]
+    assert pair["won"] == pytest.approx(np.mean(won))
+    assert pair["rankings"] == sum(won) - sum(not one for one in won)
+    assert pair["interval"][0] < pair["years"]
 
 
 @pytest.mark.parametrize(("systems", "is_said"), [(2, False), (3, True)])

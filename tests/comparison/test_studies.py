@@ -180,6 +180,12 @@ def test_the_figure_has_years_over_dates() -> None:
         assert names == {"Bot 1", "Bot 2"}
 
 
+def test_versions_of_one_day_are_drawn() -> None:
+    """They stand above each other."""
+    result = quem.compare(study(5, "one", *versions(DATES[0], DATES[0])))
+    assert result.to_html().count("<figure") == 1
+
+
 def test_warnings_name_their_study() -> None:
     """Of several studies each says whose it is; a common id is one more."""
     few = study(1, "same", years=(1.0, 4.0, 9.0, 12.0))

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from quem.studyfile.runs import Call
 
 
-def analyzed(path: Path, **sources: Any) -> ExperienceResult:  # noqa: ANN401
+def analyzed(path: Path, *, without_machines: bool = False) -> ExperienceResult:
     """Analyze a study."""
-    return quem.analyze(quem.load_study(path, kind="experience", **sources))
+    study = quem.load_study(path, kind="experience", without_machines=without_machines)
+    return quem.analyze(study)
 
 
 def codes(result: ExperienceResult) -> set[str]:

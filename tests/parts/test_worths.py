@@ -167,24 +167,25 @@ def test_counts_are_decisions(tmp_path: Path) -> None:
         assert one.experience == pytest.approx(other.experience, abs=1e-5)
 
 
-def test_errors_enter_both_estimates(tmp_path: Path) -> None:
-    """The error of a place is that of the rank; beyond people's it widens the reference line."""
-    rows, years = blocked(4, problems=4)
-    # The system is seen in fewer blocks, so that its rank is less sure.
-    rows = [row for row in rows if row[2] != "KBS" or row[0] == "J0" or row[1] == "P0"]
+@pytest.mark.parametrize("is_rare", [True, False])
+def test_errors_enter_both_estimates(tmp_path: Path, *, is_rare: bool) -> None:
+    """A system varies as people do at least; what is beyond widens both estimates."""
+    rows, years = blocked(6, problems=4)
+    if is_rare:  # in fewer blocks, so that its rank is less sure
+        rows = [row for row in rows if row[2] != "KBS" or row[0] == "J0" or row[1] == "P0"]
     result = analyzed(tmp_path, rows, years)
     of, worths = kbs(result), result.table("worths").set_index("solver")
     averages = result.core.averages
     weight = dict(zip(averages.solvers, averages.place * (1 - averages.place), strict=True))
     variance = {s: (worths["rank_error"][s] / 8) ** 2 / weight[s] for s in worths.index}
     usual = np.mean([variance[s] for s in years])
-    assert variance["KBS"] > usual
-    assert of.error.value == pytest.approx(variance["KBS"] / weight["KBS"])
-    assert of.added.value == pytest.approx((variance["KBS"] - usual) / weight["KBS"])
-    parts = ((usual, 3 * len(years)), (variance["KBS"] - usual, 3))
-    assert of.error.df == pytest.approx(variance["KBS"] ** 2 / sum(v**2 / df for v, df in parts))
-    assert of.added.df == pytest.approx(3)
-    assert (worths["rank_error"] > 0).all()
+    beyond = max(0.0, variance["KBS"] - usual)
+    assert (beyond > 0) == is_rare
+    assert of.error.value == pytest.approx((usual + beyond) / weight["KBS"])
+    assert of.added.value == pytest.approx(beyond / weight["KBS"])
+    sums = usual**2 / (3 * len(years)) + beyond**2 / 3
+    assert of.error.df == pytest.approx((usual + beyond) ** 2 / sums)
+    assert of.added.df == (pytest.approx(3) if is_rare else np.inf)
 
 
 def test_parts_that_never_met_are_refused(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ class Case:
     people: tuple[float, ...] = (2, 2, 5, 5, 7, 8, 10)  # experience
     noise: float = 1.0  # standard deviation of a rank's quality, in years
     problems: int = 4
+    judges: int = 3
     jagged: float = 0.0  # of the first system from problem to problem, beyond that
     flat: bool = False  # whether experience does not show in the quality of people
     seed: int = 1
@@ -32,6 +33,14 @@ CASES = {
     "wide": Case({"Atlas 2": 9, "Atlas 1": 6}, (1, 3, 5, 8, 14), noise=4.0, seed=3),
     "bound": Case({"Kuling 3": 16}),
     "jagged": Case({"KBS": 6}, tuple(range(1, 13)), problems=6, jagged=9.0, seed=3),
+    "open": Case({"Kuling 3": 12}, noise=2.0),
+    "declared": Case(
+        {"KBS 2": 6, "KBS 1": 3},
+        noise=2.0,
+        settings={"reference_population": {"years": [0, 5, 10, 15], "share": [50, 30, 20]}},
+    ),
+    "one judge": Case({"KBS": 7}, judges=1),
+    "above": Case({"Relay 2": 16, "Relay 1": 14}, (3, 5, 6, 9), flat=True),
     "gate": Case({"Relay 2": 7, "Relay 1": 3}, flat=True, noise=2.0),
     "twelve": Case(
         {f"A system with a long name, version {n}": n for n in range(1, 13)},
@@ -54,7 +63,7 @@ def case_study(name: str, folder: Path) -> Path:
         ),
         "verb": "answers" if name in {"wide", "gate"} else "plans",
         "problems": [{"id": f"P{p}"} for p in range(case.problems)],
-        "judges": [{"id": f"J{j}"} for j in range(3)],
+        "judges": [{"id": f"J{j}"} for j in range(case.judges)],
         "subjects": [{"id": person, "experience": float(y)} for person, y in people.items()],
         "systems": [
             dict(zip(("name", "version"), label.rsplit(" ", 1), strict=False), id=f"k{i}")
@@ -68,7 +77,7 @@ def case_study(name: str, folder: Path) -> Path:
         own = dict(zip(solvers, rng.normal(0, case.noise, len(solvers)), strict=True))
         if case.jagged:
             own["k0"] += case.jagged * (1 if p % 2 else -1)
-        for j in range(3):
+        for j in range(case.judges):
             seen = [w + own[s] + rng.normal(0, case.noise) for s, w in solvers.items()]
             for solver, place in zip(solvers, np.argsort(np.argsort(seen)) + 1, strict=True):
                 rows.append(f"J{j},P{p},{solver},{place}")

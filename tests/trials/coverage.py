@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from quem.simulation import Noise, Simulated
 
     Floats = NDArray[np.float64]
+    Flags = NDArray[np.bool_]
 
 _DOCS = Path(__file__).resolve().parents[2] / "docs"
 _NOISES = {**NOISES, "strong taste": STRONG_TASTE}
@@ -196,7 +197,7 @@ SINGLE_KINDS = (
 _BY_NAME = {kind.name: kind for kind in (*KINDS, *SINGLE_KINDS)}
 
 
-def tally(truth: Floats, experience: Floats, interval: Floats, says: Floats) -> Floats:
+def tally(truth: Floats, experience: Floats, interval: Floats, says: Flags) -> Floats:
     """Studies; those that state something, and cover; two-sided ones, their widths; errors.
 
     Shapes: (b,), of intervals (b, 2), of the sums (6,).
@@ -250,15 +251,15 @@ def _tallies(kind: Kind, of: list[Simulated]) -> Iterator[tuple[str, Floats]]:
         yield "difference", tally(apart, found.years, found.interval, found.says)
         return
     for system, truth in enumerate(truths[0].T, n):
-        found = one.estimate(system)
-        line, reference = found.paper, found.reference
+        of_system = one.estimate(system)
+        line, reference = of_system.paper, of_system.reference
+        years, interval, says = of_system.experience, of_system.interval, of_system.says
         yield "line", tally(truth, line.experience, line.interval, line.holds)
-        yield "leads", tally(truth, found.experience, found.interval, found.says)
+        yield "leads", tally(truth, years, interval, says)
         yield "reference", tally(truth, reference.experience, reference.interval, reference.says)
         if kind.covers == "shift":
             before = other.estimate(system)
-            says = found.says & before.says
-            yield "shift", tally(before.experience, found.experience, found.interval, says)
+            yield "shift", tally(before.experience, years, interval, says & before.says)
 
 
 def _in_blocks(kind: Kind, of: Simulated) -> Iterator[tuple[str, Floats]]:
@@ -353,9 +354,13 @@ def pooled(results: Sequence[dict[str, Any]]) -> pd.DataFrame:
 
 
 def _bar(results: list[dict[str, Any]]) -> str:
-    """Name the cells that miss their bar, with allowance for fewer studies than it was set for."""
-    missed = []
-    for row in pooled(results).to_dict("records"):
+    return missed(pooled(results))
+
+
+def missed(cells: pd.DataFrame) -> str:
+    """The cells that miss their bar, with allowance for fewer studies than it was set for."""
+    found = []
+    for row in cells.to_dict("records"):
         kind, what = _BY_NAME[row["kind"]], row["what"]
         bar = kind.taste if row["noise"] == "strong taste" else kind.bar
         if what == "leads":
@@ -366,8 +371,8 @@ def _bar(results: list[dict[str, Any]]) -> str:
         most = kind.most + 3 * _error(kind.most, row["studies"])
         if not bar <= row["covers"] <= most:
             cell = f"{kind.name}, {row['noise']}, {row['subjects']} subjects: {what}"
-            missed.append(f"{cell} covers {row['covers']:.1f}, bar {bar:.1f}")
-    return "; ".join(missed)
+            found.append(f"{cell} covers {row['covers']:.1f}, bar {bar:.1f}")
+    return "; ".join(found)
 
 
 def _error(percent: float, studies: float) -> float:
@@ -453,6 +458,7 @@ def _write_docs(paths: Iterable[str]) -> None:
     cells = pd.concat(each, ignore_index=True)
     numbers: dict[str, Any] = {"float_format": "%.4g", "lineterminator": "\n"}
     cells.to_csv(_DOCS / "coverage.csv", index=False, **numbers)
+    cells = pd.read_csv(_DOCS / "coverage.csv")
     page = _DOCS / "explanation" / "coverage.md"
     text = page.read_text("utf-8")
     for table in (summary, degradation):

@@ -93,7 +93,8 @@ def said_of(averages: Averages, of: Variation, truth: float) -> dict[str, Said]:
 def counted(said: Iterable[Said]) -> list[float]:
     """How many intervals there are, how many cover, and the sum of their halves."""
     there = [one for one in said if one.says]
-    return [len(there), sum(one.covers for one in there), sum(one.half for one in there)]
+    sums = len(there), sum(one.covers for one in there), sum(one.half for one in there)
+    return [float(one) for one in sums]
 
 
 def pooled(

@@ -284,7 +284,7 @@ def _rests(core: Core) -> Iterator[Section]:
         note = f"{len(shown) - _MOST_COLUMNS} more systems are in estimates.csv."
     headings = ("Left out", *(of.name for of in columns))
     title = f"The paper’s estimate without whom it moves most, in {core.unit}"
-    yield Section("rests", "What it rests on", tables=[TextTable(title, headings, rows, note)])
+    yield Section("rests", "What it depends on", tables=[TextTable(title, headings, rows, note)])
 
 
 def _agreement(core: Core) -> Iterator[Section]:

@@ -23,12 +23,8 @@ import quem
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from quem.experience.result import ExperienceFindings
 
 RUNS = 9
-STUDY = Path(__file__).resolve().parent.parent / "studies" / "p3-1997" / "study.yaml"
-PEERS = "import statsmodels.api, pandas, matplotlib.pyplot"
-LOOP_REPLICATES = 500
 
 # In processes of their own, so that nothing is warm that would be cold for a user; memory is
 # the growth of the peak of the resident set, once everything is imported.
@@ -52,7 +48,7 @@ print(json.dumps([time.perf_counter() - start, peak() - before]))
 def main() -> int:
     """Measure everything and print a table."""
     compileall.compile_dir(str(Path(quem.__file__).parent), quiet=2)
-    rows = [row for part in (startup, bootstrap, large_study) for row in part()]
+    rows = [row for part in (startup, large_study) for row in part()]
     width = max(len(name) for name, *_ in rows)
     print(f"{'':<{width}}  {'ours':>10}  {'peer':>10}  {'ratio':>9}  demand")
     for name, ours, peer, ratio, demand, good in rows:
@@ -68,10 +64,6 @@ def startup() -> Iterator[Row]:
     """Whole processes, ours and the peer's in turn."""
     python = sys.executable
     script = "from quem.cli import run; run()"
-    with tempfile.TemporaryDirectory() as folder:
-        analyze = [python, "-c", script, "analyze", str(STUDY), "--out", folder]
-        ours, peer = paired(lambda: process(analyze), lambda: process([python, "-c", PEERS]))
-        yield ratio_row("quem analyze / importing its libraries", ours, peer, most=1.3)
     ours, peer = paired(
         lambda: process([python, "-c", "import quem"]),
         lambda: process([python, "-c", "import numpy"]),
@@ -89,69 +81,6 @@ def startup() -> Iterator[Row]:
         "at most +0.25 s",
         more <= 0.25,  # noqa: PLR2004  the demand
     )
-
-
-def bootstrap() -> Iterator[Row]:
-    """10,000 cluster replicates against a loop of statsmodels fits."""
-    from quem.experience.bootstrap import bootstrap as batched
-
-    findings = quem.analyze(quem.load_study(STUDY), bootstrap=0).findings
-    cells, experience = findings.cells, findings.averages.experience
-    assert cells is not None  # noqa: S101  the study has ranks
-    form = findings.function.form
-
-    def ours() -> float:
-        return timed(
-            lambda: batched(cells, experience, form, replicates=10_000, level=0.95, seed=1)
-        )
-
-    loop_time = statsmodels_loop(findings)
-    mine, peer = paired(ours, loop_time)
-    ratio = statistics.median(peer) / statistics.median(mine)
-    yield (
-        "10,000 bootstrap replicates / loop of statsmodels",
-        seconds(statistics.median(mine)),
-        seconds(statistics.median(peer)),
-        f"{ratio:.0f} x",
-        "at least 500 x",
-        ratio >= 500,  # noqa: PLR2004  the demand
-    )
-
-
-def statsmodels_loop(findings: ExperienceFindings) -> Callable[[], float]:
-    """The same bootstrap, one fit and one prediction frame at a time, scaled to 10,000."""
-    from statsmodels.regression.linear_model import OLS
-
-    cells = findings.cells
-    assert cells is not None  # noqa: S101  the study has ranks
-    subjects = np.flatnonzero(cells.of_kind("subject"))
-    system = int(np.flatnonzero(cells.of_kind("system"))[0])
-    shape = (len(cells.judges), len(cells.problems), len(cells.solvers))
-    table = np.full(shape, np.nan)
-    table[cells.judge, cells.problem, cells.solver] = cells.score
-    rng = np.random.default_rng(1)
-
-    def replicate() -> None:
-        judges = rng.integers(shape[0], size=shape[0])
-        problems = rng.integers(shape[1], size=shape[1])
-        sample = table[np.ix_(judges, problems)].reshape(-1, shape[2])
-        count = np.isfinite(sample).sum(axis=0)
-        average = np.nansum(sample, axis=0) / np.maximum(count, 1)
-        drawn = rng.choice(subjects, size=len(subjects))
-        drawn = drawn[count[drawn] > 0]
-        x, y = average[drawn], findings.averages.experience[drawn]
-        if len(np.unique(x)) < 3 or not count[system]:  # noqa: PLR2004  as ours discards them
-            return
-        results = OLS(y, np.column_stack([np.ones(len(x)), x])).fit()
-        results.get_prediction(np.array([[1.0, average[system]]])).summary_frame()
-
-    def run() -> float:
-        start = time.perf_counter()
-        for _ in range(LOOP_REPLICATES):
-            replicate()
-        return (time.perf_counter() - start) * 10_000 / LOOP_REPLICATES
-
-    return run
 
 
 def large_study() -> Iterator[Row]:

@@ -1,7 +1,7 @@
 """Write the keys of study files into docs/reference: ``python docs/make_tables.py``.
 
-The models in ``quem.studyfile`` declare each key with its default, its choices and its help. A table
-of a page holds the keys of those sections that it has a row of already.
+The models in ``quem.studyfile`` declare each key with its default, its choices and its help. A
+table of a page holds the keys of those sections that it has a row of already.
 """
 
 from __future__ import annotations

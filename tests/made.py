@@ -53,4 +53,4 @@ def random_ranks(
     skill = np.array([*years, *of_systems], dtype=np.float64)
     solution = rng.normal(0, noise, (1, problems, len(skill)))
     seen = skill + solution + rng.normal(0, noise, (judges, problems, len(skill)))
-    return seen.argsort(axis=2).argsort(axis=2) + 1.0
+    return np.asarray(seen.argsort(axis=2).argsort(axis=2) + 1, dtype=np.float64)

@@ -21,13 +21,11 @@ def test_ranks_are_those_of_the_qualities() -> None:
 
 def test_noise_is_what_it_says() -> None:
     """Of one component alone, solvers change places only where it differs."""
-    years = {"subjects": 8, "systems": (6.5,)}
-    none = Noise(0, 0, 0, 0)
-    plain = simulate(Scenario(**years, noise=none), 40, seed=2)
+    plain = simulate(Scenario(subjects=8, systems=(6.5,), noise=Noise(0, 0, 0, 0)), 40, seed=2)
     order = rankdata(np.append(plain.experience, plain.truth, axis=1), axis=1)
     assert_array_equal(plain.ranks, np.broadcast_to(order[:, None, None], plain.ranks.shape))
     of_person, of_solution, of_taste = (
-        simulate(Scenario(**years, noise=noise), 40, seed=2).ranks
+        simulate(Scenario(subjects=8, systems=(6.5,), noise=noise), 40, seed=2).ranks
         for noise in (Noise(3, 0, 0, 0), Noise(0, 3, 0, 0), Noise(0, 0, 0, 3))
     )
     assert (of_person == of_person[:, :1, :1]).all()

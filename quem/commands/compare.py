@@ -43,7 +43,10 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 
 
 _OF_SCORES = ("permutations", "seed", "measures", "headline", "ties")
-_FIRST = "systems level permutations measures headline out as_json tables figures database reveal pseudonyms"
+_FIRST = (
+    "systems level permutations measures headline out "
+    "as_json tables figures database reveal pseudonyms"
+)
 
 
 @click.command(cls=SettingsCommand, settings=_settings, first=_FIRST)

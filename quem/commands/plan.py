@@ -32,7 +32,10 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
     return {PlanSettings: PlanSettings.model_fields}
 
 
-_FIRST = "width subjects judges problems experience reference_population noise simulate out as_json tables figures"
+_FIRST = (
+    "width subjects judges problems experience reference_population "
+    "noise simulate out as_json tables figures"
+)
 
 
 @click.command(cls=SettingsCommand, settings=_settings, defaults=True, first=_FIRST)

@@ -82,8 +82,10 @@ def average_cells(cells: RankCells, years: Floats) -> Averages:
     def sums(unit: NDArray[np.int64], n_units: int) -> Sums:
         key, size = unit * n + cells.solver, n_units * n
         count = np.bincount(key, minlength=size).reshape(n_units, n)
-        rank: Floats = np.bincount(key, cells.score, size).reshape(n_units, n)
-        places: Floats = np.bincount(key, place, size).reshape(n_units, n)
+        rank, places = (
+            np.asarray(np.bincount(key, values, size), dtype=np.float64).reshape(n_units, n)
+            for values in (cells.score, place)
+        )
         return Sums(count, rank, places)
 
     problems = sums(cells.problem, len(cells.problems))

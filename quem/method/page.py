@@ -235,8 +235,8 @@ def _how(core: Core) -> str:
     beside = [of.name for of in core.best_first if of.leads == "reference"]
     ranked = "Judges ranked the solutions of people and systems together. " if core.cells else ""
     text = (
-        f"{ranked}A line through the people’s {core.averages.called}s says how many {core.unit} go with "
-        f"which rank: {words.equation(core)}."
+        f"{ranked}A line through the people’s {core.averages.called}s says how many {core.unit} "
+        f"go with which rank: {words.equation(core)}."
     )
     if not beside:
         return text
@@ -284,7 +284,7 @@ def _rests(core: Core) -> Iterator[Section]:
         note = f"{len(shown) - _MOST_COLUMNS} more systems are in estimates.csv."
     headings = ("Left out", *(of.name for of in columns))
     title = f"The paper’s estimate without whom it moves most, in {core.unit}"
-    yield Section("rests", "What it rests on", tables=[TextTable(title, headings, rows, note)])
+    yield Section("rests", "What it depends on", tables=[TextTable(title, headings, rows, note)])
 
 
 def _agreement(core: Core) -> Iterator[Section]:

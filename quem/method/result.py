@@ -98,7 +98,7 @@ class Moved(Row):
 
 
 class RestsOn(Row):
-    """What the paper's estimate rests on."""
+    """What the paper's estimate depends on."""
 
     judge: Moved | None = col("the judge without whom it moves most")
     problem: Moved | None = col("the problem without which it moves most")
@@ -143,7 +143,7 @@ def average_rows(core: Core) -> list[Average]:
     return [
         Average(
             solver=solver,
-            kind=of.kinds[at],  # type: ignore[arg-type]
+            kind=of.kinds[at],
             experience=_known(of.years[at]),
             average_rank=_known(of.rank[at]),
             n_ranks=int(of.n_ranks[at]) if core.cells is not None or of.n_ranks.any() else None,

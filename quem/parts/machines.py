@@ -455,7 +455,7 @@ class MachinesPart(Part[Found]):
         names = join_words(found.use.used)
         if found.alone:
             title = f"Machine judges add to the experts’ ranks: {names}."
-            yield Check("good", title, f"They are no votes. {found.alone_text}")
+            yield Check("good", title, f"They do not vote. {found.alone_text}")
             if found.use.draw and not found.use.draw.holds:
                 yield Check("warn", _NOT_DRAWN, _CHOSEN)
 

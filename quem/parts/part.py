@@ -41,7 +41,7 @@ class PartTable(Generic[Found]):
 
 
 class Part(Generic[Found]):
-    """A feature of an analysis; by default it changes nothing and says nothing."""
+    """A feature of an analysis; by default it changes nothing and adds nothing."""
 
     name: ClassVar[str]
     tables: ClassVar[tuple[PartTable[Any], ...]] = ()
@@ -72,7 +72,7 @@ class Part(Generic[Found]):
         cells: RankCells | None,
         whole: Averages | None = None,
     ) -> Averages | None:
-        """Averages in the place of step 5; None where that stands.
+        """Averages in the place of step 5; None to keep it.
 
         Where some cells are left out, `whole` is what this gave for all of them.
         """

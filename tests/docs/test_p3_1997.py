@@ -65,7 +65,7 @@ def _between_judges(analysis: ExperienceResult) -> dict[str, float]:
     found = {}
     for problem, ranks in judged.groupby("problem", observed=True):
         by_judge = ranks.pivot_table("rank", "solver", "judge", observed=True).dropna()
-        found[f"Spearman between the judges, {problem}"] = spearmanr(by_judge).statistic
+        found[f"Spearman between the judges, {problem}"] = float(spearmanr(by_judge).statistic)
     return found
 
 

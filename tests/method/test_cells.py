@@ -19,7 +19,9 @@ PEOPLE = {"A": 1.0, "B": 4.0, "C": 9.0}
 
 
 def cells(
-    rows: list[tuple[Any, ...]], people: dict[str, float] = PEOPLE, **keys: object
+    rows: list[tuple[Any, ...]],
+    people: dict[str, float] = PEOPLE,
+    **keys: Any,  # noqa: ANN401  keys of a study file
 ) -> pd.DataFrame:
     """The table of ranks of a report; rows are judge, problem, solver, rank, and more."""
     names = ("judge", "problem", "solver", "rank", "occasion")

@@ -39,9 +39,9 @@ def studies(draw: st.DrawFn) -> tuple[NDArray[np.float64], list[float]]:
     return ranks, years
 
 
-def analyzed(ranks: NDArray[np.float64], years: list[float], **keys: object) -> ExperienceResult:
+def analyzed(ranks: NDArray[np.float64], years: list[float]) -> ExperienceResult:
     """The result."""
-    return analyze_experience(study_of(ranks, years, **keys))
+    return analyze_experience(study_of(ranks, years))
 
 
 @FEW

@@ -49,7 +49,7 @@ def _core(simulated: Simulated, index: int, method: str) -> Core | None:
     ranks, n = simulated.ranks[index], simulated.scenario.subjects
     if not np.isfinite(ranks).any(axis=(0, 1))[n:].all():
         return None
-    return quem.analyze(simulated.study(index), **_METHODS[method]).core  # type: ignore[no-any-return]
+    return quem.analyze(simulated.study(index), **_METHODS[method]).core
 
 
 def _studies(simulated: Simulated, method: str) -> Studies:

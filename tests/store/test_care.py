@@ -82,7 +82,7 @@ def test_numbers_counted_again(site: Site) -> None:
 def test_who_is_warned_of(site: Site) -> None:
     """Those who cannot have read it, by what was observed; the estimate is that of all judges."""
     set_life(site, "closed")
-    result = analyze(load_study(site.path))
+    result = analyze(load_study(site.path, kind="experience"))
     hasty = [one.message for one in result.warnings if one.code == "hasty-judge"]
     words = "opened 4 of 10 solutions and spent 1 minute; reading them takes about 4 hours"
     assert [message.split(".")[0] for message in hasty] == [f"{judge} {words}" for judge in HASTY]
@@ -93,6 +93,7 @@ def test_who_is_warned_of(site: Site) -> None:
     assert "How the judging was done" in result.to_html()
     # Beside each judge stands the estimate of a study without them.
     ranks, people = result.study.rankings, result.averages.query("kind == 'subject'")
+    assert ranks is not None
     years = people.set_index("solver")["experience"].to_dict()
     for _, row in result.table("judging").iterrows():
         left = study(ranks[ranks["judge"] != row["judge"]], people=years, systems=[SYSTEM])

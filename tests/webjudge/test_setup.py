@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from quem.cli import main
 from quem.store.audit_log import audit_events
 from quem.store.organizers import issue_organizer_link
+from quem.studyfile.models import ExperienceSpec
 from quem.studyfile.reading import read_study
 from tests.importing.made import write_tree
 from tests.webjudge.sites import enter_dashboard, set_life
@@ -327,9 +328,12 @@ def test_whom_the_years_speak_about(site: Site, client: FlaskClient) -> None:
     assert client.post(SETUP, data=form({"fewest": "0", "most": ""})).status_code == 422
     assert site.path.read_text() == old
     assert client.post(SETUP, data=form({"fewest": "0", "most": "20,5"})).status_code == 303
-    declared = read_study(site.path).analysis.reference_population
-    assert declared
-    assert declared.years == (0, 20.5)
+    spec = read_study(site.path)
+    assert isinstance(spec, ExperienceSpec)
+    assert spec.analysis.reference_population
+    assert spec.analysis.reference_population.years == (0, 20.5)
     assert 'value="20.5"' in client.get(SETUP).text
     assert client.post(SETUP, data=form({"fewest": "", "most": ""})).status_code == 303
-    assert read_study(site.path).analysis.reference_population is None
+    spec = read_study(site.path)
+    assert isinstance(spec, ExperienceSpec)
+    assert spec.analysis.reference_population is None

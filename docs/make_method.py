@@ -81,7 +81,7 @@ def _population(study: quem.Study, declared: object, title: str) -> Answer:
     result = quem.analyze(study, reference_population=declared)
     of, core = result.estimates.loc[0], result.core
     posterior = core.estimates[0].posterior
-    interval = (of["reference_low"], of["reference_high"])
+    low, middle, high = (float(of[f"reference_{name}"]) for name in ("low", "experience", "high"))
     reference = core.population.density(posterior.grid)
     weights = posterior.weights.copy()
     weights[[0, -1]] *= 2  # densities rather than weights of a trapezoid rule
@@ -91,8 +91,8 @@ def _population(study: quem.Study, declared: object, title: str) -> Answer:
         posterior.grid[thin],
         reference[thin],
         weights[thin],
-        of["reference_experience"],
-        interval,
+        middle,
+        (low, high),
     )
 
 

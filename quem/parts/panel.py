@@ -315,7 +315,7 @@ class PanelPart(Part[Placement]):
     def adjust(
         self, study: Study, settings: ExperienceSettings, cells: RankCells
     ) -> RankCells | None:
-        """No cells: ranks among anchors do not compare."""
+        """Take away ranks among anchors, which cannot be averaged."""
         return cells if study.panel is None else None
 
     def average(

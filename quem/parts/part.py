@@ -57,6 +57,14 @@ class Part(Generic[Found]):
     # Where its sections are: after the line, after the agreement, or at the end of the page.
     place: ClassVar[Literal["result", "basis", "appendix"]] = "basis"
 
+    def __eq__(self, other: object) -> bool:
+        """Parts are known by their class, also after pickling."""
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        """As parts are equal."""
+        return hash(type(self))
+
     # What changes the estimate.
 
     def adjust(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from quem.method.averages import average_cells
 from quem.parts.machines import Control, control_variate, erratic
 from tests.machines.made import GOLDEN
+from tests.trials.estimates import cells_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -147,3 +150,12 @@ def test_a_system_on_which_the_machine_is_erratic() -> None:
     assert tested.p == pytest.approx(p)
     assert p < 0.05
     assert tested.variance == pytest.approx(variance[6] - usual)
+
+
+def test_no_place_is_beyond_the_first_or_the_last() -> None:
+    """Whatever a machine adds to a rank: the line of the population stays defined."""
+    cells = cells_of(np.tile(np.arange(1.0, 6.0), (2, 3, 1)))
+    moved = replace(cells, score=cells.score + np.array([-0.9, 0, 0, 0, 0.9])[cells.solver])
+    averages = average_cells(moved, np.array([1.0, 2, 3, 4, np.nan]))
+    assert averages.rank == pytest.approx([0.1, 2, 3, 4, 5.9])
+    assert averages.place == pytest.approx([0.1, 0.3, 0.5, 0.7, 0.9])

@@ -59,7 +59,7 @@ def whole_table(given: object, name: str) -> Delimited:
         import pyarrow as pa
 
         try:
-            return arrow_columns(pa.table(table), name)
+            return arrow_columns([pa.table(table)], name)
         except pa.ArrowException as error:
             raise QuemError(Mistake(name, message=f"is not a table of texts: {error}")) from None
     frame = _frame(table, name)

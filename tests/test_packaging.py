@@ -285,7 +285,7 @@ def test_installed_wheel_analyses_from_another_folder(wheel: Path, tmp_path: Pat
     study = Path(run(str(scripts / "python"), "-c", where).strip())
     assert study.is_relative_to(environment)
     result = json.loads(run(quem, "analyze", str(study / "study.yaml"), "--json"))
-    assert result["estimates"][0]["experience"] == pytest.approx(7.228, abs=5e-4)
+    assert result["estimates"][0]["paper"]["experience"] == pytest.approx(7.228, abs=5e-4)
 
 
 def test_what_tests_and_lint_use_has_a_version() -> None:

@@ -18,7 +18,7 @@ from quem.method.averages import Averages
 from quem.method.cells import judged_cells
 from quem.method.ranks import tau_b
 from quem.method.variances import Variance, total
-from quem.panels.placing import draw_anchors, score_of, seed_of
+from quem.panels.placing import anchors_on, draw_anchors, score_of, seed_of
 from quem.parts.part import Part, PartTable
 from quem.report.files import Section
 from quem.report.rows import Row, col
@@ -240,7 +240,7 @@ def place_systems(
         (_mean(of_new), _mean(of_old)),
         all(
             {panel.people[i] for i in np.flatnonzero(ranked[:, p].any(axis=0))}
-            <= {*_drawn(panel, problem, systems, count)}
+            <= {*anchors_on(panel, problem, systems, count)}
             for p, problem in enumerate(problems)
         ),
     )
@@ -270,14 +270,6 @@ def _anchors(
                     old=float(_located(old[:, p, i], old[:, p, others], levels[others], n).mean()),
                     new=float(np.mean(by_new)),
                 )
-
-
-def _drawn(
-    panel: ReferencePanel, problem: str, systems: Sequence[str], count: int
-) -> Sequence[str]:
-    levels = panel.consensus(problem)
-    able = {one: levels[one] for one in panel.solved(problem)}
-    return draw_anchors(able, count, seed_of(panel.digest, problem, systems))
 
 
 def _mean(values: Sequence[float]) -> float:

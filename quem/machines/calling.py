@@ -43,21 +43,21 @@ _FINAL = (401, 403, 404)
 _LONG = f"the answer is longer than {_MOST_BYTES // 1_000_000} MB"
 
 
+@dataclass(eq=False)
 class CallError(Exception):
     """A call that was not answered."""
 
-    def __init__(
-        self, message: str, *, again: bool = False, after: float | None = None, final: bool = False
-    ) -> None:
-        super().__init__(message)
-        self.again, self.after, self.final = again, after, final
+    message: str
+    again: bool = False  # whether it can be made again
+    after: float | None = None  # in how many seconds, as the service says
+    final: bool = False  # whether all calls end like this one
 
 
 @dataclass(frozen=True)
 class Reply:
     """What came back."""
 
-    text: str
+    answer: str
     refused: str = ""  # why the service itself declined; empty where it did not
     cut: bool = False  # whether the service cut the answer off
     model: str = ""
@@ -293,28 +293,21 @@ def _seconds(headers: httpx.Headers) -> float | None:
 
 
 class Pace:
-    """Lets no more calls begin in a minute than a machine allows."""
+    """Asks a judge no more often in a minute than a machine allows."""
 
     def __init__(self, per_minute: int, wait: Callable[[float], bool]) -> None:
         self._began: deque[float] = deque(maxlen=per_minute)
         self._lock = Lock()
         self._wait = wait
 
-    def begin(self) -> bool:
-        """Wait for a turn; says whether it came."""
-        with self._lock:
-            if len(self._began) == self._began.maxlen:
-                left = self._began[0] + _MINUTE - monotonic()
-                if left > 0 and self._wait(left):
-                    return False
-            self._began.append(monotonic())
-            return True
-
     def asked(self, judge: Judge, request: Request) -> tuple[Reply, int]:
         """Ask until there is an answer, at most six times; also how often it was asked."""
         for retry in range(_RETRIES + 1):
-            if not self.begin():
-                break
+            with self._lock:
+                full = len(self._began) == self._began.maxlen
+                if full and self._wait(max(0.0, self._began[0] + _MINUTE - monotonic())):
+                    break
+                self._began.append(monotonic())
             try:
                 return judge.ask(request), retry + 1
             except CallError as error:

@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import random
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from threading import Event, Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -50,14 +50,6 @@ class Judged:
     solutions: Solutions
     prompt: str
 
-    def machine(self, judge: str) -> Machine:
-        """Find a machine judge."""
-        known = {machine.id: machine for machine in self.spec.machines}
-        if judge not in known:
-            message = f"there is no machine judge {judge!r}; the study file has {', '.join(known)}"
-            raise QuemError(Mistake(self.name, key="machines", message=message))
-        return known[judge]
-
 
 @dataclass(frozen=True)
 class Task:
@@ -88,16 +80,6 @@ class Planned:
     def n_bytes(self) -> int:
         """What is sent, without what is asked again."""
         return sum(task.request.size for task in self.tasks)
-
-    @property
-    def hidden(self) -> dict[str, int]:
-        """How many characters that nobody sees were taken out, by solution."""
-        return {
-            f"{solver} on {task.problem}": count
-            for task in self.tasks
-            for solver, pieces in zip(task.request.solvers, task.request.solutions, strict=True)
-            if (count := sum(piece.hidden for piece in pieces))
-        }
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -313,11 +295,8 @@ class _Maker:
         reply, times = self._pace.asked(self._judge, request)
         known = {
             **about,
+            **asdict(reply),
             **_read(reply, request),
-            "answer": reply.text,
-            "notes": reply.notes,
-            "model": reply.model,
-            "fingerprint": reply.fingerprint,
             "seconds": round(perf_counter() - start, 3),
         }
         self.transcripts.keep(key, known, request.pieces)
@@ -330,7 +309,7 @@ class _Maker:
         """Note a call that nobody answered; where nobody ever did, there is no run."""
         if self._limits.stopped.is_set():
             return
-        said = {"status": "error", "message": str(error)}
+        said = {"status": "error", "message": error.message}
         self.transcripts.keep_failure(key, {**about, **said})
         with self._lock:
             self._failed += 1
@@ -338,23 +317,23 @@ class _Maker:
         if nobody or error.final:
             # Before the next call begins in this thread.
             self._limits.stopped.set()
-            raise QuemError(f"{self._planned.machine.id}: {error}")
+            raise QuemError(f"{self._planned.machine.id}: {error.message}")
 
 
 def _read(reply: Reply, request: Request) -> dict[str, Any]:
     """The status of an answer, and what it says by letters."""
-    tokens = {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}
-    state: dict[str, Any] = {"status": "ok", "message": "", "ranked": [], "cannot": {}, **tokens}
+    state: dict[str, Any] = {"status": "ok", "message": "", "ranked": [], "cannot": {}}
     if reply.refused:
         return state | {"status": "refused", "message": reply.refused}
     if reply.cut:
         return state | {"status": "invalid", "message": "the answer was cut off"}
     try:
-        answer = read_answer(reply.text, request.letters)
+        answer = read_answer(reply.answer, request.letters)
     except InvalidAnswerError as error:
         return state | {"status": "invalid", "message": str(error)}
-    for name, known in tokens.items():
-        state[name] = count_of(answer.usage.get(name)) if known is None else known
+    for name in ("input_tokens", "output_tokens"):
+        if getattr(reply, name) is None:
+            state[name] = count_of(answer.usage.get(name))
     if isinstance(answer, Refusal):
         return state | {"status": "refused", "message": answer.reason}
     return state | {"ranked": [list(tied) for tied in answer.ranked], "cannot": answer.cannot}

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from quem.blinding.copies import clean_copy
 from quem.errors import QuemError
-from quem.panels.package import FEWEST, PanelPerson, PanelProblem, PanelSettings, PanelSpec, pack
+from quem.panels.package import FEWEST, PanelPerson, PanelProblem, PanelSpec, pack
 from quem.resources import resource
+from quem.studyfile import ExperienceSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +99,7 @@ def make_panel(
             PanelPerson(id=one, experience=_rounded(years[one], step)) for one in sorted(years)
         ),
         judges=tuple(f"J{n}" for n in range(1, len(judges) + 1)),
-        analysis=PanelSettings(form=spec.analysis.form, level=spec.analysis.level),
+        analysis=ExperienceSettings(form=spec.analysis.form, level=spec.analysis.level),
     )
     text = (resource("templates") / "panel" / "README.md").read_text(encoding="utf-8")
     files["README.md"] = text.format(

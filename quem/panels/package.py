@@ -22,8 +22,8 @@ import yaml
 from quem.errors import FileError, Mistake, QuemError
 from quem.io.packages import Package, zipped
 from quem.studyfile.document import parse_document
-from quem.studyfile.fields import FileName, Id, Level, Line, Section, StudyPart, Years
-from quem.studyfile.models import Date, Form  # noqa: TC001  pydantic reads them
+from quem.studyfile.fields import FileName, Id, Line, Section, StudyPart, Years
+from quem.studyfile.models import Date, ExperienceSettings
 from quem.studyfile.schema import validate
 
 if TYPE_CHECKING:
@@ -59,13 +59,6 @@ class PanelPerson(StudyPart):
     experience: Years
 
 
-class PanelSettings(StudyPart):
-    """The settings of the analysis that a placed study begins with."""
-
-    form: Form = "linear"
-    level: Level = 0.95
-
-
 class PanelSpec(StudyPart):
     """What ``panel.yaml`` says."""
 
@@ -82,7 +75,7 @@ class PanelSpec(StudyPart):
     problems: Annotated[tuple[PanelProblem, ...], Section] = ()
     people: Annotated[tuple[PanelPerson, ...], Section] = ()
     judges: Annotated[tuple[Id, ...], Section] = ()
-    analysis: PanelSettings = PanelSettings()
+    analysis: ExperienceSettings = ExperienceSettings()  # that a placed study begins with
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -117,7 +110,7 @@ class ReferencePanel:
 
     def consensus(self, problem: str) -> dict[str, float]:
         """The mean rank of each person on a problem, over the judges."""
-        means = self.ranks.groupby(level=1).mean().loc[problem]
+        means = self.table[:, self.problems.index(problem)].mean(axis=0)
         return dict(zip(self.people, means.tolist(), strict=True))
 
     def solution_files(self, problem: str, person: str) -> dict[str, bytes]:
@@ -227,10 +220,10 @@ def _read_ranks(text: str, name: str, spec: PanelSpec) -> pd.DataFrame:
     tasks = pd.MultiIndex.from_product([spec.judges, problems], names=_COLUMNS[:2])
     try:
         table = pd.read_csv(io.StringIO(text), dtype=types, keep_default_na=False)
-        found = table.set_index(_COLUMNS[:3])["rank"]
-        cells = found.reindex(pd.MultiIndex.from_product([spec.judges, problems, people]))
-        ranks = pd.DataFrame(cells.to_numpy().reshape(len(tasks), -1), tasks, people)
-        is_order = len(found) == cells.count() and ranks.equals(ranks.rank(axis=1))
+        ranks = table.pivot_table("rank", _COLUMNS[:2], "person")
+        ranks = ranks.reindex(index=tasks, columns=people)
+        is_whole = len(table) == ranks.count().sum() == ranks.size
+        is_order = is_whole and ranks.equals(ranks.rank(axis=1))
     except (ValueError, KeyError):
         is_order = False
     if not is_order:

@@ -18,7 +18,7 @@ from quem.studyfile.reading import draft_study
 from quem.studyfile.subjects import id_trouble
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -63,26 +63,39 @@ def place_systems(
     failed: bool = False,
 ) -> list[str]:
     """Write a judging study that places systems on a panel, whole or not at all."""
-    found, missing = _solutions(panel, systems, failed=failed)
+    found = _solutions(panel, systems, failed=failed)
     anchors = drawn_anchors(panel, systems, count)
+    files = {
+        name: content
+        for name, content in panel.files.items()
+        if name.startswith(("problems/", "briefing/"))
+    }
+    for problem, people in anchors.items():
+        for person in people:
+            files |= panel.solution_files(problem, person)
 
     def fill(new: Path) -> None:
         study = new / "study.yaml"
-        spec = _study(panel, list(systems), anchors, missing, count=count, judges=judges)
+        spec = _study(panel, list(systems), anchors, count=count, judges=judges)
+        spec["missing"] += [
+            {"problem": problem, "solver": system, "reason": "failed"}
+            for (problem, system), source in found.items()
+            if source is None
+        ]
         study.write_text(yaml_of(spec), encoding="utf-8", newline="")
         shutil.copyfile(panel.path, new / PANEL)
-        for name, content in _files(panel, anchors):
+        for name, content in files.items():
             (new / name).parent.mkdir(parents=True, exist_ok=True)
             (new / name).write_bytes(content)
         for (problem, system), source in found.items():
             target = new / "solutions" / problem / system
-            if source.is_dir():
+            if source and source.is_dir():
                 shutil.copytree(source, target)
-            else:
+            elif source:
                 shutil.copyfile(source, target.with_name(f"{system}{source.suffix}"))
         _, wrong, _ = find_solutions(draft_study(study), complete=True)
-        # What is wrong is wrong in the systems' folders: the panel's own was read before.
         if wrong:
+            # What is wrong is wrong in the systems' folders: the panel's own was read before.
             raise QuemError(
                 Mistake(one.path.replace(str(new), str(folder)), message=one.message)
                 for one in wrong
@@ -93,11 +106,10 @@ def place_systems(
 
 def _solutions(
     panel: ReferencePanel, systems: Mapping[str, Path], *, failed: bool
-) -> tuple[dict[tuple[str, str], Path], list[tuple[str, str]]]:
-    """Find the systems' solutions by problem and system; also says which are not there."""
+) -> dict[tuple[str, str], Path | None]:
+    """The systems' solutions by problem and system; None where one failed."""
+    found: dict[tuple[str, str], Path | None] = {}
     mistakes: list[Mistake] = []
-    found: dict[tuple[str, str], Path] = {}
-    missing: list[tuple[str, str]] = []
     for system, source in systems.items():
         if trouble := id_trouble(system):
             trouble = trouble.replace("a subject's", "a system's")
@@ -106,68 +118,50 @@ def _solutions(
         if trouble:
             mistakes.append(Mistake("", key="--system", message=trouble))
         own = _found(panel, source)
-        lacking = [problem for problem in panel.problems if problem not in own]
-        found |= {(problem, system): path for problem, path in own.items()}
-        missing += [(problem, system) for problem in lacking]
-        names = ", ".join(lacking)
-        if not own:
-            message = f"has no solution of any problem of the panel ({names}), named by its id"
-            mistakes.append(Mistake(str(source), message=message))
-        elif lacking and not failed:
+        names = ", ".join(problem for problem in panel.problems if problem not in own)
+        if names and not (own and failed):
             message = (
                 f"has no solution of {names}; add them, or give --failed if {system} was given "
                 "these problems and solved none of them"
             )
+            if not own:
+                message = f"has no solution of any problem of the panel ({names}), named by its id"
             mistakes.append(Mistake(str(source), message=message))
+        found |= {(problem, system): own.get(problem) for problem in panel.problems}
     if mistakes:
         raise QuemError(mistakes)
-    return found, missing
+    return found
 
 
 def _found(panel: ReferencePanel, source: Path) -> dict[str, Path]:
     """A system's solutions by the ids of the problems."""
+    found: dict[str, Path] = {}
+    ids = {same(problem): problem for problem in panel.problems}
     try:
         entries = sorted(path for path in source.iterdir() if not is_ignored(path.name))
     except OSError as error:
         raise FileError(source, f"cannot be read: {error.strerror or error}") from None
-    found: dict[str, Path] = {}
-    ids = {same(problem): problem for problem in panel.problems}
     for path in entries:
-        if problem := ids.get(same(path.name if path.is_dir() else path.stem)):
-            if problem in found:
-                names = f"{found[problem].name} and {path.name}"
-                message = f"has {names} for {problem}; keep one, or put all into a folder {problem}"
-                raise FileError(source, message)
+        problem = ids.get(same(path.name if path.is_dir() else path.stem), "")
+        if problem in found:
+            both = f"{found[problem].name} and {path.name}"
+            message = f"has {both} for {problem}; keep one, or put all into a folder {problem}"
+            raise FileError(source, message)
+        if problem:
             found[problem] = path
     return found
-
-
-def _files(
-    panel: ReferencePanel, anchors: Mapping[str, tuple[str, ...]]
-) -> Iterator[tuple[str, bytes]]:
-    """What judges read besides the systems' solutions."""
-    for name, content in panel.files.items():
-        if name.startswith(("problems/", "briefing/")):
-            yield name, content
-    for problem, people in anchors.items():
-        for person in people:
-            yield from panel.solution_files(problem, person).items()
 
 
 def _study(
     panel: ReferencePanel,
     systems: list[str],
     anchors: Mapping[str, tuple[str, ...]],
-    failed: list[tuple[str, str]],
     *,
     count: int,
     judges: int,
 ) -> dict[str, Any]:
     """The content of the study file."""
     spec = panel.spec
-    missing = [(problem, one, "failed") for problem, one in failed]
-    for problem, people in anchors.items():
-        missing += [(problem, one, "absent") for one in panel.people if one not in people]
     more = {
         "judging": {"briefing": spec.briefing} if spec.briefing else {},
         "analysis": spec.analysis.model_dump(exclude_defaults=True),
@@ -186,7 +180,12 @@ def _study(
         "solutions": "solutions",
         **{key: section for key, section in more.items() if section},
         "subjects": [one.model_dump() for one in spec.people],
-        "missing": [{"problem": p, "solver": s, "reason": reason} for p, s, reason in missing],
+        "missing": [
+            {"problem": problem, "solver": one, "reason": "absent"}
+            for problem, people in anchors.items()
+            for one in panel.people
+            if one not in people
+        ],
     }
 
 

@@ -25,6 +25,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
+import pandas as pd
 from scipy.special import fdtrc
 
 from quem.errors import WarningRules
@@ -309,26 +310,25 @@ def _draw(study: Study, runs: list[Run], control: Control, cells: RankCells) -> 
     of_first = (named.machines or {})[runs[0].judge]
     digests = of_first[-1].digests if of_first else {}
 
-    def again(solvers: Collection[str]) -> Draw:
+    def drawn(
+        digest: str, problems: tuple[str, ...], at: str = "", *, changed: bool = False
+    ) -> Draw:
+        return Draw(digest=digest, problems=problems, labeled=labeled, drawn_at=at, changed=changed)
+
+    def digest_of(solvers: Collection[str]) -> str:
         rows = ((p, s, d) for p, each in digests.items() for s, d in each.items() if s in solvers)
-        digest = digest_of_solutions(rows, nonce)
-        problems = order_of_draw(digests, digest)[:n]
-        return Draw(digest=digest, problems=problems, labeled=labeled, drawn_at="", changed=False)
+        return digest_of_solutions(rows, nonce)
 
     if kept := named.draw:
-        return Draw(
-            digest=kept.digest,
-            problems=kept.problems,
-            labeled=labeled,
-            drawn_at=kept.drawn_at,
-            changed=bool(digests) and again(kept.solvers).digest != kept.digest,
-        )
+        changed = bool(digests) and digest_of(kept.solvers) != kept.digest
+        return drawn(kept.digest, kept.problems, kept.drawn_at, changed=changed)
     if not digests:
         return None
     data = cast("Any", named.data)  # rankings, else there is no control variate
     ranked = {data.solvers[s] for s in np.unique(data.solver[~np.isnan(data.rank)])}
     # Versions that came later, which experts have not ranked, were not there to be drawn from.
-    draws = [again(solvers) for solvers in (set().union(*digests.values()), ranked)]
+    lots = (digest_of(solvers) for solvers in (set().union(*digests.values()), ranked))
+    draws = [drawn(lot, order_of_draw(digests, lot)[:n]) for lot in lots]
     return next((draw for draw in draws if draw.holds), draws[0])
 
 
@@ -605,12 +605,11 @@ def _where(core: Core, run: Run) -> str:
     if cells is None:
         return ""
     labeled = {cells.problems[problem] for problem in np.unique(cells.problem)}
-    by_experts: dict[bool, list[bool]] = {True: [], False: []}
-    for call in run.made:
-        by_experts[call.problem in labeled].append(call.status != "ok")
-    if not all(by_experts.values()):
+    failed = pd.Series([call.status != "ok" for call in run.made])
+    shares = failed.groupby([call.problem in labeled for call in run.made]).mean()
+    if len(shares) < 2:  # noqa: PLR2004
         return ""
-    on, off = (format_percent(round(float(np.mean(of)), 2)) for of in by_experts.values())
+    off, on = (format_percent(round(share, 2)) for share in shares)
     return f": {on} on problems that experts ranked, {off} on the others"
 
 

@@ -109,15 +109,10 @@ def _from_html(html: str, files: Sequence[SolutionFile]) -> Iterator[Piece]:
     text = re.sub(r"\n{3,}", "\n\n", markdownify(html, heading_style="ATX", **plain))
     # Text, description, address, text, and so on.
     rest, *found = _IMAGE.split(text)
-    yield from _text(rest)
+    yield Piece(rest.strip())
     for said, address, after in zip(found[::3], found[1::3], found[2::3], strict=True):
         yield _image(address, said, files)
-        yield from _text(after)
-
-
-def _text(text: str) -> Iterator[Piece]:
-    if text.strip():
-        yield Piece(text.strip())
+        yield Piece(after.strip())
 
 
 def _image(address: str, text: str, files: Sequence[SolutionFile]) -> Piece:
@@ -133,5 +128,6 @@ def _seen(pieces: Iterable[Piece], *, images: bool) -> tuple[Piece, ...]:
         if piece.is_image and not images:
             raise ImagesError("it has images")
         text, hidden = _UNSEEN.subn("", piece.text)
-        seen.append(replace(piece, text=text, hidden=hidden))
+        if piece.text or piece.is_image:
+            seen.append(replace(piece, text=text, hidden=hidden))
     return tuple(seen)

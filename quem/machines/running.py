@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import random
+import secrets
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, replace
 from threading import Event, Lock
@@ -20,6 +21,7 @@ from quem.machines.transcripts import Transcripts
 from quem.solutions import check_solutions
 from quem.store.living import plan_of
 from quem.studyfile.blocks import PairCounts
+from quem.studyfile.draw import lot
 from quem.studyfile.reading import draft_experience
 from quem.studyfile.runs import Call, Run, read_runs
 
@@ -30,12 +32,10 @@ if TYPE_CHECKING:
     from quem.solutions import Solutions
     from quem.studyfile import Declared, ExperienceSpec
     from quem.studyfile.machines import Machine
-    from quem.studyfile.runs import Status
 
 _ATTEMPTS = 3
 # So many calls without an answer at the beginning, and nobody is there.
 _NOBODY = 3
-_BETWEEN = "\x1f"
 T = TypeVar("T")
 
 
@@ -60,11 +60,11 @@ class Task:
     repeat: int
     request: Request
 
-    def call(self, key: str, status: Status, **more: Any) -> Call:  # noqa: ANN401  fields
-        """How it ended."""
-        where: dict[str, Any] = {"problem": self.problem, "block": self.block, **more}
+    @property
+    def where(self) -> dict[str, Any]:
+        """What a call is of."""
         order = self.request.solvers
-        return Call(repeat=self.repeat, key=key, status=status, order=order, **where)
+        return {"problem": self.problem, "block": self.block, "repeat": self.repeat, "order": order}
 
 
 @dataclass(frozen=True)
@@ -207,10 +207,10 @@ def _kept(planned: Planned, transcripts: Transcripts, calls: list[Call], began: 
     """Add a run, unless it is a part of one, or the last one says the same."""
     study, machine = planned.study, planned.machine
     runs = read_runs(study.path, study.spec.id, machine.id)
-    digests: dict[str, dict[str, str]] = {}
-    for problem, solver in sorted({(call.problem, one) for call in calls for one in call.order}):
-        solution = study.solutions.by_problem[problem][solver]
-        digests.setdefault(problem, {})[solver] = solution.digest
+    shown = sorted({(call.problem, one) for call in calls for one in call.order})
+    digests: dict[str, dict[str, str]] = {problem: {} for problem, _ in shown}
+    for problem, solver in shown:
+        digests[problem][solver] = study.solutions.by_problem[problem][solver].digest
     run = Run(
         study=study.spec.id,
         judge=machine.id,
@@ -264,10 +264,7 @@ class _Maker:
                     "format": "quem-machine-call/1",
                     "study": self._planned.study.spec.id,
                     "judge": self._planned.machine.id,
-                    "problem": task.problem,
-                    "block": task.block,
-                    "repeat": task.repeat,
-                    "order": list(request.solvers),
+                    **task.where,
                     "time": f"{dt.datetime.now(dt.UTC):%Y-%m-%dT%H:%M:%SZ}",
                     "request": body,
                 }
@@ -275,19 +272,20 @@ class _Maker:
                     known = self._asked(request, key, {**about, "attempt": attempt})
                 except CallError as error:
                     self._failure(key, about, error)
-                    return None if self._limits.stopped.is_set() else task.call(key, "error")
+                    stopped = self._limits.stopped.is_set()
+                    return None if stopped else Call(key=key, status="error", **task.where)
             if known["status"] != "invalid":
                 break
             wrong = known["message"]
         solver_of = dict(zip(request.letters, request.solvers, strict=True))
-        same = ("model", "fingerprint", "input_tokens", "output_tokens")
-        return task.call(
-            key,
-            known["status"],
+        same = ("status", "model", "fingerprint", "input_tokens", "output_tokens")
+        return Call(
+            key=key,
             attempts=attempt + 1,
             ranked=tuple(tuple(solver_of[s] for s in tied) for tied in known["ranked"]),
             cannot={solver_of[letter]: why for letter, why in known["cannot"].items()},
             **{name: known[name] for name in same},
+            **task.where,
         )
 
     def _asked(self, request: Request, key: str, about: dict[str, Any]) -> dict[str, Any]:
@@ -309,8 +307,9 @@ class _Maker:
         """Note a call that nobody answered; where nobody ever did, there is no run."""
         if self._limits.stopped.is_set():
             return
-        said = {"status": "error", "message": error.message}
-        self.transcripts.keep_failure(key, {**about, **said})
+        # Under a name of its own, so that the call is made again in the next run.
+        name = f"{key}.error-{secrets.token_hex(4)}"
+        self.transcripts.keep(name, {**about, "status": "error", "message": error.message})
         with self._lock:
             self._failed += 1
             nobody = not self._answered and self._failed >= min(_NOBODY, len(self._planned.tasks))
@@ -346,12 +345,7 @@ def first_order(
 
     It depends on names alone, and differs by machine and problem.
     """
-
-    def lot(solver: str) -> str:
-        key = _BETWEEN.join([study, judge, problem, str(block), solver])
-        return hashlib.sha256(key.encode()).hexdigest()
-
-    return tuple(sorted(solvers, key=lot))
+    return tuple(sorted(solvers, key=lambda one: lot(study, judge, problem, str(block), one)))
 
 
 def orders(first: Sequence[T], repeats: int) -> list[tuple[T, ...]]:

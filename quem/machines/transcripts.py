@@ -41,27 +41,20 @@ class Transcripts:
             raise FileError(path, "is damaged; move it elsewhere, so that the call is made again")
         return known
 
-    def keep(self, key: str, call: dict[str, Any], pieces: Iterable[Piece]) -> None:
+    def keep(self, key: str, call: dict[str, Any], pieces: Iterable[Piece] = ()) -> None:
         """Keep a call with its images; one that is kept already stays as it is."""
         for piece in pieces:
             if piece.is_image:
                 name = piece.sha256
                 _write_new(self._folder / "blobs" / name[:2] / name, piece.data)
-        self._write(key, call)
-
-    def keep_failure(self, key: str, call: dict[str, Any]) -> None:
-        """Keep a call that nobody answered; it is made again in the next run."""
-        self._write(f"{key}.error-{secrets.token_hex(4)}", call)
+        text = json.dumps(call, ensure_ascii=False, indent=1)
+        _write_new(self._path(key), text.encode("utf-8", "surrogatepass"))
 
     def keep_run(self, run: Run) -> None:
         """Add a run, which from now on is the last one."""
         path = self._runs / f"{run.number:04}.json"
         if not _write_new(path, run.model_dump_json(indent=1).encode()):
             raise FileExistsError(path)
-
-    def _write(self, name: str, call: dict[str, Any]) -> None:
-        text = json.dumps(call, ensure_ascii=False, indent=1)
-        _write_new(self._path(name), text.encode("utf-8", "surrogatepass"))
 
     def _path(self, name: str) -> Path:
         return self._runs.parent / name[:2] / f"{name}.json"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from quem.panels.package import yaml_of
 from quem.solutions import find_solutions
 from quem.solutions.files import is_ignored
 from quem.solutions.finding import same
+from quem.studyfile.draw import lot
 from quem.studyfile.reading import draft_study
 from quem.studyfile.subjects import id_trouble
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-PANEL, _SEPARATOR = "panel.zip", "\x1f"
+PANEL = "panel.zip"
 
 
 def drawn_anchors(
@@ -164,7 +164,7 @@ def _study(
     spec = panel.spec
     more = {
         "judging": {"briefing": spec.briefing} if spec.briefing else {},
-        "analysis": spec.analysis.model_dump(exclude_defaults=True),
+        "analysis": spec.analysis.model_dump(mode="json", exclude_defaults=True),
     }
     return {
         "kind": "experience",
@@ -191,23 +191,14 @@ def _study(
 
 def seed_of(digest: str, problem: str, solvers: Iterable[str]) -> str:
     """The seed of a draw, in hexadecimal."""
-    return _hash(digest, problem, *sorted(solvers))
-
-
-def _hash(*parts: str) -> str:
-    return hashlib.sha256(_SEPARATOR.join(parts).encode()).hexdigest()
+    return lot(digest, problem, *sorted(solvers))
 
 
 def draw_anchors(levels: Mapping[str, float], count: int, seed: str) -> tuple[str, ...]:
     """Draw one person from each of as many strata of equal size, ordered by consensus rank."""
     ordered = sorted(levels, key=lambda one: (levels[one], one))
-    size, larger = divmod(len(ordered), count)
-    anchors, start = [], 0
-    for stratum in range(count):
-        end = start + size + (stratum < larger)
-        anchors.append(min(ordered[start:end], key=lambda one: _hash(seed, one)))
-        start = end
-    return tuple(anchors)
+    strata = (stratum.tolist() for stratum in np.array_split(ordered, count))
+    return tuple(min(stratum, key=lambda one: lot(seed, one)) for stratum in strata)
 
 
 def score_of(below: Floats | float, levels: Iterable[float], people: int) -> Floats:

@@ -64,8 +64,8 @@ QUICK = (
 NOT_QUICK = (
     "blinding/test_office.py",
     "blinding/test_pdf.py",
-    "comparison/test_difference.py",
-    "comparison/test_uplift.py",
+    "comparison/test_assistance.py",
+    "comparison/test_pairs.py",
     "experience/test_laws.py",
     "experience/test_resample.py",
     "options/test_report.py",

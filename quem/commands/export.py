@@ -236,7 +236,7 @@ def _scored_logs(
         click.echo(f"note: the scores are without years: {error}", err=True)
     else:
         metrics = years_metrics(document)
-        if document["headline"] != "years":
+        if not metrics:
             click.echo(
                 "note: no years are written, as the data do not allow to state any", err=True
             )

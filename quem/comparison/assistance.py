@@ -187,7 +187,7 @@ def _of_system(placed: _Placed, system: str, assisted: Sequence[Assisted]) -> Ga
 
 
 def _trial(placed: _Placed, solver: str, name: str) -> Trial:
-    """A person's work in one way, as if it were a system with cells of its own."""
+    """A person's work in one way, as if it were a system with these cells alone."""
     core, averages = placed.core, placed.core.averages
     at = averages.solvers.index(solver)
     variation = variations(placed.cells, averages, np.array([at]))[solver]

@@ -51,7 +51,9 @@ def _document() -> RowDocument:
         Column("level", NUMBER, "of the intervals"),
         Column("systems", each(NAME), "that were named; empty for all", of="chosen"),
     )
-    pairs = Entry("pairs", "one entry per pair of systems", PairRow, lambda found: found.pairs)
+    pairs = Entry(
+        "pairs", "one entry per pair of systems", PairRow, lambda found: found.pairs, always=True
+    )
     meaning = "one entry per system that helped people, where people were helped"
     return RowDocument(
         head=(
@@ -101,7 +103,7 @@ def report_context(found: ComparisonFindings) -> dict[str, Any]:
         "notes": noted,
         "sections": list(_sections(found)),
         "methods": " ".join([how, *said, *noted, f"Analyses were done with quem {__version__}."]),
-        "references": _REFERENCES,
+        "references": _REFERENCES[: 3 if len(specs) > 1 else 2],
         "settings": [("level", level), ("systems", join_words(found.chosen, 20) or "all")],
         "captions": {"versions": f"Years of each version, with {level} credible intervals."},
         "first_figure": "versions" if dated(found.systems) else "",
@@ -120,11 +122,12 @@ def _sections(found: ComparisonFindings) -> Iterator[Section]:
         ("assistance", found.people, [difference_text(found, one) for one in found.people]),
         ("systems", found.rows, []),
     )
-    caption = f"{found.unit.capitalize()}, {format_percent(found.level)} credible intervals"
+    numbers = f"{found.unit}, {format_percent(found.level)} credible intervals"
     for stem, rows, text in each:
         if rows:
-            table = type(rows[0]).text_table(rows, caption)
-            yield Section(stem, type(rows[0]).title, text, (), [table])
+            title = type(rows[0]).title
+            table = type(rows[0]).text_table(rows, f"{title} ({numbers})")
+            yield Section(stem, title, text, (), [table])
 
 
 def _drawers(name: str) -> dict[str, Any]:

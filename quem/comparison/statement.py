@@ -30,7 +30,7 @@ _GAIN = (
 
 
 def difference_text(found: ComparisonFindings, of: Difference) -> str:
-    """Who is ahead, and by how many years; the leader first."""
+    """The years by which one is ahead, the leader first."""
     unit, a, b = found.unit, of.first, of.second
     if of.years is None or of.ahead is None:
         return f"No difference in {unit} between {a} and {b}: {of.reason}"
@@ -53,7 +53,7 @@ def difference_text(found: ComparisonFindings, of: Difference) -> str:
 
 
 def lead_text(of: PairRow) -> str:
-    """Who was ranked above whom how often, and what it takes to undo that; empty if never."""
+    """How often one was ranked above the other, and what undoes that; empty if never."""
     if of.won is None or of.ranks is None:
         return ""
     leader, other, won = of.second, of.first, of.won

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # What the scores are called in a log.
 SCORER = "quem"
+_METRICS = ("experience", "experience_low", "experience_high")
 _SUMMARIES = ("summaries.json", "_journal/summaries/")
 Json = dict[str, Any]
 # By the sample's id and its epoch.
@@ -70,19 +71,15 @@ def scored_logs(
 
 
 def years_metrics(document: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Give the years of each system, and their interval, where an analysis states them."""
-    if document["headline"] != "years":
-        return {}
+    """The years of each system, and their interval, where an analysis states them."""
     metrics = {}
     for estimate in document["estimates"]:
-        low, high = estimate["prediction_interval"]
-        values = {
-            "experience": estimate["experience"] if estimate["inside_range"] else None,
-            "experience_low": low if estimate["inside_range"] else estimate["lower_bound"],
-            "experience_high": high if estimate["inside_range"] else estimate["upper_bound"],
-        }
-        known = {name: value for name, value in values.items() if value is not None}
-        metrics[estimate["system"]] = known
+        if estimate["leads"]:
+            leading = estimate[estimate["leads"]]
+            low, high = leading["interval"]
+            values = (leading["experience"], low, high)
+            known = {name: n for name, n in zip(_METRICS, values, strict=True) if n is not None}
+            metrics[estimate["system"]] = known
     return metrics
 
 

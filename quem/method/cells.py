@@ -62,7 +62,7 @@ class RankCells:
 
     @property
     def place(self) -> NDArray[np.float64]:
-        """Where each solution stands in its group, 0 the worst and 1 the best: (score - 1/2)/N."""
+        """Where each solution is in its group, 0 the worst and 1 the best: (score - 1/2)/N."""
         return (self.score - 0.5) / self.size
 
     def keep(self, rows: NDArray[np.bool_]) -> RankCells:

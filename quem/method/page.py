@@ -66,6 +66,7 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
         "study_id": spec.id,
         "description": spec.description,
         "notices": _of_parts(findings, "headline"),
+        "are_good": all(part.is_good(found) for part, found in findings.parts.items()),
         "headline": words.headline(core, said),
         "lead": words.lead(core, said),
         "scales": [scale_svg(findings, room) for room in (WIDE, NARROW)],
@@ -284,7 +285,7 @@ def _rests(core: Core) -> Iterator[Section]:
         note = f"{len(shown) - _MOST_COLUMNS} more systems are in estimates.csv."
     headings = ("Left out", *(of.name for of in columns))
     title = f"The paper’s estimate without whom it moves most, in {core.unit}"
-    yield Section("rests", "What it rests on", tables=[TextTable(title, headings, rows, note)])
+    yield Section("rests", "What it depends on", tables=[TextTable(title, headings, rows, note)])
 
 
 def _agreement(core: Core) -> Iterator[Section]:

@@ -1,4 +1,4 @@
-"""What an estimate rests on: the judge, problem, and subject without whom it moves most."""
+"""What an estimate depends on: the judge, problem, and subject without whom it moves most."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class Moved(Row):
 
 
 class RestsOn(Row):
-    """What the paper's estimate rests on."""
+    """What the paper's estimate depends on."""
 
     judge: Moved | None = col("the judge without whom it moves most")
     problem: Moved | None = col("the problem without which it moves most")

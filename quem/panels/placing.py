@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.errors import FileError, Mistake, QuemError
-from quem.importing.writing import write_folder
 from quem.panels.package import yaml_of
-from quem.solutions import find_solutions
-from quem.solutions.files import is_ignored
-from quem.solutions.finding import same
 from quem.studyfile.draw import lot
 from quem.studyfile.reading import draft_study
 from quem.studyfile.subjects import id_trouble
@@ -63,6 +59,10 @@ def place_systems(
     failed: bool = False,
 ) -> list[str]:
     """Write a judging study that places systems on a panel, whole or not at all."""
+    # Every analysis imports this module, and none of these.
+    from quem.importing.writing import write_folder
+    from quem.solutions import find_solutions
+
     found = _solutions(panel, systems, failed=failed)
     anchors = drawn_anchors(panel, systems, count)
     files = {
@@ -135,6 +135,9 @@ def _solutions(
 
 def _found(panel: ReferencePanel, source: Path) -> dict[str, Path]:
     """A system's solutions by the ids of the problems."""
+    from quem.solutions.files import is_ignored
+    from quem.solutions.finding import same
+
     found: dict[str, Path] = {}
     ids = {same(problem): problem for problem in panel.problems}
     try:

@@ -458,7 +458,7 @@ class MachinesPart(Part[Found]):
         """That machines are used, and that experts' problems were chosen."""
         if found.alone:
             title = f"Machine judges add to the experts’ ranks: {join_words(found.use.used)}."
-            yield Check("good", title, f"They are not votes. {found.alone_text}")
+            yield Check("good", title, f"They do not vote. {found.alone_text}")
         if found.was_chosen:
             yield Check("warn", _NOT_DRAWN, _CHOSEN)
 

@@ -41,10 +41,13 @@ class PartTable(Generic[Found]):
 
 
 class Part(Generic[Found]):
-    """A feature of an analysis; by default it changes nothing and says nothing."""
+    """A feature of an analysis; by default it changes nothing and adds nothing."""
 
     name: ClassVar[str]
     tables: ClassVar[tuple[PartTable[Any], ...]] = ()
+
+    # Where its sections are: after the line, after the agreement, or at the end of the page.
+    place: ClassVar[Literal["result", "basis", "appendix"]] = "basis"
 
     def __eq__(self, other: object) -> bool:
         """A part has no state: two of a class are one, in another process too."""
@@ -53,9 +56,6 @@ class Part(Generic[Found]):
     def __hash__(self) -> int:
         """As equality has it."""
         return hash(type(self))
-
-    # Where its sections are: after the line, after the agreement, or at the end of the page.
-    place: ClassVar[Literal["result", "basis", "appendix"]] = "basis"
 
     # What changes the estimate.
 
@@ -72,7 +72,7 @@ class Part(Generic[Found]):
         cells: RankCells | None,
         whole: Averages | None = None,
     ) -> Averages | None:
-        """Averages in the place of step 5; None where that stands.
+        """Averages in the place of step 5; None to keep it.
 
         Where some cells are left out, `whole` is what this gave for all of them.
         """
@@ -129,6 +129,10 @@ class Part(Generic[Found]):
     def headline(self, found: Found, core: Core) -> Iterable[str]:
         """Sentences above everything else, such as what differs from a seal."""
         return ()
+
+    def is_good(self, found: Found) -> bool:
+        """Whether these sentences are good news."""
+        return True
 
     def figures(self) -> dict[str, Any]:
         """What draws the part's figures from what it found and the core, by stem."""

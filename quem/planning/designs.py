@@ -99,20 +99,6 @@ class Assumptions:
         return subject, judge, subjects * subject + judges * judge
 
 
-def smallest(half_width: Floats, width: float) -> NDArray[np.int64]:
-    """Places of the designs that reach a width and could not do with less of anything.
-
-    Along each axis of `half_width` there is more of something, so that it falls.
-    """
-    reach = half_width <= width
-    minimal = reach.copy()
-    for axis in range(reach.ndim):
-        one_less = np.roll(reach, 1, axis)
-        np.moveaxis(one_less, axis, 0)[0] = False
-        minimal &= ~one_less
-    return np.flatnonzero(minimal)
-
-
 def efficient(half_width: Floats, hours: Floats) -> NDArray[np.int64]:
     """Places of the designs than which no other takes fewer hours and is narrower.
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 # Of the chi-square interval for persons. It leaves the error of the slope out, so that in simulated
 # pilots it covers about 90%.
 _TAIL = 0.025
-_BY_HAND = "or leave the pilot out and give --person, --solution, --judge and --taste"
 
 
 class Pilot(Row):
@@ -54,28 +53,15 @@ class Pilot(Row):
 
 def read_pilot(study: Study) -> Pilot:
     """Estimate the noise of a pilot from the places of its subjects."""
+    refusal = ""
     if study.panel:
-        raise _refusal(
-            study,
-            "panel",
-            "the pilot is placed on a panel, and only some of its people were ranked; take the "
-            f"study that the panel was made of, {_BY_HAND}",
-        )
-    if isinstance(study.data, PrintedAverages):
-        raise _refusal(
-            study,
-            "rankings",
-            "the pilot has only average ranks, which do not separate the SDs of judges and people; "
-            f"give the single ranks, {_BY_HAND}",
-        )
-    cells = judged_cells(study.data, study.declared)
-    if not cells.has_ranks or cells.block.max(initial=1) > 1:
-        raise _refusal(
-            study,
-            "rankings",
-            "the pilot was judged in blocks, and ranks of different blocks do not compare; plan "
-            f"from one judged in whole groups, {_BY_HAND}",
-        )
+        refusal = "is placed on a panel, and only some of its people were ranked"
+    elif isinstance(study.data, PrintedAverages):
+        refusal = "has only average ranks, which do not separate the SDs of judges and people"
+    elif (cells := judged_cells(study.data, study.declared)).is_blocked or not cells.has_ranks:
+        refusal = "was judged in blocks, and ranks of different blocks do not compare"
+    if refusal:
+        raise _refused(study, f"the pilot {refusal}")
     place = np.full((len(cells.judges), len(cells.problems), len(cells.solvers)), np.nan)
     place[cells.judge, cells.problem, cells.solver] = cells.place
     known = {subject.id: subject.experience for subject in study.spec.subjects}
@@ -84,12 +70,12 @@ def read_pilot(study: Study) -> Pilot:
     try:
         return estimate_noise(place[..., there], years[there])
     except ValueError as error:
-        message = f"the SDs cannot be estimated from the pilot: {error}; use another pilot"
-        raise _refusal(study, "rankings", f"{message}, {_BY_HAND}") from None
+        raise _refused(study, f"the SDs cannot be estimated from the pilot: {error}") from None
 
 
-def _refusal(study: Study, key: str, message: str) -> QuemError:
-    return QuemError(study.mistake((key,), message))
+def _refused(study: Study, reason: str) -> QuemError:
+    text = f"{reason}; use another pilot, or none with --person, --solution, --judge and --taste"
+    return QuemError(study.mistake(("rankings",), text))
 
 
 def estimate_noise(place: Floats, years: Floats) -> Pilot:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from quem.errors import QuemError
 from quem.method.reference import Population
 from quem.planning.batch import Studies
-from quem.planning.designs import Assumptions, Design, efficient, smallest
+from quem.planning.designs import Assumptions, Design, efficient
 from quem.planning.pilot import read_pilot, solving_minutes
 from quem.planning.result import PlanFindings
 from quem.planning.settings import COMPONENTS, plan_settings
@@ -19,8 +20,6 @@ from quem.simulation import NOISES, Scenario, simulate
 from quem.wording import format_count
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from quem.planning.settings import PlanSettings
     from quem.rankings.loading import Study
     from quem.studyfile.models import ReferencePopulation
@@ -64,39 +63,26 @@ def _population(declared: ReferencePopulation | None) -> Population | None:
 
 
 def _searched(asked: PlanSettings, used: Assumptions) -> tuple[Design, ...]:
-    """Choose designs by the closed form, and try them on simulated studies.
+    """Designs worth showing, of those that the closed form has the narrowest for their hours.
 
-    Where none of them reaches the width there, larger ones are tried: those that leave as much
-    room as the closed form was wrong, and at last the largest.
+    The design of fewest hours that reaches the width is found by bisection, in simulated studies.
     """
-    width = asked.width
     grid = np.meshgrid(asked.subjects, asked.judges, asked.problems, indexing="ij")
-    half_width, hours = used.half_width(*grid), used.hours(*grid)[2]
-    tried: dict[int, Design] = {}
+    places = efficient(used.half_width(*grid), used.hours(*grid)[2])
 
-    def try_designs(places: NDArray[np.int64]) -> None:
-        for place in places:
-            if place not in tried:
-                tried[int(place)] = _design(asked, used, *(int(axis.flat[place]) for axis in grid))
+    @cache
+    def tried(at: int) -> Design:
+        return _design(asked, used, *(int(axis.flat[places[at]]) for axis in grid))
 
-    def cheapest(width: float) -> NDArray[np.int64]:
-        places = smallest(half_width, width)
-        return np.asarray(places[np.argsort(hours.flat[places], kind="stable")][:_SHOWN])
-
-    places = cheapest(width) if width else np.array([], dtype=np.int64)
-    try_designs(places if len(places) else _thinned(efficient(half_width, hours)))
-    if width:
-        wrong = max(design.half_width / design.by_formula for design in tried.values())
-        for more in (cheapest(width / wrong), np.array([half_width.size - 1])):
-            if not any(design.reaches for design in tried.values()):
-                try_designs(more)
-    return tuple(sorted(tried.values(), key=lambda design: (design.hours, design.size)))
-
-
-def _thinned(places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """At most ten, from the first to the last, evenly."""
-    steps = np.linspace(0, len(places) - 1, min(len(places), _SHOWN)).round().astype(int)
-    return np.asarray(places[steps])
+    low, high = 0, len(places) - 1
+    if asked.width is None:
+        steps = np.linspace(low, high, min(_SHOWN, len(places))).round()
+        return tuple(tried(int(at)) for at in steps)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if tried(middle).reaches else (middle + 1, high)
+    shown = range(max(0, low - _SHOWN // 2), min(len(places), low + _SHOWN // 2))
+    return tuple(tried(at) for at in shown)
 
 
 def _design(asked: PlanSettings, used: Assumptions, *size: int) -> Design:

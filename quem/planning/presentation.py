@@ -26,6 +26,7 @@ _SDS = {
     "judge": "judge residual",
     "taste": "judge × solver",
 }
+_TABLE = "Narrowest interval for the hours, fewest first"
 _WANTED = SYSTEMS[0]
 _CAPTION = (
     "Half-width by the closed form when one number changes and the other two stay. Dashed: what is "
@@ -85,16 +86,9 @@ def summary_text(plan: PlanFindings) -> str:
     """The terminal summary."""
     table = Design.text_table(plan.designs)
     lines = align_columns([tuple(map(str.lower, table.columns)), *table.rows])
-    parts = [_title(plan), "", *(f"  {line}" for line in _answer(plan)), "", _caption(plan)]
+    parts = [_title(plan), "", *(f"  {line}" for line in _answer(plan)), "", _TABLE]
     parts += [*(f"  {line}" for line in lines), "", "Based on"]
     return "\n".join([*parts, *(f"  {line}" for line in _basis(plan))])
-
-
-def _caption(plan: PlanFindings) -> str:
-    """What the designs shown are."""
-    if plan.asked.width is None or plan.recommended is None:
-        return "Narrowest interval for the hours, fewest first"
-    return "Designs in which no count can be reduced, fewest hours first"
 
 
 def report_context(plan: PlanFindings) -> dict[str, Any]:
@@ -110,10 +104,10 @@ def report_context(plan: PlanFindings) -> dict[str, Any]:
         "study_id": spec.id if spec else "",
         "study_title": spec.title if spec else "",
         "unit": plan.unit,
-        "lead": _answer(plan),
+        "lead": _answer(plan)[1:],
         "design": plan.suggested.design,
         "half_width": format_number(plan.suggested.half_width, 2),
-        "table_of_designs": Design.text_table(plan.designs, _caption(plan), note),
+        "table_of_designs": Design.text_table(plan.designs, _TABLE, note),
         "basis": _basis(plan),
         "captions": {"growth": _CAPTION},
     }
@@ -155,7 +149,6 @@ def growth(plan: PlanFindings) -> Figure:
     return figure
 
 
-_SHOWN = "designs worth showing, fewest hours first"
 _STUDY: Column[Any, Any] = Column(
     "study",
     null_or(of(STUDY)),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from quem.planning.result import PlanFindings
 
-_LONG_LIST, _FEW_DF, _MOST_SUBJECTS, _OFTEN = 12, 10, 1000, 0.9
+_LONG_LIST, _FEW_DF, _MOST_SUBJECTS = 12, 10, 1000
 
 RULES: WarningRules[PlanFindings] = WarningRules()
 
@@ -45,13 +45,6 @@ def _width_not_reached(plan: PlanFindings) -> Iterator[str]:
         yield f"{text}. By the closed form it takes {format_count(int(enough[0]), 'subject')}"
     else:
         yield f"{text}; try more problems, then more judges"
-
-
-@RULES.add("often-no-years", remedy="recruit more subjects, then add problems")
-def _often_no_years(plan: PlanFindings) -> Iterator[str]:
-    of = plan.suggested
-    if of.says is not None and of.says < _OFTEN:
-        yield f"with {of.design} only {100 * of.says:.0f}% of the studies state years"
 
 
 @RULES.add("population-beyond-subjects", remedy="recruit people of these years, or declare fewer")

@@ -203,7 +203,7 @@ class BaseResult(ABC, Generic[Findings]):
 
         from quem.report.files import write_report
 
-        write_report(self, Path(folder), figures=("svg",))
+        write_report(self, Path(folder))
 
     def _repr_html_(self) -> str:
         from quem.report.files import notebook_html

@@ -508,7 +508,7 @@ class ExperienceSettings(StudyPart):
             "leave it out; the estimate for the population compares places in groups of any size",
         ),
         "reference": "leave it out; every solution is ranked among all of its group",
-        "bootstrap": "leave it out; the report says what the estimate rests on",
+        "bootstrap": "leave it out; the report says what the estimate depends on",
         **dict.fromkeys(
             ("permutations", "seed"), "leave it out; permutations are always the same 9,999"
         ),

@@ -116,7 +116,7 @@ def _gone(model: type[BaseModel], loc: Loc) -> str:
             models = [inner for field in fields for inner in _models_in(field.annotation)]
     each = (getattr(of, "gone", {}).get(loc[-1], "") for of in models)
     message = next(filter(None, each), "")
-    return f"is no setting any more; {message}" if message else ""
+    return f"is not a setting any longer; {message}" if message else ""
 
 
 def _split_number(content: Any, loc: Loc) -> str:  # noqa: ANN401  plain data

@@ -71,7 +71,7 @@ def test_first_screen_gives_the_answer_and_what_it_depends_on(
     browser: Browser, make: Callable[[str], Path]
 ) -> None:
     """Verdict, interval, and scale are in view; on a wide screen the heads of both cards, too."""
-    said = ["about 7 years of experience", "between 3.6 and 10.9 years", "years of experience"]
+    said = ["7.2 years of experience", "between 3.6 and 10.9 years", "years of experience"]
     cards = ["What this is based on", "Before you quote this"]
     with opened(browser, make("study")) as (page, _):
         for viewport, texts in ((WIDE, said + cards), (PHONE, said)):
@@ -80,6 +80,26 @@ def test_first_screen_gives_the_answer_and_what_it_depends_on(
                 box = page.get_by_text(text).filter(visible=True).first.bounding_box()
                 assert box is not None
                 assert box["y"] + box["height"] <= viewport["height"], text
+
+
+def test_page_is_short(browser: Browser, make: Callable[[str], Path]) -> None:
+    """At most 900 words and 4,500 pixels at a width of 1,280; the appendix opens by its link."""
+    with opened(browser, make("study")) as (page, _):
+        page.set_viewport_size({"width": 1280, "height": 900})
+        assert len(page.inner_text("body").split()) <= 900
+        assert page.evaluate("document.documentElement.scrollHeight") <= 4500
+        rank = page.get_by_role("row", name="S5").first
+        assert not rank.is_visible()
+        page.get_by_role("link", name="Appendix").click()
+        assert rank.is_visible()
+
+
+def test_page_brings_its_fonts(browser: Browser, make: Callable[[str], Path]) -> None:
+    """Those of the pages of judges, whatever this computer has."""
+    loaded = "[...document.fonts].map(font => `${font.family.replaceAll('\"', '')} ${font.status}`)"
+    with opened(browser, make("study")) as (page, _):
+        page.evaluate("document.fonts.ready")
+        assert page.evaluate(loaded) == ["Inter loaded", "Source Serif 4 loaded"]
 
 
 # Of each figure that is shown: its place, and the place and size of its texts, as rendered.
@@ -125,7 +145,7 @@ def test_figures_follow_the_colour_scheme(browser: Browser, make: Callable[[str]
     """In the report, an axis label is light on a dark page; a figure alone is always light."""
     probe = "getComputedStyle(document.querySelector('svg [id*=xtick] text')).fill"
     dark_ink, light_ink = "rgb(25, 28, 34)", "rgb(233, 234, 237)"
-    for name, in_dark in (("report.html", light_ink), ("estimate.svg", dark_ink)):
+    for name, in_dark in (("report.html", light_ink), ("line.svg", dark_ink)):
         with opened(browser, make("study").with_name(name)) as (page, _):
             assert page.evaluate(probe) == dark_ink, name
             page.emulate_media(color_scheme="dark")

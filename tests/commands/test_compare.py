@@ -45,8 +45,7 @@ def test_report_is_written_beside_the_study(quem_command: Command, studies: Path
     assert "no-reference" in err
     assert err.endswith(f"\nReport: {folder / 'report.html'}\n")
     assert {file.name for file in folder.iterdir()} == {
-        "report.html", "analysis.json", "versions.svg", "versions.png", "differences.csv",
-        "estimates.csv",
+        "report.html", "analysis.json", "versions.svg", "differences.csv", "estimates.csv",
     }  # fmt: skip
     assert len(json.loads((folder / "analysis.json").read_text("utf-8"))["pairs"]) == 3
 

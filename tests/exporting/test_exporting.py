@@ -176,11 +176,17 @@ def test_open_sessions_are_not_exported(study: Path, tmp_path: Path, logs: Path)
 
 
 def test_scores_have_no_years_where_the_report_states_none() -> None:
-    """The estimate of the paper is a metric; what the headline does not state is not."""
-    document = quem.analyze(quem.load_study(SHIPPED)).to_dict()
-    [metrics] = years_metrics(document).values()
+    """The estimate that leads is a metric, with its interval; where none leads there is none."""
+    loaded = quem.load_study(SHIPPED)
+    [metrics] = years_metrics(quem.analyze(loaded).to_dict()).values()
     assert metrics["experience"] == pytest.approx(7.228, abs=1e-3)
-    assert years_metrics({**document, "headline": "position"}) == {}
+    result = quem.analyze(loaded, reference_population={"years": [0, 15]}).to_dict()
+    [metrics] = years_metrics(result).values()
+    [reference] = (one["reference"] for one in result["estimates"])
+    assert metrics["experience"] == reference["experience"]
+    assert metrics["experience_low"] == reference["interval"][0]
+    unstated = [{**one, "leads": None} for one in result["estimates"]]
+    assert years_metrics({"estimates": unstated}) == {}
 
 
 @pytest.fixture

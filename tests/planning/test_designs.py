@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from quem.method.reference import Population
-from quem.planning.designs import Assumptions, efficient, smallest
+from quem.planning.designs import Assumptions, efficient
 from quem.simulation import LOW, Noise
 
 deviations = st.floats(0.1, 5)
@@ -75,27 +75,6 @@ def test_hours_add_up() -> None:
     assert subject == 80 * 5 / 60
     assert judge == 6 * 5 * 12 / 60
     assert total == pytest.approx(10 * subject + 3 * judge)
-
-
-def _axis(least: int) -> st.SearchStrategy[list[int]]:
-    return st.lists(st.integers(least, 25), min_size=1, max_size=5, unique=True).map(sorted)
-
-
-@given(_axis(3), _axis(1), _axis(1), noises, st.floats(0.3, 12))
-def test_smallest_designs_can_do_with_no_less(
-    subjects: list[int], judges: list[int], problems: list[int], noise: Noise, width: float
-) -> None:
-    """They reach the width, and no other that reaches it is smaller in all."""
-    grid = np.meshgrid(subjects, judges, problems, indexing="ij")
-    half_width = _assumptions(noise).half_width(*grid)
-    sizes = np.stack([axis.ravel() for axis in grid], axis=1)
-    reaching = sizes[half_width.ravel() <= width]
-
-    def minimal(size: np.ndarray[Any, Any]) -> bool:
-        return not any((other <= size).all() and (other < size).any() for other in reaching)
-
-    expected = {tuple(size) for size in reaching if minimal(size)}
-    assert {tuple(size) for size in sizes[smallest(half_width, width)]} == expected
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=1, max_size=20))

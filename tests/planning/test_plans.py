@@ -41,16 +41,16 @@ def test_the_design_of_fewest_hours_is_recommended() -> None:
     """What is recommended reaches the width, and nothing that takes fewer hours does."""
     plan = _plan(width=2.6)
     designs = plan.designs
-    assert designs["reaches"].all()
     assert designs["hours"].is_monotonic_increasing
-    assert designs.iloc[0]["half_width"] <= 2.605
+    assert designs["half_width"].is_monotonic_decreasing
     sizes = [range(6, 21), range(2, 6), range(3, 13)]
     every = pd.concat(
         _plan(width=9, subjects=n, judges=j, problems=p).designs for n, j, p in product(*sizes)
     )
-    reaching = every[every["by_formula"] <= 2.6]
-    assert_allclose(designs.iloc[0]["hours"], reaching["hours"].min())
-    assert plan.to_dict()["recommended"] == plan.to_dict()["designs"][0]
+    reaching = every[every["half_width"].round(2) <= 2.6]
+    assert_allclose(designs[designs["reaches"]].iloc[0]["hours"], reaching["hours"].min())
+    recommended = plan.to_dict()["recommended"]
+    assert_allclose(recommended["hours"], reaching["hours"].min())
     assert "width-not-reached" not in _codes(plan)
 
 
@@ -77,14 +77,12 @@ def test_simulation_decides() -> None:
     assert_allclose(design["half_width"], design["by_formula"], rtol=0.15)
     again = quem.plan(width=9, subjects=8, judges=2, problems=3, noise="high", simulate=400, seed=5)
     assert again.to_dict() == plan.to_dict()
-    assert "often-no-years" in _codes(plan)
 
 
 def test_designs_that_the_formula_promises_alone_are_not_recommended() -> None:
-    """Where simulation misses the width, larger designs are tried, at last the largest."""
+    """Where simulation misses the width, designs of more hours are tried, at last the largest."""
     plan = quem.plan(width=3.3, subjects=(6, 7, 8, 9), judges=2, problems=range(3, 9), simulate=300)
-    designs = plan.designs
-    missed = designs[~designs["reaches"].astype(bool)]
+    missed = plan.designs[~plan.designs["reaches"].astype(bool)]
     assert (missed["by_formula"] <= 3.3).any()
     assert plan.to_dict()["recommended"]["half_width"] < 3.305
     tight = quem.plan(width=3.38, subjects=6, judges=2, problems=range(5, 9), simulate=200)

@@ -93,6 +93,7 @@ def test_who_is_warned_of(site: Site) -> None:
     assert "How the judging was done" in result.to_html()
     # Beside each judge stands the estimate of a study without them.
     ranks, people = result.study.rankings, result.averages.query("kind == 'subject'")
+    assert ranks is not None
     years = people.set_index("solver")["experience"].to_dict()
     for _, row in result.table("judging").iterrows():
         left = study(ranks[ranks["judge"] != row["judge"]], people=years, systems=[SYSTEM])

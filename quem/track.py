@@ -24,10 +24,10 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from quem.errors import Mistake, QuemError
-from quem.machines.quality import among, expert_ranks, is_one_server, run_ranks, unusable
 from quem.method.line import SIGNIFICANT, fit_line
 from quem.method.statement import line_trouble
 from quem.parts import analyze_experience
+from quem.parts.machine_quality import expert_ranks, run_ranks, servers, unusable
 from quem.wording import (
     format_count,
     format_interval,
@@ -128,10 +128,10 @@ def track_versions(study: Study, judge: str | None = None, of: str | None = None
         raise _mistake(study, "rankings", "versions are tracked by ranks of whole groups")
     # Located among the people alone, so that versions do not move each other.
     people = [one.id for one in study.spec.subjects if one.id in ranks]
-    h = among(ranks, people).groupby("problem").mean().mean()
+    h = _among(ranks, people).groupby("problem").mean().mean()
     shown = frozenset(solver for call in run.calls for solver in call.order)
     by_problem = run_ranks(run, study.declared, shown | {*h.index})
-    by_problem = among(by_problem, people).groupby("problem").mean()
+    by_problem = _among(by_problem, people).groupby("problem").mean()
     m = by_problem.mean().dropna()
     new = [system for system in study.spec.systems if system.id not in h and system.id in m]
     if not new:
@@ -169,6 +169,17 @@ def track_versions(study: Study, judge: str | None = None, of: str | None = None
             newest = system.id, tracked if versions[-1].by == "machine" else None
     differences = by_experts.predict(pairs[0]) - by_machine.predict(pairs[1])
     return TrackFindings(study, run, of, tuple(versions), tuple(names), differences, newest)
+
+
+def _among(ranks: pd.DataFrame, people: Sequence[str]) -> pd.DataFrame:
+    """Ranks among people alone: 1 + b for a person above b of them, 1 + b(S - 1)/S for others."""
+    known = ranks[list(people)]
+    size = known.notna().sum(axis=1)
+    located = {
+        one: (known.lt(own, axis=0) + known.eq(own, axis=0) / 2).sum(axis=1) * (size - 1) / size
+        for one, own in ranks.items()
+    }
+    return pd.DataFrame({**(1 + pd.DataFrame(located)), **known.rank(axis=1)}).where(ranks.notna())
 
 
 def _by_experts(row: Version, of: SystemEstimate) -> Version:
@@ -213,7 +224,7 @@ def _reasons(
     if len(calibrated) < _FEWEST:
         counted = format_count(len(calibrated), "version")
         yield f"experts and {run.judge} both ranked {counted} of {of}, and {_FEWEST} are needed"
-    if not is_one_server(run):
+    if len(servers(run)) > 1:
         yield f"the service of {run.judge} changed in the middle of the run"
     if not (line.rises and line.p_value < SIGNIFICANT):
         p = format_p(line.p_value)

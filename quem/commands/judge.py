@@ -9,6 +9,7 @@ import click
 from quem.commands.options import database_option, study_argument, unsandboxed_option
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from quem.machines.running import Judged, Limits, Planned
@@ -64,18 +65,13 @@ def judge(
     from quem.wording import format_count
 
     judged = judged_study(study, sandboxed=not unsandboxed)
-    chosen = [judged.machine(one) for one in named] or list(judged.spec.machines)
+    machines = {machine.id: machine for machine in judged.spec.machines}
+    _refuse_unknown(judged, "--machine", named, machines)
+    _refuse_unknown(judged, "--problem", problems, judged.declared.problems)
+    chosen = [machines[one] for one in named or machines]
     if not code:
         _refuse_commands(judged, chosen)
-    wanted = _problems(judged, problems)
-    planned = [
-        plan_run(
-            judged,
-            machine,
-            problems=wanted,
-        )
-        for machine in chosen
-    ]
+    planned = [plan_run(judged, machine, problems=problems or None) for machine in chosen]
     if not (dry_run or replay):
         _refuse_hosts(judged, planned, send_to)
     _show(planned)
@@ -94,16 +90,17 @@ def judge(
         raise SystemExit(1)
 
 
-def _problems(judged: Judged, named: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Give the problems that are wanted; None for all."""
+def _refuse_unknown(
+    judged: Judged, option: str, named: tuple[str, ...], known: Iterable[str]
+) -> None:
+    """Let options name what the study has."""
     from quem.errors import Mistake, QuemError
     from quem.io.text import nearest
 
-    known = judged.declared.problems
+    known = list(known)
     if wrong := next((one for one in named if one not in known), None):
-        message = f"there is no problem {wrong!r}{nearest(wrong, known)}"
-        raise QuemError(Mistake(judged.name, key="--problem", message=message))
-    return named or None
+        message = f"there is no {wrong!r}{nearest(wrong, known)}"
+        raise QuemError(Mistake(judged.name, key=option, message=message))
 
 
 def _refuse_commands(judged: Judged, chosen: list[Machine]) -> None:
@@ -159,8 +156,14 @@ def _show(planned: list[Planned]) -> None:
             f"{format_count(len(groups), noun)}, {one.n_bytes:,} bytes (about "
             f"{one.n_bytes / _BYTES_A_TOKEN:,.0f} tokens), {where}"
         )
-        for name, count in one.hidden.items():
-            click.echo(f"  {format_count(count, 'invisible character')} taken out of {name}")
+        hidden = {
+            f"{solver} on {task.problem}": sum(piece.hidden for piece in pieces)
+            for task in one.tasks
+            for solver, pieces in zip(task.request.solvers, task.request.solutions, strict=True)
+        }
+        for name, count in hidden.items():
+            if count:
+                click.echo(f"  {format_count(count, 'invisible character')} taken out of {name}")
     if planned:
         kinds = join_words(dict.fromkeys(kind for one in planned for kind in one.kinds))
         click.echo(f"material: {kinds}; names, experience, and rankings stay here")

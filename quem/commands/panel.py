@@ -100,18 +100,18 @@ def make(
         raise QuemError(mistakes)
     tasks = pd.MultiIndex.from_product([given.judges, given.problems], names=["judge", "problem"])
     table = given.ranks.reshape(len(tasks), -1)
-    made = make_panel(
+    content, left_out = make_panel(
         draft,
         solutions,
         pd.DataFrame(table, tasks, list(given.solvers)).dropna(how="all"),
         license_text=license_text,
-        consent={consent.name: consent.read_bytes()} if consent else None,
+        consent=consent,
         step=step or 0.0,
         last_ranked_on=_last_day(draft, database),
     )
-    write_files(path.parent, {path.name: made.content})
+    write_files(path.parent, {path.name: content})
     print_warnings(one for one in warnings if one.code in ("identity", "metadata"))
-    for one, why in made.left_out.items():
+    for one, why in left_out.items():
         click.echo(f"left out: {one}: {why}", err=True)
     if not (consent or solutions.solving_consent):
         click.echo("note: no text says what the people agreed to; --consent adds it", err=True)

@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+T = TypeVar("T")
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
-_SAID = ("ranked", "refused")
+_SAID = {"ranked", "refused"}
 _COMPARED = ("ranked", "cannot", "refused")
 # Deeper ones are no answers, and would cost much to try.
 _MOST_OBJECTS = 200
@@ -44,75 +46,63 @@ class Refusal:
 
 def read_answer(text: str, letters: Sequence[str]) -> Answer | Refusal:
     """Read the one JSON object of an answer."""
-    found = list(_objects(text.lstrip("\ufeff").strip()))
+    found = _objects(text.lstrip("\ufeff").strip())
     if not found:
         raise InvalidAnswerError("no JSON object")
-    said = [one for one in found if any(key in one for key in _SAID)]
-    if len({_canonical(one) for one in said}) > 1:
+    said = [one for one in found if one.keys() & _SAID]
+    if len({json.dumps([one.get(key) for key in _COMPARED], sort_keys=True) for one in said}) > 1:
         raise InvalidAnswerError("several different answers")
     if not said:
         raise InvalidAnswerError("neither ranked nor refused")
     one = said[0]
     usage = one["usage"] if isinstance(one.get("usage"), dict) else {}
-    if "refused" in one:
-        if not isinstance(one["refused"], str) or "ranked" in one:
-            raise InvalidAnswerError("refused is not a text, or is beside ranked")
-        return Refusal(one["refused"], usage)
-    ranked, cannot = _letters(one, letters)
-    return Answer(ranked, cannot, usage)
+    if "refused" not in one:
+        return Answer(*_letters(one["ranked"], one.get("cannot") or {}, letters), usage)
+    if not isinstance(one["refused"], str) or "ranked" in one:
+        raise InvalidAnswerError("refused is not a text, or is beside ranked")
+    return Refusal(one["refused"], usage)
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
+def _objects(text: str) -> list[dict[str, Any]]:
     """The whole text, each fenced block, and if none of them parses, objects inside the text."""
-    whole = [_parsed(candidate) for candidate in (text, *_FENCED.findall(text))]
-    if any(parsed is not None for parsed in whole):
-        yield from (parsed for parsed in whole if isinstance(parsed, dict))
-        return
-    decoder = json.JSONDecoder()
-    for match, _ in zip(re.finditer(r"\{", text), range(_MOST_OBJECTS), strict=False):
+    found = [*_parsed(json.loads, [text, *_FENCED.findall(text)])]
+    if not found:
+        begin = islice((match.start() for match in re.finditer("{", text)), _MOST_OBJECTS)
+        inside = _parsed(lambda at: json.JSONDecoder().raw_decode(text, at)[0], begin)
+        found = [one for one in inside if one.keys() & _SAID]
+    return [one for one in found if isinstance(one, dict)]
+
+
+def _parsed(parse: Callable[[T], Any], those: Iterable[T]) -> Iterator[Any]:
+    for one in those:
         try:
-            parsed, _end = decoder.raw_decode(text, match.start())
+            yield parse(one)
         except (ValueError, RecursionError):
             continue
-        if isinstance(parsed, dict) and any(key in parsed for key in _SAID):
-            yield parsed
-
-
-def _parsed(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _canonical(one: dict[str, Any]) -> str:
-    return json.dumps({key: one.get(key) for key in _COMPARED}, sort_keys=True)
 
 
 def _letters(
-    one: dict[str, Any], letters: Sequence[str]
+    ranked: object, cannot: object, letters: Sequence[str]
 ) -> tuple[tuple[tuple[str, ...], ...], dict[str, str]]:
     """Each letter of the group exactly once, and something ranked."""
-    ranked, cannot = one["ranked"], one.get("cannot") or {}
     if not isinstance(ranked, list) or not isinstance(cannot, dict):
         raise InvalidAnswerError("ranked is not a list, or cannot is not an object")
     groups = [[group] if isinstance(group, str) else group for group in ranked]
-    if any(
-        not isinstance(group, list) or not group or not all(isinstance(s, str) for s in group)
+    if not all(
+        isinstance(group, list) and group and all(isinstance(s, str) for s in group)
         for group in groups
     ):
         raise InvalidAnswerError("a tie group is empty or holds something else than letters")
     tied = tuple(tuple(letter.strip().upper() for letter in group) for group in groups)
-    why = {letter.strip().upper(): str(reason) for letter, reason in cannot.items()}
-    seen = [*(letter for group in tied for letter in group), *(s.strip().upper() for s in cannot)]
+    why = [(letter.strip().upper(), str(reason)) for letter, reason in cannot.items()]
+    seen = [*(letter for group in tied for letter in group), *(letter for letter, _ in why)]
     wrong = {
-        "unknown": sorted(set(seen) - set(letters)),
-        "missing": sorted(set(letters) - set(seen)),
-        "twice": sorted({letter for letter in seen if seen.count(letter) > 1}),
+        "unknown": set(seen) - set(letters),
+        "missing": set(letters) - set(seen),
+        "twice": {letter for letter in seen if seen.count(letter) > 1},
     }
-    if any(wrong.values()):
-        parts = (f"{what}: {', '.join(those)}" for what, those in wrong.items() if those)
+    if parts := [f"{what}: {', '.join(sorted(those))}" for what, those in wrong.items() if those]:
         raise InvalidAnswerError("; ".join(parts))
     if not tied:
         raise InvalidAnswerError("nothing is ranked")
-    return tied, why
+    return tied, dict(why)

@@ -12,7 +12,7 @@ import tempfile
 from collections import deque
 from dataclasses import dataclass
 from http import HTTPStatus
-from threading import Event, Lock, Thread, Timer
+from threading import Lock, Timer
 from time import monotonic
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
@@ -33,40 +33,31 @@ if TYPE_CHECKING:
 Judge: TypeAlias = "Command | Endpoint"
 
 _MOST_BYTES = 4_000_000
-_PIECE = 65_536
 _SHOWN = 200
 _RETRIES = 5
 _MINUTE = 60.0
 _LONGEST_WAIT = 600.0  # a server that asks for more is not waited for
-_AGAIN = (
-    HTTPStatus.TOO_MANY_REQUESTS,
-    HTTPStatus.INTERNAL_SERVER_ERROR,
-    HTTPStatus.BAD_GATEWAY,
-    HTTPStatus.SERVICE_UNAVAILABLE,
-    HTTPStatus.GATEWAY_TIMEOUT,
-)
+_AGAIN = (429, 500, 502, 503, 504)
 # What is wrong with the key, the address, or the model is so for all calls.
-_FINAL = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+_FINAL = (401, 403, 404)
 _LONG = f"the answer is longer than {_MOST_BYTES // 1_000_000} MB"
 
 
+@dataclass(eq=False)
 class CallError(Exception):
     """A call that was not answered."""
 
-    def __init__(
-        self, message: str, *, again: bool = True, after: float | None = None, final: bool = False
-    ) -> None:
-        super().__init__(message)
-        self.again = again and not final
-        self.after = after
-        self.final = final
+    message: str
+    again: bool = False  # whether it can be made again
+    after: float | None = None  # in how many seconds, as the service says
+    final: bool = False  # whether all calls end like this one
 
 
 @dataclass(frozen=True)
 class Reply:
     """What came back."""
 
-    text: str
+    answer: str
     refused: str = ""  # why the service itself declined; empty where it did not
     cut: bool = False  # whether the service cut the answer off
     model: str = ""
@@ -87,17 +78,17 @@ class Command:
     def __init__(self, machine: Machine, study: Path) -> None:
         self._machine = machine
         # It works in an empty folder; files of the study are named from there.
-        paths = [study.parent / part for part in machine.command]
-        self._argv = [
-            str(path.resolve()) if path.is_file() else part
-            for path, part in zip(paths, machine.command, strict=True)
-        ]
+        paths = {part: (study.parent / part).resolve() for part in machine.command}
+        files = {part: path for part, path in paths.items() if path.is_file()}
+        self._argv = [str(files.get(part, part)) for part in machine.command]
         # What answers depend on besides the request: arguments, and what those that are files hold.
         self.identity: dict[str, Any] = {
             "kind": "command",
             "argv": list(machine.command),
             "files": [
-                hashlib.sha256(path.read_bytes()).hexdigest() for path in paths if path.is_file()
+                hashlib.sha256(files[part].read_bytes()).hexdigest()
+                for part in machine.command
+                if part in files
             ],
             "temperature": machine.temperature,
         }
@@ -108,68 +99,50 @@ class Command:
 
     def ask(self, request: Request) -> Reply:
         """Start it, and wait until it ends; one that writes too much or too long is ended."""
-        name = self._machine.command[0]
-        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as body:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            tempfile.TemporaryFile() as body,
+            tempfile.TemporaryFile() as notes,
+        ):
             body.write(canonical(request.document()))
             body.seek(0)
-            try:
-                process = subprocess.Popen(  # noqa: S603  what the study file names
-                    self._argv,
-                    stdin=body,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    cwd=folder,
-                    start_new_session=True,
-                )
-            except OSError as error:
-                raise CallError(f"{name} cannot be started: {error.strerror}", final=True) from None
-            with process:
-                out, notes = self._written_by(process)
-        text = notes.decode("utf-8", "replace")
-        if process.returncode:
+            code, out = self._answered(folder, body, notes)
+            notes.seek(max(0, notes.seek(0, os.SEEK_END) - _MOST_BYTES))
+            text = notes.read().decode("utf-8", "replace")
+        if code:
             last = text.strip().rpartition("\n")[2][:_SHOWN]
-            raise CallError(f"{name} ended with {process.returncode}: {last}".removesuffix(": "))
+            said = f"{self._machine.command[0]} ended with {code}: {last}"
+            raise CallError(said.removesuffix(": "), again=True)
         return Reply(out.decode("utf-8", "replace"), notes=text)
 
-    def _written_by(self, process: subprocess.Popen[bytes]) -> tuple[bytes, bytearray]:
-        """The answer of a program, and the end of its notes."""
-        assert process.stdout  # noqa: S101  a pipe
-        notes, late = bytearray(), Event()
-        reader = Thread(target=_read_last, args=(process.stderr, notes), daemon=True)
-
-        def end() -> None:
-            late.set()
-            _end(process)
-
-        timer = Timer(self._machine.timeout, end)
-        reader.start()
-        timer.start()
+    def _answered(self, folder: str, body: IO[bytes], notes: IO[bytes]) -> tuple[int, bytes]:
+        """The exit code and the answer of the program."""
+        machine, start = self._machine, monotonic()
         try:
+            process = subprocess.Popen(  # noqa: S603  what the study file names
+                self._argv,
+                stdin=body,
+                stdout=subprocess.PIPE,
+                stderr=notes,
+                cwd=folder,
+                start_new_session=True,
+            )
+        except OSError as error:
+            said = f"{machine.command[0]} cannot be started: {error.strerror}"
+            raise CallError(said, final=True) from None
+        timer = Timer(machine.timeout, _end, [process])
+        timer.start()
+        with process:
+            assert process.stdout  # noqa: S101  a pipe
             out = process.stdout.read(_MOST_BYTES + 1)
             if len(out) > _MOST_BYTES:
                 _end(process)
-            process.wait()
-            reader.join()
-        except BaseException:
-            _end(process)
-            raise
-        finally:
-            timer.cancel()
+        timer.cancel()
         if len(out) > _MOST_BYTES:
-            raise CallError(_LONG, again=False)
-        if late.is_set():
-            raise CallError(_late(self._machine))
-        return out, notes
-
-    def close(self) -> None:
-        """Nothing stays open."""
-
-
-def _read_last(stream: IO[bytes], kept: bytearray) -> None:
-    """Read until the end, and keep as much as an answer may hold."""
-    while piece := stream.read(_PIECE):
-        kept += piece
-        del kept[:-_MOST_BYTES]
+            raise CallError(_LONG)
+        if monotonic() - start > machine.timeout:
+            raise _late(machine)
+        return process.returncode, out
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -180,8 +153,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
-def _late(machine: Machine) -> str:
-    return f"no answer in {machine.timeout:g} seconds"
+def _late(machine: Machine) -> CallError:
+    return CallError(f"no answer in {machine.timeout:g} seconds", again=True)
 
 
 class Endpoint:
@@ -189,19 +162,12 @@ class Endpoint:
 
     def __init__(self, machine: Machine, *, replay: bool = False) -> None:
         try:
-            import httpx
+            import httpx  # noqa: F401  before anything is made of solutions
         except ImportError:
             raise QuemError(ADVICE) from None
         self._machine = machine
         self._key = "" if replay else _key(machine)
         self._host = urlsplit(machine.url).netloc
-        self._client = httpx.Client(
-            headers={"Authorization": f"Bearer {self._key}"} if self._key else {},
-            timeout=httpx.Timeout(machine.timeout),
-            follow_redirects=False,  # the key would travel
-            trust_env=not machine.is_here,
-            limits=httpx.Limits(max_connections=machine.concurrency),
-        )
         self._takes_seed = True
         # Neither the host nor the key.
         self.identity: dict[str, Any] = {
@@ -230,38 +196,48 @@ class Endpoint:
             body.pop("seed")
             status, headers, content = self._post(body)
             self._takes_seed = status != HTTPStatus.OK
-        if status in _AGAIN:
-            raise CallError(self._said(status, content), after=_seconds(headers))
+        if status == HTTPStatus.OK:
+            return self._reply(content)
         if 300 <= status < 400:  # noqa: PLR2004  redirects
             why = "which is not followed: the key would travel; write the address it redirects to"
             raise CallError(f"{self._host} redirects (HTTP {status}), {why}", final=True)
-        if status != HTTPStatus.OK:
-            raise CallError(self._said(status, content), again=False, final=status in _FINAL)
-        return self._reply(content)
+        text = " ".join(self._masked(content.decode("utf-8", "replace")).split())[:_SHOWN]
+        raise CallError(
+            f"{self._host} answered HTTP {status}: {text}".removesuffix(": "),
+            again=status in _AGAIN,
+            after=_seconds(headers),
+            final=status in _FINAL,
+        )
 
     def _post(self, body: dict[str, Any]) -> tuple[int, httpx.Headers, bytes]:
         import httpx
 
-        url, start = f"{self._machine.url}/chat/completions", monotonic()
-        form = {"Content-Type": "application/json"}
+        machine, start = self._machine, monotonic()
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         try:
-            with self._client.stream(
-                "POST", url, content=canonical(body), headers=form
+            with httpx.stream(
+                "POST",
+                f"{machine.url}/chat/completions",
+                content=canonical(body),
+                headers={"Content-Type": "application/json", **headers},
+                timeout=machine.timeout,
+                follow_redirects=False,  # the key would travel
+                trust_env=not machine.is_here,
             ) as response:
                 content = b""
                 for chunk in response.iter_bytes():
                     content += chunk
                     if len(content) > _MOST_BYTES:
-                        raise CallError(_LONG, again=False)
-                    # The client's limit is for each part.
-                    if monotonic() - start > self._machine.timeout:
-                        raise CallError(_late(self._machine))
+                        raise CallError(_LONG)
+                    # httpx's limit is for each part.
+                    if monotonic() - start > machine.timeout:
+                        raise _late(machine)
                 return response.status_code, response.headers, content
         except httpx.TimeoutException:
-            raise CallError(_late(self._machine)) from None
+            raise _late(machine) from None
         except httpx.HTTPError as error:
             said = self._masked(str(error))[:_SHOWN]
-            raise CallError(f"{self._host} cannot be reached: {said}") from None
+            raise CallError(f"{self._host} cannot be reached: {said}", again=True) from None
 
     def _reply(self, content: bytes) -> Reply:
         try:
@@ -270,33 +246,25 @@ class Endpoint:
             message = dict(choice["message"])
         except (ValueError, LookupError, TypeError, RecursionError):
             what = "answered with something else than a chat completion"
-            raise CallError(f"{self._host} {what}", again=False) from None
+            raise CallError(f"{self._host} {what}") from None
         finish, refused = choice.get("finish_reason"), message.get("refusal")
         if finish == "content_filter":
             refused = refused or "the service's content filter"
-        usage = document.get("usage") if isinstance(document.get("usage"), dict) else {}
+        usage = document["usage"] if isinstance(document.get("usage"), dict) else {}
         return Reply(
             self._masked(message.get("content")),
             refused=self._masked(refused),
             cut=finish == "length",
             model=self._masked(document.get("model")),
             fingerprint=self._masked(document.get("system_fingerprint")),
-            input_tokens=_number(usage.get("prompt_tokens")),
-            output_tokens=_number(usage.get("completion_tokens")),
+            input_tokens=count_of(usage.get("prompt_tokens")),
+            output_tokens=count_of(usage.get("completion_tokens")),
         )
-
-    def _said(self, status: int, content: bytes) -> str:
-        text = " ".join(self._masked(content.decode("utf-8", "replace")).split())[:_SHOWN]
-        return f"{self._host} answered HTTP {status}{f': {text}' if text else ''}"
 
     def _masked(self, said: object) -> str:
         """A text of the service without the key; empty for nothing."""
         text = str(said or "")
         return text.replace(self._key, "***") if self._key else text
-
-    def close(self) -> None:
-        """Close its connections."""
-        self._client.close()
 
 
 def _key(machine: Machine) -> str:
@@ -311,8 +279,9 @@ def _key(machine: Machine) -> str:
     raise QuemError(Mistake("", key="machines.key_env", message=message))
 
 
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) and value >= 0 else None
+def count_of(tokens: object) -> int | None:
+    """A number of tokens, as far as it is one."""
+    return tokens if isinstance(tokens, int) and tokens >= 0 else None
 
 
 def _seconds(headers: httpx.Headers) -> float | None:
@@ -324,37 +293,27 @@ def _seconds(headers: httpx.Headers) -> float | None:
 
 
 class Pace:
-    """Lets no more calls begin in a minute than a machine allows."""
+    """Asks a judge no more often in a minute than a machine allows."""
 
     def __init__(self, per_minute: int, wait: Callable[[float], bool]) -> None:
         self._began: deque[float] = deque(maxlen=per_minute)
         self._lock = Lock()
         self._wait = wait
 
-    def begin(self) -> bool:
-        """Wait for a turn; says whether it came."""
-        with self._lock:
-            if len(self._began) == self._began.maxlen:
-                left = self._began[0] + _MINUTE - monotonic()
-                if left > 0 and self._wait(left):
-                    return False
-            self._began.append(monotonic())
-            return True
-
-
-def asked(
-    judge: Judge, request: Request, pace: Pace, wait: Callable[[float], bool]
-) -> tuple[Reply, int]:
-    """Ask until there is an answer, at most six times; gives it, and how often it was asked."""
-    for retry in range(_RETRIES + 1):
-        if not pace.begin():
-            break
-        try:
-            return judge.ask(request), retry + 1
-        except CallError as error:
-            if not error.again or retry == _RETRIES:
-                raise
-            pause = error.after if error.after is not None else random.uniform(0, 2**retry)  # noqa: S311
-            if wait(pause):
-                break
-    raise CallError("interrupted", again=False)
+    def asked(self, judge: Judge, request: Request) -> tuple[Reply, int]:
+        """Ask until there is an answer, at most six times; also how often it was asked."""
+        for retry in range(_RETRIES + 1):
+            with self._lock:
+                full = len(self._began) == self._began.maxlen
+                if full and self._wait(max(0.0, self._began[0] + _MINUTE - monotonic())):
+                    break
+                self._began.append(monotonic())
+            try:
+                return judge.ask(request), retry + 1
+            except CallError as error:
+                if not error.again or retry == _RETRIES:
+                    raise
+                pause = random.uniform(0, 2**retry) if error.after is None else error.after  # noqa: S311
+                if self._wait(pause):
+                    break
+        raise CallError("interrupted")

@@ -6,16 +6,17 @@ cleaned and redacted here.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from quem.blinding.pages import image_of
 from quem.blinding.rendering import read_as_judge, render_page_text, render_solution
 from quem.errors import Mistake, QuemError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from quem.blinding.rendering import Part
     from quem.solutions import Solution, SolutionFile
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 ADVICE = "machine judges need httpx and markdownify; run: pip install 'quem[machines]'"
 # Characters that nobody sees, and that turn the direction of what is seen.
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
-_ADDRESS = "quem-image-{}-{}"
-_IMAGE = re.compile(r"!\[([^\]]*)\]\(quem-image-(\d+)-(\d*)[^)]*\)")
+_IMAGE = re.compile(r"!\[([^\]]*)\]\((quem-image-\d+-\d*)[^)]*\)")
 
 
 class ImagesError(ValueError):
@@ -46,18 +46,22 @@ class Piece:
         """Whether it has to be seen."""
         return bool(self.media_type)
 
+    @property
+    def sha256(self) -> str:
+        """Of an image, in hexadecimal digits."""
+        return hashlib.sha256(self.data).hexdigest()
 
-def sheet_pieces(sheet: Sheet | None, *, images: bool) -> list[Piece]:
-    """Give the briefing, or a problem's statement; nothing of None."""
+
+def sheet_pieces(sheet: Sheet | None, *, images: bool) -> tuple[Piece, ...]:
+    """The briefing, or a problem's statement; nothing of None."""
     if sheet is None:
-        return []
-    html = render_page_text(sheet, _addresses)
-    pieces = _from_html(str(html), sheet.files)
-    return list(_seen(pieces, images=images))
+        return ()
+    html = str(render_page_text(sheet, _addresses))
+    return _seen(_from_html(html, sheet.files), images=images)
 
 
-def solution_pieces(solution: Solution, *, images: bool) -> list[Piece]:
-    """Give a solution, file by file."""
+def solution_pieces(solution: Solution, *, images: bool) -> tuple[Piece, ...]:
+    """A solution, file by file."""
     gone = f"quem-gone-{solution.solver}"
     rendered = render_solution(solution, _addresses, gone=gone)
     pieces: list[Piece] = []
@@ -65,74 +69,50 @@ def solution_pieces(solution: Solution, *, images: bool) -> list[Piece]:
     for part in shown:
         if gone in part.html:
             name = f"{solution.solver} on {solution.problem}"
-            raise QuemError(
-                Mistake(
-                    solution.files[0].name,
-                    message=f"{name} cannot be shown; `quem check` says why",
-                )
-            )
+            message = f"{name} cannot be shown; `quem check` says why"
+            raise QuemError(Mistake(solution.files[0].name, message=message))
         if len(shown) > 1:
             pieces.append(Piece(part.name))
         pieces += _of_part(part, solution.files, images=images)
-    return list(_seen(pieces, images=images))
+    return _seen(pieces, images=images)
 
 
 def _addresses(number: int, page: int | None = None) -> str:
-    return _ADDRESS.format(number, page or "")
+    return f"quem-image-{number}-{page or ''}"
 
 
 def _of_part(part: Part, files: Sequence[SolutionFile], *, images: bool) -> Iterator[Piece]:
-    """Give the pieces of one file, in the order in which a page shows them."""
+    """The pieces of one file, in the order in which a page shows them."""
     if part.kind == "image":
         yield _image(part.url, "", files)
     if part.html:
         # As it is: a conversion would take marks in it for its own.
-        plain = [file for file in files if file.kind in ("text", "code")]
-        if len(files) == 1 and plain:
-            yield Piece(read_as_judge(plain[0], files))
+        if len(files) == 1 and files[0].kind in ("text", "code"):
+            yield Piece(read_as_judge(files[0], files))
         else:
             yield from _from_html(str(part.html), files)
     for page in part.pages:
-        text = f"Page {page.number}\n{page.text}".rstrip()
-        if images:
-            yield Piece(text)
-            yield _image(page.url, "", files)
-        elif page.text.strip():
-            yield Piece(text)
-        else:
+        if not (images or page.text.strip()):
             raise ImagesError(f"page {page.number} has no text")
+        yield Piece(f"Page {page.number}\n{page.text}".rstrip())
+        if images:
+            yield _image(page.url, "", files)
 
 
 def _from_html(html: str, files: Sequence[SolutionFile]) -> Iterator[Piece]:
-    """Turn HTML into text that keeps its structure, cut where images are."""
-    end = 0
-    text = _markdown()(html)
-    for match in _IMAGE.finditer(text):
-        if before := text[end : match.start()].strip():
-            yield Piece(before)
-        yield _image(_ADDRESS.format(match[2], match[3]), match[1], files)
-        end = match.end()
-    if rest := text[end:].strip():
-        yield Piece(rest)
-
-
-def _markdown() -> Callable[[str], str]:
+    """Text that keeps the structure of HTML, cut where images are."""
     try:
         from markdownify import markdownify
     except ImportError:
         raise QuemError(ADVICE) from None
-
-    def convert(html: str) -> str:
-        text = markdownify(
-            html,
-            heading_style="ATX",
-            escape_asterisks=False,
-            escape_underscores=False,
-            escape_misc=False,
-        )
-        return re.sub(r"\n{3,}", "\n\n", str(text)).strip()
-
-    return convert
+    plain: Any = dict.fromkeys(("escape_asterisks", "escape_underscores", "escape_misc"), False)
+    text = re.sub(r"\n{3,}", "\n\n", markdownify(html, heading_style="ATX", **plain))
+    # Text, description, address, text, and so on.
+    rest, *found = _IMAGE.split(text)
+    yield Piece(rest.strip())
+    for said, address, after in zip(found[::3], found[1::3], found[2::3], strict=True):
+        yield _image(address, said, files)
+        yield Piece(after.strip())
 
 
 def _image(address: str, text: str, files: Sequence[SolutionFile]) -> Piece:
@@ -141,11 +121,13 @@ def _image(address: str, text: str, files: Sequence[SolutionFile]) -> Piece:
     return Piece(text, media_type, data)
 
 
-def _seen(pieces: Sequence[Piece] | Iterator[Piece], *, images: bool) -> Iterator[Piece]:
-    """Leave out what nobody sees, and refuse images that are not sent."""
+def _seen(pieces: Iterable[Piece], *, images: bool) -> tuple[Piece, ...]:
+    """Without what nobody sees; images that are not sent are refused."""
+    seen = []
     for piece in pieces:
-        text, hidden = _UNSEEN.subn("", piece.text)
-        if not piece.is_image or images:
-            yield replace(piece, text=text, hidden=hidden)
-        else:
+        if piece.is_image and not images:
             raise ImagesError("it has images")
+        text, hidden = _UNSEEN.subn("", piece.text)
+        if piece.text or piece.is_image:
+            seen.append(replace(piece, text=text, hidden=hidden))
+    return tuple(seen)

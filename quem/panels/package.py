@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -21,8 +22,8 @@ import yaml
 from quem.errors import FileError, Mistake, QuemError
 from quem.io.packages import Package, zipped
 from quem.studyfile.document import parse_document
-from quem.studyfile.fields import FileName, Id, Level, Line, Section, StudyPart, Years
-from quem.studyfile.models import Date, Form  # noqa: TC001  pydantic reads them
+from quem.studyfile.fields import FileName, Id, Line, Section, StudyPart, Years
+from quem.studyfile.models import Date, ExperienceSettings
 from quem.studyfile.schema import validate
 
 if TYPE_CHECKING:
@@ -58,13 +59,6 @@ class PanelPerson(StudyPart):
     experience: Years
 
 
-class PanelSettings(StudyPart):
-    """The settings of the analysis that a placed study begins with."""
-
-    form: Form = "linear"
-    level: Level = 0.95
-
-
 class PanelSpec(StudyPart):
     """What ``panel.yaml`` says."""
 
@@ -81,7 +75,7 @@ class PanelSpec(StudyPart):
     problems: Annotated[tuple[PanelProblem, ...], Section] = ()
     people: Annotated[tuple[PanelPerson, ...], Section] = ()
     judges: Annotated[tuple[Id, ...], Section] = ()
-    analysis: PanelSettings = PanelSettings()
+    analysis: ExperienceSettings = ExperienceSettings()  # that a placed study begins with
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -121,12 +115,11 @@ class ReferencePanel:
 
     def solution_files(self, problem: str, person: str) -> dict[str, bytes]:
         """The files of a solution by their names in the archive; none where it failed."""
-        place = PurePosixPath("solutions", problem)
+        place = f"solutions/{problem}/{person}"
         return {
             name: content
             for name, content in self.files.items()
-            if place / person in PurePosixPath(name).parents
-            or (PurePosixPath(name).parent == place and PurePosixPath(name).stem == person)
+            if name.startswith(f"{place}/") or place in (name, name.rpartition(".")[0])
         }
 
     def solved(self, problem: str) -> tuple[str, ...]:
@@ -136,19 +129,21 @@ class ReferencePanel:
 
 def pack(spec: PanelSpec, ranks: pd.DataFrame, files: Mapping[str, bytes]) -> bytes:
     """Write a panel; `ranks` as those of `ReferencePanel`."""
-    text = yaml.safe_dump(
-        spec.model_dump(mode="json", exclude_defaults=True) | {"format": spec.format},
-        sort_keys=False,
-        allow_unicode=True,
-        default_flow_style=None,
-    )
+    content = spec.model_dump(mode="json", exclude_defaults=True) | {"format": spec.format}
     rows = ranks.rename_axis(_COLUMNS[:2]).melt(
         var_name="person", value_name="rank", ignore_index=False
     )
     table = rows.sort_index().to_csv(float_format="%g", lineterminator="\n")
-    whole = {**files, _SPEC: text.encode(), _RANKINGS: table.encode()}
+    whole = {**files, _SPEC: yaml_of(content).encode(), _RANKINGS: table.encode()}
     sums = "".join(f"{_hash(whole[name])}  {name}\n" for name in sorted(whole))
     return zipped({**whole, _SUMS: sums.encode()})
+
+
+def yaml_of(content: object) -> str:
+    """YAML with short lists and mappings on one line."""
+    return yaml.safe_dump(
+        content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=inf
+    )
 
 
 def _hash(content: bytes) -> str:
@@ -171,9 +166,8 @@ def read_panel(path: Path) -> ReferencePanel:
         raise QuemError(mistakes)
     name = f"{path}/{_SPEC}"
     document = parse_document(_text(files, _SPEC, path), name)
-    if not isinstance(document.content, dict):
-        raise QuemError(Mistake(name, 1, 1, message=f"is not a mapping; {_AGAIN}"))
-    if (version := document.content.get("format")) != "1":
+    content = document.content if isinstance(document.content, dict) else {}
+    if (version := content.get("format")) != "1":
         why = f"is of format {version}, which this version of quem does not read; update quem"
         raise QuemError(document.mistake(("format",), why))
     spec, mistakes = validate(PanelSpec, document)
@@ -193,23 +187,18 @@ def _twice(names: list[str]) -> str:
 
 
 def _text(files: Mapping[str, bytes], name: str, path: Path) -> str:
-    if name not in files:
-        raise FileError(path, f"has no {name}, so it is not a reference panel")
     try:
         return files[name].decode()
-    except UnicodeDecodeError:
-        raise FileError(path, f"has a {name} that is not UTF-8; {_AGAIN}") from None
+    except (KeyError, UnicodeDecodeError):
+        message = f"has no {name} in UTF-8, so it is not a reference panel"
+        raise FileError(path, message) from None
 
 
 def _changed(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    """Name every file that is not what ``SHA256SUMS`` says."""
-    try:
-        lines = files.get(_SUMS, b"").decode().splitlines()
-    except UnicodeDecodeError:
-        lines = ["?"]
-    found = [_LINE.fullmatch(line) for line in lines]
-    sums = {match[2]: match[1] for match in found if match}
-    if not lines or None in found or len(sums) < len(lines):
+    """Every file that is not what ``SHA256SUMS`` says."""
+    lines = files.get(_SUMS, b"").decode("utf-8", "replace").splitlines()
+    sums = {match[2]: match[1] for line in lines if (match := _LINE.fullmatch(line))}
+    if not lines or len(sums) < len(lines):
         yield _SUMS, "is missing or damaged; take another copy of the panel, if this is one"
         return
     for name in sorted(sums.keys() | files.keys() - {_SUMS}):
@@ -219,13 +208,8 @@ def _changed(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
             yield name, f"was added; {_AGAIN}"
         elif _hash(files[name]) != sums[name]:
             yield name, f"was changed; {_AGAIN}"
-        elif _leaves(name):
+        elif name.startswith("/") or ".." in name.split("/") or {*"\\:"} & {*name}:
             yield name, f"has a name that leads out of the archive; {_AGAIN}"
-
-
-def _leaves(name: str) -> bool:
-    parts = PurePosixPath(name).parts
-    return name.startswith("/") or ".." in parts or "\\" in name or ":" in name
 
 
 def _read_ranks(text: str, name: str, spec: PanelSpec) -> pd.DataFrame:
@@ -236,10 +220,10 @@ def _read_ranks(text: str, name: str, spec: PanelSpec) -> pd.DataFrame:
     tasks = pd.MultiIndex.from_product([spec.judges, problems], names=_COLUMNS[:2])
     try:
         table = pd.read_csv(io.StringIO(text), dtype=types, keep_default_na=False)
-        found = table.set_index(_COLUMNS[:3])["rank"]
-        cells = found.reindex(pd.MultiIndex.from_product([spec.judges, problems, people]))
-        ranks = pd.DataFrame(cells.to_numpy().reshape(len(tasks), -1), tasks, people)
-        is_order = len(found) == cells.count() and ranks.equals(ranks.rank(axis=1))
+        ranks = table.pivot_table("rank", _COLUMNS[:2], "person")
+        ranks = ranks.reindex(index=tasks, columns=people)
+        is_whole = len(table) == ranks.count().sum() == ranks.size
+        is_order = is_whole and ranks.equals(ranks.rank(axis=1))
     except (ValueError, KeyError):
         is_order = False
     if not is_order:
@@ -250,15 +234,11 @@ def _read_ranks(text: str, name: str, spec: PanelSpec) -> pd.DataFrame:
 
 def _unfit(spec: PanelSpec, files: Mapping[str, bytes], document: Document) -> Iterator[Mistake]:
     """Why nothing can be placed on a panel."""
-    ids = {
-        "people": [one.id for one in spec.people],
-        "judges": spec.judges,
-        "problems": [one.id for one in spec.problems],
-    }
+    people, problems = ([one.id for one in of] for of in (spec.people, spec.problems))
+    ids = {"people": people, "judges": spec.judges, "problems": problems}
     for key, fewest in FEWEST.items():
         if (n := len({*ids[key]})) < (needed := max(fewest, len(ids[key]))):
             yield document.mistake((key,), f"has {n} different ids, and {needed} are needed")
-    named = [spec.consent, spec.briefing, *(problem.statement for problem in spec.problems)]
-    for name in filter(None, named):
-        if name not in files:
+    for name in (spec.consent, spec.briefing, *(problem.statement for problem in spec.problems)):
+        if name and name not in files:
             yield document.mistake((), f"there is no file {name[:60]!r}; {_AGAIN}")

@@ -25,18 +25,19 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
+import pandas as pd
 from scipy.special import fdtrc
 
 from quem.errors import WarningRules
-from quem.machines.quality import (
+from quem.method.variances import Variance
+from quem.parts.machine_quality import (
     MachineQuality,
-    is_one_server,
     machine_quality,
     rank_table,
     run_ranks,
+    servers,
     unusable,
 )
-from quem.method.variances import Variance
 from quem.parts.part import Check, Part, PartTable
 from quem.report.files import Section
 from quem.report.rows import Interval, Row, col
@@ -286,11 +287,16 @@ _USELESS = "the ranks do not go with the experts’ from problem to problem"
 
 def _useless(control: Control) -> str:
     if control.n_labeled < FEWEST_LABELED:
-        counted = format_count(control.n_labeled, "problem")
-        return f"experts ranked {counted} of theirs, and {FEWEST_LABELED} are needed"
+        return _too_few(control)
     if control.n_labeled == control.n_problems:
         return "experts ranked every problem that they ranked"
     return _USELESS
+
+
+def _too_few(control: Control) -> str:
+    counted = format_count(control.n_labeled, "problem")
+    of = f"of the machine judges' {control.n_problems}"
+    return f"experts ranked {counted} {of}, and {FEWEST_LABELED} are needed"
 
 
 def _draw(study: Study, runs: list[Run], control: Control, cells: RankCells) -> Draw | None:
@@ -304,26 +310,25 @@ def _draw(study: Study, runs: list[Run], control: Control, cells: RankCells) -> 
     of_first = (named.machines or {})[runs[0].judge]
     digests = of_first[-1].digests if of_first else {}
 
-    def again(solvers: Collection[str]) -> Draw:
+    def drawn(
+        digest: str, problems: tuple[str, ...], at: str = "", *, changed: bool = False
+    ) -> Draw:
+        return Draw(digest=digest, problems=problems, labeled=labeled, drawn_at=at, changed=changed)
+
+    def digest_of(solvers: Collection[str]) -> str:
         rows = ((p, s, d) for p, each in digests.items() for s, d in each.items() if s in solvers)
-        digest = digest_of_solutions(rows, nonce)
-        problems = order_of_draw(digests, digest)[:n]
-        return Draw(digest=digest, problems=problems, labeled=labeled, drawn_at="", changed=False)
+        return digest_of_solutions(rows, nonce)
 
     if kept := named.draw:
-        return Draw(
-            digest=kept.digest,
-            problems=kept.problems,
-            labeled=labeled,
-            drawn_at=kept.drawn_at,
-            changed=bool(digests) and again(kept.solvers).digest != kept.digest,
-        )
+        changed = bool(digests) and digest_of(kept.solvers) != kept.digest
+        return drawn(kept.digest, kept.problems, kept.drawn_at, changed=changed)
     if not digests:
         return None
     data = cast("Any", named.data)  # rankings, else there is no control variate
     ranked = {data.solvers[s] for s in np.unique(data.solver[~np.isnan(data.rank)])}
     # Versions that came later, which experts have not ranked, were not there to be drawn from.
-    draws = [again(solvers) for solvers in (set().union(*digests.values()), ranked)]
+    lots = (digest_of(solvers) for solvers in (set().union(*digests.values()), ranked))
+    draws = [drawn(lot, order_of_draw(digests, lot)[:n]) for lot in lots]
     return next((draw for draw in draws if draw.holds), draws[0])
 
 
@@ -384,6 +389,11 @@ class Found:
     alone: tuple[AloneRow, ...] = ()  # what the experts alone give; empty where that is all
     alone_text: str = ""
 
+    @property
+    def was_chosen(self) -> bool:
+        """Whether the experts' problems were not drawn by lot, and it matters."""
+        return bool(self.use.share and self.use.draw and not self.use.draw.holds)
+
 
 class MachinesPart(Part[Found]):
     """Machine judges as a control variate."""
@@ -430,40 +440,32 @@ class MachinesPart(Part[Found]):
 
     def about(self, found: Found, core: Core) -> str:
         """What they did, and how that entered."""
-        texts = _texts(found)
-        if found.use.share:
-            texts += [
-                "Their ranks entered as a control variate (Angelopoulos, Duchi & Zrnic, 2023), not "
-                "as votes.",
-                found.alone_text,
-            ]
-        return " ".join(texts)
+        how = [_HOW, found.alone_text] if found.alone else []
+        return " ".join([*_texts(found.use), *how])
 
     def lines(self, found: Found, core: Core) -> Iterator[str]:
         """What they did, and what the experts say alone."""
-        yield from _texts(found)
+        yield from _texts(found.use)
         if found.alone:
             yield found.alone_text
 
     def references(self, found: Found, core: Core) -> Iterator[str]:
         """The control variate."""
-        if found.use.share:
+        if found.alone:
             yield _PAPER
 
     def before_quoting(self, found: Found, core: Core) -> Iterator[Check]:
         """That machines are used, and that experts' problems were chosen."""
-        names = join_words(found.use.used)
         if found.alone:
-            title = f"Machine judges add to the experts’ ranks: {names}."
+            title = f"Machine judges add to the experts’ ranks: {join_words(found.use.used)}."
             yield Check("good", title, f"They do not vote. {found.alone_text}")
-            if found.use.draw and not found.use.draw.holds:
-                yield Check("warn", _NOT_DRAWN, _CHOSEN)
+        if found.was_chosen:
+            yield Check("warn", _NOT_DRAWN, _CHOSEN)
 
     def sections(self, found: Found, core: Core) -> Iterator[Section]:
         """The runs with what they add, and how the machines rank."""
-        text = [_EXPLAINED, *self.lines(found, core)]
-        if found.use.draw and found.alone and not found.use.draw.holds:
-            text.append(f"{_NOT_DRAWN} {_CHOSEN}")
+        chosen = [f"{_NOT_DRAWN} {_CHOSEN}"] if found.was_chosen else []
+        text = [_EXPLAINED, *self.lines(found, core), *chosen]
         runs = _use_row(found).judges
         tables = [RunRow.text_table(runs)] if runs else []
         yield Section("machines", "Machine judges", text, (), tables)
@@ -476,6 +478,7 @@ _PAPER = (
     "Angelopoulos, A. N., Duchi, J. C. and Zrnic, T. (2023). PPI++: efficient prediction-powered "
     "inference. arXiv:2311.01453."
 )
+_HOW = "Their ranks entered as a control variate (Angelopoulos, Duchi & Zrnic, 2023), not as votes."
 _EXPLAINED = (
     "Machine judges are instruments, not votes. No rank of theirs enters an average. What they "
     "say of a solver on all problems, less what they say of it on the experts’ problems, corrects "
@@ -542,38 +545,26 @@ def _use_row(found: Found) -> UseRow:
     )
 
 
-def _texts(found: Found) -> list[str]:
+def _texts(use: Use) -> Iterator[str]:
     """What machine judges did, and what that adds."""
-    use = found.use
-    texts = [_run_text(run) for run in use.runs]
+    for run in use.runs:
+        problems = len({call.problem for call in run.calls if call.status == "ok"})
+        name = f"{run.judge} ({run.declared_model})" if run.declared_model else run.judge
+        orders = format_count(run.repeats, "order")
+        failures = join_words(_failures(run))
+        failed = f" ({failures} of {len(run.made):,} calls)" if failures else ""
+        yield f"{name} ranked {format_count(problems, 'problem')} in {orders} each{failed}."
     if use.without:
-        texts.append(f"{join_words(use.without)}: no run yet.")
-    texts += [f"{judge} is not used: {why}." for judge, why in use.refused.items()]
-    return [*texts, _worth(use)]
-
-
-def _run_text(run: Run) -> str:
-    problems = len({call.problem for call in run.calls if call.status == "ok"})
-    name = f"{run.judge} ({run.declared_model})" if run.declared_model else run.judge
-    orders = format_count(run.repeats, "order")
-    text = f"{name} ranked {format_count(problems, 'problem')} in {orders} each"
-    failures = join_words(_failures(run))
-    return f"{text} ({failures} of {len(run.made):,} calls)." if failures else f"{text}."
-
-
-def _failures(run: Run) -> list[str]:
-    kinds = Counter(call.status for call in run.made if call.status != "ok")
-    return [f"{count:,} {status}" for status, count in kinds.items()]
-
-
-def _worth(use: Use) -> str:
-    if use.reason == _USELESS:
-        return f"Machine judges add nothing here (λ = 0): {use.reason}. {_OF_EXPERTS}"
-    if use.reason or not use.control:
-        return f"Machine judges are not used: {use.reason}. {_OF_EXPERTS}"
+        yield f"{join_words(use.without)}: no run yet."
+    for judge, why in use.refused.items():
+        yield f"{judge} is not used: {why}."
     control = use.control
+    if use.reason or not control:
+        what = "add nothing here (λ = 0)" if use.reason == _USELESS else "are not used"
+        yield f"Machine judges {what}: {use.reason}. The estimate is the experts’ alone."
+        return
     more = control.effective_problems - control.n_labeled
-    return (
+    yield (
         f"Experts ranked {control.n_labeled} of the {control.n_problems} problems. Over these the "
         f"machines’ ranks go with the experts’ with r = {format_number(control.correlation, 2)} "
         f"within solvers, which is worth as much as {format_number(more, 1)} more expert problems "
@@ -581,7 +572,10 @@ def _worth(use: Use) -> str:
     )
 
 
-_OF_EXPERTS = "The estimate is the experts’ alone."
+def _failures(run: Run) -> list[str]:
+    kinds = Counter(call.status for call in run.made if call.status != "ok")
+    return [f"{count:,} {status}" for status, count in kinds.items()]
+
 
 _RULES: WarningRules[Found, Core] = WarningRules()
 
@@ -611,21 +605,18 @@ def _where(core: Core, run: Run) -> str:
     if cells is None:
         return ""
     labeled = {cells.problems[problem] for problem in np.unique(cells.problem)}
-    by_experts: dict[bool, list[bool]] = {True: [], False: []}
-    for call in run.made:
-        by_experts[call.problem in labeled].append(call.status != "ok")
-    if not all(by_experts.values()):
+    failed = pd.Series([call.status != "ok" for call in run.made])
+    shares = failed.groupby([call.problem in labeled for call in run.made]).mean()
+    if len(shares) < 2:  # noqa: PLR2004
         return ""
-    on, off = (format_percent(round(float(np.mean(of)), 2)) for of in by_experts.values())
+    off, on = (format_percent(round(share, 2)) for share in shares)
     return f": {on} on problems that experts ranked, {off} on the others"
 
 
 @_RULES.add("machine-changed", remedy="run it again from the start, if the service allows it")
 def _changed(found: Found, _: Core) -> Iterator[str]:
     for run in found.use.runs:
-        if not is_one_server(run):
-            servers = {(call.model, call.fingerprint) for call in run.made if call.status == "ok"}
-            names = sorted(" ".join(filter(None, server)) or "unnamed" for server in servers)
+        if len(names := servers(run)) > 1:
             yield f"the service of {run.judge} answered as {join_words(names)} in one run"
 
 
@@ -641,17 +632,12 @@ def _unsteady(found: Found, _: Core) -> Iterator[str]:
 def _few_problems(found: Found, _: Core) -> Iterator[str]:
     control = found.use.control
     if control and control.n_labeled < FEWEST_LABELED:
-        counted = format_count(control.n_labeled, "problem")
-        yield (
-            f"experts ranked {counted} of the machine judges' {control.n_problems}, and "
-            f"{FEWEST_LABELED} are needed; machine judges add nothing"
-        )
+        yield f"{_too_few(control)}; machine judges add nothing"
 
 
 @_RULES.add("labeled-not-drawn", remedy="let quem draw them with `machine.experts_on`")
 def _not_drawn(found: Found, _: Core) -> Iterator[str]:
-    draw = found.use.draw
-    if found.use.share and draw and not draw.holds:
+    if found.was_chosen and (draw := found.use.draw):
         yield (
             f"experts ranked {join_words(draw.labeled)}, and the draw from the solutions "
             f"gives {join_words(draw.problems)}"

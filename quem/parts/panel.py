@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
+import pandas as pd
 from scipy.special import stdtrit
 
 from quem.errors import QuemError, WarningRules
@@ -18,7 +19,7 @@ from quem.method.averages import Averages
 from quem.method.cells import judged_cells
 from quem.method.ranks import tau_b
 from quem.method.variances import Variance, total
-from quem.panels.placing import draw_anchors, score_of, seed_of
+from quem.panels.placing import anchors_on, draw_anchors, score_of, seed_of
 from quem.parts.part import Part, PartTable
 from quem.report.files import Section
 from quem.report.rows import Row, col
@@ -143,15 +144,14 @@ class Placement:
 
         A one-way analysis of variance, over people, of new less old scores of anchors.
         """
-        names, person = np.unique([one.person for one in self.anchors], return_inverse=True)
-        off = np.array([one.new - one.old for one in self.anchors])
-        n, k = len(off), len(names)
+        person = [one.person for one in self.anchors]
+        off = pd.Series([one.new - one.old for one in self.anchors], person, dtype=float)
+        by = off.groupby(level=0)
+        n, k, m = len(off), by.ngroups, by.size()
         if k < 2 or n == k:  # noqa: PLR2004
             return np.nan
-        m = np.bincount(person)
-        means = np.bincount(person, off) / m
-        between = (m * (means - off.mean()) ** 2).sum() / (k - 1)
-        within = ((off - means[person]) ** 2).sum() / (n - k)
+        between = (m * (by.mean() - off.mean()) ** 2).sum() / (k - 1)
+        within = ((off - by.transform("mean")) ** 2).sum() / (n - k)
         return max(0.0, float((between - within) * (k - 1) / (n - (m**2).sum() / n)))
 
     def added(self) -> dict[str, Variance]:
@@ -186,12 +186,10 @@ def placed_people(
             # The others' consensus ranks without the person, stretched to all places.
             others = ranks - (own[:, np.newaxis] < ranks) - (own[:, np.newaxis] == ranks) / 2
             levels = (others.mean(axis=0) - 0.5) * n / (n - 1) + 0.5
-            if anchors_of:
-                anchors = anchors_of(problem, person)
-            else:
-                named = dict(zip(people, levels.tolist(), strict=True))
-                able = {one: named[one] for one in solved if one != person}
-                anchors = draw_anchors(able, count, seed_of(panel.digest, problem, [person]))
+            named = dict(zip(people, levels.tolist(), strict=True))
+            able = {one: named[one] for one in solved if one != person}
+            seed = seed_of(panel.digest, problem, [person])
+            anchors = anchors_of(problem, person) if anchors_of else draw_anchors(able, count, seed)
             at = [people.index(one) for one in anchors]
             placed[:, p, i] = _located(own, ranks[:, at], levels[at], n)
     return placed
@@ -228,8 +226,8 @@ def place_systems(
         for j, p in np.argwhere(ranked.any(axis=2))
         for them in [np.flatnonzero(ranked[j, p])]
     ]
-    of_new = [tau_b(own, of.mean(axis=0)) for own, of in together]
-    of_old = [tau_b(one, of.sum(axis=0) - one) for _, of in together for one in of]
+    of_new = pd.Series([tau_b(own, of.mean(axis=0)) for own, of in together])
+    of_old = pd.Series([tau_b(one, of.sum(axis=0) - one) for _, of in together for one in of])
     return Placement(
         panel,
         tuple(systems[k] for k in known.tolist()),
@@ -237,10 +235,10 @@ def place_systems(
         placed_people(panel, problems, count, anchors_of),
         scores[:, on][..., known],
         anchors,
-        (_mean(of_new), _mean(of_old)),
+        (float(of_new.mean()), float(of_old.mean())),
         all(
             {panel.people[i] for i in np.flatnonzero(ranked[:, p].any(axis=0))}
-            <= {*_drawn(panel, problem, systems, count)}
+            <= {*anchors_on(panel, problem, systems, count)}
             for p, problem in enumerate(problems)
         ),
     )
@@ -272,19 +270,6 @@ def _anchors(
                 )
 
 
-def _drawn(
-    panel: ReferencePanel, problem: str, systems: Sequence[str], count: int
-) -> Sequence[str]:
-    levels = panel.consensus(problem)
-    able = {one: levels[one] for one in panel.solved(problem)}
-    return draw_anchors(able, count, seed_of(panel.digest, problem, systems))
-
-
-def _mean(values: Sequence[float]) -> float:
-    known = [value for value in values if np.isfinite(value)]
-    return float(np.mean(known)) if known else np.nan
-
-
 def placement_of(study: Study) -> Placement | None:
     """The systems of a study on its panel; None where people were ranked with them."""
     panel, source = study.panel, study.spec.panel
@@ -294,8 +279,8 @@ def placement_of(study: Study) -> Placement | None:
     systems = [one for one, kind in study.declared.solvers.items() if kind == "system"]
     solvers = [*panel.people, *systems]
     new = np.full((len(cells.judges), len(panel.problems), len(solvers)), np.nan)
-    problem_at = np.array([panel.problems.index(one) for one in cells.problems])
-    solver_at = np.array([solvers.index(one) if one in solvers else -1 for one in cells.solvers])
+    problem_at = pd.Index(panel.problems).get_indexer(pd.Index(cells.problems))
+    solver_at = pd.Index(solvers).get_indexer(pd.Index(cells.solvers))
     use = solver_at[cells.solver] >= 0
     at = cells.judge[use], problem_at[cells.problem[use]], solver_at[cells.solver[use]]
     new[at] = cells.given[use]

@@ -11,6 +11,11 @@ if TYPE_CHECKING:
 _BETWEEN = "\x1f"
 
 
+def lot(*parts: str) -> str:
+    """SHA-256 of parts joined by US (the character 1F), in hexadecimal digits."""
+    return hashlib.sha256(_BETWEEN.join(parts).encode()).hexdigest()
+
+
 def digest_of_solutions(solutions: Iterable[tuple[str, str, str]], nonce: str) -> str:
     """Give the SHA-256 that problems are drawn from, in hexadecimal digits.
 
@@ -23,8 +28,4 @@ def digest_of_solutions(solutions: Iterable[tuple[str, str, str]], nonce: str) -
 
 def order_of_draw(problems: Iterable[str], digest: str) -> tuple[str, ...]:
     """Sort problems by SHA-256 of ``digest US problem``; experts rank the first n of them."""
-
-    def lot(problem: str) -> str:
-        return hashlib.sha256(f"{digest}{_BETWEEN}{problem}".encode()).hexdigest()
-
-    return tuple(sorted(problems, key=lot))
+    return tuple(sorted(problems, key=lambda problem: lot(digest, problem)))

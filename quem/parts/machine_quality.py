@@ -20,7 +20,7 @@ from quem.report.rows import Interval, Row, col
 from quem.wording import format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable
 
     from quem.method.cells import RankCells
     from quem.rankings.loading import Study
@@ -66,9 +66,10 @@ def unusable(run: Run) -> str:
     return ""
 
 
-def is_one_server(run: Run) -> bool:
-    """Whether all answers of a run are of one model, as its service says."""
-    return len({(call.model, call.fingerprint) for call in run.made if call.status == "ok"}) < 2  # noqa: PLR2004
+def servers(run: Run) -> list[str]:
+    """The models that answered in a run, as its service names them."""
+    made = {(call.model, call.fingerprint) for call in run.made if call.status == "ok"}
+    return sorted(" ".join(filter(None, one)) or "unnamed" for one in made)
 
 
 def run_ranks(run: Run, declared: Declared, solvers: Collection[str]) -> pd.DataFrame:
@@ -110,17 +111,6 @@ def rank_table(cells: RankCells) -> pd.DataFrame:
     return shown.pivot_table("rank", ["problem", "judge"], "solver")
 
 
-def among(ranks: pd.DataFrame, people: Sequence[str]) -> pd.DataFrame:
-    """Ranks among people alone: 1 + b for a person above b of them, 1 + b(S - 1)/S for others."""
-    known = ranks[list(people)]
-    size = known.notna().sum(axis=1)
-    located = {
-        one: (known.lt(own, axis=0) + known.eq(own, axis=0) / 2).sum(axis=1) * (size - 1) / size
-        for one, own in ranks.items()
-    }
-    return pd.DataFrame({**(1 + pd.DataFrame(located)), **known.rank(axis=1)}).where(ranks.notna())
-
-
 def machine_quality(study: Study, runs: Iterable[Run]) -> list[MachineQuality]:
     """Measure machine judges; nothing where ranks are not of whole groups."""
     experts = expert_ranks(study)
@@ -140,22 +130,11 @@ def machine_quality(study: Study, runs: Iterable[Run]) -> list[MachineQuality]:
         repeated = machine.groupby("problem")[list(machine.columns)].apply(
             lambda of: pd.Series([tau_b(*two) for two in combinations(of.to_numpy(), 2)]).mean()
         )
-        agreement = _resampled(tau.groupby("problem").mean().reindex(problems))
-        consistency = _resampled(repeated.reindex(problems))
         position, interval, p = _tested(_by_position(machine, run).reindex(problems))
-        found.append(
-            MachineQuality(
-                judge=run.judge,
-                agreement=agreement[0],
-                agreement_interval=agreement[1],
-                consistency=consistency[0],
-                consistency_interval=consistency[1],
-                position=position,
-                position_interval=interval,
-                position_p=p,
-                failed=run.failed,
-            )
-        )
+        row = {"position": position, "position_interval": interval, "position_p": p}
+        for name, of in (("agreement", tau.groupby("problem").mean()), ("consistency", repeated)):
+            row[name], row[f"{name}_interval"] = _resampled(of.reindex(problems))
+        found.append(MachineQuality(judge=run.judge, failed=run.failed, **row))
     return found
 
 

@@ -65,15 +65,15 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
         "title": spec.title,
         "study_id": spec.id,
         "description": spec.description,
-        "notices": _of_parts(findings, "headline"),
+        "notices": [*findings.of_parts("headline")],
         "headline": words.headline(core, said),
         "lead": words.lead(core, said),
         "scales": [scale_svg(findings, room) for room in (WIDE, NARROW)],
         "states_years": core.states_years,
         "has_systems": bool(said),
         "counts": _counts(core),
-        "basis": [*_basis(findings), *_of_parts(findings, "basis")],
-        "before": [*_before(findings), *_of_parts(findings, "before_quoting")],
+        "basis": [*_basis(findings), *findings.of_parts("basis")],
+        "before": [*_before(findings), *findings.of_parts("before_quoting")],
         "others": [one for one in findings.warnings if one.code not in _ON_CARDS],
         "how": _how(core),
         "result": [*_estimates(findings), *parts["result"]],
@@ -81,21 +81,13 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
         "more": parts["basis"],
         "appendix": parts["appendix"],
         "methods": methods_paragraph(findings),
-        "references": [PAPER, *_of_parts(findings, "references"), QUEM],
+        "references": [PAPER, *findings.of_parts("references"), QUEM],
         "citation": citation(core),
         "first_figure": "line",
         "captions": {"scale": legend(findings), **dict.fromkeys(drawn, "")},
         "labels": {"scale": "Systems and people on a scale", **drawn},
         "names_people": not findings.study.named,
     }
-
-
-def _of_parts(findings: ExperienceFindings, hook: str) -> list[Any]:
-    return [
-        one
-        for part, found in findings.parts.items()
-        for one in getattr(part, hook)(found, findings.core)
-    ]
 
 
 def _counts(core: Core) -> list[tuple[str, str]]:

@@ -164,10 +164,6 @@ class BlindingPart(Part[tuple[Blinding, ...]]):
         )
         return (blinding,)
 
-    def rows(self, found: tuple[Blinding, ...], core: Core) -> Sequence[Sequence[Row]]:
-        """The one row of a session."""
-        return (found,)
-
     def before_quoting(self, found: tuple[Blinding, ...], core: Core) -> Iterator[Check]:
         """How far authors were kept from judges."""
         if not found:

@@ -105,10 +105,6 @@ class QuestionsPart(Part[Answered]):
             ),
         )
 
-    def rows(self, found: Answered, core: Core) -> Sequence[Sequence[Row]]:
-        """The one row."""
-        return ([found],)
-
     def sections(self, found: Answered, core: Core) -> Iterator[Section]:
         """The answers, and the scores beside the ranks."""
         text = ["Answers enter no estimate."]

@@ -15,7 +15,7 @@ from quem.report.rows import Row, col
 from quem.wording import format_count, format_number, join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -77,10 +77,6 @@ class RecognizedPart(Part[Recognized]):
                 for of, one in zip(core.estimates, years, strict=True)
             ),
         )
-
-    def rows(self, found: Recognized, core: Core) -> Sequence[Sequence[Row]]:
-        """The one row."""
-        return ([found],)
 
     def warn(self, found: Recognized, core: Core) -> Iterator[StudyWarning]:
         """How far the estimates move."""

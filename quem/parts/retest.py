@@ -17,7 +17,7 @@ from quem.report.rows import Row, col
 from quem.wording import format_count, format_number, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -116,10 +116,6 @@ class RetestPart(Part[tuple[Retest, ...]]):
         judges = sorted({group.judge for group in groups})
         each = [_row(data.judges[at], [one for one in groups if one.judge == at]) for at in judges]
         return (*each, _row("", groups))
-
-    def rows(self, found: tuple[Retest, ...], core: Core) -> Sequence[Sequence[Row]]:
-        """Judge by judge."""
-        return (found,)
 
     def warn(self, found: tuple[Retest, ...], core: Core) -> Iterator[StudyWarning]:
         """Judges who do not repeat their own order."""

@@ -12,7 +12,7 @@ from quem.report.rows import Interval, Row, col
 from quem.wording import format_count, format_number, format_percent, format_signed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -86,10 +86,6 @@ class TimesPart(Part[Times]):
                 if known[:, at].any()
             ),
         )
-
-    def rows(self, found: Times, core: Core) -> Sequence[Sequence[Row]]:
-        """The one row."""
-        return ([found],)
 
     def sections(self, found: Times, core: Core) -> Iterator[Section]:
         """What a solution took, whether experience saves time, and the problems."""

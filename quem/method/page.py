@@ -45,21 +45,11 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
     """What the templates show."""
     core, said = findings.core, findings.statements
     spec = findings.study.spec
-    parts = {
-        place: [
-            section
-            for part, found in findings.parts.items()
-            if part.place == place
-            for section in part.sections(found, core)
-        ]
-        for place in ("result", "basis", "appendix")
-    }
-    drawn = {
-        stem: section.title
-        for sections in parts.values()
-        for section in sections
-        for stem in section.figures
-    }
+    parts: dict[str, list[Section]] = {"result": [], "basis": [], "appendix": []}
+    for part, found in findings.parts.items():
+        parts[part.place] += part.sections(found, core)
+    every = [section for sections in parts.values() for section in sections]
+    drawn = {stem: section.title for section in every for stem in section.figures}
     drawn["line"] = f"People and systems by average rank and {core.unit} of experience"
     return {
         "title": spec.title,
@@ -92,11 +82,8 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
 
 def _counts(core: Core) -> list[tuple[str, str]]:
     """What a result is made of: number and noun."""
-    n = len(core.line.y)
-    known = [(f"{n:,}", "people")]
-    return known + [
-        (f"{count:,}", noun if count == 1 else f"{noun}s") for count, noun in words.amounts(core)
-    ]
+    known = ((n, noun if n == 1 else f"{noun}s") for n, noun in words.amounts(core))
+    return [(f"{n:,}", noun) for n, noun in [(len(core.line.y), "people"), *known]]
 
 
 def _basis(findings: ExperienceFindings) -> Iterator[Check]:

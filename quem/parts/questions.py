@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
+from quem.method.ranks import tau_b
 from quem.parts.part import Part, PartTable
 from quem.rankings import Rankings
 from quem.report.files import Section
@@ -170,11 +171,7 @@ def _ranked(cells: RankCells, solver: str) -> Iterator[tuple[str, str, int, str]
 
 
 def _scored(question: str, scores: Sequence[Score], averages: Averages) -> Scored:
-    from scipy.stats import kendalltau
-
     rank = dict(zip(averages.solvers, averages.rank.tolist(), strict=True))
-    pairs = [(s.mean, rank[s.solver]) for s in scores if np.isfinite(rank.get(s.solver, np.nan))]
-    tau = np.nan
-    if len(pairs) >= _FEWEST and all(len(set(values)) > 1 for values in zip(*pairs, strict=True)):
-        tau = float(kendalltau(*zip(*pairs, strict=True)).statistic)
-    return Scored(question=question, n=len(pairs), tau=tau)
+    means, ranks = np.array([(s.mean, rank.get(s.solver, np.nan)) for s in scores]).T
+    n = int(np.isfinite(ranks).sum())
+    return Scored(question=question, n=n, tau=tau_b(means, ranks) if n >= _FEWEST else np.nan)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from quem.errors import StudyWarning
-from quem.method.ranks import adjusted_ranks
+from quem.method.ranks import adjusted_ranks, tau_b
 from quem.parts.part import Part, PartTable
 from quem.rankings import Rankings
 from quem.rankings.entries import repeated
@@ -81,10 +81,9 @@ def _groups(rankings: Rankings, declared: Declared) -> Iterator[_Group]:
 
 def _compare(judge: int, first: NDArray[np.float64], second: NDArray[np.float64]) -> _Group:
     a, b = (np.sign(ranks[:, np.newaxis] - ranks) for ranks in (first, second))
-    untied = float((a * a).sum() * (b * b).sum())
     # Each pair stands twice in the square, and every solution once beside itself.
     alike = int((a == b).sum() - len(first)) // 2
-    tau = float((a * b).sum() / np.sqrt(untied)) if untied else np.nan
+    tau = tau_b(first, second)
     return _Group(judge, len(first), tau, float(np.abs(first - second).sum()), alike)
 
 

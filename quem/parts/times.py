@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from quem.method.ranks import tau_b
 from quem.parts.part import Part, PartTable
 from quem.report.files import Section
 from quem.report.rows import Interval, Row, col
@@ -79,7 +80,7 @@ class TimesPart(Part[Times]):
             typical=float(np.exp(means.mean())),
             interval=_interval(means, core.settings.level),
             hours=float(minutes[known].sum() / 60),
-            tau=_tau(years, means),
+            tau=tau_b(years, means) if len(means) >= _FEWEST else np.nan,
             problems=tuple(
                 _problem(one, minutes[known[:, at], at])
                 for at, one in enumerate(ids)
@@ -117,12 +118,6 @@ def _interval(means: NDArray[np.float64], level: float) -> Interval | None:
         return None
     half = stdtrit(n - 1, (1 + level) / 2) * means.std(ddof=1) / np.sqrt(n)
     return float(np.exp(means.mean() - half)), float(np.exp(means.mean() + half))
-
-
-def _tau(years: NDArray[np.float64], means: NDArray[np.float64]) -> float:
-    from scipy.stats import kendalltau
-
-    return float(kendalltau(years, means).statistic) if len(means) >= _FEWEST else np.nan
 
 
 def _problem(problem: str, minutes: NDArray[np.float64]) -> ProblemTime:

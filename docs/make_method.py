@@ -79,9 +79,13 @@ def _recruits(study: quem.Study) -> Answer:
 def _population(study: quem.Study, declared: object, title: str) -> Answer:
     """The estimate of `quem.analyze` for a population."""
     result = quem.analyze(study, reference_population=declared)
-    of, core = result.estimates.loc[0], result.core
+    core = result.core
     posterior = core.estimates[0].posterior
-    interval = (of["reference_low"], of["reference_high"])
+    low, middle, high = (
+        result.estimates[["reference_low", "reference_experience", "reference_high"]]
+        .iloc[0]
+        .tolist()
+    )
     reference = core.population.density(posterior.grid)
     weights = posterior.weights.copy()
     weights[[0, -1]] *= 2  # densities rather than weights of a trapezoid rule
@@ -91,8 +95,8 @@ def _population(study: quem.Study, declared: object, title: str) -> Answer:
         posterior.grid[thin],
         reference[thin],
         weights[thin],
-        of["reference_experience"],
-        interval,
+        middle,
+        (low, high),
     )
 
 

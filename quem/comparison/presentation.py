@@ -51,7 +51,9 @@ def _document() -> RowDocument:
         Column("level", NUMBER, "of the intervals"),
         Column("systems", each(NAME), "that were named; empty for all", of="chosen"),
     )
-    pairs = Entry("pairs", "one entry per pair of systems", PairRow, lambda found: found.pairs)
+    pairs = Entry(
+        "pairs", "one entry per pair of systems", PairRow, lambda found: found.pairs, always=True
+    )
     meaning = "one entry per system that helped people, where people were helped"
     return RowDocument(
         head=(

@@ -177,13 +177,12 @@ def parse_columns(
             return _columns_of_rows(body, delimiter, name, width, first_line, strict=True)
     import pandas as pd
 
-    mark = delimiter.join([_MARK] * width) + "\n"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             # One name more than there are columns: cells that overflow land there.
             frame = pd.read_csv(
-                io.BytesIO((mark + body).encode()),
+                _Marked(delimiter.join([_MARK] * width) + "\n", body),
                 sep=delimiter,
                 header=None,
                 names=list(map(str, range(width + 1))),
@@ -209,6 +208,22 @@ def parse_columns(
     if any(overflow.values[code] for code in overflow.used()):
         return _columns_of_rows(body, delimiter, name, width, first_line)
     return columns
+
+
+class _Marked(io.TextIOBase):
+    """A row, and a text below it, without a copy of both."""
+
+    def __init__(self, row: str, body: str) -> None:
+        self._row, self._body, self._at = row, body, 0
+
+    def read(self, size: int | None = -1) -> str:
+        """Give the row first, then pieces of the text."""
+        if row := self._row:
+            self._row = ""
+            return row
+        start = self._at
+        self._at = len(self._body) if size is None or size < 0 else start + size
+        return self._body[start : self._at]
 
 
 def _stripped(cells: pd.Series) -> CodedColumn[str]:

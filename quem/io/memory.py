@@ -59,7 +59,7 @@ def whole_table(given: object, name: str) -> Delimited:
         import pyarrow as pa
 
         try:
-            return arrow_columns(pa.table(table), name)
+            return arrow_columns([pa.table(table)], name)
         except pa.ArrowException as error:
             raise QuemError(Mistake(name, message=f"is not a table of texts: {error}")) from None
     frame = _frame(table, name)
@@ -73,7 +73,7 @@ def whole_table(given: object, name: str) -> Delimited:
             message = "must be a text or a number"
             raise QuemError(Mistake(name, row, at + 1, str(title), message)) from None
         columns.append(CodedColumn(codes, [_text(cell) for cell in distinct]))
-    header = [str(title).strip() for title in frame.columns]
+    header = [_text(title) for title in frame.columns]
     return Delimited(name, [header], columns, [0], lambda: range(1, len(frame) + 1))
 
 

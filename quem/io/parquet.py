@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from quem.errors import Mistake, QuemError
 from quem.io.columns import CodedColumn
 from quem.io.delimited import Delimited
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -32,7 +35,10 @@ def read_parquet(path: Path, name: str, *, what: str) -> Delimited:
         with parquet.ParquetFile(path) as file:
             header = file.schema_arrow.names
         with parquet.ParquetFile(path, read_dictionary=header) as file:
-            return arrow_columns(file.read(use_threads=False), name)
+            # One column after the other: its codes take less memory than what is read.
+            each = (file.read([one], use_threads=False) for one in dict.fromkeys(header))
+            whole = arrow_columns(each, name)
+        pa.default_memory_pool().release_unused()
     except FileNotFoundError:
         message = f"file not found; check the name of the {what}"
         raise QuemError(Mistake(name, message=message)) from None
@@ -40,16 +46,22 @@ def read_parquet(path: Path, name: str, *, what: str) -> Delimited:
         reason = str(error).splitlines()[0]
         message = f"cannot be read as Parquet: {reason}; save the {what} again, or as CSV"
         raise QuemError(Mistake(name, message=message)) from None
+    return whole
 
 
-def arrow_columns(table: Any, name: str) -> Delimited:  # noqa: ANN401  of pyarrow
-    """The columns of a table of Arrow as those of a CSV file.
+def arrow_columns(tables: Iterable[Any], name: str) -> Delimited:
+    """The columns of Arrow tables of the same rows as those of a CSV file.
 
     Numbers are taken as they are written in CSV, and null is an empty cell. In messages the
     number of the row, from 1, is where the line would be.
     """
-    columns = [_coded(column) for column in table.columns]
-    return Delimited(name, [table.column_names], columns, [0], lambda: range(1, len(table) + 1))
+    header: list[str] = []
+    columns: list[CodedColumn[str]] = []
+    for table in tables:
+        header += table.column_names
+        columns += map(_coded, table.columns)
+    n_rows = len(columns[0].codes) if columns else 0
+    return Delimited(name, [header], columns, [0], lambda: range(1, n_rows + 1))
 
 
 def _coded(column: Any) -> CodedColumn[str]:  # noqa: ANN401  of pyarrow
@@ -64,4 +76,4 @@ def _coded(column: Any) -> CodedColumn[str]:  # noqa: ANN401  of pyarrow
     if codes.null_count:
         codes = codes.fill_null(len(texts))
         texts.append("")
-    return CodedColumn(codes.to_numpy(), texts)
+    return CodedColumn(codes.to_numpy().astype(np.min_scalar_type(len(texts))), texts)

@@ -45,7 +45,7 @@ _FILES_WIDTH = 760
 _INSET = 12  # pixels around a drawing in a file
 _ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 # Pixels of the two drawings, at 96 to the inch, and of their letters.
-_WIDE, _NARROW = (760, 440, 14.0), (320, 380, 12.5)
+_WIDE, _NARROW = (760, 440, 14.0), (300, 380, 12.5)
 _PIXELS = 96
 
 

@@ -46,6 +46,9 @@ class Part(Generic[Found]):
     name: ClassVar[str]
     tables: ClassVar[tuple[PartTable, ...]] = ()
 
+    # Where its sections are: after the line, after the agreement, or at the end of the page.
+    place: ClassVar[Literal["result", "basis", "appendix"]] = "basis"
+
     def __eq__(self, other: object) -> bool:
         """A part has no state: two of a class are one, in another process too."""
         return type(self) is type(other)
@@ -53,9 +56,6 @@ class Part(Generic[Found]):
     def __hash__(self) -> int:
         """As equality has it."""
         return hash(type(self))
-
-    # Where its sections are: after the line, after the agreement, or at the end of the page.
-    place: ClassVar[Literal["result", "basis", "appendix"]] = "basis"
 
     # What changes the estimate.
 

@@ -68,8 +68,9 @@ def study(
     title : str, optional
         Of the report.
     **keys
-        Other keys of the study file, such as ``experience_unit="months"``,
-        ``withheld=["K2"]``, and ``missing=[{"problem": "P1", "solver": "S2"}]``.
+        Other keys of the study file, such as ``id="2026"`` where several studies are compared,
+        ``experience_unit="months"``, ``withheld=["K2"]``, and
+        ``missing=[{"problem": "P1", "solver": "S2"}]``.
 
     Returns
     -------

@@ -261,6 +261,7 @@ class Entry:
     row: type[Row]
     of: Callable[[Any], Row | Sequence[Row] | None]  # None where a study has none of it
     many: bool = True
+    always: bool = False  # whether every result has it
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema of the value."""
@@ -296,12 +297,13 @@ class RowDocument:
         }
 
     def schema(self) -> dict[str, Any]:
-        """JSON Schema: no other keys; entries may be missing."""
+        """JSON Schema: no other keys; entries may be missing but those that every result has."""
         from quem.report.columns import Columns
 
         schema = Columns(*self.head, *self.tail).schema()
         for entry in self.entries:
             schema["properties"][entry.name] = {"description": entry.meaning, **entry.schema()}
+            schema["required"] += [entry.name] * entry.always
         return schema
 
     def reference(self, path: str = "") -> Iterator[tuple[str, str]]:

@@ -26,9 +26,9 @@ def test_the_command_takes_several_or_none(
     study = make_study(study_with())
     out = tmp_path / "out"
     for words, expected in (
-        ([], {"csv"}),
+        ([], {"csv", "py", "R"}),
         (["--tables", "markdown,latex"], {"md", "tex"}),
-        (["--tables", "csv", "--tables", "markdown"], {"csv", "md"}),
+        (["--tables", "csv", "--tables", "markdown"], {"csv", "md", "py", "R"}),
         (["--tables", "none"], set()),
     ):
         code, _, err = quem_command("analyze", study, "--out", out, *words)

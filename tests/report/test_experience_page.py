@@ -171,9 +171,7 @@ def _checked(folder: Path, *command: str) -> Any:  # noqa: ANN401  of subprocess
 def reports(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Reports of the shipped studies that have systems, and of each form of the line."""
     made = []
-    results = [
-        quem.analyze(quem.load_study(STUDIES / name, kind="experience")) for name in SHIPPED
-    ]
+    results = [quem.analyze(quem.load_study(STUDIES / name, kind="experience")) for name in SHIPPED]
     study = quem.load_study(STUDIES / "p3-1997" / "study.yaml", kind="experience")
     forms = [quem.analyze(study, form=form, level=0.9) for form in ("log", "quadratic")]
     for result in (*results, *forms):

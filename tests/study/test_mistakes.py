@@ -67,7 +67,13 @@ def mistakes_of(path: Path) -> list[str]:
         ),
         ("level: 0.95", "level: 95", "18:10: analysis.level", "between 0 and 1", "written 0.95"),
         ("level: 0.95", "form: linar", "18:9: analysis.form", "is not one of", "mean linear?"),
-        ("level: 0.95", "bootstrap: 9", "18:3: analysis.bootstrap", "no setting", "leave it out"),
+        (
+            "level: 0.95",
+            "bootstrap: 9",
+            "18:3: analysis.bootstrap",
+            "not a setting",
+            "leave it out",
+        ),
         ("level: 0.95", "years_error: -1", "18:16: analysis.years_error", "must be 0", "or more"),
         (
             "level: 0.95",

@@ -139,7 +139,7 @@ def latex_text(tables: Iterable[TextTable]) -> str:
         caption = f"{table.caption.rstrip('.')}. {table.note}" if table.note else table.caption
         frame = _frame(table, _LATEX)
         headings = [_one_line(heading).translate(_LATEX) for heading in table.columns]
-        shown = frame.style.hide(axis="index").format_index(headings.__getitem__, axis="columns")
+        shown = frame.style.hide(axis="index").relabel_index(headings, axis="columns")
         parts.append(
             shown.to_latex(
                 column_format="".join(side[0] for side in _sides(table)),

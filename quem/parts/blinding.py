@@ -455,11 +455,9 @@ def _state(found: Blinding) -> tuple[Sign, str, str]:
 def _review(found: Blinding) -> tuple[Sign, str, str]:
     solutions = format_count(found.of, "solution")
     if found.open:
-        were = "word that could reveal an author was"
-        if found.open > 1:
-            were = "words that could reveal an author were"
-        text = f"{_ASIDE} {found.open} {were} left undecided when judging began."
-        return "warn", "Blinding incomplete", text
+        words, were = format_count(found.open, "word"), "was" if found.open == 1 else "were"
+        text = f"{words} that could reveal an author {were} left undecided when judging began."
+        return "warn", "Blinding incomplete", f"{_ASIDE} {text}"
     if not found.reviewed:
         which = "the one solution" if found.of == 1 else f"the {solutions}"
         text = f"{_ASIDE} Nobody reviewed {which} for what could reveal their authors."
@@ -469,12 +467,9 @@ def _review(found: Blinding) -> tuple[Sign, str, str]:
         text = f"{_ASIDE} {found.reviewed} of {solutions} {were} reviewed before judging began."
         return "warn", "Blinding partly checked", text
     all_ = "The one solution was" if found.of == 1 else f"All {solutions} were"
-    words = "word was" if found.replaced == 1 else "words were"
-    text = (
-        f"{_ASIDE} {all_} reviewed before judging began: {found.replaced} {words} replaced, "
-        f"{found.kept} kept."
-    )
-    return "good", "Solutions reviewed", text
+    words, were = format_count(found.replaced, "word"), "was" if found.replaced == 1 else "were"
+    text = f"{all_} reviewed before judging began: {words} {were} replaced, {found.kept} kept."
+    return "good", "Solutions reviewed", f"{_ASIDE} {text}"
 
 
 def _guessed(found: Blinding) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from quem.report.columns import Columns
 from quem.report.files import TextTable
 from quem.wording import format_bare_p, format_interval, format_number, format_probability
 
@@ -287,8 +288,6 @@ class RowDocument:
 
     def record(self, row: Any, findings: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
         """The content; entries without a value are left out."""
-        from quem.report.columns import Columns
-
         found = ((entry.name, entry.plain(findings)) for entry in self.entries)
         return {
             **Columns(*self.head).record(findings, findings),
@@ -298,8 +297,6 @@ class RowDocument:
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema: no other keys; entries may be missing but those that every result has."""
-        from quem.report.columns import Columns
-
         schema = Columns(*self.head, *self.tail).schema()
         for entry in self.entries:
             schema["properties"][entry.name] = {"description": entry.meaning, **entry.schema()}
@@ -308,8 +305,6 @@ class RowDocument:
 
     def reference(self, path: str = "") -> Iterator[tuple[str, str]]:
         """Each key, with its meaning."""
-        from quem.report.columns import Columns
-
         yield from Columns(*self.head).reference(path)
         for entry in self.entries:
             yield f"{path}{entry.name}", entry.meaning

@@ -72,13 +72,6 @@ _LATEX = str.maketrans(
 _MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~$#&"})
 
 
-def refuse_formats(formats: Iterable[str]) -> None:
-    """Refuse formats that there are not."""
-    for name in formats:
-        if name not in FORMATS:
-            raise QuemError(f"tables: there is no format {name!r}; use {', '.join(FORMATS)}")
-
-
 def table_names(stems: Iterable[str]) -> Iterator[str]:
     """Name every file that tables may be in."""
     yield from (f"{stem}.csv" for stem in stems)
@@ -87,7 +80,8 @@ def table_names(stems: Iterable[str]) -> Iterator[str]:
 
 def table_files(result: BaseResult[Any], formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """Write the tables of a result; gives names and contents of files."""
-    refuse_formats(formats)
+    if unknown := [name for name in formats if name not in FORMATS]:
+        raise QuemError(f"tables: there is no format {unknown[0]!r}; use {', '.join(FORMATS)}")
     if "csv" in formats:
         for stem, frame in result.tables().items():
             yield f"{stem}.csv", csv_bytes(frame)
@@ -138,8 +132,10 @@ def latex_text(tables: Iterable[TextTable]) -> str:
     for number, table in enumerate(tables, 1):
         caption = f"{table.caption.rstrip('.')}. {table.note}" if table.note else table.caption
         frame = _frame(table, _LATEX)
-        headings = [_one_line(heading).translate(_LATEX) for heading in table.columns]
-        shown = frame.style.hide(axis="index").relabel_index(headings, axis="columns")
+        headings: dict[object, str] = {
+            at: _one_line(heading).translate(_LATEX) for at, heading in enumerate(table.columns)
+        }
+        shown = frame.style.hide(axis="index").format_index(headings.__getitem__, axis="columns")
         parts.append(
             shown.to_latex(
                 column_format="".join(side[0] for side in _sides(table)),

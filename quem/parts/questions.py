@@ -95,16 +95,12 @@ class QuestionsPart(Part[Answered]):
         if not replies:
             return None
         scores = [row for one in asked for row in _scores(one, given[one.id], cells, known)]
-        by_question = {one: [s for s in scores if s.question == one] for one in given}
-        return Answered(
-            replies=tuple(replies),
-            scores=tuple(scores),
-            scored=tuple(
-                _scored(question, own, core.averages)
-                for question, own in by_question.items()
-                if own
-            ),
-        )
+        scored = [
+            _scored(one, own, core.averages)
+            for one in given
+            if (own := [score for score in scores if score.question == one])
+        ]
+        return Answered(replies=tuple(replies), scores=tuple(scores), scored=tuple(scored))
 
     def sections(self, found: Answered, core: Core) -> Iterator[Section]:
         """The answers, and the scores beside the ranks."""

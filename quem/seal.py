@@ -13,7 +13,6 @@ from pydantic import BaseModel, ValidationError
 
 from quem import __version__
 from quem.errors import FileError, QuemError
-from quem.solutions import find_solutions
 from quem.store.location import locate_database
 
 if TYPE_CHECKING:
@@ -156,6 +155,8 @@ def _canonical(content: dict[str, Any]) -> bytes:
 
 def _contents(draft: StudyFile) -> dict[str, dict[str, Any]]:
     """What a seal holds of a study, as it is now."""
+    from quem.solutions import find_solutions
+
     spec = draft.checked()
     found, mistakes, _ = find_solutions(draft, complete=False)
     if mistakes:

@@ -56,6 +56,7 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
         "study_id": spec.id,
         "description": spec.description,
         "notices": [*findings.of_parts("headline")],
+        "are_good": all(part.is_good(found) for part, found in findings.parts.items()),
         "headline": words.headline(core, said),
         "lead": words.lead(core, said),
         "scales": [scale_svg(findings, room) for room in (WIDE, NARROW)],

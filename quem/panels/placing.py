@@ -11,10 +11,6 @@ import numpy as np
 import yaml
 
 from quem.errors import FileError, Mistake, QuemError
-from quem.importing.writing import write_folder
-from quem.solutions import find_solutions
-from quem.solutions.files import is_ignored
-from quem.solutions.finding import same
 from quem.studyfile.reading import draft_study
 from quem.studyfile.subjects import id_trouble
 
@@ -62,6 +58,10 @@ def place_systems(
     failed: bool = False,
 ) -> list[str]:
     """Write a judging study that places systems on a panel, whole or not at all."""
+    # Every analysis imports this module, and none of these.
+    from quem.importing.writing import write_folder
+    from quem.solutions import find_solutions
+
     found, missing = _solutions(panel, systems, failed=failed)
     anchors = drawn_anchors(panel, systems, count)
 
@@ -130,6 +130,9 @@ def _wrong_ids(panel: ReferencePanel, systems: Mapping[str, Path]) -> Iterator[M
 
 def _found(panel: ReferencePanel, source: Path) -> Iterator[tuple[str, Path]]:
     """Find a system's solutions by the ids of the problems."""
+    from quem.solutions.files import is_ignored
+    from quem.solutions.finding import same
+
     try:
         entries = sorted(path for path in source.iterdir() if not is_ignored(path.name))
     except OSError as error:

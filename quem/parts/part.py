@@ -131,6 +131,10 @@ class Part(Generic[Found]):
         """Sentences above everything else, such as what differs from a seal."""
         return ()
 
+    def is_good(self, found: Found) -> bool:
+        """Whether these sentences are good news."""
+        return True
+
     def figures(self) -> dict[str, Any]:
         """What draws the part's figures from what it found and the core, by stem."""
         return {}

@@ -58,6 +58,10 @@ class SealPart(Part[Seal]):
         yield from found.texts
         yield f"Seal {found.hash}; it does not attest rankings."
 
+    def is_good(self, found: Seal) -> bool:
+        """Whether nothing differs."""
+        return not found.texts
+
     def about(self, found: Seal, core: Core) -> str:
         """When it was sealed, and how many differences there are."""
         return f"{found.headline} (SHA-256 {found.hash})."

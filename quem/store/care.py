@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text
-from quem.solutions.model import signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -120,6 +119,8 @@ def care_warnings(cares: Iterable[Care]) -> list[StudyWarning]:
 
 def count_words(solution: Solution) -> int:
     """Count the words in the texts of a solution, as far as they can be read."""
+    from quem.solutions.model import signature
+
     words = 0
     for file in solution.files:
         if file.kind in _TEXTS:

@@ -222,7 +222,7 @@ def test_a_real_report(dashboard: FlaskClient, site: Site) -> None:
     assert "session-open" in page
     assert "not final" in page
     names = re.findall(r'download="([\w.-]+)"', page)
-    assert {"report.html", "analysis.json", "ranks.csv", "ranks.svg", "ranks.png"} <= set(names)
+    assert {"report.html", "analysis.json", "ranks.csv", "line.svg"} <= set(names)
     for name in names:
         answer = dashboard.get(f"/dashboard/report/{name}")
         assert answer.status_code == 200

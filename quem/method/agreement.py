@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
+from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -161,17 +163,14 @@ def _distribution(ranks: Floats) -> tuple[Floats, Floats] | None:
     if m != _FEWEST_JUDGES or n > _MOST_EXACT:
         return None
     first, second = ranks - (n + 1) / 2
-    spread = ((first + _all_orders(second)) ** 2).sum(axis=1)
+    spread = ((first + second[_orders(n)]) ** 2).sum(axis=1)
     return _merged(spread / _most(ranks - (n + 1) / 2), np.full(len(spread), 1 / len(spread)))
 
 
-def _all_orders(values: Floats) -> Floats:
-    """All n! orders of n values, shape (n!, n)."""
-    index = np.zeros((1, 1), dtype=np.int8)
-    for size in range(2, len(values) + 1):
-        # Put the new element at each place of every order of the others.
-        index = np.concatenate([np.insert(index, place, size - 1, axis=1) for place in range(size)])
-    return values[index]
+@cache
+def _orders(n: int) -> NDArray[np.int64]:
+    """All orders of 0 to n - 1, shape (n!, n)."""
+    return np.array(list(permutations(range(n))))
 
 
 def _merged(values: Floats, chances: Floats) -> tuple[Floats, Floats]:

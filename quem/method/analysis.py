@@ -68,7 +68,7 @@ def analyze(study: Study, parts: Sequence[Part[Any]], **settings: object) -> Exp
             own=own.get(system, of.own),
             more=tuple(each[system] for each in more if system in each),
         )
-        for system, of in _variations(cells, averages).items()
+        for system, of in variations(cells, averages).items()
     }
     left = tuple(left_out(averages, used.form, cells, again))
     moved = rests_on(averages, used.form, left)
@@ -113,12 +113,6 @@ def fitted(averages: Averages) -> tuple[Floats, Floats]:
     """Average rank and years of the subjects, whom alone the line is fitted to."""
     subjects = averages.of_kind("subject")
     return averages.rank[subjects], averages.years[subjects]
-
-
-def _variations(cells: RankCells | None, averages: Averages) -> dict[str, Variation]:
-    if cells is None or averages.problems is None:
-        return {averages.solvers[k]: Variation() for k in averages.of_kind("system")}
-    return variations(cells, averages)
 
 
 def _population(settings: ExperienceSettings, years: Floats) -> Population:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from quem.rankings import Rankings
     from quem.studyfile import Declared
+
+    _Columns = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ def _first_occasions(rankings: Rankings) -> NDArray[np.int64] | None:
     return np.flatnonzero(mask)
 
 
-def _groups(columns: dict[str, NDArray], n_problems: int) -> NDArray[np.int64]:  # type: ignore[type-arg]
+def _groups(columns: _Columns, n_problems: int) -> NDArray[np.int64]:
     key = columns["judge"] * max(n_problems, 1) + columns["problem"]
     block = columns["block"]
     if len(block) and block.max() > 1:
@@ -168,10 +170,10 @@ def _groups(columns: dict[str, NDArray], n_problems: int) -> NDArray[np.int64]: 
 
 
 def _with_failed(
-    columns: dict[str, NDArray],  # type: ignore[type-arg]
+    columns: _Columns,
     rankings: Rankings,
     declared: Declared,
-) -> dict[str, NDArray]:  # type: ignore[type-arg]
+) -> _Columns:
     """Add the solutions that the study declares failed, in every judge's first block."""
     added = []
     for problem, solver in sorted(declared.failed):
@@ -186,11 +188,11 @@ def _with_failed(
 
 
 def _with_withheld(
-    columns: dict[str, NDArray],  # type: ignore[type-arg]
+    columns: _Columns,
     adjusted: NDArray[np.float64],
     rankings: Rankings,
     declared: Declared,
-) -> tuple[dict[str, NDArray], tuple[Gap, ...]]:  # type: ignore[type-arg]
+) -> tuple[_Columns, tuple[Gap, ...]]:
     """Give the withheld solvers the ranks left unused, where each has just one to take."""
     # Where untied ranks leave none unused, they are the adjusted ranks already.
     suspect = np.unique(columns["group"][columns["given"] != adjusted])
@@ -217,9 +219,9 @@ def _with_withheld(
 
 
 def _with_rows(
-    columns: dict[str, NDArray],  # type: ignore[type-arg]
+    columns: _Columns,
     added: list[tuple[NDArray[np.int64], int, NDArray[np.float64]]],
-) -> dict[str, NDArray]:  # type: ignore[type-arg]
+) -> _Columns:
     """Append cells like the given rows, of another solver and with the given ranks."""
     if not added:
         return columns

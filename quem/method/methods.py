@@ -31,10 +31,9 @@ def methods_paragraph(findings: ExperienceFindings) -> str:
     core, said = findings.core, findings.statements
     sentences = [_design(core), *_data(core)]
     sentences += [part.about(found, core) for part, found in findings.parts.items()]
-    sentences += [
-        _fit(core),
-        *([f"Judges’ agreement: {w}."] if (w := agreement_text(core)) else []),
-    ]
+    sentences.append(_fit(core))
+    if agreed := agreement_text(core):
+        sentences.append(f"Judges’ agreement: {agreed}.")
     if any(of.reference.says for of in core.estimates):
         sentences.append(_population(core))
     for one in said:

@@ -45,27 +45,17 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
     """What the templates show."""
     core, said = findings.core, findings.statements
     spec = findings.study.spec
-    parts = {
-        place: [
-            section
-            for part, found in findings.parts.items()
-            if part.place == place
-            for section in part.sections(found, core)
-        ]
-        for place in ("result", "basis", "appendix")
-    }
-    drawn = {
-        stem: section.title
-        for sections in parts.values()
-        for section in sections
-        for stem in section.figures
-    }
+    parts: dict[str, list[Section]] = {"result": [], "basis": [], "appendix": []}
+    for part, found in findings.parts.items():
+        parts[part.place] += part.sections(found, core)
+    every = [section for sections in parts.values() for section in sections]
+    drawn = {stem: section.title for section in every for stem in section.figures}
     drawn["line"] = f"People and systems by average rank and {core.unit} of experience"
     return {
         "title": spec.title,
         "study_id": spec.id,
         "description": spec.description,
-        "notices": _of_parts(findings, "headline"),
+        "notices": [*findings.of_parts("headline")],
         "are_good": all(part.is_good(found) for part, found in findings.parts.items()),
         "headline": words.headline(core, said),
         "lead": words.lead(core, said),
@@ -73,8 +63,8 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
         "states_years": core.states_years,
         "has_systems": bool(said),
         "counts": _counts(core),
-        "basis": [*_basis(findings), *_of_parts(findings, "basis")],
-        "before": [*_before(findings), *_of_parts(findings, "before_quoting")],
+        "basis": [*_basis(findings), *findings.of_parts("basis")],
+        "before": [*_before(findings), *findings.of_parts("before_quoting")],
         "others": [one for one in findings.warnings if one.code not in _ON_CARDS],
         "how": _how(core),
         "result": [*_estimates(findings), *parts["result"]],
@@ -82,7 +72,7 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
         "more": parts["basis"],
         "appendix": parts["appendix"],
         "methods": methods_paragraph(findings),
-        "references": [PAPER, *_of_parts(findings, "references"), QUEM],
+        "references": [PAPER, *findings.of_parts("references"), QUEM],
         "citation": citation(core),
         "first_figure": "line",
         "captions": {"scale": legend(findings), **dict.fromkeys(drawn, "")},
@@ -91,21 +81,10 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
     }
 
 
-def _of_parts(findings: ExperienceFindings, hook: str) -> list[Any]:
-    return [
-        one
-        for part, found in findings.parts.items()
-        for one in getattr(part, hook)(found, findings.core)
-    ]
-
-
 def _counts(core: Core) -> list[tuple[str, str]]:
     """What a result is made of: number and noun."""
-    n = len(core.line.y)
-    known = [(f"{n:,}", "people")]
-    return known + [
-        (f"{count:,}", noun if count == 1 else f"{noun}s") for count, noun in words.amounts(core)
-    ]
+    known = ((n, noun if n == 1 else f"{noun}s") for n, noun in words.amounts(core))
+    return [(f"{n:,}", noun) for n, noun in [(len(core.line.y), "people"), *known]]
 
 
 def _basis(findings: ExperienceFindings) -> Iterator[Check]:

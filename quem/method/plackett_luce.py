@@ -22,7 +22,7 @@ p. With :math:`x_i = \alpha_i^{1/k}`, the odds of all sets of k among them add u
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -88,8 +88,6 @@ class WeakOrders:
         Shapes: `times` (number of different rankings,).
         """
         mine = times[self.ranking]
-        if (mine > 0).all():
-            return replace(self, times=mine)
         own = mine > 0
         places = self.solver[:, own], self.tied[:, own], self.last[:, own]
         return WeakOrders(self.ranking[own], mine[own], *places)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from quem.method.cells import RankCells
     from quem.method.result import ExperienceFindings
-    from quem.parts.part import Part
+    from quem.parts.part import Part, PartTable
     from quem.report.rows import Row
 
 
@@ -32,9 +32,14 @@ def presentation() -> Presentation[Any]:
     """How the results of the kind are shown, with all parts."""
     from quem.parts import PARTS
 
+    of_parts = (
+        RowTable(one.stem, one.meaning, one.row, found)
+        for one, found in _of_parts(PARTS)
+        if one.stem
+    )
     return Presentation(
         document(PARTS),
-        (*_tables(), *_part_tables(PARTS)),
+        (*_tables(), *of_parts),
         _figures,
         summary_text,
         _context,
@@ -120,7 +125,11 @@ def document(parts: Sequence[Part[Any]]) -> RowDocument:
                 _of(rows.agreement_row),
                 many=False,
             ),
-            *_part_entries(parts),
+            *(
+                Entry(one.name, one.meaning, one.row, found, many=one.many)
+                for one, found in _of_parts(parts)
+                if one.name
+            ),
         ),
         tail=(WARNINGS,),
     )
@@ -142,38 +151,17 @@ def _judges(findings: ExperienceFindings) -> Sequence[rows.JudgeRow]:
     return row.judges if row else ()
 
 
+def _of_parts(parts: Sequence[Part[Any]]) -> Iterator[tuple[PartTable, Any]]:
+    """Each table of a part with what gives its rows; None where the part found nothing."""
+    for part in parts:
+        for at, table in enumerate(part.tables):
+            yield table, partial(_part_rows, part, at)
+
+
 def _part_rows(part: Part[Any], at: int, findings: ExperienceFindings) -> Sequence[Row] | None:
-    """The rows of a part's table; None where the part found nothing."""
     if part not in findings.parts:
         return None
     return part.rows(findings.parts[part], findings.core)[at]
-
-
-def _saved_rows(part: Part[Any], at: int, findings: ExperienceFindings) -> Sequence[Row]:
-    return _part_rows(part, at, findings) or ()
-
-
-def _part_entry(part: Part[Any], at: int, findings: ExperienceFindings) -> Any:  # noqa: ANN401
-    found = _part_rows(part, at, findings)
-    if found is None or part.tables[at].many:
-        return found
-    return found[0] if found else None
-
-
-def _part_entries(parts: Sequence[Part[Any]]) -> Iterator[Entry]:
-    for part in parts:
-        for at, table in enumerate(part.tables):
-            if table.name:
-                found = partial(_part_entry, part, at)
-                yield Entry(table.name, table.meaning, table.row, found, many=table.many)
-
-
-def _part_tables(parts: Sequence[Part[Any]]) -> Iterator[RowTable]:
-    for part in parts:
-        for at, table in enumerate(part.tables):
-            if table.stem:
-                found = partial(_saved_rows, part, at)
-                yield RowTable(table.stem, table.meaning, table.row, found)
 
 
 def _ids(name: str) -> Callable[[RankCells, ExperienceFindings], pd.Categorical]:
@@ -261,12 +249,7 @@ def _reasons(cells: RankCells, _: ExperienceFindings) -> pd.Categorical:
 def summary_text(findings: ExperienceFindings) -> str:
     """The terminal summary: the result first, then what it is based on."""
     core = findings.core
-    lines = [
-        text
-        for part, found in findings.parts.items()
-        for one in part.headline(found, core)
-        for text in wrap(one)
-    ]
+    lines = [text for one in findings.of_parts("headline") for text in wrap(one)]
     lines += [*[""] * bool(lines), core.study.spec.title, ""]
     if not findings.statements:
         lines.append("  No system has ranks; only the line through the people is reported.")
@@ -277,6 +260,5 @@ def summary_text(findings: ExperienceFindings) -> str:
     if core.population.declared or any(of.leads == "reference" for of in core.estimates):
         lines += wrap(assumption(core))
     lines += ["", "Based on", *(f"  {line}" for line in basis(core))]
-    for part, found in findings.parts.items():
-        lines += [text for line in part.lines(found, core) for text in wrap(line)]
+    lines += [text for line in findings.of_parts("lines") for text in wrap(line)]
     return "\n".join(lines)

@@ -138,14 +138,9 @@ def posterior(people: People, z: float, population: Population, added: Variance)
     return Posterior(grid, log_likelihood, weights / weights.sum())
 
 
-def cumulative(weights: Floats) -> Floats:
-    """The distribution function at the points of a grid, shape as `weights`."""
-    return np.cumsum(weights) - weights / 2
-
-
 def quantile(grid: Floats, weights: Floats, share: float) -> float:
     """The point below which a share lies, linear between the points of a grid."""
-    below = cumulative(weights)
+    below = np.cumsum(weights) - weights / 2
     at = int(np.clip((below < share).sum(), 1, len(grid) - 1))
     step = (share - below[at - 1]) / max(below[at] - below[at - 1], 1e-300)
     return float(grid[at - 1] + (grid[at] - grid[at - 1]) * np.clip(step, 0, 1))

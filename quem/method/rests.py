@@ -51,7 +51,11 @@ def rests_on(averages: Averages, form: FormName, left: Iterable[LeftOut]) -> dic
     subjects = averages.of_kind("subject")
     full = _estimates(averages.rank[np.newaxis], averages.years, subjects, systems, form)[0]
     for of in left:
-        _furthest(found, of, full)
+        moved = np.abs(of.estimates - full)
+        for rests, far, own in zip(found.values(), moved.T, of.estimates.T, strict=True):
+            if np.isfinite(far).any():
+                at = int(np.nanargmax(far))
+                rests.append(Rest(of.what, of.ids[at], float(own[at])))
     return found
 
 
@@ -84,18 +88,7 @@ def estimates_of(
     """The paper's estimates of the systems from other cells, shape (n_systems,)."""
     ranks = _ranks_again(again, cells) if again else average_cells(cells, of.years).rank
     subjects, systems = of.of_kind("subject"), of.of_kind("system")
-    if ranks is None:
-        return np.full(len(systems), np.nan)
     return np.asarray(_estimates(ranks[np.newaxis], of.years, subjects, systems, form)[0])
-
-
-def _furthest(found: dict[str, list[Rest]], left: LeftOut, full: Floats) -> None:
-    """Note who moves each system most."""
-    moved = np.abs(left.estimates - full)
-    for system, of, own in zip(found, moved.T, left.estimates.T, strict=True):
-        if np.isfinite(of).any():
-            at = int(np.nanargmax(of))
-            found[system].append(Rest(left.what, left.ids[at], float(own[at])))
 
 
 def _without(
@@ -115,22 +108,19 @@ def _without(
             units = np.flatnonzero(np.bincount(codes))
             if 1 < len(units) <= _MOST_AGAIN // cells.n_groups:
                 rows = [_ranks_again(again, cells.keep(codes != unit)) for unit in units]
-                ranks = np.array(
-                    [np.full(len(cells.solvers), np.nan) if r is None else r for r in rows]
-                )
-                yield what, [names[unit] for unit in units], ranks
+                yield what, [names[unit] for unit in units], np.array(rows)
         elif sums is not None:
             units = np.flatnonzero((sums.count > 0).any(axis=1))
             if len(units) > 1:
                 yield what, [names[unit] for unit in units], _ranks_without(sums, units)
 
 
-def _ranks_again(again: Callable[[RankCells], Averages], cells: RankCells) -> Floats | None:
-    """Average ranks from some cells; None where they are not on one scale."""
+def _ranks_again(again: Callable[[RankCells], Averages], cells: RankCells) -> Floats:
+    """Average ranks from some cells; NaN where they are not on one scale."""
     try:
         return again(cells).rank
     except QuemError:
-        return None
+        return np.full(len(cells.solvers), np.nan)
 
 
 def _ranks_without(sums: Sums, units: NDArray[np.int64]) -> Floats:

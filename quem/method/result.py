@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -14,7 +14,7 @@ from quem.report.result import BaseResult
 from quem.report.rows import Interval, Row, col
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
@@ -155,51 +155,28 @@ def average_rows(core: Core) -> list[Average]:
 
 def skill_row(core: Core) -> Skill:
     """The paper's line in numbers."""
-    line = core.line
-    intercept, slope, *more = line.coefficients
-    return Skill(
-        form=line.form,
-        intercept=intercept,
-        slope=slope,
-        quadratic=more[0] if more else None,
-        r_squared=line.r_squared,
-        residual_sd=line.residual_sd,
-        p_value=line.p_value,
-        holds=line.holds,
-    )
+    intercept, slope, *more = core.line.coefficients
+    quadratic = more[0] if more else None
+    return Skill.taken_from(core.line, intercept=intercept, slope=slope, quadratic=quadratic)
 
 
 def population_row(core: Core) -> PopulationRow:
     """The population in numbers."""
-    of = core.population
-    return PopulationRow(
-        years=of.years, share=of.share if len(of.share) > 1 else (), declared=of.declared
-    )
+    share = core.population.share
+    return PopulationRow.taken_from(core.population, share=share if len(share) > 1 else ())
 
 
 def estimate_row(of: SystemEstimate) -> Estimate:
     """A system's estimates in numbers."""
-    reference = of.reference
-    moved = {one.what: Moved(id=one.id, experience=one.experience) for one in of.rests_on}
-    return Estimate(
-        system=of.system,
+    chances = tuple(Chance(years=years, p=p) for years, p in of.reference.at_least)
+    ratios = of.variation.ratio_problems, of.variation.ratio_judges
+    moved = {one.what: Moved.taken_from(one) for one in of.rests_on}
+    return Estimate.taken_from(
+        of,
         average_rank=of.rank,
-        leads=of.leads,
-        inside=of.inside,
-        paper=PaperEstimate(
-            experience=of.experience, interval=of.interval, mean_interval=of.mean_interval
-        ),
-        reference=ReferenceEstimate(
-            experience=reference.experience,
-            interval=reference.interval,
-            at_least=tuple(Chance(years=years, p=p) for years, p in reference.at_least),
-            says=reference.says,
-            open=reference.open,
-        ),
-        varies=Varies(
-            problems=of.variation.ratio_problems,
-            judges=of.variation.ratio_judges,
-        ),
+        paper=PaperEstimate.taken_from(of),
+        reference=ReferenceEstimate.taken_from(of.reference, at_least=chances),
+        varies=Varies(problems=ratios[0], judges=ratios[1]),
         rests_on=RestsOn(**{what: moved.get(what) for what in ("judge", "problem", "subject")}),
     )
 
@@ -240,6 +217,11 @@ class ExperienceFindings:
         """What is said of each system, the best first."""
         return tuple(state(self.core, of) for of in self.core.best_first)
 
+    def of_parts(self, hook: str) -> Iterator[Any]:
+        """What all parts have to say there."""
+        for part, found in self.parts.items():
+            yield from getattr(part, hook)(found, self.core)
+
 
 @dataclass(frozen=True, repr=False)
 class ExperienceResult(BaseResult["ExperienceFindings"]):
@@ -252,9 +234,9 @@ class ExperienceResult(BaseResult["ExperienceFindings"]):
     def of(cls, core: Core, parts: Sequence[Part[Any]]) -> ExperienceResult:
         """Let the parts look at what the method found."""
         found = {part: of for part in parts if (of := part.find(core)) is not None}
-        warnings = [*find_warnings(core)]
-        warnings += [one for part, of in found.items() for one in part.warn(of, core)]
-        return cls(ExperienceFindings(core, found, tuple(warnings)))
+        findings = ExperienceFindings(core, found)
+        warnings = (*find_warnings(core), *findings.of_parts("warn"))
+        return cls(replace(findings, warnings=warnings))
 
     def __repr__(self) -> str:
         """One line; `summary` says more."""

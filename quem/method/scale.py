@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from quem.method.result import ExperienceFindings
     from quem.method.statement import Statement
 
-MOST_SYSTEMS = 40
+_MOST_SYSTEMS = 40
 # Systems; with more, numbers go beside their bars.
 _FEW = 3
 # Pixels: the least width of the drawing for a phone, and of the other one.
@@ -137,20 +137,20 @@ def scale_of(findings: ExperienceFindings, room: int = WIDE) -> Scale | None:
 def legend(findings: ExperienceFindings) -> str:
     """What the marks mean, as far as the drawing does not say it."""
     core, n = findings.core, len(findings.statements)
-    if not core.states_years:
-        return ""
-    level = format_percent(core.settings.level)
-    leads = {of.leads for of in core.estimates}
-    kinds = {"paper": "prediction interval", "reference": "credible interval of the population"}
-    bars = " or ".join(f"{level} {kind}" for lead, kind in kinds.items() if lead in leads)
-    parts = [f"Bar: {bars}."] if n > _FEW else []
-    if n > MOST_SYSTEMS:
-        parts.append(f"{n - MOST_SYSTEMS} more systems are in the table.")
+    parts = []
+    if core.states_years and n > _FEW:
+        leads = {of.leads for of in core.estimates}
+        kinds = {"paper": "prediction interval", "reference": "credible interval of the population"}
+        level = format_percent(core.settings.level)
+        bars = " or ".join(f"{level} {kind}" for lead, kind in kinds.items() if lead in leads)
+        parts.append(f"Bar: {bars}.")
+    if core.states_years and n > _MOST_SYSTEMS:
+        parts.append(f"{n - _MOST_SYSTEMS} more systems are in the table.")
     return " ".join(parts)
 
 
 def _years(findings: ExperienceFindings, room: int) -> Scale:
-    core, statements = findings.core, findings.statements[:MOST_SYSTEMS]
+    core, statements = findings.core, findings.statements[:_MOST_SYSTEMS]
     people, unit = core.line.y, core.unit
     step, top = _axis(people, statements)
     scale = Scale("; ".join(map(_spoken, statements)), room)
@@ -165,8 +165,8 @@ def _years(findings: ExperienceFindings, room: int) -> Scale:
     scale.fit(sum(zone) / 2, 17, head, span=zone)
     is_dense = len(statements) > _FEW
     for at, (statement, of) in enumerate(zip(statements, core.best_first, strict=False)):
-        row = _Row(core.estimates.index(of), begin + at * each, top, is_dense=is_dense)
-        row.add(scale, statement)
+        y = begin + at * each
+        _add_system(scale, statement, core.estimates.index(of), y, top, is_dense=is_dense)
     scale.marks.append(Text(50, bottom + 42, f"{short(unit, 30)} of experience"))
     scale.height = bottom + 54
     return scale
@@ -174,7 +174,7 @@ def _years(findings: ExperienceFindings, room: int) -> Scale:
 
 def _places(findings: ExperienceFindings, room: int) -> Scale:
     """Without years: how far up each solver was ranked; each person's dot has their years."""
-    core, statements = findings.core, findings.statements[:MOST_SYSTEMS]
+    core, statements = findings.core, findings.statements[:_MOST_SYSTEMS]
     place, of = 100 * core.averages.place, core.averages
     people = [(float(place[i]), f"{of.years[i]:g}") for i in of.of_kind("subject")]
     scale = Scale("; ".join(f"{one.name}: {one.rank_among}" for one in statements), room)
@@ -198,11 +198,11 @@ def _axis(people: NDArray[np.float64], statements: Sequence[Statement]) -> tuple
     """The step and the end of the axis, which begins at 0."""
     most = float(people.max())
     need = [most]
-    for one in (one for one in statements if one.value):
+    for one in statements:
         low, high = one.interval
-        if high is None:
+        if one.value and high is None:
             need.append(1.35 * max(low, most))
-        else:
+        elif one.value and high is not None:
             need.append(min(max(high, one.center), 1.6 * most))
     end = max(need)
     power = 10.0 ** np.floor(np.log10(end / _MOST_STEPS))
@@ -262,45 +262,34 @@ def _ground(
         scale.marks.append(Text(x, bottom + 20, text, anchor))
 
 
-@dataclass(frozen=True)
-class _Row:
-    """Where a system's result is drawn."""
-
-    system: int  # its index among the estimates, for its color
-    y: float
-    top: float  # the end of the axis, in years
-    is_dense: bool
-
-    def add(self, scale: Scale, of: Statement) -> None:
-        """Add a system's label, bar, mark, and the numbers of its ends."""
-        if not of.value:
-            scale.fit(0, self.y + 26, _named(scale, of.name, ": no years"), system=self.system)
-            return
-        low, high = of.interval
-        x, bar = _place(low if high is None else of.center, self.top), self.y + 36
-        name = _named(scale, of.name, f": {of.value}")
-        scale.fit(x, self.y + 26, name, system=self.system)
-        start, end = _place(low, self.top), 100.0 if high is None else _place(high, self.top)
-        scale.marks.append(Rectangle(start, end, bar, 18, "outer", self.system))
-        if high is None:
-            scale.marks += [
-                Rectangle(x, x, bar - 4, 26, "mark", self.system, width=4),
-                Text(100, bar + 15, "→", "end", _LABEL, "label", self.system, -4),
-            ]
-            if not self.is_dense:
-                scale.fit(x, bar + 36, of.qualifier, span=(x, 100.0))
-            return
-        left = f"{'◂ ' if low < 0 else ''}{format_number(low)}"
-        right = f"{format_number(high)}{' ▸' if high > self.top else ''}"
-        if self.is_dense:
-            _beside(scale, start, end, left, right, bar)
-        else:
-            kind = f"{of.qualifier.partition(' interval ')[0]} interval"
-            _below(scale, start, end, left, right, kind, bar)
+def _add_system(
+    scale: Scale, of: Statement, system: int, y: float, top: float, *, is_dense: bool
+) -> None:
+    """Add a system's label, bar, mark, and the numbers of its ends, on an axis up to `top`."""
+    if not of.value:
+        scale.fit(0, y + 26, _named(scale, of.name, ": no years"), system=system)
+        return
+    low, high = of.interval
+    x, bar = _place(low if high is None else of.center, top), y + 36
+    scale.fit(x, y + 26, _named(scale, of.name, f": {of.value}"), system=system)
+    start, end = _place(low, top), 100.0 if high is None else _place(high, top)
+    scale.marks.append(Rectangle(start, end, bar, 18, "outer", system))
+    if high is None:
         scale.marks += [
-            Dot(x, bar + 9, 8, "mark", self.system),
-            Dot(x, bar + 9, 3, "hole", self.system),
+            Rectangle(x, x, bar - 4, 26, "mark", system, width=4),
+            Text(100, bar + 15, "→", "end", _LABEL, "label", system, -4),
         ]
+        if not is_dense:
+            scale.fit(x, bar + 36, of.qualifier, span=(x, 100.0))
+        return
+    left = f"{'◂ ' if low < 0 else ''}{format_number(low)}"
+    right = f"{format_number(high)}{' ▸' if high > top else ''}"
+    if is_dense:
+        _beside(scale, start, end, left, right, bar)
+    else:
+        kind = f"{of.qualifier.partition(' interval ')[0]} interval"
+        _below(scale, start, end, left, right, kind, bar)
+    scale.marks += [Dot(x, bar + 9, 8, "mark", system), Dot(x, bar + 9, 3, "hole", system)]
 
 
 def _below(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,17 +31,17 @@ class Statement:
     """A system's result in words; empty strings where there is nothing to say."""
 
     name: str
-    verb: str  # what the system does, or "ranked"
-    value: str  # such as "7.2 years", "at least 4.0 years"; empty where no years are stated
-    qualifier: str  # such as "95% prediction interval 3.6 to 10.9"
-    meaning: str  # how sure it is, as a sentence
-    reason: str  # why the population's estimate leads, or why no years are stated
-    other: str  # the other estimate
     place: str  # where the system is among the subjects
     rank_among: str  # the same for a label, such as "above 4 of 7 people"
     chances: str
-    center: float  # NaN where no years are stated
-    interval: tuple[float, float | None]
+    verb: str = "ranked"  # what the system does
+    value: str = ""  # such as "7.2 years", "at least 4.0 years"; empty where no years are stated
+    qualifier: str = ""  # such as "95% prediction interval 3.6 to 10.9"
+    meaning: str = ""  # how sure it is, as a sentence
+    reason: str = ""  # why the population's estimate leads, or why no years are stated
+    other: str = ""  # the other estimate
+    center: float = np.nan  # NaN where no years are stated
+    interval: tuple[float, float | None] = (np.nan, np.nan)
 
     @property
     def claim(self) -> str:
@@ -59,48 +60,38 @@ class Statement:
 
 def state(core: Core, of: SystemEstimate) -> Statement:
     """Put a system's result into words."""
-    verb, reason, other = "ranked", "", ""
-    value, qualifier, meaning, center = "", "", "", np.nan
-    interval: tuple[float, float | None] = (np.nan, np.nan)
-    if of.leads == "paper":
-        verb, value, qualifier = (
-            core.study.spec.verb,
-            _years(core, of.experience),
-            paper_range(core, of),
-        )
-        meaning = paper_meaning(core, of)
-        center, interval = of.experience, of.interval
-        if of.reference.says:
-            other = f"Estimate for {population_name(core)}: {population_text(core, of)}."
-    elif of.leads == "reference":
-        end = of.reference.interval[0] if of.reference.open else of.reference.experience
-        value = f"{'at least ' if of.reference.open else ''}{_years(core, end)}"
-        qualifier = reference_range(core, of.reference)
-        meaning = f"{qualifier} {core.unit}."
-        if of.reference.open:
-            meaning = f"{qualifier}; these subjects do not support an upper limit."
-        center, interval = of.reference.experience, of.reference.interval
-        other = f"Regression as in the paper: {paper_text(core, of)}."
-        reason = "" if core.population.declared else why_not_paper(core, of)
-    else:
-        reason = why_silent(core)
-    chances = ""
-    if of.leads == "reference" or of.reference.says:
-        each = [f"{format_probability(p)} at least {years:g}" for years, p in of.reference.at_least]
-        chances = f"Chances: {', '.join(each)} {core.unit}." if each else ""
-    return Statement(
+    reference, n = of.reference, len(core.line.x)
+    each = [f"{format_probability(p)} at least {years:g}" for years, p in reference.at_least]
+    said = partial(
+        Statement,
         of.name,
-        verb,
-        value,
-        qualifier,
-        meaning,
-        reason,
-        other,
         place_text(core, of),
-        f"above {core.subjects_below(of) or 'none'} of {len(core.line.x)} people",
-        chances,
-        center,
-        interval,
+        f"above {core.subjects_below(of) or 'none'} of {n} people",
+        f"Chances: {', '.join(each)} {core.unit}." if each and reference.says else "",
+    )
+    if of.leads is None:
+        return said(reason=why_silent(core))
+    if of.leads == "paper":
+        other = f"Estimate for {population_name(core)}: {population_text(core, of)}."
+        return said(
+            verb=core.study.spec.verb,
+            value=_years(core, of.experience),
+            qualifier=paper_range(core, of),
+            meaning=paper_meaning(core, of),
+            other=other if reference.says else "",
+            center=of.experience,
+            interval=of.interval,
+        )
+    qualifier = reference_range(core, reference)
+    limit = "; these subjects do not support an upper limit" if reference.open else f" {core.unit}"
+    return said(
+        value=_population_years(core, reference),
+        qualifier=qualifier,
+        meaning=f"{qualifier}{limit}.",
+        reason="" if core.population.declared else why_not_paper(core, of),
+        other=f"Regression as in the paper: {paper_text(core, of)}.",
+        center=reference.experience,
+        interval=reference.interval,
     )
 
 
@@ -140,14 +131,15 @@ def reference_range(core: Core, of: Reference) -> str:
     return f"{format_percent(level)} credible interval {format_interval((low, high))}"
 
 
+def _population_years(core: Core, of: Reference) -> str:
+    if of.open:
+        return f"at least {_years(core, of.interval[0])}"
+    return _years(core, of.experience)
+
+
 def population_text(core: Core, of: SystemEstimate) -> str:
     """The population's estimate with its interval."""
-    reference = of.reference
-    if reference.open:
-        return (
-            f"at least {_years(core, reference.interval[0])} ({reference_range(core, reference)})"
-        )
-    return f"{_years(core, reference.experience)} ({reference_range(core, reference)})"
+    return f"{_population_years(core, of.reference)} ({reference_range(core, of.reference)})"
 
 
 def population_name(core: Core) -> str:
@@ -176,12 +168,9 @@ def assumption(core: Core) -> str:
 
 def place_text(core: Core, of: SystemEstimate) -> str:
     """Say how many subjects a system was ranked above."""
-    n = len(core.line.x)
-    below = core.subjects_below(of)
-    if below == n:
-        others = f"all {n} subjects"
-    else:
-        others = f"{below} of {format_count(n, 'subject')}" if below else f"none of {n} subjects"
+    n, below = len(core.line.x), core.subjects_below(of)
+    ends = {n: f"all {n} subjects", 0: f"none of {n} subjects"}
+    others = ends.get(below, f"{below} of {format_count(n, 'subject')}")
     called = core.averages.called
     return f"Its {called}, {format_number(of.rank)}, is higher than that of {others}."
 
@@ -189,19 +178,16 @@ def place_text(core: Core, of: SystemEstimate) -> str:
 def varies_text(of: SystemEstimate) -> list[str]:
     """Say that no single level describes a system; nothing where it varies as subjects do."""
     texts = []
-    ratio = of.variation.ratio_problems
-    if ratio is not None and ratio >= TWICE:
-        much = "and subjects do not" if np.isinf(ratio) else ""
-        times = f"{format_number(ratio)} times as much between problems as subjects do (SD ratio)"
-        text = f"varies between problems, {much}" if much else f"varies {times}"
-        texts.append(f"{of.name} {text}, so a single level describes it poorly.")
-    ratio = of.variation.ratio_judges
-    if ratio is not None and ratio >= TWICE:
+    if (ratio := of.variation.ratio_problems or 0.0) >= TWICE:
+        how = f"{format_number(ratio)} times as much between problems as subjects do (SD ratio)"
         if np.isinf(ratio):
-            texts.append(f"Judges disagree about {of.name}, and not about subjects.")
-        else:
-            times = f"{format_number(ratio)} times as much"
-            texts.append(f"Judges disagree {times} about {of.name} as about subjects.")
+            how = "between problems, and subjects do not"
+        texts.append(f"{of.name} varies {how}, so a single level describes it poorly.")
+    if (ratio := of.variation.ratio_judges or 0.0) >= TWICE:
+        how = f"{format_number(ratio)} times as much about {of.name} as about subjects"
+        if np.isinf(ratio):
+            how = f"about {of.name}, and not about subjects"
+        texts.append(f"Judges disagree {how}.")
     return texts
 
 
@@ -327,13 +313,6 @@ def _small(n: int) -> str:
     return _WORDS[n] if n < len(_WORDS) else str(n)
 
 
-def rests_text(of: SystemEstimate) -> list[str]:
-    """Say who moves the paper's estimate most."""
-    return [
-        f"without {one.what} {one.id} it is {format_number(one.experience)}" for one in of.rests_on
-    ]
-
-
 def agreement_text(core: Core) -> str:
     """Say how well the judges agree; empty where that is unknown."""
     of = core.agreement
@@ -362,8 +341,13 @@ def basis(core: Core) -> list[str]:
     lines = [", ".join(counts), f"line: {equation(core)} ({test})"]
     if text := agreement_text(core):
         lines.append(f"agreement of the judges: {text}")
-    moved = ((of.name, rests_text(of)) for of in core.best_first if core.states_years)
-    lines += [f"{name}, on the paper’s line: {', '.join(texts)}" for name, texts in moved if texts]
+    for of in core.best_first if core.states_years else ():
+        without = (
+            f"without {one.what} {one.id} it is {format_number(one.experience)}"
+            for one in of.rests_on
+        )
+        if of.rests_on:
+            lines.append(f"{of.name}, on the paper’s line: {', '.join(without)}")
     return lines
 
 

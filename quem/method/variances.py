@@ -86,7 +86,7 @@ def total(parts: list[Variance]) -> Variance:
 
 
 def variations(
-    cells: RankCells, averages: Averages, solvers: NDArray[np.int64] | None = None
+    cells: RankCells | None, averages: Averages, solvers: NDArray[np.int64] | None = None
 ) -> dict[str, Variation]:
     """The variation of each system that has ranks, or of other solvers, by id.
 
@@ -95,7 +95,7 @@ def variations(
     problems, judges = averages.problems, averages.judges
     people = averages.of_kind("subject")
     systems = averages.of_kind("system") if solvers is None else solvers
-    if problems is None or judges is None:
+    if cells is None or problems is None or judges is None:
         return {averages.solvers[k]: Variation() for k in systems}
     weight = averages.weight
     of = components(place_table(cells, people))

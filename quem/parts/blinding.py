@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import pandas as pd
 from scipy.special import stdtrit
 
 from quem.parts.part import Check, Part, PartTable
@@ -66,7 +67,6 @@ _WORD = re.compile(r"\w+")
 _UNKNOWN = (None, None)
 Sign = Literal["good", "warn", "bad"]
 _ROUNDING = 1e-12
-_COUNTS = ("reviewed", "of", "replaced", "kept", "open")
 _COULD_TELL = "Judges could tell"
 _ASIDE = "Judges saw letters in place of names."
 
@@ -116,13 +116,17 @@ class StyleMatch(Row):
     problems: int = col("problems that are compared")
     solvers: int = col("solvers that are compared")
     systems: int = col("systems that are compared")
-    auc: float = col("chance that a system's text ranks above a person's of the same problem")
-    others: float = col("mean of the same, of any other solvers who are as many")
-    p: float = col("share of these choices of solvers with an AUC at least as large")
+    auc: float = col(
+        "chance that a system's text ranks above a person's of the same problem", default=math.nan
+    )
+    others: float = col("mean of the same, of any other solvers who are as many", default=math.nan)
+    p: float = col(
+        "share of these choices of solvers with an AUC at least as large", default=math.nan
+    )
     least_p: float = col("the smallest that `p` can be")
-    same_author: float = col("share of texts matched to their author by style")
+    same_author: float = col("share of texts matched to their author by style", default=math.nan)
     guessing: float = col("one over the number of solvers")
-    same_author_p: float = col("permutation p value of `same_author`")
+    same_author_p: float = col("permutation p value of `same_author`", default=math.nan)
 
 
 class Blinding(Row):
@@ -157,16 +161,12 @@ class BlindingPart(Part[tuple[Blinding, ...]]):
             for problem, by in recorded.texts.items()
         }
         systems = {solver for solver, maker in made.items() if maker == "system"}
-        blinding = Blinding(
-            **{name: getattr(recorded, name) for name in _COUNTS},
+        blinding = Blinding.taken_from(
+            recorded,
             guesses=judges_guesses(recorded.guesses, made, levels(data, made)),
             text=style_match(texts, systems),
         )
         return (blinding,)
-
-    def rows(self, found: tuple[Blinding, ...], core: Core) -> Sequence[Sequence[Row]]:
-        """The one row of a session."""
-        return (found,)
 
     def before_quoting(self, found: tuple[Blinding, ...], core: Core) -> Iterator[Check]:
         """How far authors were kept from judges."""
@@ -197,19 +197,18 @@ Level = tuple[str, str, str]  # judge, problem, solver
 
 def levels(data: Rankings, made: Mapping[str, str]) -> dict[Level, tuple[int, int]]:
     """Number the levels of each judge's first ranking from the worst: block, and level."""
-    groups: defaultdict[tuple[int, int, int], list[tuple[float, int]]] = defaultdict(list)
     known = np.array([solver in made for solver in data.solvers])
-    first = (data.occasion == 1) & ~np.isnan(data.rank) & known[data.solver]
-    for row in np.flatnonzero(first).tolist():
-        group = int(data.judge[row]), int(data.problem[row]), int(data.block[row])
-        groups[group].append((float(data.rank[row]), int(data.solver[row])))
-    found: dict[Level, tuple[int, int]] = {}
-    for (judge, problem, block), ranked in groups.items():
-        dense = np.unique([rank for rank, _ in ranked], return_inverse=True)[1]
-        for level, (_, solver) in zip(dense.tolist(), ranked, strict=True):
-            place = data.judges[judge], data.problems[problem], data.solvers[solver]
-            found[place] = block, int(level)
-    return found
+    rows = np.flatnonzero((data.occasion == 1) & ~np.isnan(data.rank) & known[data.solver])
+    columns = (data.judge, data.problem, data.block, data.solver, data.rank)
+    names = ["judge", "problem", "block", "solver", "rank"]
+    table = pd.DataFrame({name: of[rows] for name, of in zip(names, columns, strict=True)})
+    level = table.groupby(names[:3])["rank"].rank(method="dense").astype(int)
+    return {
+        (data.judges[judge], data.problems[problem], data.solvers[solver]): (block, at)
+        for judge, problem, block, solver, at in zip(
+            *(table[name].tolist() for name in names[:4]), level.tolist(), strict=True
+        )
+    }
 
 
 def judges_guesses(
@@ -231,10 +230,7 @@ def judges_guesses(
         return bool(set().union(*beside) - {made[one.solver]})
 
     sure = [one for one in known if one.guess != "unsure"]
-    bang = {
-        kind: _share([one for one in known if made[one.solver] == kind], made, index=True)
-        for kind in _KINDS
-    }
+    people, systems = ([one for one in known if made[one.solver] == kind] for kind in _KINDS)
     return Guesses(
         n=len(known),
         unsure=len(known) - len(sure),
@@ -242,8 +238,8 @@ def judges_guesses(
         n_judges=len({one.judge for one in known}),
         rate=_share(sure, made),
         neighbors=_share([one for one in sure if has_neighbor(one)], made),
-        bang_person=bang["person"],
-        bang_system=bang["system"],
+        bang_person=_share(people, made, index=True),
+        bang_system=_share(systems, made, index=True),
     )
 
 
@@ -304,20 +300,9 @@ def style_match(texts: Mapping[str, Mapping[str, str]], systems: set[str]) -> St
     k, m = len(solvers), int(is_system.sum())
     splits = math.comb(k, m)
     n_problems = len(np.unique(problem))
-    nan = math.nan
     least = 1 / min(splits, _MOST_SPLITS)
     found = StyleMatch(
-        texts=len(rows),
-        problems=n_problems,
-        solvers=k,
-        systems=m,
-        auc=nan,
-        others=nan,
-        p=nan,
-        least_p=least,
-        same_author=nan,
-        guessing=1 / k,
-        same_author_p=nan,
+        texts=len(rows), problems=n_problems, solvers=k, systems=m, least_p=least, guessing=1 / k
     )
     long = float(np.median([len(row[2]) for row in rows])) >= _SHORTEST
     if n_problems < _FEWEST_PROBLEMS or not long:
@@ -470,11 +455,9 @@ def _state(found: Blinding) -> tuple[Sign, str, str]:
 def _review(found: Blinding) -> tuple[Sign, str, str]:
     solutions = format_count(found.of, "solution")
     if found.open:
-        were = "word that could reveal an author was"
-        if found.open > 1:
-            were = "words that could reveal an author were"
-        text = f"{_ASIDE} {found.open} {were} left undecided when judging began."
-        return "warn", "Blinding incomplete", text
+        words, were = format_count(found.open, "word"), "was" if found.open == 1 else "were"
+        text = f"{words} that could reveal an author {were} left undecided when judging began."
+        return "warn", "Blinding incomplete", f"{_ASIDE} {text}"
     if not found.reviewed:
         which = "the one solution" if found.of == 1 else f"the {solutions}"
         text = f"{_ASIDE} Nobody reviewed {which} for what could reveal their authors."
@@ -484,12 +467,9 @@ def _review(found: Blinding) -> tuple[Sign, str, str]:
         text = f"{_ASIDE} {found.reviewed} of {solutions} {were} reviewed before judging began."
         return "warn", "Blinding partly checked", text
     all_ = "The one solution was" if found.of == 1 else f"All {solutions} were"
-    words = "word was" if found.replaced == 1 else "words were"
-    text = (
-        f"{_ASIDE} {all_} reviewed before judging began: {found.replaced} {words} replaced, "
-        f"{found.kept} kept."
-    )
-    return "good", "Solutions reviewed", text
+    words, were = format_count(found.replaced, "word"), "was" if found.replaced == 1 else "were"
+    text = f"{all_} reviewed before judging began: {words} {were} replaced, {found.kept} kept."
+    return "good", "Solutions reviewed", f"{_ASIDE} {text}"
 
 
 def _guessed(found: Blinding) -> list[str]:

@@ -81,15 +81,10 @@ def _rows(found: tuple[Care, ...], core: Core) -> list[Judging]:
         for judge, years in zip(left.ids, left.estimates.tolist(), strict=True)
     }
     return [
-        Judging(
-            judge=care.judge,
+        Judging.taken_from(
+            care,
             minutes=care.seconds / 60,
             reading=care.expected / 60,
-            n=care.n,
-            opened=care.opened,
-            fast=care.fast,
-            as_shown=care.as_shown,
-            tied=care.tied,
             without=without.get(care.judge, ""),
         )
         for care in found

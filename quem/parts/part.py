@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from quem.report.files import Check
+from quem.report.rows import Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from quem.method.variances import Variance
     from quem.rankings.loading import Study
     from quem.report.files import Section
-    from quem.report.rows import Row
     from quem.studyfile import ExperienceSettings
 
 __all__ = ["Check", "Part", "PartTable"]
@@ -30,7 +30,7 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
-class PartTable(Generic[Found]):
+class PartTable:
     """A table of a part: a key of analysis.json, and a CSV file where it has a stem."""
 
     name: str  # the key; empty where it is a CSV file alone
@@ -44,7 +44,7 @@ class Part(Generic[Found]):
     """A feature of an analysis; by default it changes nothing and adds nothing."""
 
     name: ClassVar[str]
-    tables: ClassVar[tuple[PartTable[Any], ...]] = ()
+    tables: ClassVar[tuple[PartTable, ...]] = ()
 
     # Where its sections are: after the line, after the agreement, or at the end of the page.
     place: ClassVar[Literal["result", "basis", "appendix"]] = "basis"
@@ -95,8 +95,9 @@ class Part(Generic[Found]):
         return None
 
     def rows(self, found: Found, core: Core) -> Sequence[Sequence[Row]]:
-        """The rows of each of `tables`."""
-        return ()
+        """The rows of each of `tables`; by default what was found is a row, or several."""
+        rows: Any = [found] if isinstance(found, Row) else found
+        return (rows,)
 
     def warn(self, found: Found, core: Core) -> Iterable[StudyWarning]:
         """What a reader must know."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
+from quem.method.ranks import tau_b
 from quem.parts.part import Part, PartTable
 from quem.rankings import Rankings
 from quem.report.files import Section
@@ -94,20 +95,12 @@ class QuestionsPart(Part[Answered]):
         if not replies:
             return None
         scores = [row for one in asked for row in _scores(one, given[one.id], cells, known)]
-        by_question = {one: [s for s in scores if s.question == one] for one in given}
-        return Answered(
-            replies=tuple(replies),
-            scores=tuple(scores),
-            scored=tuple(
-                _scored(question, own, core.averages)
-                for question, own in by_question.items()
-                if own
-            ),
-        )
-
-    def rows(self, found: Answered, core: Core) -> Sequence[Sequence[Row]]:
-        """The one row."""
-        return ([found],)
+        scored = [
+            _scored(one, own, core.averages)
+            for one in given
+            if (own := [score for score in scores if score.question == one])
+        ]
+        return Answered(replies=tuple(replies), scores=tuple(scores), scored=tuple(scored))
 
     def sections(self, found: Answered, core: Core) -> Iterator[Section]:
         """The answers, and the scores beside the ranks."""
@@ -174,11 +167,7 @@ def _ranked(cells: RankCells, solver: str) -> Iterator[tuple[str, str, int, str]
 
 
 def _scored(question: str, scores: Sequence[Score], averages: Averages) -> Scored:
-    from scipy.stats import kendalltau
-
     rank = dict(zip(averages.solvers, averages.rank.tolist(), strict=True))
-    pairs = [(s.mean, rank[s.solver]) for s in scores if np.isfinite(rank.get(s.solver, np.nan))]
-    tau = np.nan
-    if len(pairs) >= _FEWEST and all(len(set(values)) > 1 for values in zip(*pairs, strict=True)):
-        tau = float(kendalltau(*zip(*pairs, strict=True)).statistic)
-    return Scored(question=question, n=len(pairs), tau=tau)
+    means, ranks = np.array([(s.mean, rank.get(s.solver, np.nan)) for s in scores]).T
+    n = int(np.isfinite(ranks).sum())
+    return Scored(question=question, n=n, tau=tau_b(means, ranks) if n >= _FEWEST else np.nan)

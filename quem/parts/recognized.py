@@ -15,7 +15,7 @@ from quem.report.rows import Row, col
 from quem.wording import format_count, format_number, join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -78,43 +78,30 @@ class RecognizedPart(Part[Recognized]):
             ),
         )
 
-    def rows(self, found: Recognized, core: Core) -> Sequence[Sequence[Row]]:
-        """The one row."""
-        return ([found],)
-
     def warn(self, found: Recognized, core: Core) -> Iterator[StudyWarning]:
         """How far the estimates move."""
-        judges = format_count(found.n_judges, "judge")
-        text = f"the judge recognized the author in {_share(found)} ({judges})"
-        if moved := _moved(found, core):
-            text += f"; without them, {moved}"
-        yield StudyWarning("recognized-authors", text)
+        text = _ranks(found, core, f" ({format_count(found.n_judges, 'judge')})")
+        yield StudyWarning("recognized-authors", f"the judge recognized the author in {text}")
 
     def before_quoting(self, found: Recognized, core: Core) -> Iterator[Check]:
         """The same on the first screen."""
-        moved = _moved(found, core)
-        text = f"In {_share(found)}" + (f"; without them, {moved}" if moved else "")
-        yield Check("warn", "Judges recognized some authors", f"{text}.")
+        yield Check("warn", "Judges recognized some authors", f"In {_ranks(found, core)}.")
 
     def about(self, found: Recognized, core: Core) -> str:
         """The same in the methods paragraph."""
-        moved = _moved(found, core)
-        text = f"The judge recognized the author in {_share(found)}"
-        return text + (f"; without them, {moved}." if moved else ".")
+        return f"The judge recognized the author in {_ranks(found, core)}."
 
 
-def _share(found: Recognized) -> str:
-    return f"{found.n_ranks:,} of {found.of_ranks:,} ranks"
-
-
-def _moved(found: Recognized, core: Core) -> str:
-    """Say where the paper's estimates would be; empty where no years are stated."""
+def _ranks(found: Recognized, core: Core, judges: str = "") -> str:
+    """How many ranks, and where the paper's estimates would be if years are stated."""
+    text = f"{found.n_ranks:,} of {found.of_ranks:,} ranks{judges}"
     if not core.states_years:
-        return ""
-    return join_words(
+        return text
+    moved = join_words(
         f"the paper’s estimate for {of.name} is {format_number(one.experience)} instead of "
         f"{format_number(of.experience)} {core.unit}"
         if np.isfinite(one.experience)
         else f"{of.name} has no estimate"
         for of, one in zip(core.estimates, found.estimates, strict=True)
     )
+    return f"{text}; without them, {moved}" if moved else text

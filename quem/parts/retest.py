@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from quem.errors import StudyWarning
-from quem.method.ranks import adjusted_ranks
+from quem.method.ranks import adjusted_ranks, tau_b
 from quem.parts.part import Part, PartTable
 from quem.rankings import Rankings
 from quem.rankings.entries import repeated
@@ -17,7 +17,7 @@ from quem.report.rows import Row, col
 from quem.wording import format_count, format_number, format_percent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -81,10 +81,9 @@ def _groups(rankings: Rankings, declared: Declared) -> Iterator[_Group]:
 
 def _compare(judge: int, first: NDArray[np.float64], second: NDArray[np.float64]) -> _Group:
     a, b = (np.sign(ranks[:, np.newaxis] - ranks) for ranks in (first, second))
-    untied = float((a * a).sum() * (b * b).sum())
     # Each pair stands twice in the square, and every solution once beside itself.
     alike = int((a == b).sum() - len(first)) // 2
-    tau = float((a * b).sum() / np.sqrt(untied)) if untied else np.nan
+    tau = tau_b(first, second)
     return _Group(judge, len(first), tau, float(np.abs(first - second).sum()), alike)
 
 
@@ -116,10 +115,6 @@ class RetestPart(Part[tuple[Retest, ...]]):
         judges = sorted({group.judge for group in groups})
         each = [_row(data.judges[at], [one for one in groups if one.judge == at]) for at in judges]
         return (*each, _row("", groups))
-
-    def rows(self, found: tuple[Retest, ...], core: Core) -> Sequence[Sequence[Row]]:
-        """Judge by judge."""
-        return (found,)
 
     def warn(self, found: tuple[Retest, ...], core: Core) -> Iterator[StudyWarning]:
         """Judges who do not repeat their own order."""

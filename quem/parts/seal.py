@@ -49,13 +49,8 @@ class SealPart(Part[Seal]):
 
     def rows(self, found: Seal, core: Core) -> Sequence[Sequence[Row]]:
         """The seal."""
-        row = SealRow(
-            sealed_at=str(found.sealed_at),
-            hash=found.hash,
-            headline=found.headline,
-            differences=tuple(found.texts),
-        )
-        return ([row],)
+        at, texts = str(found.sealed_at), tuple(found.texts)
+        return ([SealRow.taken_from(found, sealed_at=at, differences=texts)],)
 
     def headline(self, found: Seal, core: Core) -> Iterator[str]:
         """Whether it matches, each difference, and the hash."""

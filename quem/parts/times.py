@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from quem.method.ranks import tau_b
 from quem.parts.part import Part, PartTable
 from quem.report.files import Section
 from quem.report.rows import Interval, Row, col
 from quem.wording import format_count, format_number, format_percent, format_signed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -79,17 +80,13 @@ class TimesPart(Part[Times]):
             typical=float(np.exp(means.mean())),
             interval=_interval(means, core.settings.level),
             hours=float(minutes[known].sum() / 60),
-            tau=_tau(years, means),
+            tau=tau_b(years, means) if len(means) >= _FEWEST else np.nan,
             problems=tuple(
                 _problem(one, minutes[known[:, at], at])
                 for at, one in enumerate(ids)
                 if known[:, at].any()
             ),
         )
-
-    def rows(self, found: Times, core: Core) -> Sequence[Sequence[Row]]:
-        """The one row."""
-        return ([found],)
 
     def sections(self, found: Times, core: Core) -> Iterator[Section]:
         """What a solution took, whether experience saves time, and the problems."""
@@ -121,12 +118,6 @@ def _interval(means: NDArray[np.float64], level: float) -> Interval | None:
         return None
     half = stdtrit(n - 1, (1 + level) / 2) * means.std(ddof=1) / np.sqrt(n)
     return float(np.exp(means.mean() - half)), float(np.exp(means.mean() + half))
-
-
-def _tau(years: NDArray[np.float64], means: NDArray[np.float64]) -> float:
-    from scipy.stats import kendalltau
-
-    return float(kendalltau(years, means).statistic) if len(means) >= _FEWEST else np.nan
 
 
 def _problem(problem: str, minutes: NDArray[np.float64]) -> ProblemTime:

@@ -302,19 +302,14 @@ def _blocks(found: WorthAverages, core: Core) -> Iterator[str]:  # noqa: ARG001
 
 @_WARNINGS.add("always-above")
 def _always_above(found: WorthAverages, core: Core) -> Iterator[str]:
-    separated = [
-        f"{join_words(core.name_of(found.solvers[at]) for at in solvers)} "
-        + (
-            f"was always ranked {where} all others it was compared with"
-            if len(solvers) == 1
-            else f"were always ranked {where} all others they were compared with"
-        )
-        for where, sets in (
-            ("above", found.scale.connection.above),
-            ("below", found.scale.connection.below),
-        )
-        for solvers in sets
-    ]
+    separated = []
+    for where in ("above", "below"):
+        for solvers in getattr(found.scale.connection, where):
+            names = join_words(core.name_of(found.solvers[at]) for at in solvers)
+            were, they = ("was", "it was") if len(solvers) == 1 else ("were", "they were")
+            separated.append(
+                f"{names} {were} always ranked {where} all others {they} compared with"
+            )
     if separated:
         yield (
             f"{'; '.join(separated)}; the distance is determined only by the ridge penalty "

@@ -42,8 +42,6 @@ _DARK = {
     "#33691e": "#a5d06f",
 }
 
-LETTERS = 8.5  # points
-
 # matplotlib types the keys of its settings, which differ between its versions.
 _STYLE: Any = {
     "axes.axisbelow": True,
@@ -62,7 +60,7 @@ _STYLE: Any = {
     "figure.facecolor": PAPER,
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
-    "font.size": LETTERS,
+    "font.size": 8.5,
     "grid.color": GRID,
     "grid.linewidth": 0.6,
     "legend.edgecolor": "none",

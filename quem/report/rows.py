@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from quem.report.columns import Columns
 from quem.report.files import TextTable
 from quem.wording import format_bare_p, format_interval, format_number, format_probability
 
@@ -41,6 +42,12 @@ class Row(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     title: ClassVar[str] = ""
+
+    @classmethod
+    def taken_from(cls, found: object, **more: object) -> Self:
+        """The attributes of the same names, and what these do not give."""
+        names = cls.model_fields.keys() - more.keys()
+        return cls(**{name: getattr(found, name) for name in names}, **more)
 
     @classmethod
     def frame(cls, rows: Iterable[Row]) -> pd.DataFrame:
@@ -229,12 +236,12 @@ class RowTable:
     stem: str
     meaning: str  # what a row is
     row: type[Row]
-    rows: Callable[[Any], Iterable[Row]]  # the rows of some findings
+    rows: Callable[[Any], Iterable[Row] | None]  # the rows of some findings
     always: bool = False  # whether a table without rows is written, with its header
 
     def frame(self, findings: Any) -> pd.DataFrame:  # noqa: ANN401
         """The table of some findings."""
-        return self.row.frame(self.rows(findings))
+        return self.row.frame(self.rows(findings) or ())
 
     @property
     def columns(self) -> RowTable:
@@ -265,9 +272,10 @@ class Entry:
     def plain(self, findings: Any) -> Any:  # noqa: ANN401
         """The value in JSON; None where there is none."""
         value = self.of(findings)
-        if value is None:
-            return None
-        return value.record() if isinstance(value, Row) else [row.record() for row in value]
+        if value is None or isinstance(value, Row):
+            return value and value.record()
+        records = [row.record() for row in value]
+        return records if self.many else next(iter(records), None)
 
 
 @dataclass(frozen=True)
@@ -280,8 +288,6 @@ class RowDocument:
 
     def record(self, row: Any, findings: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
         """The content; entries without a value are left out."""
-        from quem.report.columns import Columns
-
         found = ((entry.name, entry.plain(findings)) for entry in self.entries)
         return {
             **Columns(*self.head).record(findings, findings),
@@ -291,8 +297,6 @@ class RowDocument:
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema: no other keys; entries may be missing but those that every result has."""
-        from quem.report.columns import Columns
-
         schema = Columns(*self.head, *self.tail).schema()
         for entry in self.entries:
             schema["properties"][entry.name] = {"description": entry.meaning, **entry.schema()}
@@ -301,8 +305,6 @@ class RowDocument:
 
     def reference(self, path: str = "") -> Iterator[tuple[str, str]]:
         """Each key, with its meaning."""
-        from quem.report.columns import Columns
-
         yield from Columns(*self.head).reference(path)
         for entry in self.entries:
             yield f"{path}{entry.name}", entry.meaning

@@ -18,7 +18,7 @@ from quem.errors import QuemError
 from quem.report.files import Section, TextTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -72,13 +72,6 @@ _LATEX = str.maketrans(
 _MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~$#&"})
 
 
-def refuse_formats(formats: Iterable[str]) -> None:
-    """Refuse formats that there are not."""
-    for name in formats:
-        if name not in FORMATS:
-            raise QuemError(f"tables: there is no format {name!r}; use {', '.join(FORMATS)}")
-
-
 def table_names(stems: Iterable[str]) -> Iterator[str]:
     """Name every file that tables may be in."""
     yield from (f"{stem}.csv" for stem in stems)
@@ -87,7 +80,8 @@ def table_names(stems: Iterable[str]) -> Iterator[str]:
 
 def table_files(result: BaseResult[Any], formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """Write the tables of a result; gives names and contents of files."""
-    refuse_formats(formats)
+    if unknown := [name for name in formats if name not in FORMATS]:
+        raise QuemError(f"tables: there is no format {unknown[0]!r}; use {', '.join(FORMATS)}")
     if "csv" in formats:
         for stem, frame in result.tables().items():
             yield f"{stem}.csv", csv_bytes(frame)
@@ -118,7 +112,7 @@ def markdown_text(tables: Iterable[TextTable]) -> str:
             index=False,
             tablefmt="pipe",
             headers=[_one_line(heading).translate(_MARKDOWN) for heading in table.columns],
-            colalign=["left" if _is_words(table, at) else "right" for at in _places(table)],
+            colalign=_sides(table),
             disable_numparse=True,
         )
         texts = [f"**{_one_line(table.caption).translate(_MARKDOWN)}**", body]
@@ -138,13 +132,13 @@ def latex_text(tables: Iterable[TextTable]) -> str:
     for number, table in enumerate(tables, 1):
         caption = f"{table.caption.rstrip('.')}. {table.note}" if table.note else table.caption
         frame = _frame(table, _LATEX)
-        headings = (_one_line(heading).translate(_LATEX) for heading in table.columns)
-        shown = frame.style.hide(axis="index").format_index(_named(headings), axis="columns")
+        headings: dict[object, str] = {
+            at: _one_line(heading).translate(_LATEX) for at, heading in enumerate(table.columns)
+        }
+        shown = frame.style.hide(axis="index").format_index(headings.__getitem__, axis="columns")
         parts.append(
             shown.to_latex(
-                column_format="".join(
-                    "l" if _is_words(table, at) else "r" for at in _places(table)
-                ),
+                column_format="".join(side[0] for side in _sides(table)),
                 position="htbp",
                 position_float="centering",
                 hrules=True,
@@ -155,30 +149,19 @@ def latex_text(tables: Iterable[TextTable]) -> str:
     return "\n".join(parts)
 
 
-def _named(headings: Iterable[str]) -> Callable[[object], str]:
-    """Give the heading above a column by its number."""
-    by_number: dict[object, str] = dict(enumerate(headings))
-    return by_number.__getitem__
-
-
 def _frame(table: TextTable, signs: dict[int, str]) -> pd.DataFrame:
     """Give the escaped texts; columns are numbered, since two may have the same heading."""
-    import pandas as pd
-
     rows = [[_one_line(cell).translate(signs) for cell in row] for row in table.rows]
-    return pd.DataFrame(rows, columns=list(_places(table)), dtype=object)
+    return pd.DataFrame(rows, columns=range(len(table.columns)), dtype=object)
 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _places(table: TextTable) -> range:
-    return range(len(table.columns))
-
-
-def _is_words(table: TextTable, at: int) -> bool:
-    return at == 0 or at in table.words
+def _sides(table: TextTable) -> list[str]:
+    """Where the texts of each column are: words on the left, numbers on the right."""
+    return ["left" if at in {0, *table.words} else "right" for at in range(len(table.columns))]
 
 
 _DIGITS = "%.12g"

@@ -34,7 +34,8 @@ from webjudge import create_app, open_site
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterator
-    from pathlib import Path
+    from itertools import chain
+from pathlib import Path
 
     from flask.testing import FlaskClient
     from werkzeug.test import TestResponse
@@ -366,12 +367,13 @@ def _crawled(rng: random.Random, folder: Path, host: str) -> dict[str, Any]:
 def _requests(study: Path) -> dict[str, bytes]:
     """What a machine judge receives: every request as it is sent, and each image unpacked."""
     judged = judged_study(study)
-    machine = judged.machine("M1")
+    (machine,) = (one for one in judged.spec.machines if one.id == "M1")
     sent = {}
     for task in plan_run(judged, machine).tasks:
         request, what = task.request, f"request {task.problem} {task.repeat}"
         sent[what] = canonical([request.document(), request.messages()])
-        images = b"\n".join(everything_in(data) for _, data in request.images())
+        each = [*request.briefing, *request.problem, *chain.from_iterable(request.solutions)]
+        images = b"\n".join(everything_in(piece.data) for piece in each if piece.is_image)
         assert images
         sent[f"{what}: images"] = images
         assert sent[what].count(b"A plan to see") >= _SOLVERS

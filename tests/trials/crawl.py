@@ -12,6 +12,7 @@ import re
 import socket
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 from urllib.parse import unquote, urljoin
@@ -34,8 +35,7 @@ from webjudge import create_app, open_site
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterator
-    from itertools import chain
-from pathlib import Path
+    from pathlib import Path
 
     from flask.testing import FlaskClient
     from werkzeug.test import TestResponse

@@ -10,7 +10,15 @@ from numpy.testing import assert_allclose
 
 import quem
 from quem.simulation import simulate
-from tests.trials.coverage import KINDS, cover, degradation, missed, summary, tally
+from tests.trials.coverage import (
+    KINDS,
+    SINGLE_KINDS,
+    cover,
+    degradation,
+    missed,
+    summary,
+    tally,
+)
 from tests.trials.runner import TRIALS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -59,7 +67,7 @@ def test_the_documentation_holds_a_whole_run() -> None:
     cells = pd.read_csv(DOCS / "coverage.csv")
     assert missed(cells) == ""
     assert (cells["studies"] >= 2000).all()
-    kinds = {kind.name for kind in KINDS}
+    kinds = {kind.name for kind in (*KINDS, *SINGLE_KINDS)}
     assert kinds <= set(cells["kind"])
     page = (DOCS / "explanation" / "coverage.md").read_text("utf-8")
     assert summary(cells) in page

@@ -110,7 +110,9 @@ def report_file(name: str) -> AnyResponse:
     if suffix in _TABLES or suffix not in _TYPES:
         answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'
     # The report is one file with its styles inside, and without scripts.
-    styled = policy(style_src="'unsafe-inline'", script_src="'none'", img_src="'self' data:")
+    styled = policy(
+        style_src="'unsafe-inline'", script_src="'none'", img_src="'self' data:", font_src="data:"
+    )
     answer.headers["Content-Security-Policy"] = styled
     return answer
 

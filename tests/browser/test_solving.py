@@ -99,10 +99,10 @@ def test_a_whole_study(browser: Browser, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)
     assert [estimate["system"] for estimate in document["estimates"]] == ["sys1", "sys2"]
-    assert document["gate"]["passed"]
+    assert document["skill"]["holds"]
     times = document["times"]
     assert times["n"] == 3 * len(PEOPLE)
-    assert times["n_subjects"] == len(PEOPLE)
+    assert times["n_people"] == len(PEOPLE)
 
 
 def solve(browser: Browser, served: Served, name: str) -> None:

@@ -263,7 +263,7 @@ def _rests(core: Core) -> Iterator[Section]:
     if len(shown) > _MOST_COLUMNS:
         note = f"{len(shown) - _MOST_COLUMNS} more systems are in estimates.csv."
     headings = ("Left out", *(of.name for of in columns))
-    title = f"The paper’s estimate without whom it moves most, in {core.unit}"
+    title = f"The paper’s estimate without the one that moves it most, in {core.unit}"
     yield Section("rests", "What it depends on", tables=[TextTable(title, headings, rows, note)])
 
 

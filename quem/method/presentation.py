@@ -14,7 +14,7 @@ from quem.report.columns import STUDY, WARNINGS, Column, Columns, WholeTable, he
 from quem.report.result import Presentation
 from quem.report.rows import Entry, RowDocument, RowTable
 from quem.studyfile.models import ExperienceSettings
-from quem.wording import wrap
+from quem.wording import WIDTH, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -256,9 +256,10 @@ def summary_text(findings: ExperienceFindings) -> str:
     for one in findings.statements:
         lines += wrap(one.sentence)
         for text in filter(None, [one.value and one.reason, one.other, one.chances]):
-            lines += textwrap.wrap(text, initial_indent="    ", subsequent_indent="    ")
+            lines += textwrap.wrap(text, WIDTH, initial_indent="    ", subsequent_indent="    ")
     if core.population.declared or any(of.leads == "reference" for of in core.estimates):
         lines += wrap(assumption(core))
-    lines += ["", "Based on", *(f"  {line}" for line in basis(core))]
-    lines += [text for line in findings.of_parts("lines") for text in wrap(line)]
+    lines += ["", "Based on"]
+    based_on = [*basis(core), *findings.of_parts("lines")]
+    lines += [text for line in based_on for text in wrap(line)]
     return "\n".join(lines)

@@ -12,6 +12,7 @@ import numpy as np
 from quem.errors import StudyWarning, WarningRules
 from quem.method.agreement import turned_around
 from quem.method.line import FEWEST_SUBJECTS, SIGNIFICANT
+from quem.method.reference import BEYOND
 from quem.method.rests import estimates_of
 from quem.method.statement import cells_text, varies_text
 from quem.wording import format_count, format_interval, format_number, format_p, join_words
@@ -182,8 +183,8 @@ def _no_reference(core: Core) -> Iterator[str]:
         name = core.best_first[0].name
         yield (
             "no reference population is declared; "
-            f"{core.population.low:g} to {core.population.high:g} {core.unit} (1.5 x the most "
-            "experienced subject) is assumed. Set `reference_population` to the people "
+            f"{core.population.low:g} to {core.population.high:g} {core.unit} ({BEYOND:g} x the "
+            "most experienced subject) is assumed. Set `reference_population` to the people "
             f"{name} should be compared with"
         )
 

@@ -1,0 +1,1 @@
+"""Systems scored on queries: runs and judgments of files, tables of scores, and claims."""

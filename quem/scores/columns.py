@@ -202,7 +202,7 @@ def _numbers(made: Columns, values: Sequence[object], noun: str) -> Floats:
     try:
         numbers = np.array(values, dtype=np.float64)
     except (ValueError, TypeError, OverflowError):
-        numbers = np.array([_number(value) for value in values])
+        numbers = np.array([number(value) for value in values])
     wrong = np.flatnonzero(~np.isfinite(numbers))
     if len(wrong):
         row = int(wrong[0])
@@ -217,7 +217,8 @@ def _numbers(made: Columns, values: Sequence[object], noun: str) -> Floats:
 _TRUTH_VALUES = {"true": 1.0, "false": 0.0}
 
 
-def _number(value: object) -> float:
+def number(value: object) -> float:
+    """A value as a number; NaN if it is none."""
     try:
         return float(value)  # type: ignore[arg-type]
     except (ValueError, TypeError, OverflowError):

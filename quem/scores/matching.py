@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 # Rows that are matched or scored at once: what is computed from them stays in the processor's
 # cache, and memory does not grow with the run.
 _AT_ONCE = 1 << 17
+_BITS = 20
+_REST = np.uint64(64 - _BITS)
 
 
 @dataclass(frozen=True)
@@ -186,7 +188,7 @@ class Matched:
     rows: Ragged
     score: Floats  # of shape (n,)
     found: NDArray[np.int32]  # of shape (n,): which judged case each item is, or -1
-    row: NDArray[np.intp]  # of shape (n,): where `columns` has each
+    row: NDArray[np.int32]  # of shape (n,): where `columns` has each
     missing: int  # how many queries of the judgments the run lacks
 
     def lists(self, truth: Truth | None = None) -> Lists:
@@ -254,7 +256,6 @@ def match(run: Columns, judgments: Judgments) -> Matched:
     QuemError
         A case is twice in a list, or the run has none of the queries.
     """
-    run.check_once()
     n = len(judgments.queries)
     place = {name: at for at, name in enumerate(judgments.queries)}
     to = np.array([place.get(name, n) for name in run.queries], np.int32)
@@ -267,9 +268,9 @@ def match(run: Columns, judgments: Judgments) -> Matched:
         raise QuemError(Mistake(run.source, message=message))
     query = to[run.query]
     rows = Ragged(np.bincount(query, minlength=n + 1)[:n].astype(np.intp))
-    grouped = bool((query[1:] >= query[:-1]).all())
-    order = np.arange(len(query)) if grouped else np.argsort(query, kind="stable")
-    row = order[: rows.total]
+    row = np.arange(rows.total, dtype=np.int32)
+    if (query[1:] < query[:-1]).any():
+        row = np.argsort(query, kind="stable")[: rows.total].astype(np.int32)
     score, found = run.value[row], np.empty(rows.total, np.int32)
     if judgments.ties == "trec":
         score = in_32_bits(score)
@@ -290,13 +291,21 @@ def _found(
     """Which judged case each row is about, or -1: by hashes, and then by their bytes."""
     cells = _cells(judgments.rows, part)
     found = np.full(len(row), -1, dtype=np.intp)
+    wanted = paired(run.key[row], query)
+    ordered = np.sort(wanted)
+    if (ordered[1:] == ordered[:-1]).any():
+        run.check_once()
     pairs = judgments.pairs[cells]
     order = np.argsort(pairs, kind="stable")
     ordered = np.append(pairs[order], np.uint64(0))
-    wanted = paired(run.key[row], query)
-    at = np.searchsorted(ordered[:-1], wanted)
+    # Most listed cases are not judged: they end here, at a table of the first bits.
+    there = np.zeros(1 << _BITS, bool)
+    there[(pairs >> _REST).astype(np.intp)] = True
+    open_ = np.flatnonzero(there[(wanted >> _REST).astype(np.intp)])
+    at = np.zeros(len(row), np.intp)
+    at[open_] = np.searchsorted(ordered[:-1], wanted[open_])
     # Several judged cases can have one hash.
-    open_ = np.flatnonzero((ordered[at] == wanted) & (at < len(order)))
+    open_ = open_[(ordered[at[open_]] == wanted[open_]) & (at[open_] < len(order))]
     while len(open_):
         case = order[at[open_]] + cells.start
         theirs = judgments.columns.cases.only(judgments.row[case])

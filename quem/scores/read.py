@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.scores.columns import Columns, Tokens, columns_of, no_number
+from quem.scores.columns import Columns, Tokens, columns_of, no_number, number
 from quem.scores.texts import PADDING, load
 
 if TYPE_CHECKING:
@@ -157,44 +157,35 @@ _BLANK, _LINE_END = 32, 10
 def _of_trec(text: Text, form: _Form, path: str) -> Columns:
     """Split lines of words at blanks and tabs."""
     size = len(text)
-    small = np.uint32 if size < 1 << 32 else np.int64
+    rows = text.count(b"\n")
+    query, key, value = np.empty(rows, np.int32), np.empty(rows, np.uint64), np.empty(rows)
+    start = np.empty(rows, np.uint32 if size < 1 << 32 else np.int64)
+    length = np.empty(rows, np.int32)
     queries: dict[bytes, int] = {}
-    parts: list[tuple[NDArray[Any], ...]] = []
-    begin, width = 0, 0
+    begin, width, filled = 0, 0, 0
     while begin < size:
         end = size
         if begin + _BLOCK < size:
-            end = (
-                text.rfind(b"\n", begin, begin + _BLOCK) + 1 or text.find(b"\n", begin) + 1 or size
-            )
-        start, length, width = _words(text, begin, end, width, form, path)
-        if len(start):
-            tokens = [
-                Tokens(text, start[:, column], length[:, column])
-                for column in (0, 2, 4 if form.is_run else 3)
-            ]
-            parts.append(
-                (
-                    _codes(tokens[0], queries),
-                    tokens[1].hashes(),
-                    _numbers(tokens[2], form, path),
-                    tokens[1].start.astype(small),
-                    tokens[1].length.astype(np.int32),
-                )
-            )
-        begin = end
-    columns = []
-    for column in range(5):
-        columns.append(np.concatenate([part[column] for part in parts]))
-    query, key, value, start, length = columns
+            end = text.rfind(b"\n", begin, begin + _BLOCK) + 1 or text.find(b"\n", begin) + 1
+        at, sizes, width = _words(text, begin, end, width, form, path)
+        names, cases, numbers = (
+            Tokens(text, at[:, column], sizes[:, column])
+            for column in (0, 2, 4 if form.is_run else 3)
+        )
+        part = slice(filled, filled + len(at))
+        query[part] = _codes(names, queries)
+        key[part] = cases.hashes()
+        value[part] = _numbers(numbers, form, path)
+        start[part], length[part] = cases.start, cases.length
+        begin, filled = end, part.stop
     note = f"{path}: its lines have 5 words; the last is read as the score, so there is no tag"
     return Columns(
         path,
         [name.decode("utf-8", "surrogateescape") for name in queries],
-        query,
-        key,
-        value,
-        Tokens(text, start, length),
+        query[:filled],
+        key[:filled],
+        value[:filled],
+        Tokens(text, start[:filled], length[:filled]),
         in_file=True,
         notes=(note,) if width == 5 else (),  # noqa: PLR2004
     )
@@ -210,19 +201,22 @@ def _words(
     edge = np.flatnonzero(inside[1:] != inside[:-1])
     start, stop = edge[::2], edge[1::2]
     line_end = np.flatnonzero(block == _LINE_END)
+    shape = (len(line_end), width)
+    if len(start) == len(line_end) * width:
+        first, last = start.reshape(shape)[:, :1], stop.reshape(shape)[:, -1:]
+        if (last[:, 0] <= line_end).all() and (first[1:, 0] > line_end[:-1]).all():
+            return start.reshape(shape) + begin, (stop - start).reshape(shape), width
     count = np.diff(np.searchsorted(start, line_end), prepend=0)
     full = count > 0
-    counts = count[full]
-    if len(counts) and not width:
-        allowed = np.bincount(counts[np.isin(counts, form.widths)], minlength=1)
+    if full.any() and not width:
+        allowed = np.bincount(count[np.isin(count, form.widths)], minlength=1)
         width = int(allowed.argmax())
-    if (counts != width).any():
-        wrong = int(np.flatnonzero(full & (count != width))[0])
-        line = text.count(b"\n", 0, begin) + wrong + 1
-        raise QuemError(Mistake(path, line, message=_of_words(int(count[wrong]), form)))
-    shape = (len(counts), width)
-    start = start.reshape(shape)
-    return start + begin, stop.reshape(shape) - start, width
+    wrong = np.flatnonzero(full & (count != width))
+    if len(wrong):
+        line = text.count(b"\n", 0, begin) + int(wrong[0]) + 1
+        raise QuemError(Mistake(path, line, message=_of_words(int(count[wrong[0]]), form)))
+    shape = (int(full.sum()), max(width, max(form.widths)))
+    return start.reshape(shape) + begin, (stop - start).reshape(shape), width
 
 
 def _of_words(count: int, form: _Form) -> str:
@@ -247,53 +241,18 @@ def _codes(names: Tokens, known: dict[bytes, int]) -> NDArray[np.int32]:
 
 
 def _numbers(words: Tokens, form: _Form, path: str) -> Floats:
-    """Read numbers as Python does, those of few digits all at once."""
-    value = _decimals(words)
-    for row in np.flatnonzero(np.isnan(value)).tolist():
-        word = words.bytes(row)
-        try:
-            value[row] = float(word)
-        except ValueError:
-            value[row] = np.nan
+    """Read numbers as Python does."""
+    columns = np.stack([words.words(at) for at in words.steps], axis=1)
+    try:
+        value: Floats = columns.view(f"S{columns.itemsize * columns.shape[1]}").astype(float)[:, 0]
+    except ValueError:
+        value = np.array([number(words.bytes(row)) for row in range(len(words.start))])
     wrong = np.flatnonzero(~np.isfinite(value))
     if len(wrong):
         row = int(wrong[0])
         line = words.text.count(b"\n", 0, int(words.start[row])) + 1
         word = words.bytes(row).decode("utf-8", "replace")
         raise QuemError(Mistake(path, line, key=form.noun, message=no_number(word)))
-    return value
-
-
-# A whole number up to this, divided by a power of 10 up to the other, is the nearest one.
-_EXACT_DIGITS, _EXACT_POWER = 15, 22
-_POWERS = 10.0 ** np.arange(_EXACT_POWER + 1)
-
-
-def _decimals(words: Tokens) -> Floats:
-    """Read digits with or without sign and point; NaN for words that are written otherwise."""
-    view = np.frombuffer(words.text, np.uint8)
-    longest = int(words.length.max(initial=0))
-    whole = np.zeros(len(words.start))
-    digits = np.zeros(len(whole), np.int8)
-    decimals = np.zeros(len(whole), np.int8)
-    first = view[words.start]
-    signed = (first == ord("-")) | (first == ord("+"))
-    pointed = np.zeros(len(whole), bool)
-    plain = np.asarray(words.length <= _EXACT_DIGITS + 2)
-    for at in range(min(longest, _EXACT_DIGITS + 2)):
-        there = words.length > at
-        sign = view[words.start + at * there]
-        digit = sign - np.uint8(ord("0"))
-        is_digit = (digit < 10) & there  # noqa: PLR2004
-        is_point = (sign == ord(".")) & there & ~pointed
-        plain &= is_digit | is_point | ~there | (signed if at == 0 else False)
-        whole = np.where(is_digit, whole * 10 + digit, whole)
-        digits += is_digit
-        decimals += is_digit & pointed
-        pointed |= is_point
-    value: Floats = whole / _POWERS[decimals]
-    np.negative(value, out=value, where=first == ord("-"))
-    value[~(plain & (digits > 0) & (digits <= _EXACT_DIGITS))] = np.nan
     return value
 
 

@@ -238,6 +238,11 @@ class Measure:
         return self.name
 
     @property
+    def better(self) -> str:
+        """Which scores are better: higher or lower."""
+        return self.definition.better
+
+    @property
     def needs_order(self) -> bool:
         """Whether the ground truth has to say which of any two items is the better one.
 

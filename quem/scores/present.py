@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Shown = Literal["none", "headline", "all"]
 _LETTERS = 26
+_UNKNOWN = "–"  # as rows have it
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,16 @@ def note(table: ScoreTable, best: str = "bold") -> str:
 
 
 def _details(table: ScoreTable) -> tuple[list[str], list[tuple[str, ...]]]:
-    """What a kind says beside the scores: headings, and a row a system without its name."""
+    """What a kind says beside the scores: headings, and a row a system without its name.
+
+    What is unknown of all systems is left out.
+    """
     if not table.details:
         return [], [()] * len(table.systems)
     headings = [field.title or "" for field in type(table.details[0]).shown().values()]
-    return headings[1:], [row.cells()[1:] for row in table.details]
+    rows = [row.cells() for row in table.details]
+    known = [at for at in range(1, len(headings)) if {row[at] for row in rows} != {_UNKNOWN}]
+    return [headings[at] for at in known], [tuple(row[at] for at in known) for row in rows]
 
 
 def _grid(

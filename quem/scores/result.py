@@ -11,7 +11,16 @@ from quem.report.files import Section, TextTable
 from quem.report.result import BaseResult, Presentation
 from quem.report.rows import Entry, Row, RowDocument, RowTable
 from quem.scores import present
-from quem.scores.rows import ClaimRow, Mean, PairRow, claim_rows, mean_rows, pair_rows
+from quem.scores.rows import (
+    ClaimRow,
+    InputRow,
+    Mean,
+    PairRow,
+    claim_rows,
+    input_rows,
+    mean_rows,
+    pair_rows,
+)
 from quem.wording import format_percent, wrap
 
 if TYPE_CHECKING:
@@ -68,9 +77,12 @@ class View:
     settings: type[BaseModel]
     detail: type[Row] | None = None  # what is said beside the scores, a row a system
     tables: tuple[RowTable, ...] = ()  # further CSV files, and keys of analysis.json
+    entries: tuple[Entry, ...] = ()  # further keys of analysis.json alone
     figures: Callable[[], Drawers[Scored]] = dict
     captions: Mapping[str, str] = field(default_factory=dict)
     in_terminal: frozenset[str] = frozenset()  # sections that the summary has too, by id
+    # What the first table shows, where a section shows the rest.
+    shown: Callable[[ScoreTable], ScoreTable] = lambda table: table
     basis: Callable[[Scored], str] = lambda of: present.note(of.table, "bold")
     methods: Callable[[Scored], Iterable[str]] = _no_lines  # before those on inference
     references: Callable[[Scored], Iterable[str]] = _no_lines
@@ -173,6 +185,11 @@ def _details(findings: Scored) -> tuple[Row, ...]:
     return findings.table.details
 
 
+INPUTS = Entry(
+    "inputs", "the files that were read", InputRow, lambda of: [*input_rows(of.study.files)]
+)
+
+
 def presented(view: View) -> Presentation[Scored]:
     """How results of a kind are shown."""
     own = view.tables
@@ -189,7 +206,7 @@ def presented(view: View) -> Presentation[Scored]:
             Column("study", of(STUDY), "the study", of=lambda row, _: row.study.spec),
             settings(view.settings),
         ),
-        entries=(*entries, claims),
+        entries=(*view.entries, *entries, claims, INPUTS),
         tail=(WARNINGS,),
     )
 
@@ -213,7 +230,7 @@ def _rows_of(table: RowTable) -> Callable[[Scored], list[Row]]:
 
 def summary(view: View, findings: Scored) -> str:
     """The result as text: the table, what the kind shows, the certificates."""
-    lines = [findings.study.spec.title, "", *present.text(findings.table).splitlines()]
+    lines = [findings.study.spec.title, "", *present.text(view.shown(findings.table)).splitlines()]
     for section in findings.table.sections:
         if section.id in view.in_terminal:
             for one in section.tables:
@@ -247,7 +264,7 @@ def report_context(view: View, findings: Scored) -> dict[str, Any]:
         "title": spec.title,
         "study_id": spec.id,
         "description": spec.description,
-        "scores": Markup(present.html(table)),  # noqa: S704  escaped there
+        "scores": Markup(present.html(view.shown(table))),  # noqa: S704  escaped there
         "basis": view.basis(findings),
         "first_figure": "scores",
         "certificates": findings.certificates,

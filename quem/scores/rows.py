@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -9,7 +12,7 @@ import numpy as np
 from quem.report.rows import Interval, Row, col
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from quem.scores.certificate import Certificate
     from quem.scores.table import ScoreTable
@@ -107,6 +110,22 @@ def claim_rows(certificates: Iterable[Certificate]) -> Iterator[ClaimRow]:
     for one in certificates:
         lines = tuple(LineRow.taken_from(line) for line in one.lines)
         yield ClaimRow(claim=one.claim, verdict=one.verdict, lines=lines)
+
+
+class InputRow(Row):
+    """A file that a result was made of."""
+
+    path: str = col("from the folder of the first one")
+    sha256: str = col("of its content")
+
+
+def input_rows(files: Sequence[Path]) -> Iterator[InputRow]:
+    """One row per file that is there."""
+    for path in files:
+        if path.is_file():
+            named = os.path.relpath(path, files[0].parent)
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            yield InputRow(path=Path(named).as_posix(), sha256=digest)
 
 
 def _known(value: float) -> float | None:

@@ -160,7 +160,7 @@ def chosen(table: ScoreTable, systems: Sequence[str], measures: Sequence[str]) -
     """
     known = [*table.systems, *table.labels]
     mistakes = [
-        Mistake("", key="systems", message=_no(table.nouns.system, name, table.systems))
+        Mistake("", key="systems", message=no_system(table.nouns.system, name, table.systems))
         for name in dict.fromkeys(systems)
         if name not in known
     ]
@@ -180,6 +180,7 @@ def chosen(table: ScoreTable, systems: Sequence[str], measures: Sequence[str]) -
     return table.of(rows, layers or range(len(table.measures)))
 
 
-def _no(noun: str, name: str, known: Sequence[str]) -> str:
+def no_system(noun: str, name: str, known: Sequence[str]) -> str:
+    """That there is no system of a name, and which there are."""
     hint = nearest(name, known) or f"; there are {join_words(known, 8)}"
     return f"there is no {noun} {shown(name)}{hint}"

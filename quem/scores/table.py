@@ -272,9 +272,13 @@ class ScoreTable:
         QuemError
             A system or measure is not in the table.
         """
+        return self.certificate_of(f"{a} > {b}" + (f" by {measure}" if measure else ""))
+
+    def certificate_of(self, claim: str) -> Certificate:
+        """Certify a claim such as ``new > old by AP``."""
         from quem.scores.certificate import certify
 
-        return certify(self, self.claim(f"{a} > {b}" + (f" by {measure}" if measure else "")))
+        return certify(self, self.claim(claim))
 
     def __str__(self) -> str:
         """The table as text."""

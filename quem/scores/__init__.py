@@ -1,0 +1,1 @@
+"""Systems scored on queries by measures, in one table."""

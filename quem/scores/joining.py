@@ -52,6 +52,7 @@ def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
         raise QuemError(mistakes)
     return replace(
         first,
+        origin=replace(first.origin, truth=first.truth),
         systems=tuple(system for _, system in values),
         studies=tuple(study for study, _ in values),
         names=_labels([*values], names),
@@ -109,7 +110,7 @@ def _differences(first: ScoreTable, other: ScoreTable) -> Iterator[Mistake]:
             yield Mistake(here.source, key=key if is_digest else f"analysis.{key}", message=message)
     queries = list(_queries(first, other))
     yield from queries
-    if here.truth != there.truth and not queries and not unlike:
+    if other.truth != first.truth and not queries and not unlike:
         what = "the case base" if here.kind == "dialogue" else "the ground truth"
         message = (
             f"{what} is not that of {there.source}, though the ids are; scores against different "

@@ -146,7 +146,7 @@ def origin_row(table: ScoreTable, files: Iterable[Path]) -> OriginRow:
             inputs.append(InputRow(path=str(path), sha256=digest))
     origin = table.origin
     settings = tuple(SettingRow(key=key, value=value) for key, value in origin.settings.items())
-    return OriginRow.taken_from(origin, settings=settings, inputs=tuple(inputs))
+    return OriginRow.taken_from(origin, truth=table.truth, settings=settings, inputs=tuple(inputs))
 
 
 def _known(value: float) -> float | None:

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quem.errors import QuemError
+from quem.errors import QuemError, StudyWarning
 from quem.scores.inference import Inference
 from quem.scores.table import Nouns, Origin, ScoreTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from quem.lists import Ties
+    from quem.lists.lists import Ties
     from quem.scores.scoring import Empty
 
 DEFAULT_MEASURES = "nDCG@10 AP RR P@10 R@100"
@@ -109,10 +109,9 @@ def score(
         nouns=Nouns(),
         origin=Origin(
             source=str(truth) if isinstance(truth, str | Path) else "the judgments",
-            truth=scored.digest,
             settings={"ties": ties, "empty": empty},
         ),
-        warnings=scored.warnings,
+        warnings=tuple(StudyWarning("runs", text) for text in scored.warnings),
         evidence=scored,
     )
 

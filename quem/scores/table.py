@@ -114,6 +114,11 @@ class ScoreTable:
         return self.names or self.systems
 
     @property
+    def truth(self) -> str:
+        """A digest of the ground truth."""
+        return self.origin.truth or str(getattr(self.evidence, "digest", ""))
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The measures as they are spelled."""
         return tuple(measure.name for measure in self.measures)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from quem.errors import QuemError
-from quem.lists.registry import named
+from quem.lists.names import named
 from quem.parallel import silent
 from quem.retrieval.build_retrievers import make_retrievers, run_retrievers
 from quem.retrieval.choosing import depth_of, measures_of, truth_depth_of

@@ -14,8 +14,7 @@ from quem.io.custom_functions import BrokenEntry, Entry, find_entry, load_entry
 from quem.io.tables import MOST_NAMED
 from quem.io.text import nearest, shown
 from quem.lists import measure
-from quem.lists.measure import split_spelling
-from quem.lists.registry import own_definition
+from quem.lists.names import own_definition, split_spelling
 from quem.retrieval.bases import CaseBase, Roles, named_only, read_bases
 from quem.retrieval.build_retrievers import make_built_in
 from quem.retrieval.files import read_qrels, read_run, read_similarities

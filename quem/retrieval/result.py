@@ -10,7 +10,7 @@ import numpy as np
 from quem.errors import StudyWarning, WarningRules
 from quem.io.text import shown
 from quem.lists.evaluation import computed
-from quem.lists.registry import describe_own
+from quem.lists.names import describe_own
 from quem.report.files import Section, TextTable
 from quem.report.rows import Entry, Interval, Row, RowTable, col
 from quem.retrieval.times import Time, fewest_rounds, ratio_of, time_of
@@ -605,7 +605,7 @@ def result_of(found: Evaluation) -> RetrievalResult:
             "retrieval",
             spec.title,
             found.study.name,
-            truth_digest(scored.judgments, depth),
+            truth_digest(scored.judgments, depth) if depth else "",
             {"ties": found.settings.ties},
         ),
         details=tuple(_retriever_rows(found)),

@@ -52,6 +52,7 @@ def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
         raise QuemError(mistakes)
     return replace(
         first,
+        origin=replace(first.origin, truth=first.truth),
         systems=tuple(system for _, system in values),
         studies=tuple(study for study, _ in values),
         names=_labels([*values], names),
@@ -109,7 +110,7 @@ def _differences(first: ScoreTable, other: ScoreTable) -> Iterator[Mistake]:
             yield Mistake(here.source, key=key if is_digest else f"analysis.{key}", message=message)
     queries = list(_queries(first, other))
     yield from queries
-    if here.truth != there.truth and not queries and not unlike:
+    if other.truth != first.truth and not queries and not unlike:
         what = "the case base" if here.kind == "dialogue" else "the ground truth"
         message = (
             f"{what} is not that of {there.source}, though the ids are; scores against different "
@@ -122,8 +123,7 @@ def _measures(first: ScoreTable, other: ScoreTable) -> Iterator[Mistake]:
     common = [name for name in first.columns if name in other.columns]
     parts = _only(first.columns, other.columns, first.origin.source, "")
     if parts:
-        options = " ".join(f"--measures '{name}'" for name in common[:_MOST_NAMED])
-        remedy = f", or name common ones such as {options}" if common else ""
+        remedy = f", or name common ones: {join_words(common, _MOST_NAMED)}" if common else ""
         message = f"{parts}; compute the same in both{remedy}"
         yield Mistake(other.origin.source, key="analysis.measures", message=message)
 
@@ -160,7 +160,7 @@ def chosen(table: ScoreTable, systems: Sequence[str], measures: Sequence[str]) -
     """
     known = [*table.systems, *table.labels]
     mistakes = [
-        Mistake("", key="systems", message=_no(table.nouns.system, name, table.systems))
+        Mistake("", key="systems", message=no_system(table.nouns.system, name, table.systems))
         for name in dict.fromkeys(systems)
         if name not in known
     ]
@@ -180,6 +180,7 @@ def chosen(table: ScoreTable, systems: Sequence[str], measures: Sequence[str]) -
     return table.of(rows, layers or range(len(table.measures)))
 
 
-def _no(noun: str, name: str, known: Sequence[str]) -> str:
+def no_system(noun: str, name: str, known: Sequence[str]) -> str:
+    """That there is no system of a name, and which there are."""
     hint = nearest(name, known) or f"; there are {join_words(known, 8)}"
     return f"there is no {noun} {shown(name)}{hint}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from quem import __version__
 from quem.report.columns import STUDY, WARNINGS, Column, head, of, settings
 from quem.report.files import Section, TextTable
 from quem.report.result import BaseResult, Presentation
@@ -13,12 +12,12 @@ from quem.report.rows import Entry, Row, RowDocument, RowTable
 from quem.scores import present
 from quem.scores.rows import (
     ClaimRow,
-    InputRow,
     Mean,
+    OriginRow,
     PairRow,
     claim_rows,
-    input_rows,
     mean_rows,
+    origin_row,
     pair_rows,
 )
 from quem.wording import format_percent, wrap
@@ -185,11 +184,6 @@ def _details(findings: Scored) -> tuple[Row, ...]:
     return findings.table.details
 
 
-INPUTS = Entry(
-    "inputs", "the files that were read", InputRow, lambda of: [*input_rows(of.study.files)]
-)
-
-
 def presented(view: View) -> Presentation[Scored]:
     """How results of a kind are shown."""
     own = view.tables
@@ -206,7 +200,18 @@ def presented(view: View) -> Presentation[Scored]:
             Column("study", of(STUDY), "the study", of=lambda row, _: row.study.spec),
             settings(view.settings),
         ),
-        entries=(*view.entries, *entries, claims, INPUTS),
+        entries=(
+            *view.entries,
+            *entries,
+            claims,
+            Entry(
+                "origin",
+                "where the scores come from",
+                OriginRow,
+                lambda of: origin_row(of.table, of.study.files),
+                many=False,
+            ),
+        ),
         tail=(WARNINGS,),
     )
 
@@ -276,7 +281,6 @@ def report_context(view: View, findings: Scored) -> dict[str, Any]:
             for key, value in findings.settings.model_dump(mode="json").items()
         ],
         "captions": {**_CAPTIONS, **view.captions},
-        "version": __version__,
     }
 
 

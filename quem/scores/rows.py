@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -12,7 +9,8 @@ import numpy as np
 from quem.report.rows import Interval, Row, col
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from quem.scores.certificate import Certificate
     from quem.scores.table import ScoreTable
@@ -112,20 +110,42 @@ def claim_rows(certificates: Iterable[Certificate]) -> Iterator[ClaimRow]:
         yield ClaimRow(claim=one.claim, verdict=one.verdict, lines=lines)
 
 
+class SettingRow(Row):
+    """A setting on which scores depend."""
+
+    key: str = col("of the study, under `analysis`")
+    value: str = col("as used, or a digest")
+
+
 class InputRow(Row):
-    """A file that a result was made of."""
+    """A file that was read."""
 
-    path: str = col("from the folder of the first one")
-    sha256: str = col("of its content")
+    path: str = col("as the user named it")
+    sha256: str = col("digest of its content")
 
 
-def input_rows(files: Sequence[Path]) -> Iterator[InputRow]:
-    """One row per file that is there."""
+class OriginRow(Row):
+    """What has to be the same where scores are compared."""
+
+    kind: str = col("of the study")
+    truth: str = col("digest of the ground truth")
+    settings: tuple[SettingRow, ...] = col("on which scores depend")
+    inputs: tuple[InputRow, ...] = col("the files that were read")
+
+
+def origin_row(table: ScoreTable, files: Iterable[Path]) -> OriginRow:
+    """Where the scores come from."""
+    from hashlib import file_digest
+
+    inputs = []
     for path in files:
         if path.is_file():
-            named = os.path.relpath(path, files[0].parent)
-            digest = hashlib.sha256(path.read_bytes()).hexdigest()
-            yield InputRow(path=Path(named).as_posix(), sha256=digest)
+            with path.open("rb") as file:
+                digest = file_digest(file, "sha256").hexdigest()
+            inputs.append(InputRow(path=str(path), sha256=digest))
+    origin = table.origin
+    settings = tuple(SettingRow(key=key, value=value) for key, value in origin.settings.items())
+    return OriginRow.taken_from(origin, truth=table.truth, settings=settings, inputs=tuple(inputs))
 
 
 def _known(value: float) -> float | None:

@@ -9,9 +9,10 @@ from quem.errors import QuemError
 from quem.lists.names import named
 from quem.parallel import silent
 from quem.retrieval.build_retrievers import make_retrievers, run_retrievers
+from quem.retrieval.checks import before_warnings
 from quem.retrieval.choosing import depth_of, measures_of, truth_depth_of
 from quem.retrieval.mac_fac import measures_at, run_phases, score_phases
-from quem.retrieval.result import RetrievalResult, before_warnings, result_of
+from quem.retrieval.result import RetrievalResult, result_of
 from quem.retrieval.running import Times
 from quem.retrieval.truth import Need, find_truth, require_truth
 from quem.scores.inference import Inference

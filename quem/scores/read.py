@@ -457,7 +457,7 @@ def _of_query(
     query: object,
     listed: Any,
     form: _Form,
-    source: str,
+    source: str,  # noqa: ANN401  anything that there is
 ) -> tuple[list[object], list[object], bool]:
     if hasattr(listed, "items") and hasattr(listed, "keys"):
         pairs = list(listed.items())

@@ -1,0 +1,167 @@
+"""Warnings about an evaluation of retrievers; ``docs/reference/warnings`` explains each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.errors import WarningRules
+from quem.io.text import shown
+from quem.lists.evaluation import computed
+from quem.retrieval.rows import JUDGED_DEPTH, failures_of, judged_share
+from quem.wording import format_count, format_percent, join_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from quem.errors import StudyWarning
+    from quem.retrieval.analysis import Evaluation
+    from quem.retrieval.loading import RetrievalStudy
+    from quem.retrieval.running import Run
+    from quem.scores.table import ScoreTable
+
+_FEW_QUERIES, _FEW = 10, 3
+_MOSTLY_JUDGED = 0.9
+_ROUNDING = 1e-9  # of similarities
+
+_BEFORE: WarningRules[RetrievalStudy] = WarningRules()
+_RESULTS: WarningRules[Evaluation, ScoreTable] = WarningRules()
+
+
+def before_warnings(study: RetrievalStudy) -> Iterator[StudyWarning]:
+    """What is doubtful before anything is run."""
+    return _BEFORE.find(study)
+
+
+def find_warnings(of: Evaluation, table: ScoreTable) -> Iterator[StudyWarning]:
+    """What is doubtful about lists and scores."""
+    return _RESULTS.find(of, table)
+
+
+def _named(queries: Iterable[str]) -> str:
+    return join_words(map(shown, queries), _FEW)
+
+
+def _of_all(n: int, total: int) -> str:
+    if n == total:
+        return "any query" if total > 1 else "the only query"
+    return f"{n:,} of {format_count(total, 'query')}"
+
+
+@_BEFORE.add("few-queries")
+def _few_queries(study: RetrievalStudy) -> Iterator[str]:
+    n = len(study.data.task.queries)
+    if n == 1:
+        yield (
+            "only one query has been evaluated, so there are no intervals; results do not "
+            "generalize to other queries"
+        )
+    elif n < _FEW_QUERIES:
+        yield (
+            f"{n} queries are few: the bootstrap intervals are too narrow with fewer than "
+            f"{_FEW_QUERIES}, and the tests have little power; use more queries"
+        )
+
+
+@_RESULTS.add("no-ground-truth")
+def _no_ground_truth(of: Evaluation, _: ScoreTable) -> Iterator[str]:
+    queries, scored = of.study.data.task.queries.ids, {*of.scored.queries}
+    if lacking := [name for name in queries if name not in scored]:
+        yield (
+            f"no case is relevant, or similar, for {_of_all(len(lacking), len(queries))} "
+            f"({_named(lacking)}); they are left out"
+        )
+
+
+@_RESULTS.add("similarity-range")
+def _similarity_range(of: Evaluation, _: ScoreTable) -> Iterator[str]:
+    values = of.truth.columns.value
+    if of.truth.kind != "similarities" or not len(values):
+        return
+    if values.min() < -_ROUNDING or values.max() > 1 + _ROUNDING:
+        yield (
+            f"similarities of the ground truth range from {values.min():g} to {values.max():g}; "
+            "quality_mueller, MAE, and MSE assume similarities from 0 to 1"
+        )
+
+
+@_RESULTS.add("retriever-failed")
+def _retriever_failed(of: Evaluation, _: ScoreTable) -> Iterator[str]:
+    for name, run in of.runs.items():
+        yield from _failed(run, f"the retriever {shown(name)}")
+    for pair in of.mac_fac.pairs if of.mac_fac else ():
+        yield from _failed(pair.run, f"MAC/FAC with a filter of {pair.filter:,} and k = {pair.k:,}")
+
+
+def _failed(run: Run, what: str) -> Iterator[str]:
+    """Name the queries for which there is no list, by reason."""
+    # A file that lacks queries was told when it was read.
+    failed = failures_of(run) if run.lists.failed else {}
+    by_reason: dict[str, list[str]] = {}
+    for query, why in failed.items():
+        by_reason.setdefault(why, []).append(run.lists.queries[query])
+    if failed:
+        reasons = [f"for {_named(names)} it {why}" for why, names in [*by_reason.items()][:_FEW]]
+        more = f"; and {len(by_reason) - _FEW} other reasons" if len(by_reason) > _FEW else ""
+        yield (
+            f"{what} gave no list for {_of_all(len(failed), len(run.lists.queries))}, which counts "
+            f"as empty: {'; '.join(reasons)}{more}"
+        )
+
+
+@_RESULTS.add("unstable-retriever")
+def _unstable_retriever(of: Evaluation, _: ScoreTable) -> Iterator[str]:
+    for name, run in of.runs.items():
+        if run.unstable:
+            queries = [run.lists.queries[query] for query in run.unstable]
+            yield (
+                f"the retriever {shown(name)} returned different lists when called again, for "
+                f"{_of_all(len(queries), len(run.lists.queries))} ({_named(queries)}); the first "
+                "is used"
+            )
+
+
+@_RESULTS.add("undefined-scores")
+def _undefined_scores(of: Evaluation, table: ScoreTable) -> Iterator[str]:
+    """Measures without a score where there is a list and a ground truth."""
+    sizes = np.array([matched.rows.sizes for matched in of.scored.matched])
+    undefined = np.isnan(table.values) & (sizes > 0)[:, :, np.newaxis]
+    said = []
+    for at in np.flatnonzero(undefined.any(axis=(0, 1))).tolist():
+        system, query = np.argwhere(undefined[:, :, at])[0].tolist()
+        reasons = computed(table.measures[at], of.scored.lists(system))[1]
+        why = next((f" ({reason})" for where, reason in reasons if where[query]), "")
+        n = int(undefined[:, :, at].any(axis=0).sum())
+        said.append(f"{table.columns[at]} for {_of_all(n, len(table.queries))}{why}")
+    if said:
+        yield f"undefined for some retriever: {join_words(said, _FEW)}; means exclude these"
+
+
+@_RESULTS.add("few-defined")
+def _few_defined(_: Evaluation, table: ScoreTable) -> Iterator[str]:
+    few = [
+        f"{table.columns[at]} of {shown(table.systems[system])} ({table.means.n[system, at]:,})"
+        for system, at in np.argwhere(~table.ranked & (table.means.n > 0)).tolist()
+    ]
+    if few:
+        yield (
+            f"means over fewer than half of the {len(table.queries):,} queries are not ranked and "
+            f"not tested: {join_words(few, _FEW)}"
+        )
+
+
+@_RESULTS.add("unjudged-cases", remedy="judge the others")
+def _unjudged_cases(of: Evaluation, table: ScoreTable) -> Iterator[str]:
+    shares = [(name, judged_share(of, at)) for at, name in enumerate(table.systems)]
+    few = [
+        f"{format_percent(round(share, 3))} of {shown(name)}"
+        for name, share in shares
+        if share is not None and share < _MOSTLY_JUDGED
+    ]
+    if few:
+        depth = of.measures[0].depth or JUDGED_DEPTH
+        yield (
+            f"of the cases among the {depth} best only {join_words(few, _FEW)} are judged; the "
+            "others count as not relevant"
+        )

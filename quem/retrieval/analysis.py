@@ -14,12 +14,14 @@ from quem.retrieval.choosing import depth_of, measures_of, truth_depth_of
 from quem.retrieval.mac_fac import measures_at, run_phases, score_phases
 from quem.retrieval.result import RetrievalResult, result_of
 from quem.retrieval.running import Times
-from quem.retrieval.truth import Need, find_truth, require_truth
+from quem.retrieval.truth import WHOLE, Need, find_truth, require_truth
 from quem.scores.inference import Inference
 from quem.scores.scoring import score_runs
 from quem.studyfile.schema import changed_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from quem.errors import StudyWarning
     from quem.lists import Measure
     from quem.parallel import Progress
@@ -55,9 +57,20 @@ def analyze_retrieval(
     study: RetrievalStudy, *, progress: Progress = silent, **settings: object
 ) -> RetrievalResult:
     """Evaluate the retrievers of a study (see `quem.analyze`)."""
-    settings, own = named(settings)
+    return result_of(evaluated(study, settings, progress))
+
+
+def evaluated(
+    study: RetrievalStudy,
+    settings: Mapping[str, object],
+    progress: Progress = silent,
+    whole: int = WHOLE,
+) -> Evaluation:
+    """Score what the retrievers of a study give; for `whole` see `quem.retrieval.truth.Need`."""
+    chosen, own = named(settings)
     study = replace(study, own_measures={**study.own_measures, **own})
-    return result_of(_evaluated(study, changed_settings(study.spec.analysis, settings), progress))
+    used = changed_settings(study.spec.analysis, chosen)
+    return _evaluated(study, used, progress, whole)
 
 
 def check_retrieval(study: RetrievalStudy) -> tuple[StudyWarning, ...]:
@@ -67,7 +80,9 @@ def check_retrieval(study: RetrievalStudy) -> tuple[StudyWarning, ...]:
     return (*study.data.warnings, *warnings, *before_warnings(study))
 
 
-def _evaluated(study: RetrievalStudy, used: RetrievalSettings, progress: Progress) -> Evaluation:
+def _evaluated(
+    study: RetrievalStudy, used: RetrievalSettings, progress: Progress, whole: int
+) -> Evaluation:
     retrievers, warnings = make_retrievers(study)
     require_truth(study, retrievers)
     compared = retrievers.keys() - {study.spec.ground_truth.retriever}
@@ -83,7 +98,7 @@ def _evaluated(study: RetrievalStudy, used: RetrievalSettings, progress: Progres
     lists = [run.lists for run in (*runs.values(), *(phases.pairs if phases else ()))]
     pairs = study.spec.mac_fac.pairs if study.spec.mac_fac else ()
     at_k = [one for _, k in pairs for one in measures_at(measures, k)]
-    need = Need(truth_depth_of([*measures, *at_k], n), lists)
+    need = Need(truth_depth_of([*measures, *at_k], n), lists, whole)
     truth = find_truth(study, retrievers, need, progress)
     inference = Inference(used.level, used.samples, used.seed)
     scored = score_runs(
@@ -92,6 +107,7 @@ def _evaluated(study: RetrievalStudy, used: RetrievalSettings, progress: Progres
         measures,
         ties=used.ties,
     )
+    mac_fac = phases and score_phases(study, phases, truth.columns, measures, inference)
     return Evaluation(
         study,
         used,
@@ -100,6 +116,6 @@ def _evaluated(study: RetrievalStudy, used: RetrievalSettings, progress: Progres
         truth,
         runs,
         scored,
-        phases and score_phases(study, phases, truth.columns, measures, inference),
+        mac_fac or None,
         (*study.data.warnings, *warnings),
     )

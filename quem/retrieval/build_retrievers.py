@@ -107,10 +107,12 @@ def _python(study: RetrievalStudy, name: str) -> PythonRetriever:
     if not isinstance(entry, Entry):
         raise BrokenEntry(entry)
     # Its own copy of the cases: what one retriever does to them is not seen by others.
-    function, takes_cases = _function_of(entry, task.cases.cases())
+    function = _function_of(entry, task.cases.cases())
+    names = _parameters(function)
     return PythonRetriever(
         function,
-        takes_cases,
+        "cases" in names,
+        len(names) != 1,
         task.queries,
         task.cases.cases(),
         task.leave_one_out,
@@ -119,8 +121,8 @@ def _python(study: RetrievalStudy, name: str) -> PythonRetriever:
     )
 
 
-def _function_of(entry: Entry, cases: dict[str, Case]) -> tuple[Callable[..., Any], bool]:
-    """Give the function that retrieves, and whether it takes the cases to search.
+def _function_of(entry: Entry, cases: dict[str, Case]) -> Callable[..., Any]:
+    """The function that retrieves.
 
     A class is made into a retriever with the case base, and has a method ``retrieve``.
     """
@@ -136,11 +138,15 @@ def _function_of(entry: Entry, cases: dict[str, Case]) -> tuple[Callable[..., An
                 f"{entry.name} ({entry.file}) is a class without a method "
                 "`retrieve(query, k)`; add it, or name a function"
             )
+    return cast("Callable[..., Any]", function)
+
+
+def _parameters(function: Callable[..., Any]) -> list[str]:
+    """What a function takes; nothing where that is unknown."""
     try:
-        parameters = inspect.signature(function).parameters
+        return list(inspect.signature(function).parameters)
     except (TypeError, ValueError):
-        return function, False
-    return function, "cases" in parameters
+        return []
 
 
 def _linear(

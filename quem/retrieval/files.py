@@ -84,5 +84,5 @@ def _square(table: Delimited) -> Columns:
     ]
     if not cells:
         raise QuemError(Mistake(name, message="holds no similarity below the header"))
-    query, case, value, lines = zip(*cells, strict=True)
-    return columns_of(name, query, case, value, noun="similarity", lines=lines)
+    found = list(zip(*cells, strict=True))
+    return columns_of(name, *found[:3], noun="similarity", lines=found[3])

@@ -97,7 +97,7 @@ def _mac_fac(of: Evaluation, mac_fac: MacFac) -> Section:
             f"{pair.filter:,}",
             f"{pair.k:,}",
             *(measured(mean) for mean in pair.means.mean.tolist()),
-            measured(1000 * time_of(pair.run.rounds(), level).median),
+            measured(time_of(pair.run.rounds(), level).times(1000).median),
             _percent(pair.share),
         )
         for pair in mac_fac.pairs
@@ -114,8 +114,7 @@ def _percent(share: Time) -> str:
     """A share of time with its interval: "31% (30 to 33)"."""
     if not np.isfinite(share.median):
         return "–"
-    low, high = share.interval or (None, None)
-    ends = f" ({100 * low:.0f} to {100 * high:.0f})" if low is not None else ""
+    ends = f" ({100 * share.low:.0f} to {100 * share.high:.0f})" if share.interval else ""
     return f"{100 * share.median:.0f}%{ends}"
 
 
@@ -282,6 +281,13 @@ class RetrievalResult(ScoredResult):
 
 
 def result_of(found: Evaluation) -> RetrievalResult:
+    """The scores of an evaluation, with their certificates."""
+    table = table_of(found)
+    certificates = certified(table, found.settings.claims)
+    return RetrievalResult(Scored(table, found.study, found.settings, found, certificates))
+
+
+def table_of(found: Evaluation) -> ScoreTable:
     """The scores of an evaluation, and what is said of them."""
     scored, spec = found.scored, found.study.spec
     names = {one.id: one.name or one.id for one in spec.retrievers}
@@ -310,6 +316,4 @@ def result_of(found: Evaluation) -> RetrievalResult:
         *before_warnings(found.study),
         *find_warnings(found, table),
     )
-    table = replace(table, sections=tuple(_sections(found, table)), warnings=warnings)
-    certificates = certified(table, found.settings.claims)
-    return RetrievalResult(Scored(table, found.study, found.settings, found, certificates))
+    return replace(table, sections=tuple(_sections(found, table)), warnings=warnings)

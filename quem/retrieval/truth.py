@@ -75,7 +75,7 @@ def ranked(
 
 
 # Similarities that a retriever gave are kept whole up to so many.
-_WHOLE = 1_000_000
+WHOLE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Need:
 
     depth: int  # the number of most similar cases of each query, and those that tie with the last
     lists: Sequence[CaseLists] = ()  # and all cases that these hold
-    whole: int = _WHOLE  # where there are no more pairs of query and case than that, all are kept
+    whole: int = WHOLE  # where there are no more pairs of query and case than that, all are kept
 
     def cuts(self, task: Task) -> bool:
         """Whether there is anything to be left out."""

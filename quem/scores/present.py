@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from quem.wording import WIDTH, align_columns, format_percent, latex_escaped
+from quem.wording import WIDTH, align_columns, format_percent, latex_escaped, wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from quem.scores.table import ScoreTable
 
@@ -133,6 +133,17 @@ def text(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") -> s
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     return align_columns(rows, range(len(rows[0])))
+
+
+def sections_text(table: ScoreTable, shown: Collection[str] | None = None) -> list[str]:
+    """The tables of sections for a terminal: of all, or of those with some ids."""
+    return [
+        line
+        for section in table.sections
+        if shown is None or section.id in shown
+        for one in section.tables
+        for line in ("", *section_text(one.caption, one.columns, one.rows), *wrap(one.note))
+    ]
 
 
 def section_text(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -20,7 +20,7 @@ from quem.scores.rows import (
     origin_row,
     pair_rows,
 )
-from quem.wording import format_percent, wrap
+from quem.wording import format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -236,11 +236,7 @@ def _rows_of(table: RowTable) -> Callable[[Scored], list[Row]]:
 def summary(view: View, findings: Scored) -> str:
     """The result as text: the table, what the kind shows, the certificates."""
     lines = [findings.study.spec.title, "", *present.text(view.shown(findings.table)).splitlines()]
-    for section in findings.table.sections:
-        if section.id in view.in_terminal:
-            for one in section.tables:
-                lines += ["", *present.section_text(one.caption, one.columns, one.rows)]
-                lines += wrap(one.note) if one.note else []
+    lines += present.sections_text(findings.table, view.in_terminal)
     for certificate in findings.certificates:
         lines += ["", *str(certificate).splitlines()]
     return "\n".join(lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,6 @@ from click.testing import CliRunner
 
 import quem
 from quem.cli import main
-from quem.report.files import write_report
 from tests.options.made import analysed, study_in
 from tests.retrieval.made import mistakes, write_study
 
@@ -73,30 +71,19 @@ FOUND = {"python": "mine:found"}
 
 
 def test_scores_beside_ours(tmp_path: Path) -> None:
-    """A function and a definition of a file have scores, means, and differences like ours."""
-    path = _study(tmp_path, [NOVELTY, {**NOVELTY, "k": 2}, FOUND, "AP"], headline="novelty@2")
+    """A function and a definition of a file have scores and means like ours."""
+    path = _study(tmp_path, [NOVELTY, {**NOVELTY, "k": 2}, FOUND, "AP"])
     study = quem.load_study(path, kind="retrieval")
     assert {file.name for file in study.files} >= {"mine.py", "helper.py"}
     result = quem.analyze(study)
-    assert [one.name for one in result.findings.measures] == ["novelty", "novelty@2", "found", "AP"]
-    (scores,) = (one.scores for one in result.findings.evaluated)
-    assert scores is not None
-    np.testing.assert_allclose(scores.values[:, 0], [1 / 3, 1 / 2, 1])
+    table = result.table_of_scores
+    assert table.columns == ("novelty", "novelty@2", "found", "AP")
+    np.testing.assert_allclose(table.values[0, :, 0], [1 / 3, 1 / 2, 1])
     # One of b and c, which tie, is second: half of the orders have the unknown one there.
-    np.testing.assert_allclose(scores.values[:, 1], [0.25, 0.5, 1])
-    assert scores.values[:, 2].tolist() == [1, 1, 0]
-    document = result.to_dict()
-    assert document["headline"] == "novelty@2"
-    assert document["measures"][0] == {
-        "measure": "novelty",
-        "better": "lower",
-        "summary": "The share of the list that nobody has judged.",
-    }
-    assert document["settings"]["measures"][1] == "novelty@2"
+    np.testing.assert_allclose(table.values[0, :, 1], [0.25, 0.5, 1])
+    assert table.values[0, :, 2].tolist() == [1, 1, 0]
+    assert result.to_dict()["settings"]["measures"][1] == "novelty@2"
     assert "novelty: The share of the list that nobody has judged (mine:novelty" in result.to_html()
-    write_report(result, tmp_path / "report", figures=("svg",))
-    table = (tmp_path / "report/measures.csv").read_text("utf-8")
-    assert "r,novelty,lower," in table
 
 
 @pytest.mark.parametrize(
@@ -163,17 +150,3 @@ def test_measures_of_options(tmp_path: Path) -> None:
 def short_lists() -> quem.lists.Definition:
     """A measure without a function of a name."""
     return quem.lists.define(lambda items, _: -len(items), name="short")
-
-
-def test_the_command_lists_those_of_a_study(tmp_path: Path) -> None:
-    """`quem measures` has them where the study is named, and explains each."""
-    path = _study(tmp_path, [NOVELTY, FOUND])
-    listed = CliRunner().invoke(main, ["measures", "--study", str(path)]).output
-    assert listed.startswith("Measures of the study's own\n  novelty  The share of the list")
-    explained = CliRunner().invoke(main, ["measures", "novelty", "--study", str(path), "--json"])
-    assert json.loads(explained.output)["source"] == "mine:novelty of the study"
-    assert "novelty" not in CliRunner().invoke(main, ["measures"]).output
-    refused = CliRunner().invoke(main, ["measures", "--study", str(path), "--no-code"])
-    assert refused.exit_code == 1
-    text = CliRunner().invoke(main, ["measures", "found", "--study", str(path)]).output
-    assert "higher is better" in " ".join(text.split("\n")).replace("      ", " ")

@@ -21,7 +21,6 @@ from tests.trials import (  # noqa: F401  register their trials
     machines,
     panels,
     pooling,
-    retrieval_judges,
     solving_kills,
     trouble,
     views,

@@ -27,7 +27,7 @@ DEFAULTS = {
         *("correctness", "completeness", "MAE(by=case)"),
     ),
     "grades": ("nDCG@10", "AP", "RR", "P@10", "R@100"),
-    "ranks": ("kendall(variant=b)", "spearman", "correctness", "completeness", "nDCG"),
+    "ranks": ("kendall", "spearman", "correctness", "completeness", "nDCG"),
 }
 
 

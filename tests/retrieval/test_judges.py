@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -13,6 +12,9 @@ from quem.retrieval.analysis import analyze_retrieval
 from quem.retrieval.loading import load_retrieval
 from quem.retrieval.truth import Truth, graded
 from tests.retrieval.made import evaluated, mistakes, write_study
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RUNS: list[dict[str, Any]] = [{"id": "a", "run": "a.txt"}, {"id": "b", "run": "b.txt"}]
 Rows = list[tuple[str, str, str, float]]

@@ -157,7 +157,7 @@ ARROWS: dict[str, set[str]] = {
     "planning": DATA | {"method", "parts", "rankings", "report", "simulation"},
     "simulation": DATA | {"method", "rankings"},
     "options": DATA | {"report", "lists"},
-    "retrieval": DATA | {"report", "lists", "parallel"},
+    "retrieval": DATA | {"report", "lists", "parallel", "scores"},
     "dialogue": DATA | {"report", "lists", "parallel"},
     "relevance": DATA | {"importing", "rankings", "report", "solutions", "store"},
 }

@@ -85,13 +85,13 @@ def test_the_truth_is_the_mean_grade_and_each_judge_is_kept(tmp_path: Path) -> N
     for at, name in enumerate("ab"):
         wanted = evaluate(run[name], _means(rows), ["nDCG@5"])
         assert dict(zip(table.queries, table.values[at, :, 0], strict=True)) == pytest.approx(
-            dict(zip(wanted.queries, wanted.values[:, 0], strict=True))
+            dict(zip(map(str, wanted.queries), wanted.values[:, 0], strict=True))
         )
         for judge in ("J0", "J1", "J2"):
             alone = evaluate(run[name], _means(rows, judge), ["nDCG@5"])
             found = table.evidence.by_judge[judge][at, :, 0]
             held = dict(zip(table.queries, found, strict=True))
-            for query, value in zip(alone.queries, alone.values[:, 0], strict=True):
+            for query, value in zip(map(str, alone.queries), alone.values[:, 0], strict=True):
                 assert held[query] == pytest.approx(value, nan_ok=True)
     assert result.to_dict()["ground_truth"] == {
         "kind": "grades",

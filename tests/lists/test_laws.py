@@ -15,7 +15,7 @@ ALL = measures.DEFINITIONS
 SPELLINGS = [
     *(name for name in ALL if name not in {"OLAR", "rank_quality", "LAR"}),
     *("hits@2", "hits_norm@2", "quality_stromer@2", "quality_mueller@2", "ESL(wanted=2)"),
-    *("completeness_listed", "MAE(by=case)", "AP(rel=0.5)@2", "nDCG@2", "RBP(top=1)@3"),
+    *("completeness_listed", "kendall(variant=b)", "MAE(by=case)", "AP(rel=0.5)@2", "nDCG@2", "RBP(top=1)@3"),
     *("OLAR(max_length=9)", "LAR", "rank_quality@2", "rank_quality@4", "F1@2"),
     *("AP(unjudged=skip)", "nDCG(unjudged=skip)@2", "P(unjudged=skip)@3", "R(unjudged=skip)@2"),
 ]
@@ -25,8 +25,8 @@ BY_ORDER = [
     *("R@2", "Success@2", "Rprec", "ERR", "bpref", "Judged@2", "RHL", "ESL"),
 ]
 PERFECT = [
-    *("quality_stromer", "quality_mueller", "correctness", "completeness", "spearman"),
-    *("AP", "RR", "nDCG", "nDCG@3", "hits_norm", "quality_stromer@9"),
+    *("quality_stromer", "quality_mueller", "correctness", "completeness", "kendall(variant=b)"),
+    *("spearman", "AP", "RR", "nDCG", "nDCG@3", "hits_norm", "quality_stromer@9"),
     *("R", "Success@1", "Rprec", "bpref", "Judged"),
 ]
 # Each example is scored by all measures.
@@ -105,7 +105,8 @@ def test_reversal(values: list[float]) -> None:
     """A reversed list has the opposite correlation."""
     truth = {str(i): value for i, value in enumerate(values)}
     listed = {item: -value for item, value in truth.items()}
-    assert scores(listed, truth, ["correctness", "kendall", "spearman"]) == pytest.approx([-1] * 3)
+    by = ["correctness", "kendall", "spearman", "kendall(variant=b)"]
+    assert scores(listed, truth, by) == pytest.approx([-1] * 4)
 
 
 @quick

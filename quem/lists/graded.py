@@ -150,7 +150,11 @@ GRADED = (
             PATIENCE,
             GRADE,
             Parameter(
-                "top", None, "the highest grade; with it, an item of grade g counts g/top", float, 1e-9
+                "top",
+                None,
+                "the highest grade; with it, an item of grade g counts g/top",
+                float,
+                1e-9,
             ),
             UNJUDGED_ITEMS,
             TOP,

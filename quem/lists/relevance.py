@@ -35,7 +35,8 @@ def of_relevant(hits: Hits, score: Floats) -> Outcome:
 def _held(lists: Lists, rel: float, k: int | None) -> tuple[Hits, Floats]:
     """How many relevant items are among the best k, in the mean over the orders of tied ones."""
     hits = lists.hits(rel)
-    return hits, hits.found * 1.0 if k is None else hits.sum(hits.places.within(k))
+    held = hits.found.astype(np.float64)
+    return hits, held if k is None else hits.sum(hits.places.within(k))
 
 
 def _precision(lists: Lists, rel: float, k: int | None) -> Outcome:
@@ -177,7 +178,10 @@ def _search_length(lists: Lists, rel: float, wanted: int) -> Outcome:
     unlisted = wrong * (wanted - hits.found) / (hits.relevant - hits.found + 1)
     score = np.where(hits.found >= wanted, found, sizes - hits.found + unlisted)
     few = (hits.relevant > 0) & (hits.relevant < wanted)
-    undefined = (hits.relevant == 0, NOTHING_RELEVANT), (few, "fewer items are relevant than wanted")
+    undefined = (
+        (hits.relevant == 0, NOTHING_RELEVANT),
+        (few, "fewer items are relevant than wanted"),
+    )
     return score, undefined
 
 

@@ -157,8 +157,8 @@ RETRIEVAL = (
         formula="|top k of the list ∩ top k of the ground truth|",
         compute=_hits,
         high=math.inf,
-        notes="An item that the ground truth does not have is not a hit. (ranx calls another "
-        "number hits@k: k times P@k.)",
+        notes="An item that the ground truth does not have is not a hit. In ranx, hits@k "
+        "is k times P@k.",
     ),
     _of_order(
         name="hits_norm",
@@ -222,8 +222,7 @@ RETRIEVAL = (
         low=-1,
         truth="both",
         ties="Tied items share the mean of their ranks.",
-        notes="Undefined with fewer than two common items, or where all are tied in list or "
-        "truth.",
+        notes="Undefined with fewer than two common items, or where all are tied in list or truth.",
         citation="Spearman (1904), The Proof and Measurement of Association between Two Things, "
         f"American Journal of Psychology; {PROCAKE}",
         parameters=(),

@@ -11,8 +11,7 @@ from quem.io.custom_functions import BrokenEntry, Entry, find_entry, load_entry
 from quem.io.text import nearest, shown
 from quem.lists import measure
 from quem.lists.measure import OWN
-from quem.lists.names import split_spelling
-from quem.lists.names import own_definition
+from quem.lists.names import own_definition, split_spelling
 from quem.retrieval.bases import CaseBase, Roles, named_only, read_bases
 from quem.retrieval.build_retrievers import make_built_in
 from quem.retrieval.judges import JudgeGrades, grades_of

@@ -15,7 +15,14 @@ ALL = measures.DEFINITIONS
 SPELLINGS = [
     *(name for name in ALL if name not in {"OLAR", "rank_quality", "LAR"}),
     *("hits@2", "hits_norm@2", "quality_stromer@2", "quality_mueller@2", "ESL(wanted=2)"),
-    *("completeness_listed", "kendall(variant=b)", "MAE(by=case)", "AP(rel=0.5)@2", "nDCG@2", "RBP(top=1)@3"),
+    *(
+        "completeness_listed",
+        "kendall(variant=b)",
+        "MAE(by=case)",
+        "AP(rel=0.5)@2",
+        "nDCG@2",
+        "RBP(top=1)@3",
+    ),
     *("OLAR(max_length=9)", "LAR", "rank_quality@2", "rank_quality@4", "F1@2"),
     *("AP(unjudged=skip)", "nDCG(unjudged=skip)@2", "P(unjudged=skip)@3", "R(unjudged=skip)@2"),
 ]

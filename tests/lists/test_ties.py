@@ -27,7 +27,13 @@ CUT = [
     *("ERR(top=1)", "ERR(top=1)@3", "bpref(rel=0.5)", "Judged@2", "F1(rel=0.5)@3"),
     *("AP(rel=0.5, unjudged=skip)@2", "RR(unjudged=skip)", "ERR(top=1, unjudged=skip)@2"),
     *("nDCG(unjudged=skip)@2", "Success(unjudged=skip)@1", "Rprec(unjudged=skip)"),
-    *("RBP(unjudged=skip)@3", "F1(unjudged=skip)@2", "RHL(rel=0.5)", "ESL(rel=0.5)", "ESL(rel=0.5, wanted=2)"),
+    *(
+        "RBP(unjudged=skip)@3",
+        "F1(unjudged=skip)@2",
+        "RHL(rel=0.5)",
+        "ESL(rel=0.5)",
+        "ESL(rel=0.5, wanted=2)",
+    ),
 ]
 ALL = list(dict.fromkeys([*SPELLINGS, *CUT]))
 levels = st.integers(0, 2).map(lambda n: n / 2)

@@ -166,7 +166,7 @@ def short_lists() -> quem.lists.Definition:
 def test_a_name_of_ours_needs_a_prefix(tmp_path: Path) -> None:
     """A function called `map` is `own.map`; without the prefix the name is that of quem's AP."""
     path = _study(tmp_path, [{**NOVELTY, "name": "map"}, "map", "AP"], headline="own.map")
-    result = quem.analyze(path)
+    result = quem.analyze(quem.load_study(path))
     assert [one.name for one in result.findings.measures] == ["own.map", "AP"]
     assert result.to_dict()["headline"] == "own.map"
 

@@ -33,8 +33,8 @@ def test_explains_each(name: str) -> None:
     found = measure(name, OWN)
     labels = {line[2:].split("  ")[0] for line in text.splitlines() if line.startswith("  ")}
     assert {"range", "ties", "notes", "source", "ground truth", found.heading} <= labels
-    for sentence in (found.definition.summary, found.definition.notes):
-        assert sentence.endswith(".")
+    assert found.definition.summary.endswith(".")
+    assert found.definition.notes.endswith(".")
     assert (found.definition.family == "options") == ("\nProperties, on all lists" in text)
 
 
@@ -42,13 +42,19 @@ def test_explains_each(name: str) -> None:
     ("name", "lines"),
     [
         ("quality_stromer", ["quality_stromer    0.4444", "quality_stromer@2  0.6"]),
-        ("map", ["AP                 0.3333", "AP(unjudged=skip)  0.3889", "AP@2               0.1667"]),
+        (
+            "map",
+            ["AP                 0.3333", "AP(unjudged=skip)  0.3889", "AP@2               0.1667"],
+        ),
         ("RBP(p=0.8)@2", ["RBP(p=0.8)@2  0.16"]),
-        ("OLAR", ["OLAR          0.6626", "Confidence   yes", "also read   ordered_length_aware_recall"]),
-        ("F1s", ["Correctness  no: wwwwc (0.4) should score better than w (0.6667)"]),
-        ("hits", ["range  from 0; higher is better", "k      how many of the best items"]),
-        ("kendall", ["kendall(variant=b)  0.3333", "range      -1 to 1; higher is better"]),
-        ("novelty", ["weight      of the function; 2 by default; a whole number", "novelty       2"]),
+        (
+            "OLAR",
+            ["OLAR          0.6626", "Confidence   yes", "also read   ordered_length_aware_recall"],
+        ),
+        ("F1s", ["Correctness  no: cwwww (0.5) should score better than w (0.5)"]),
+        ("hits", ["range       from 0; higher is better", "hits@2        1"]),
+        ("kendall", ["kendall(variant=b)  0.3333", "range       -1 to 1; higher is better"]),
+        ("novelty", ["weight  of the function; 2 by default; a whole number", "novelty@2     0"]),
     ],
 )
 def test_lines(name: str, lines: list[str]) -> None:

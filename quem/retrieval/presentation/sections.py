@@ -165,7 +165,7 @@ def _appendix(findings: RetrievalFindings) -> Section:
     rows = []
     for at, measure in enumerate(findings.measures):
         rows.append((measure.name, measure.definition.better, *mean_cells(findings, columns, at)))
-    note = "n: the queries where the measure is defined. `quem score --measures NAME` explains each."
+    note = "n: the queries where the measure is defined. quem score --measures NAME explains it."
     if len(findings.scored) > _MOST_COLUMNS:
         note += f" The first {_MOST_COLUMNS} retrievers; measures.csv has all."
     heads = ("measure", "better", "n", *(one.name for one in columns))

@@ -149,9 +149,8 @@ def with_measures() -> str:
     for one in DEFINITIONS.values():
         parameters = (parameter.name for parameter in one.parameters)
         names = [", ".join(f"`{name}`" for name in part) for part in (parameters, one.aliases)]
-        rows.append(
-            f"| {' | '.join((f'`{one.name}`', *names, one.truth))} |\n".replace("|  |", "| |")
-        )
+        cells = (f"`{one.name}`", *names, one.truth)
+        rows.append(f"|{'|'.join(f' {cell} ' if cell else ' ' for cell in cells)}|\n")
     table = _MEASURES_HEAD + "".join(rows)
     return _MEASURES.sub(lambda _: table, (FOLDER / "measures.md").read_text(encoding="utf-8"))
 

@@ -131,11 +131,11 @@ def _success(lists: Lists, rel: float, k: int | None) -> Outcome:
 
 
 def _bpref(lists: Lists, rel: float) -> Outcome:
-    hits, known = lists.hits(rel), lists.true_value
+    hits, known = lists.hits(rel), lists.true_relevance
     wrong = lists.truth.only((known >= 0) & (known < rel)).sizes
     most = np.minimum(wrong, hits.relevant)[hits.query]
     # Items judged not relevant before the tie of each hit, and in it.
-    counted = np.concatenate([[0], np.cumsum((lists.value >= 0) & (lists.value < rel))])
+    counted = np.concatenate([[0], np.cumsum((lists.relevance >= 0) & (lists.relevance < rel))])
     start = lists.run.starts[hits.query]
     first, last = start + hits.places.first - 1, start + hits.places.last
     before, among = counted[first] - counted[start], counted[last] - counted[first]
@@ -174,7 +174,8 @@ def _search_length(lists: Lists, rel: float, wanted: int) -> Outcome:
     others = (hits.places.size - among) * (hits.nth - before) / (among + 1)
     found = hits.sum(np.where(hits.nth == wanted, hits.places.first - 1 - before + others, 0))
     # What is judged and not listed comes last, as one tie.
-    wrong = lists.truth.only(lists.true_value < rel).sizes - lists.run.sum(lists.value < rel)
+    judged_wrong = lists.truth.only(lists.true_relevance < rel).sizes
+    wrong = judged_wrong - lists.run.sum(lists.relevance < rel)
     unlisted = wrong * (wanted - hits.found) / (hits.relevant - hits.found + 1)
     score = np.where(hits.found >= wanted, found, sizes - hits.found + unlisted)
     few = (hits.relevant > 0) & (hits.relevant < wanted)

@@ -1,1 +1,1 @@
-"""Systems scored on queries by measures, in one table."""
+"""Systems scored on queries by measures: one table with one set of statistics for every kind."""

@@ -1,1 +1,1 @@
-"""Tests of systems scored on queries."""
+"""Scores of systems: reading, tests, and tables."""

@@ -107,7 +107,9 @@ def test_wrong_settings() -> None:
     """No measure, and another order of ties, are refused."""
     with pytest.raises(QuemError, match="no measure is named; name one such as AP"):
         measures.evaluate({"q": ["a"]}, {"q": ["a"]}, [])
-    with pytest.raises(QuemError, match="ties: should be given, id, or expected, and not 'random'"):
+    with pytest.raises(
+        QuemError, match="ties: should be expected, given or trec, and not 'random'"
+    ):
         measures.evaluate({"q": ["a"]}, {"q": ["a"]}, "AP", ties="random")  # type: ignore[arg-type]
 
 

@@ -1,9 +1,9 @@
 """What it takes to read and score large runs, beside ir_measures.
 
 ``python benchmarks/scores.py`` makes up judgments and two runs of 2 million lines for 10,000
-queries, reads them and scores them by five measures, with quem and with ir_measures, each in a
-process of its own. It prints CPU time and the peak of the resident set, and fails where quem takes
-more than its demand, or where the means are not the same.
+queries, with ids as ClueWeb has them, and scores them by five measures, with quem and with
+ir_measures, each in a process of its own. It prints CPU time and the peak of the resident set, and
+fails where quem takes more than its demand, or where the means are not the same.
 """
 
 from __future__ import annotations
@@ -71,17 +71,18 @@ def write(folder: Path, queries: int) -> None:
     with (folder / "qrels.txt").open("w") as qrels:
         runs = [(folder / f"{name}.run").open("w") for name in "ab"]
         for query in range(queries):
-            cases = rng.choice(CASES, 2 * LISTED, replace=False)
+            numbers = rng.choice(CASES, 2 * LISTED, replace=False).tolist()
+            cases = np.array([f"clueweb09-en0000-00-{number:06}" for number in numbers])
             quality = rng.normal(size=len(cases))
             grades = np.clip(np.round(quality + rng.normal(0, 0.5, len(cases))), 0, 3).astype(int)
             pairs = zip(cases[::4][:JUDGED].tolist(), grades[::4].tolist(), strict=False)
-            qrels.writelines(f"{query} 0 D{case} {grade}\n" for case, grade in pairs)
+            qrels.writelines(f"{query} 0 {case} {grade}\n" for case, grade in pairs)
             for run, noise in zip(runs, (1.0, 1.5), strict=True):
                 score = 10 + quality + rng.normal(0, noise, len(cases))
                 best = np.argsort(-score)[:LISTED]
                 listed = zip(cases[best].tolist(), score[best].tolist(), strict=True)
                 run.writelines(
-                    f"{query} Q0 D{case} {rank} {value:.6f} made\n"
+                    f"{query} Q0 {case} {rank} {value:.6f} made\n"
                     for rank, (case, value) in enumerate(listed, 1)
                 )
         for run in runs:

@@ -12,10 +12,10 @@ import numpy as np
 from quem.errors import Mistake, QuemError
 from quem.lists.lists import Lists, Names, best_first, in_32_bits
 from quem.lists.ragged import Ragged
-from quem.scores.columns import Columns, paired
+from quem.scores.columns import Columns, Tokens, paired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Hashable, Iterator
 
     from numpy.typing import NDArray
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Rows that are matched or scored at once: what is computed from them stays in the processor's
 # cache, and memory does not grow with the run.
 _AT_ONCE = 1 << 17
-_BITS = 20
+_BITS = 22
 _REST = np.uint64(64 - _BITS)
 
 
@@ -101,9 +101,38 @@ class Judgments:
         return _majority(self.grades)
 
     @cached_property
-    def pairs(self) -> Keys:
-        """The keys of queries and cases, shape (m,)."""
-        return paired(self.columns.key[self.row], self.rows.row)
+    def _index(self) -> tuple[Keys, NDArray[np.intp], NDArray[np.bool_], dict[str, int]]:
+        """The keys of judged cases in order, which each is, which first bits there are; queries."""
+        pairs = paired(self.columns.key[self.row], self.rows.row)
+        order = np.argsort(pairs, kind="stable")
+        bits = np.zeros(1 << _BITS, bool)
+        bits[(pairs >> _REST).astype(np.intp)] = True
+        # What is sought never lies behind the last.
+        ordered = np.append(pairs[order], pairs[:1] * 0)
+        return ordered, order, bits, {name: at for at, name in enumerate(self.queries)}
+
+    def find(
+        self, queries: list[str], query: Integers, key: Keys, cases: Tokens
+    ) -> NDArray[np.int32]:
+        """Which judged case each row is about, or -1: by hashes, and then by their bytes."""
+        ordered, order, bits, place = self._index
+        last = len(order)
+        to = np.array([place.get(name, len(place)) for name in queries], np.int32)[query]
+        wanted = paired(key, to)
+        found = np.full(len(key), -1, dtype=np.int32)
+        # Most listed cases are not judged, and are done with here.
+        row = np.flatnonzero(bits[(wanted >> _REST).astype(np.intp)])
+        at = np.searchsorted(ordered[:-1], wanted[row])
+        while len(row):
+            equal = (at < last) & (ordered[at] == wanted[row])
+            row, at = row[equal], at[equal]
+            case = order[at]
+            theirs = self.columns.tokens.only(self.row[case])
+            same = cases.only(row).same(theirs) & (self.rows.row[case] == to[row])
+            found[row[same]] = case[same]
+            # Several judged cases can have one hash.
+            row, at = row[~same], at[~same] + 1
+        return found
 
     def only(self, queries: NDArray[np.bool_]) -> Judgments:
         """The judgments of some queries."""
@@ -132,7 +161,7 @@ class Judgments:
         place[item] = np.arange(len(item))
         return Truth(rows, value, value if len(grades) == 1 else relevance, item, place)
 
-    def _names(self, rows: NDArray[np.intp]) -> list[object]:
+    def _names(self, rows: NDArray[np.intp]) -> list[Hashable]:
         return list(self.columns.names(rows))
 
     def lists(
@@ -161,11 +190,11 @@ def _cases(columns: Columns) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     pairs = paired(columns.key, columns.query)
     _, first, case = np.unique(pairs, return_index=True, return_inverse=True)
     own = first[case]
-    same = columns.cases.same(columns.cases.only(own)) & (columns.query == columns.query[own])
+    same = columns.tokens.same(columns.tokens.only(own)) & (columns.query == columns.query[own])
     if not same.all():
         # Two cases have one hash.
         known: dict[tuple[int, bytes], int] = {}
-        every = [(q, columns.cases.bytes(row)) for row, q in enumerate(columns.query.tolist())]
+        every = [(q, columns.tokens.bytes(row)) for row, q in enumerate(columns.query.tolist())]
         case = np.array([known.setdefault(one, len(known)) for one in every], np.intp)
         first = np.unique(case, return_index=True)[1]
     return first, case
@@ -183,12 +212,14 @@ def _majority(grades: Floats) -> Floats:
 class Matched:
     """The lists of a run for the queries of judgments, best first."""
 
-    columns: Columns
     judgments: Judgments
     rows: Ragged
     score: Floats  # of shape (n,)
     found: NDArray[np.int32]  # of shape (n,): which judged case each item is, or -1
-    row: NDArray[np.int32]  # of shape (n,): where `columns` has each
+    key: Keys  # of shape (n,): the hash of each case
+    row: NDArray[np.int32]  # of shape (n,): where the run has each
+    names: Callable[[NDArray[np.intp]], list[str]]  # the cases of rows of the run
+    scored: bool  # whether the scores mean anything; else only the order does
     missing: int  # how many queries of the judgments the run lacks
 
     def lists(self, truth: Truth | None = None) -> Lists:
@@ -216,7 +247,7 @@ class Matched:
                         None if truth.relevance is truth.value else truth.relevance[true]
                     ),
                     queries=list(self.judgments.queries[part]),
-                    scored=np.full(end - start, self.columns.scored),
+                    scored=np.full(end - start, self.scored),
                     all_orders=self.judgments.ties == "expected",
                     names=Names(self.row[own], self._names),
                     true_names=Names(
@@ -226,13 +257,8 @@ class Matched:
                 ),
             )
 
-    @property
-    def key(self) -> Keys:
-        """The hash of each listed case, shape (n,)."""
-        return self.columns.key[self.row]
-
-    def _names(self, rows: NDArray[np.intp]) -> list[object]:
-        return list(self.columns.names(rows))
+    def _names(self, rows: NDArray[np.intp]) -> list[Hashable]:
+        return list(self.names(rows))
 
 
 def _parts(sizes: Integers) -> Iterator[tuple[int, int]]:
@@ -269,50 +295,28 @@ def match(run: Columns, judgments: Judgments) -> Matched:
     query = to[run.query]
     rows = Ragged(np.bincount(query, minlength=n + 1)[:n].astype(np.intp))
     row = np.arange(rows.total, dtype=np.int32)
+    score, key = run.value[: rows.total], run.key[: rows.total]
     if (query[1:] < query[:-1]).any():
         row = np.argsort(query, kind="stable")[: rows.total].astype(np.int32)
-    score, found = run.value[row], np.empty(rows.total, np.int32)
+        score, key = run.value[row], run.key[row]
     if judgments.ties == "trec":
         score = in_32_bits(score)
+    found = run.found
+    if found is None:
+        found = judgments.find(run.queries, run.query, run.key, run.tokens)
+    found = found[row]
+    shared = True
     for start, end in _parts(rows.sizes):
         part = slice(start, end)
         own = _cells(rows, part)
+        pairs = np.sort(paired(key[own], query[row[own]]))
+        if (pairs[1:] == pairs[:-1]).any():
+            run.check_once()
         names = Names(row[own], lambda at: list(run.names(at)))
         best = best_first(Ragged(rows.sizes[part]), score[own], judgments.ties, names)
         if best is not None:
-            row[own], score[own] = row[own][best], score[own][best]
-        found[own] = _found(run, row[own], query[row[own]], judgments, part)
-    return Matched(run, judgments, rows, score, found, row, missing)
-
-
-def _found(
-    run: Columns, row: NDArray[np.intp], query: Integers, judgments: Judgments, part: slice
-) -> NDArray[np.intp]:
-    """Which judged case each row is about, or -1: by hashes, and then by their bytes."""
-    cells = _cells(judgments.rows, part)
-    found = np.full(len(row), -1, dtype=np.intp)
-    wanted = paired(run.key[row], query)
-    ordered = np.sort(wanted)
-    if (ordered[1:] == ordered[:-1]).any():
-        run.check_once()
-    pairs = judgments.pairs[cells]
-    order = np.argsort(pairs, kind="stable")
-    ordered = np.append(pairs[order], np.uint64(0))
-    # Most listed cases are not judged: they end here, at a table of the first bits.
-    there = np.zeros(1 << _BITS, bool)
-    there[(pairs >> _REST).astype(np.intp)] = True
-    open_ = np.flatnonzero(there[(wanted >> _REST).astype(np.intp)])
-    at = np.zeros(len(row), np.intp)
-    at[open_] = np.searchsorted(ordered[:-1], wanted[open_])
-    # Several judged cases can have one hash.
-    open_ = open_[(ordered[at[open_]] == wanted[open_]) & (at[open_] < len(order))]
-    while len(open_):
-        case = order[at[open_]] + cells.start
-        theirs = judgments.columns.cases.only(judgments.row[case])
-        same = run.cases.only(row[open_]).same(theirs)
-        same &= judgments.rows.row[case] == query[open_]
-        found[open_[same]] = case[same]
-        open_ = open_[~same]
-        at[open_] += 1
-        open_ = open_[(ordered[at[open_]] == wanted[open_]) & (at[open_] < len(order))]
-    return found
+            if shared:
+                score, key, shared = score.copy(), key.copy(), False
+            for array in (row, score, key, found):
+                array[own] = array[own][best]
+    return Matched(judgments, rows, score, found, key, row, run.name_reader(), run.scored, missing)

@@ -128,12 +128,11 @@ def score_runs(
     known = set(every.queries)
     matched, layers = [], []
     for name, given in runs.items():
-        run = read_run(given, name)
+        run = read_run(given, name, kept.find)
         one = match(run, kept)
         values = values_of(one, kept.truth, measures)
         if empty == "zero":
             values[~counts & np.isnan(values).any(axis=1)] = 0
-        run.forget()
         matched.append(one)
         layers.append(values)
         warnings += [*run.notes, *_unlike(name, one, sum(q not in known for q in run.queries))]

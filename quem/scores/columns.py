@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,14 +40,25 @@ class Tokens:
     def words(self, at: int) -> Keys:
         """Bytes `at` to `at` + 8 of each token as a number; 0 beyond its end."""
         view: Keys = np.ndarray((len(self.text) - 7,), "<u8", buffer=self.text, strides=(1,))
+        least, most = self._lengths
+        if least >= at + _WORD:
+            return view[self.start + at]
+        if least == most:
+            return view[self.start + at] & _MASKS[max(least - at, 0)]
         left = np.clip(self.length.astype(np.intp) - at, 0, _WORD)
         place = np.where(left > 0, self.start + at, 0) if at else self.start
-        return view[place] & _MASKS[left]
+        masked: Keys = view[place] & _MASKS[left]
+        return masked
+
+    @cached_property
+    def _lengths(self) -> tuple[int, int]:
+        """The least and the greatest length."""
+        return (int(self.length.min()), int(self.length.max())) if len(self.length) else (0, 0)
 
     @property
     def steps(self) -> range:
         """Where the words of the longest token begin."""
-        return range(0, max(int(self.length.max(initial=0)), 1), _WORD)
+        return range(0, max(self._lengths[1], 1), _WORD)
 
     def hashes(self) -> Keys:
         """The hash of the bytes of each token; of up to 8 bytes one to one."""
@@ -57,15 +69,15 @@ class Tokens:
             hashed = new if at == 0 else np.where(self.length > at, new, hashed)
         return hashed
 
-    def only(self, which: NDArray[np.intp] | slice) -> Tokens:
+    def only(self, which: NDArray[Any] | slice) -> Tokens:
         """Some of the tokens."""
         return Tokens(self.text, self.start[which], self.length[which])
 
     def same(self, other: Tokens) -> NDArray[np.bool_]:
         """Whether each token has the bytes of the other's."""
         same = np.asarray(self.length == other.length)
-        for at in self.steps:
-            same &= self.words(at) == other.words(at)
+        for at in self.steps if same.any() else ():
+            same[same] = self.only(same).words(at) == other.only(same).words(at)
         return same
 
     def bytes(self, which: int) -> bytes:
@@ -125,12 +137,15 @@ class Columns:
 
     def name_reader(self) -> Callable[[NDArray[np.integer[Any]]], list[str]]:
         """What reads the cases of rows, and keeps nothing else."""
-        nothing = np.empty(0, np.int32)
         of_file = self.in_file and Path(self.source).is_file()
         text = b"" if of_file else self.cases.text
-        tokens = Tokens(text, self.cases.start, self.cases.length)
-        return Columns(
-            *(self.source, [], nothing, nothing, nothing, tokens), in_file=self.in_file
+        return replace(
+            self,
+            query=np.empty(0, np.int32),
+            key=np.empty(0, np.uint64),
+            value=np.empty(0),
+            cases=Tokens(text, self.cases.start, self.cases.length),
+            found=None,
         ).names
 
     def line(self, row: int) -> int:

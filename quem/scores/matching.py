@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,12 +21,14 @@ if TYPE_CHECKING:
 
     from quem.lists.lists import Ties
     from quem.scores.columns import Floats, Integers, Keys
+    from quem.scores.read import Find
 
 # Rows that are matched or scored at once: what is computed from them stays in the processor's
 # cache, and memory does not grow with the run.
 _AT_ONCE = 1 << 17
 _BITS = 22
 _REST = np.uint64(64 - _BITS)
+_OF_QUERY, _REST_OF_QUERY = np.uint64(24), np.uint64(40)
 
 
 @dataclass(frozen=True)
@@ -101,38 +103,49 @@ class Judgments:
         return _majority(self.grades)
 
     @cached_property
-    def _index(self) -> tuple[Keys, NDArray[np.intp], NDArray[np.bool_], dict[str, int]]:
-        """The keys of judged cases in order, which each is, which first bits there are; queries."""
-        pairs = paired(self.columns.key[self.row], self.rows.row)
+    def _index(self) -> tuple[Keys, NDArray[np.intp], NDArray[np.bool_]]:
+        """Queries and keys of judged cases in order, which case each is, and the keys' first bits.
+
+        A query stands beside itself, so that what is sought together is together.
+        """
+        key = self.columns.key[self.row]
+        pairs = _pairs(key, self.rows.row)
         order = np.argsort(pairs, kind="stable")
         bits = np.zeros(1 << _BITS, bool)
-        bits[(pairs >> _REST).astype(np.intp)] = True
-        # What is sought never lies behind the last.
-        ordered = np.append(pairs[order], pairs[:1] * 0)
-        return ordered, order, bits, {name: at for at, name in enumerate(self.queries)}
+        bits[(key >> _REST).astype(np.intp)] = True
+        return np.append(pairs[order], np.uint64(0)), order, bits
 
-    def find(
-        self, queries: list[str], query: Integers, key: Keys, cases: Tokens
-    ) -> NDArray[np.int32]:
-        """Which judged case each row is about, or -1: by hashes, and then by their bytes."""
-        ordered, order, bits, place = self._index
-        last = len(order)
-        to = np.array([place.get(name, len(place)) for name in queries], np.int32)[query]
-        wanted = paired(key, to)
-        found = np.full(len(key), -1, dtype=np.int32)
-        # Most listed cases are not judged, and are done with here.
-        row = np.flatnonzero(bits[(wanted >> _REST).astype(np.intp)])
-        at = np.searchsorted(ordered[:-1], wanted[row])
-        while len(row):
-            equal = (at < last) & (ordered[at] == wanted[row])
-            row, at = row[equal], at[equal]
-            case = order[at]
-            theirs = self.columns.tokens.only(self.row[case])
-            same = cases.only(row).same(theirs) & (self.rows.row[case] == to[row])
-            found[row[same]] = case[same]
-            # Several judged cases can have one hash.
-            row, at = row[~same], at[~same] + 1
-        return found
+    def finder(self) -> Find:
+        """What finds the judged case of each row of a run, block by block, or -1."""
+        ordered, order, bits = self._index
+        place = {name: at for at, name in enumerate(self.queries)}
+        to: list[int] = []
+
+        def find(
+            queries: list[str], query: Integers, key: Keys, cases: Tokens
+        ) -> NDArray[np.int32]:
+            found = np.full(len(key), -1, dtype=np.int32)
+            if not len(key):
+                return found
+            to.extend(place.get(name, len(place)) for name in queries[len(to) :])
+            first, last = int(query.min()), int(query.max())
+            true_query = np.array(to[first : last + 1])[query - first]
+            # Most listed cases are not judged, and are done with here.
+            row = np.flatnonzero(bits[(key >> _REST).astype(np.intp)])
+            wanted = _pairs(key[row], true_query[row])
+            at = np.searchsorted(ordered[:-1], wanted)
+            while len(row):
+                equal = (ordered[at] == wanted) & (at < len(order))
+                row, at, wanted = row[equal], at[equal], wanted[equal]
+                case = order[at]
+                theirs = self.columns.tokens.only(self.row[case])
+                same = cases.only(row).same(theirs) & (self.rows.row[case] == true_query[row])
+                found[row[same]] = case[same]
+                # Several judged cases can have one hash.
+                row, at, wanted = row[~same], at[~same] + 1, wanted[~same]
+            return found
+
+        return find
 
     def only(self, queries: NDArray[np.bool_]) -> Judgments:
         """The judgments of some queries."""
@@ -161,7 +174,7 @@ class Judgments:
         place[item] = np.arange(len(item))
         return Truth(rows, value, value if len(grades) == 1 else relevance, item, place)
 
-    def _names(self, rows: NDArray[np.intp]) -> list[Hashable]:
+    def _names(self, rows: NDArray[np.integer[Any]]) -> list[Hashable]:
         return list(self.columns.names(rows))
 
     def lists(
@@ -182,6 +195,11 @@ class Judgments:
         )
 
 
+def _pairs(key: Keys, query: Integers) -> Keys:
+    """The number of the query, and behind it bits of the key of the case."""
+    return (query.astype(np.uint64) << _REST_OF_QUERY) | (key >> _OF_QUERY)
+
+
 def _cases(columns: Columns) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The first row of each judged case of a query, and which of them each row is about."""
     if columns.judge is None:
@@ -194,8 +212,8 @@ def _cases(columns: Columns) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     if not same.all():
         # Two cases have one hash.
         known: dict[tuple[int, bytes], int] = {}
-        every = [(q, columns.tokens.bytes(row)) for row, q in enumerate(columns.query.tolist())]
-        case = np.array([known.setdefault(one, len(known)) for one in every], np.intp)
+        pair = ((q, columns.tokens.bytes(row)) for row, q in enumerate(columns.query.tolist()))
+        case = np.array([known.setdefault(one, len(known)) for one in pair], np.intp)
         first = np.unique(case, return_index=True)[1]
     return first, case
 
@@ -218,7 +236,7 @@ class Matched:
     found: NDArray[np.int32]  # of shape (n,): which judged case each item is, or -1
     key: Keys  # of shape (n,): the hash of each case
     row: NDArray[np.int32]  # of shape (n,): where the run has each
-    names: Callable[[NDArray[np.intp]], list[str]]  # the cases of rows of the run
+    names: Callable[[NDArray[np.integer[Any]]], list[str]]  # the cases of rows of the run
     scored: bool  # whether the scores mean anything; else only the order does
     missing: int  # how many queries of the judgments the run lacks
 
@@ -257,7 +275,7 @@ class Matched:
                 ),
             )
 
-    def _names(self, rows: NDArray[np.intp]) -> list[Hashable]:
+    def _names(self, rows: NDArray[np.integer[Any]]) -> list[Hashable]:
         return list(self.names(rows))
 
 
@@ -303,7 +321,7 @@ def match(run: Columns, judgments: Judgments) -> Matched:
         score = in_32_bits(score)
     found = run.found
     if found is None:
-        found = judgments.find(run.queries, run.query, run.key, run.tokens)
+        found = judgments.finder()(run.queries, run.query, run.key, run.tokens)
     found = found[row]
     shared = True
     for start, end in _parts(rows.sizes):

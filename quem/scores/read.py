@@ -180,7 +180,9 @@ def _of_trec(text: bytes, form: _Form, path: str, find: Find | None) -> Columns:
             names += [name.decode("utf-8", "surrogateescape") for name in new]
             found = np.empty(0, np.int32) if find is None else find(names, query, key, cases)
             value = _numbers(numbers, form, path, lines)
-            parts.append((query, key, value, cases.start + begin, _small(cases.length), found))
+            parts.append(
+                (query, key, value, _small(cases.start + begin), _small(cases.length), found)
+            )
         lines += block.count(b"\n")
     if not parts:
         raise empty(path)

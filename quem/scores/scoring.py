@@ -128,7 +128,7 @@ def score_runs(
     known = set(every.queries)
     matched, layers = [], []
     for name, given in runs.items():
-        run = read_run(given, name, kept.find)
+        run = read_run(given, name, kept.finder())
         one = match(run, kept)
         values = values_of(one, kept.truth, measures)
         if empty == "zero":

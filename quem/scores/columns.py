@@ -42,9 +42,8 @@ class Tokens:
         view: Keys = np.ndarray((len(self.text) - 7,), "<u8", buffer=self.text, strides=(1,))
         least, most = self._lengths
         if least >= at + _WORD:
-            return view[self.start + at]
-        if least == most:
-            return view[self.start + at] & _MASKS[max(least - at, 0)]
+            whole: Keys = view[self.start + at]
+            return whole
         left = np.clip(self.length.astype(np.intp) - at, 0, _WORD)
         place = np.where(left > 0, self.start + at, 0) if at else self.start
         masked: Keys = view[place] & _MASKS[left]

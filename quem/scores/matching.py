@@ -44,7 +44,8 @@ class Truth:
     @property
     def empty(self) -> NDArray[np.bool_]:
         """Which queries have no graded case."""
-        return self.rows.sizes == 0
+        empty: NDArray[np.bool_] = self.rows.sizes == 0
+        return empty
 
 
 @dataclass(frozen=True)
@@ -312,17 +313,16 @@ def match(run: Columns, judgments: Judgments) -> Matched:
         raise QuemError(Mistake(run.source, message=message))
     query = to[run.query]
     rows = Ragged(np.bincount(query, minlength=n + 1)[:n].astype(np.intp))
-    row = np.arange(rows.total, dtype=np.int32)
-    score, key = run.value[: rows.total], run.key[: rows.total]
-    if (query[1:] < query[:-1]).any():
-        row = np.argsort(query, kind="stable")[: rows.total].astype(np.int32)
-        score, key = run.value[row], run.key[row]
-    if judgments.ties == "trec":
-        score = in_32_bits(score)
     found = run.found
     if found is None:
         found = judgments.finder()(run.queries, run.query, run.key, run.tokens)
-    found = found[row]
+    row = np.arange(rows.total, dtype=np.int32)
+    score, key, found = run.value[: rows.total], run.key[: rows.total], found[: rows.total]
+    if (query[1:] < query[:-1]).any():
+        row = np.argsort(query, kind="stable")[: rows.total].astype(np.int32)
+        score, key, found = run.value[row], run.key[row], found[row]
+    if judgments.ties == "trec":
+        score = in_32_bits(score)
     shared = True
     for start, end in _parts(rows.sizes):
         part = slice(start, end)

@@ -169,7 +169,8 @@ def _of_trec(text: bytes, form: _Form, path: str, find: Find | None) -> Columns:
     parts: list[tuple[NDArray[Any], ...]] = []
     width, lines = 0, 0
     for begin, block in blocks(path, text):
-        start, length, width = _words(block, width, form, path, lines)
+        n_lines = block.count(b"\n")
+        start, length, width = _words(block, width, n_lines, form, path, lines)
         if len(start):
             of_query, cases, numbers = (
                 Tokens(block, start[:, column], length[:, column])
@@ -183,7 +184,7 @@ def _of_trec(text: bytes, form: _Form, path: str, find: Find | None) -> Columns:
             parts.append(
                 (query, key, value, _small(cases.start + begin), _small(cases.length), found)
             )
-        lines += block.count(b"\n")
+        lines += n_lines
     if not parts:
         raise empty(path)
     # One after the other, so that no two copies of all are there at once.
@@ -209,19 +210,18 @@ def _small(numbers: Integers) -> Integers:
 
 
 def _words(
-    text: bytes, width: int, form: _Form, path: str, lines: int
+    text: bytes, width: int, n_lines: int, form: _Form, path: str, lines: int
 ) -> tuple[Integers, Integers, int]:
     """Find the words of all lines of a block, and how many each has, shape (lines, words)."""
+    signs = np.frombuffer(text, np.uint8)
     inside = np.zeros(len(text) + 1, bool)
-    np.greater(np.frombuffer(text, np.uint8), _BLANK, out=inside[1:])
+    np.greater(signs, _BLANK, out=inside[1:])
     edge = np.flatnonzero(inside[1:] != inside[:-1])
     start, stop = edge[::2], edge[1::2]
-    line_end = np.flatnonzero(np.frombuffer(text, np.uint8) == _LINE_END)
-    shape = (len(line_end), width)
-    if len(start) == len(line_end) * width:
-        first, last = start.reshape(shape)[:, 0], stop.reshape(shape)[:, -1]
-        if (last <= line_end).all() and (first[1:] > line_end[:-1]).all():
-            return start.reshape(shape), (stop - start).reshape(shape), width
+    if len(start) == n_lines * width and (signs[stop[width - 1 :: width]] == _LINE_END).all():
+        shape = (n_lines, width)
+        return start.reshape(shape), (stop - start).reshape(shape), width
+    line_end = np.flatnonzero(signs == _LINE_END)
     count = np.diff(np.searchsorted(start, line_end), prepend=0)
     full = count > 0
     if full.any() and not width:

@@ -135,7 +135,9 @@ def score_runs(
             values[~counts & np.isnan(values).any(axis=1)] = 0
         matched.append(one)
         layers.append(values)
+        # The next one is read without this one beside it.
         warnings += [*run.notes, *_unlike(name, one, sum(q not in known for q in run.queries))]
+        del run
     every_value = np.stack(layers)
     if np.isnan(every_value[:, :, 0]).all():
         raise QuemError(_undefined(measures[0], every))

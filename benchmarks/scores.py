@@ -1,9 +1,9 @@
 """What it takes to read and score large runs, beside ir_measures.
 
 ``python benchmarks/scores.py`` makes up judgments and two runs of 2 million lines for 10,000
-queries, with ids as MS MARCO has them, and scores them by five measures, with quem and with
-ir_measures as its manual shows, each in a process of its own. It prints CPU time and the peak of the resident set, and
-fails where quem takes more than its demand, or where the means are not the same.
+queries, with ids as MS MARCO has them, and scores them by five measures, with quem and as the
+manual of ir_measures shows, each in a process of its own. It prints CPU time and the peak of the
+resident set, and fails where quem takes more than its demand, or where the means are not the same.
 """
 
 from __future__ import annotations

@@ -289,8 +289,8 @@ ATANASOVA = (
 LIU = "Liu, Moffat, Baldwin & Zhang (2016), Quit While Ahead: Evaluating Truncated Rankings, SIGIR"
 
 TIES_BY_ORDER = (
-    "Items of equal score keep the order in which they are given; with ties by id, the last "
-    "id first; with expected ties, the score is the mean over all their orders, in closed form."
+    "With items of equal score, the score is the mean over all their orders, in closed form; "
+    "with given ties they keep their order, and with those of trec_eval the last id is first."
 )
 
 TRUTH_TIES_BY_ORDER = (

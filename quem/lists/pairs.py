@@ -308,9 +308,9 @@ def _kendall(lists: Lists, variant: str) -> Outcome:
 _COMMON = "Only items that both list and ground truth have are compared."
 
 _ACROSS = (
-    "Where a tie goes across k, which of its items are among the k best is as given or by id; with "
-    "expected ties, the score is the mean over the choices where it is defined: all choices up to "
-    "100, and 100 random ones of more."
+    "Where a tie goes across k, the score is the mean over the choices of its items where it is "
+    "defined: all choices up to 100, and 100 random ones of more; with ties as given or as "
+    "trec_eval has them there is one choice."
 )
 
 PAIRS = (

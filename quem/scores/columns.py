@@ -40,8 +40,7 @@ class Tokens:
     def words(self, at: int) -> Keys:
         """Bytes `at` to `at` + 8 of each token as a number; 0 beyond its end."""
         view: Keys = np.ndarray((len(self.text) - 7,), "<u8", buffer=self.text, strides=(1,))
-        least, most = self._lengths
-        if least >= at + _WORD:
+        if self._lengths[0] >= at + _WORD:
             whole: Keys = view[self.start + at]
             return whole
         left = np.clip(self.length.astype(np.intp) - at, 0, _WORD)

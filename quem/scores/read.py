@@ -218,7 +218,8 @@ def _words(
     np.greater(signs, _BLANK, out=inside[1:])
     edge = np.flatnonzero(inside[1:] != inside[:-1])
     start, stop = edge[::2], edge[1::2]
-    if len(start) == n_lines * width and (signs[stop[width - 1 :: width]] == _LINE_END).all():
+    regular = bool(width) and len(start) == n_lines * width
+    if regular and (signs[stop[width - 1 :: width]] == _LINE_END).all():
         shape = (n_lines, width)
         return start.reshape(shape), (stop - start).reshape(shape), width
     line_end = np.flatnonzero(signs == _LINE_END)

@@ -57,8 +57,8 @@ CHANGES: dict[str, tuple[dict[str, Any], str]] = {
         "two.yaml: 2 queries are only here ('q24' and 'q25'); systems are compared on the same",
     ),
     "ties": (
-        {"ties": "id"},
-        "two.yaml: analysis.ties: is id here and expected in",
+        {"ties": "trec"},
+        "two.yaml: analysis.ties: is trec here and expected in",
     ),
     "measures": (
         {"measures": ["AP", "P@5"]},

@@ -91,7 +91,7 @@ def test_trec_eval(rel: int, unjudged: str) -> None:
         given = {"rel": rel, "unjudged": unjudged}
         values = {key: value for key, value in given.items() if key in known}
         chosen.append(measures.measure(name, **values))
-    scores = measures.evaluate(run, truth, chosen, ties="id")
+    scores = measures.evaluate(run, truth, chosen, ties="trec")
     assert len(expected) > 1700
     for measure, column in zip(scores.names, TREC.values(), strict=True):
         for query, score in zip(scores.queries, scores[measure].tolist(), strict=True):
@@ -143,7 +143,7 @@ def test_ir_measures(name: str, theirs: Any, tied: bool) -> None:  # noqa: ANN40
     for these here.
     """
     run, truth = random_run(5, tied=tied)
-    scores = measures.evaluate(run, truth, [name], ties="id")
+    scores = measures.evaluate(run, truth, [name], ties="trec")
     ours = dict(zip(scores.queries, scores[name].tolist(), strict=True))
     expected = {
         one.query_id: one.value for one in ir_measures.iter_calc([theirs], grades(truth), run)
@@ -168,7 +168,7 @@ def test_scipy(tied: bool) -> None:  # noqa: FBT001  a parameter of the test
     """Kendall's tau-b and Spearman are those of SciPy, NaN where these are."""
     run, truth = random_run(7, tied=tied)
     names = ["kendall(variant=b)", "spearman"]
-    scores = measures.evaluate(run, truth, names)
+    scores = measures.evaluate(run, truth, names, ties="given")
     for query, (tau, rho) in zip(run, scores.values.tolist(), strict=True):
         listed, true = common(run[query], truth[query])
         constant = len(set(listed)) < 2 or len(set(true)) < 2
@@ -313,7 +313,7 @@ def test_brute_force(name: str, k: int | None) -> None:
         return
     run, truth = random_run(10)
     spelled = name if k is None else f"{name}@{k}"
-    scores = measures.evaluate(run, truth, [spelled])
+    scores = measures.evaluate(run, truth, [spelled], ties="given")
     for query, score in zip(run, scores[spelled].tolist(), strict=True):
         try:
             expected = BRUTE[name](run[query], truth[query], 1000 if k is None else k)

@@ -39,7 +39,7 @@ run_and_truth = st.tuples(similarities, similarities)
 
 def scores(listed: dict[str, float], truth: dict[str, float], by: list[str]) -> list[float]:
     """The scores of a list."""
-    return list(measures.evaluate({"q": listed}, {"q": truth}, by).values[0].tolist())
+    return list(measures.evaluate({"q": listed}, {"q": truth}, by, ties="given").values[0].tolist())
 
 
 @quick

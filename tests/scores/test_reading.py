@@ -64,8 +64,14 @@ def as_dicts(path: str, case: int, value: int) -> dict[str, dict[str, float]]:
 
 
 ORACLE = {
-    **{"nDCG@5": "ndcg_cut_5", "AP": "map", "RR": "recip_rank", "P@5": "P_5", "R@5": "recall_5"},
-    **{"nDCG": "ndcg", "Rprec": "Rprec", "Success@1": "success_1"},
+    "nDCG@5": "ndcg_cut_5",
+    "AP": "map",
+    "RR": "recip_rank",
+    "P@5": "P_5",
+    "R@5": "recall_5",
+    "nDCG": "ndcg",
+    "Rprec": "Rprec",
+    "Success@1": "success_1",
 }
 
 
@@ -177,24 +183,29 @@ def test_formats(name: str, folder: Path) -> None:
     assert result.warnings == ((note,) if name == "five words.run" else ())
 
 
+GRADES = [("q1", "d1", 0), ("q1", "d2", 2), ("q2", "d1", 1), ("q2", "d3", 1)]
+
+
 @pytest.mark.parametrize(
     "judged",
     [
         "qrels.txt",
         {"q1": {"d1": False, "d2": 2}, "q2": {"d1": True, "d3": 1}},
-        pd.DataFrame({"q_id": ["q1", "q1", "q2", "q2"], "doc": ["d1", "d2", "d1", "d3"], "rel": [0, 2, 1, 1]}),
-        [ir_measures.Qrel(*one) for one in (("q1", "d1", 0), ("q1", "d2", 2), ("q2", "d1", 1), ("q2", "d3", 1))],
+        pd.DataFrame(GRADES, columns=["q_id", "doc", "rel"]),
+        [ir_measures.Qrel(*one) for one in GRADES],
     ],
     ids=["file", "dict", "frame", "ir_measures"],
-)  # fmt: skip
+)
 def test_formats_of_judgments(judged: object, folder: Path) -> None:
     """Each format has the scores of the plain file."""
     assert folder.is_dir()
-    assert two(DICT, judged).values.mean(axis=1)[0].tolist() == pytest.approx([0.81546, 0.75], abs=1e-5)  # fmt: skip
+    means = two(DICT, judged).values.mean(axis=1)[0].tolist()
+    assert means == pytest.approx([0.81546, 0.75], abs=1e-5)
 
 
 SCORE = "is not a finite number"
 LINE = "a line is `query Q0 case rank score tag`"
+FOUR = f"a.run:{{}}: has 4 words; {LINE}; this looks like judgments: give them first"
 TWICE = "the case 'd1' is already listed for the query 'q1', on line 1"
 HEADER = "the header must name a query (query, query_id, qid) and a case (case, doc_id, docno)"
 REFUSED: list[tuple[str, str | bytes, str, str]] = [
@@ -205,7 +216,7 @@ REFUSED: list[tuple[str, str | bytes, str, str]] = [
         *("a.run", GOOD.replace("3.0", "3,0"), JUDGED),
         f"a.run:1: score: '3,0' {SCORE}; write a decimal point, not a comma",
     ),
-    ("a.run", GOOD.replace("8 t", "\n\nx t"), JUDGED, f"a.run:4: has 4 words; {LINE}; this looks like judgments: give them first"),
+    ("a.run", GOOD.replace("8 t", "\n\nx t"), JUDGED, FOUR.format(6)),
     ("a.run", f"{GOOD}q1 Q0 d1 3 1.0 t\n", JUDGED, f"a.run:5: {TWICE}"),
     ("a.run", GOOD.replace(" t", "", 1), JUDGED, f"a.run:1: has 5 words; {LINE}"),
     ("a.run", "", JUDGED, "a.run: is empty"),
@@ -218,7 +229,7 @@ REFUSED: list[tuple[str, str | bytes, str, str]] = [
     ),
     (
         *("a.run", JUDGED, JUDGED),
-        f"a.run:1: has 4 words; {LINE}; this looks like judgments: give them first",
+        FOUR.format(1),
     ),
     (
         *("a.run", GOOD, JUDGED.replace("d1 1", "d1 relevant")),
@@ -245,12 +256,17 @@ REFUSED: list[tuple[str, str | bytes, str, str]] = [
         "a.json:2: is not JSON: Expecting ':' delimiter",
     ),
     ("a.json", '{"q1": {"d1": 1, "d1": 2}}', JUDGED, "a.json: the key 'd1' is there twice"),
-    ("a.json", "{" * 100_000, JUDGED, "a.json:1: is not JSON: Expecting property name enclosed in double quotes"),
+    (
+        "a.json",
+        "{" * 100_000,
+        JUDGED,
+        "a.json:1: is not JSON: Expecting property name enclosed in double quotes",
+    ),
     (
         *("a.run", GOOD, JUDGED.replace("2\n", "0\n").replace("1\n", "0\n")),
         "nDCG@10 is undefined for all queries: no case has a grade that counts as relevant",
     ),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "run", "judged", "message"), REFUSED)
@@ -272,10 +288,14 @@ def test_refused(name: str, run: str | bytes, judged: str, message: str, folder:
         ({"q1": {"d1": None}}, "a: query 'q1', case 'd1': score: None is not a finite number"),
         ({"q1": ["d1", "d1"]}, "a: the case 'd1' is already listed for the query 'q1'"),
         ({"q1": 3}, "a: query 'q1': should be a dict or a list of cases, and not 3"),
-        ([{"query": "q1"}], "a: it must name a query (query, query_id, qid) and a case (case, doc_id, docno); it has query"),
-        (3, "a: is a int; give a file, a DataFrame, a dict of query to dict of case to score, or records with a query and a case each"),
+        ([{"query": "q1"}], f"a: {HEADER.replace('the header', 'it')}; it has query"),
+        (
+            3,
+            "a: is an object of int; give a file, a DataFrame, a dict of query to dict of case to "
+            "score, or records with a query and a case each",
+        ),
     ],
-)  # fmt: skip
+)
 def test_refused_objects(given: object, message: str, folder: Path) -> None:
     """So have objects of Python."""
     assert folder.is_dir()
@@ -284,16 +304,24 @@ def test_refused_objects(given: object, message: str, folder: Path) -> None:
     assert str(caught.value) == message
 
 
+LACKS = "a lacks 1 of 2 queries; it scores 0 there"
+MORE = "a has 1 query without judgments; it is left out"
+NONE_RELEVANT = (
+    "1 of 3 queries have no relevant case and are left out (trec_eval counts them 0, as "
+    "--empty zero does)"
+)
+
+
 @pytest.mark.parametrize(
     ("run", "judged", "values", "warnings"),
     [
-        (GOOD[: GOOD.index("q2")], JUDGED, [[0.63093, 0.5], [0, 0]], ["a lacks 1 of 2 queries; it scores 0 there"]),
-        (f"{GOOD}q9 Q0 d1 1 1 t\n", JUDGED, [[0.63093, 0.5], [1, 1]], ["a has 1 query without judgments; it is left out"]),
+        (GOOD[: GOOD.index("q2")], JUDGED, [[0.63093, 0.5], [0, 0]], [LACKS]),
+        (f"{GOOD}q9 Q0 d1 1 1 t\n", JUDGED, [[0.63093, 0.5], [1, 1]], [MORE]),
         (GOOD, JUDGED.replace("d1 0", "d1 -1"), [[0.63093, 0.5], [1, 1]], []),
-        (GOOD, f"{JUDGED}q3 0 d1 0\n", [[0.63093, 0.5], [1, 1]], ["1 of 3 queries have no relevant case and are left out (trec_eval counts them 0, as --empty zero does)"]),
+        (GOOD, f"{JUDGED}q3 0 d1 0\n", [[0.63093, 0.5], [1, 1]], [NONE_RELEVANT]),
     ],
     ids=["lacking", "more", "below 0", "nothing relevant"],
-)  # fmt: skip
+)
 def test_queries_that_are_not_in_both(
     run: str, judged: str, values: list[list[float]], warnings: list[str], folder: Path
 ) -> None:
@@ -374,7 +402,7 @@ def test_two_cases_of_one_hash(folder: Path) -> None:
     second = np.array([0x6867666564636261], np.uint64)
     other = second ^ mixed(first[:1]) ^ mixed(first[1:])
     one, two_ = (a.tobytes() + b.tobytes() for a, b in ((first[:1], second), (first[1:], other)))
-    assert min(two_) > 32  # noqa: PLR2004  else it would be two words
+    assert min(two_) > 32  # else it would be two words
     names = [one, two_]
     lines = b"".join(b"q Q0 %b 1 %d t\n" % (name, 2 - at) for at, name in enumerate(names))
     (folder / "a.run").write_bytes(lines)
@@ -384,7 +412,7 @@ def test_two_cases_of_one_hash(folder: Path) -> None:
         assert two("a.run", "qrels.txt").values[0, 0, 1] == expected
     rows = b"".join(b"q,%b,%b,%d\n" % (n, j, n == two_) for n in names for j in (b"A", b"B"))
     (folder / "judged.csv").write_bytes(b"query,case,judge,grade\n" + rows)
-    assert two("a.run", "judged.csv").values[0, 0, 1] == 0.5  # noqa: PLR2004
+    assert two("a.run", "judged.csv").values[0, 0, 1] == 0.5
 
 
 def test_blocks(folder: Path) -> None:

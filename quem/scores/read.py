@@ -122,8 +122,8 @@ def _read(
 
 def _refusal(source: str, given: object) -> QuemError:
     message = (
-        f"is an object of {type(given).__name__}; give a file, a DataFrame, a dict of query to dict of case "
-        "to score, or records with a query and a case each"
+        f"is an object of {type(given).__name__}; give a file, a DataFrame, a dict of query to "
+        "dict of case to score, or records with a query and a case each"
     )
     return QuemError(Mistake(source, message=message))
 

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from quem.lists import evaluate, measure
-from quem.retrieval.lists import CaseLists, Ties, lists_of, score_lists
+from quem.retrieval.lists import CaseLists, lists_of, score_lists
 from quem.retrieval.unjudged import Compared, Unjudged, find_unjudged
 from tests.retrieval.made import codes, evaluated, write_study
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from quem.lists.lists import Ties
 
 _CASES = tuple(f"c{case:02d}" for case in range(14))
 

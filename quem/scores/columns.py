@@ -43,6 +43,9 @@ class Tokens:
         if self._lengths[0] >= at + _WORD:
             whole: Keys = view[self.start + at]
             return whole
+        if not at and self._lengths[1] <= _WORD:
+            only: Keys = view[self.start] & _MASKS[self.length]
+            return only
         left = np.clip(self.length.astype(np.intp) - at, 0, _WORD)
         place = np.where(left > 0, self.start + at, 0) if at else self.start
         masked: Keys = view[place] & _MASKS[left]

@@ -113,7 +113,7 @@ class Judgments:
         pairs = _pairs(key, self.rows.row)
         order = np.argsort(pairs, kind="stable")
         bits = np.zeros(1 << _BITS, bool)
-        bits[(key >> _REST).astype(np.intp)] = True
+        bits[(key >> _REST).view(np.int64)] = True
         return np.append(pairs[order], np.uint64(0)), order, bits
 
     def finder(self) -> Find:
@@ -132,7 +132,7 @@ class Judgments:
             first, last = int(query.min()), int(query.max())
             true_query = np.array(to[first : last + 1])[query - first]
             # Most listed cases are not judged, and are done with here.
-            row = np.flatnonzero(bits[(key >> _REST).astype(np.intp)])
+            row = np.flatnonzero(bits[(key >> _REST).view(np.int64)])
             wanted = _pairs(key[row], true_query[row])
             at = np.searchsorted(ordered[:-1], wanted)
             while len(row):
@@ -327,7 +327,7 @@ def match(run: Columns, judgments: Judgments) -> Matched:
     for start, end in _parts(rows.sizes):
         part = slice(start, end)
         own = _cells(rows, part)
-        pairs = np.sort(paired(key[own], query[row[own]]))
+        pairs = np.sort(_pairs(key[own], query[row[own]]))
         if (pairs[1:] == pairs[:-1]).any():
             run.check_once()
         names = Names(row[own], lambda at: list(run.names(at)))

@@ -65,15 +65,18 @@ def blocks(path: str, text: bytes = b"") -> Iterator[tuple[int, bytes]]:
 
 
 def _lines(path: str, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    begin, rest, first = 0, b"", True
+    begin, rest = 0, b""
     while read := file.read(_BLOCK):
         _check_text(path, read)
-        rest += read.removeprefix(_BOM) if first else read
-        first = False
-        end = rest.rfind(b"\n") + 1
+        if not begin and not rest:
+            read = read.removeprefix(_BOM)  # noqa: PLW2901
+        end = read.rfind(b"\n") + 1
         if end:
-            yield begin, rest[:end] + PADDING[1:]
-            begin, rest = begin + end, rest[end:]
+            block = b"".join((rest, memoryview(read)[:end], PADDING[1:]))
+            yield begin, block
+            begin, rest = begin + len(rest) + end, read[end:]
+        else:
+            rest += read
     if rest:
         yield begin, rest + PADDING
 

@@ -236,14 +236,14 @@ class Matched:
     score: Floats  # of shape (n,)
     found: NDArray[np.int32]  # of shape (n,): which judged case each item is, or -1
     key: Keys  # of shape (n,): the hash of each case
-    row: NDArray[np.int32]  # of shape (n,): where the run has each
+    row: NDArray[np.int32] | None  # of shape (n,): where the run has each, if not in this order
     names: Callable[[NDArray[np.integer[Any]]], list[str]]  # the cases of rows of the run
     scored: bool  # whether the scores mean anything; else only the order does
     missing: int  # how many queries of the judgments the run lacks
 
     def lists(self, truth: Truth | None = None) -> Lists:
         """The lists of all queries beside the mean grades, or another truth."""
-        names = Names(self.row, self._names)
+        names = self._names_at(slice(0, self.rows.total))
         truth = self.judgments.truth if truth is None else truth
         return self.judgments.lists(truth, self.rows, self.score, self.found, names)
 
@@ -268,7 +268,7 @@ class Matched:
                     queries=list(self.judgments.queries[part]),
                     scored=np.full(end - start, self.scored),
                     all_orders=self.judgments.ties == "expected",
-                    names=Names(self.row[own], self._names),
+                    names=self._names_at(own),
                     true_names=Names(
                         self.judgments.row[truth.item[true]],
                         lambda rows: list(self.judgments.columns.names(rows)),
@@ -276,8 +276,15 @@ class Matched:
                 ),
             )
 
+    def _names_at(self, cells: slice) -> Names:
+        return Names(_rows(self.row, cells), self._names)
+
     def _names(self, rows: NDArray[np.integer[Any]]) -> list[Hashable]:
         return list(self.names(rows))
+
+
+def _rows(row: NDArray[np.int32] | None, cells: slice) -> NDArray[np.integer[Any]]:
+    return np.arange(cells.start, cells.stop) if row is None else row[cells]
 
 
 def _parts(sizes: Integers) -> Iterator[tuple[int, int]]:
@@ -316,7 +323,7 @@ def match(run: Columns, judgments: Judgments) -> Matched:
     found = run.found
     if found is None:
         found = judgments.finder()(run.queries, run.query, run.key, run.tokens)
-    row = np.arange(rows.total, dtype=np.int32)
+    row = None
     score, key, found = run.value[: rows.total], run.key[: rows.total], found[: rows.total]
     if (query[1:] < query[:-1]).any():
         row = np.argsort(query, kind="stable")[: rows.total].astype(np.int32)
@@ -327,14 +334,17 @@ def match(run: Columns, judgments: Judgments) -> Matched:
     for start, end in _parts(rows.sizes):
         part = slice(start, end)
         own = _cells(rows, part)
-        pairs = np.sort(_pairs(key[own], query[row[own]]))
+        own_row = _rows(row, own)
+        pairs = np.sort(_pairs(key[own], query[own_row]))
         if (pairs[1:] == pairs[:-1]).any():
             run.check_once()
-        names = Names(row[own], lambda at: list(run.names(at)))
+        names = Names(own_row, lambda at: list(run.names(at)))
         best = best_first(Ragged(rows.sizes[part]), score[own], judgments.ties, names)
         if best is not None:
             if shared:
-                score, key, shared = score.copy(), key.copy(), False
+                score, key, found, shared = score.copy(), key.copy(), found.copy(), False
+            if row is None:
+                row = np.arange(rows.total, dtype=np.int32)
             for array in (row, score, key, found):
                 array[own] = array[own][best]
     return Matched(judgments, rows, score, found, key, row, run.name_reader(), run.scored, missing)

@@ -69,7 +69,7 @@ def _lines(path: str, file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     while read := file.read(_BLOCK):
         _check_text(path, read)
         if not begin and not rest:
-            read = read.removeprefix(_BOM)  # noqa: PLW2901
+            read = read.removeprefix(_BOM)
         end = read.rfind(b"\n") + 1
         if end:
             block = b"".join((rest, memoryview(read)[:end], PADDING[1:]))

@@ -217,6 +217,9 @@ def tied_places(rows: Ragged, ordered: NDArray[np.float64]) -> Places:
     Shapes: `ordered` (n,).
     """
     tie = rows.ties(ordered)
+    if not len(tie) or tie[-1] == len(tie) - 1:
+        # Nothing is tied.
+        return Places(rows.position, rows.position)
     size = np.bincount(tie)
     start = np.cumsum(size) - size
     first = rows.position[start][tie]

@@ -300,14 +300,8 @@ def _cells(rows: Ragged, part: slice) -> slice:
     return slice(int(rows.starts[part.start]), int(rows.starts[last] + rows.sizes[last]))
 
 
-def match(run: Columns, judgments: Judgments) -> Matched:
-    """Order a run, and find its cases in the judgments.
-
-    Raises
-    ------
-    QuemError
-        A case is twice in a list, or the run has none of the queries.
-    """
+def _queries(run: Columns, judgments: Judgments) -> tuple[NDArray[np.int32], int]:
+    """Where the judgments have each query of a run, or their number; and how many it lacks."""
     n = len(judgments.queries)
     place = {name: at for at, name in enumerate(judgments.queries)}
     to = np.array([place.get(name, n) for name in run.queries], np.int32)
@@ -318,6 +312,19 @@ def match(run: Columns, judgments: Judgments) -> Matched:
             f"{judgments.queries[0]!r}; it has {run.queries[0]!r}"
         )
         raise QuemError(Mistake(run.source, message=message))
+    return to, missing
+
+
+def match(run: Columns, judgments: Judgments) -> Matched:
+    """Order a run, and find its cases in the judgments.
+
+    Raises
+    ------
+    QuemError
+        A case is twice in a list, or the run has none of the queries.
+    """
+    n = len(judgments.queries)
+    to, missing = _queries(run, judgments)
     query = to[run.query]
     rows = Ragged(np.bincount(query, minlength=n + 1)[:n].astype(np.intp))
     found = run.found

@@ -14,6 +14,7 @@ from quem.io.custom_functions import BrokenEntry, Entry, find_entry, load_entry
 from quem.io.tables import MOST_NAMED
 from quem.io.text import nearest, shown
 from quem.lists import measure
+from quem.lists.measure import OWN
 from quem.lists.names import own_definition, split_spelling
 from quem.retrieval.bases import CaseBase, Roles, named_only, read_bases
 from quem.retrieval.build_retrievers import make_built_in
@@ -203,7 +204,7 @@ def _inconsistent(spec: RetrievalSpec, source: StudySource, *, pooling: bool) ->
     own = {one.short_name.casefold() for one in chosen if isinstance(one, OwnMeasure)}
     for loc, name in named:
         split = split_spelling(name)
-        if split is not None and split[0].casefold() in own:
+        if split is not None and split[0].casefold().removeprefix(OWN) in own:
             # Its parameters are known when its code is loaded.
             continue
         try:

@@ -237,7 +237,8 @@ class RetrievalSettings(ScoredSettings):
     ties: TiedCases = Field(
         "expected",
         description="Order of cases with equal similarity: `expected` is the mean over all "
-        "orders, `given` keeps the given order, `trec` is that of trec_eval; see [Ties](#ties).",
+        "orders, `given` keeps the given order, `trec` is that of trec_eval: scores in 32 bits, "
+        "then the last id first; see [Ties](#ties).",
     )
     warm_up: Annotated[int, Field(ge=0, le=1000), Numeral] = Field(
         1, description="Calls of each retriever before its time is measured."

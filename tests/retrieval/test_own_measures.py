@@ -98,8 +98,8 @@ def test_scores_beside_ours(tmp_path: Path) -> None:
         ([{**NOVELTY, "name": "a b"}], "measures[1].name: 'a b' cannot be the name of a measure"),
         ([NOVELTY, {**FOUND, "name": "novelty"}], "measures[2].name: another measure has the name"),
         ([{**NOVELTY, "best": "low"}], "measures[1].best: unknown key; did you mean better?"),
-        ([{**FOUND, "k": 2}], "own.found@2: found has no cutoff"),
-        ([NOVELTY, "novelty(p=1)"], "novelty(p=1): 'p' is not a parameter of novelty"),
+        ([{**FOUND, "k": 2}], "found@2: found has no cutoff"),
+        ([NOVELTY, "novelty(p=1)"], "novelty(p=1): 'p' is not a parameter of novelty; it has k"),
         ([NOVELTY, "novelti"], "there is no measure 'novelti'"),
     ],
 )
@@ -149,3 +149,10 @@ def test_measures_of_options(tmp_path: Path) -> None:
 def short_lists() -> quem.lists.Definition:
     """A measure without a function of a name."""
     return quem.lists.define(lambda items, _: -len(items), name="short")
+
+
+def test_a_name_of_ours_needs_a_prefix(tmp_path: Path) -> None:
+    """A function called `map` is `own.map`; without the prefix the name is that of quem's AP."""
+    path = _study(tmp_path, [{**NOVELTY, "name": "map"}, "map", "AP"])
+    result = quem.analyze(quem.load_study(path))
+    assert result.table_of_scores.columns == ("own.map", "AP")

@@ -49,7 +49,9 @@ def _read(path: Path, name: str, what: str, reader: Callable[[object, str], Colu
         cells = zip(table.header[-1], table.columns, strict=True)
         given = pd.DataFrame({title: column.cells() for title, column in cells})
     try:
-        return replace(reader(given, name), source=name)
+        columns = reader(given, name)
+        # Read before it has another name.
+        return replace(columns, cases=columns.tokens, source=name)
     except QuemError as error:
         # Messages name the file as the user does.
         known = str(path)

@@ -130,7 +130,7 @@ def case_places(columns: Columns, cases: CaseBase) -> NDArray[np.int64]:
 def distinct_cases(columns: Columns) -> tuple[list[str], NDArray[np.intp]]:
     """The distinct cases of rows, and which of them each row is about."""
     _, first, at = np.unique(columns.key, return_index=True, return_inverse=True)
-    if columns.cases.same(columns.cases.only(first[at])).all():
+    if columns.tokens.same(columns.tokens.only(first[at])).all():
         # In the order of the file.
         order = np.argsort(first)
         place = np.empty_like(order)
@@ -151,7 +151,7 @@ def only(columns: Columns, rows: NDArray[np.bool_]) -> Columns:
         query=columns.query[which],
         key=columns.key[which],
         value=columns.value[which],
-        cases=columns.cases.only(which),
+        cases=columns.tokens.only(which),
         judge=None if columns.judge is None else columns.judge[which],
         lines=None if columns.lines is None else columns.lines[which],
     )

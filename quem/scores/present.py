@@ -205,6 +205,11 @@ def latex(table: ScoreTable, digits: int = 3, intervals: Shown = "none") -> str:
     )
 
 
+def _side(cell: str) -> str:
+    """Numbers stand on the right."""
+    return ' class="n"' if cell[:1].isdigit() or cell == _UNKNOWN else ""
+
+
 def html(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") -> str:
     """The table in HTML."""
 
@@ -222,7 +227,7 @@ def html(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") -> s
     rows = "".join(
         f'<tr><td>{row[0]}</td><th scope="row">{escape(row[1])}</th>'
         + "".join(f'<td class="n">{one}</td>' for one in row[2:last])
-        + "".join(f"<td>{escape(one)}</td>" for one in row[last:])
+        + "".join(f"<td{_side(one)}>{escape(one)}</td>" for one in row[last:])
         + "</tr>"
         for row in body
     )

@@ -291,7 +291,9 @@ def _differences(table: ScoreTable) -> Iterator[Section]:
         (
             f"{table.labels[pair.a]} − {table.labels[pair.b]}",
             measured(pair.difference, sign=True),
-            f"{measured(pair.low, sign=True)} to {measured(pair.high, sign=True)}",
+            f"{measured(pair.low, sign=True)} to {measured(pair.high, sign=True)}"
+            if np.isfinite(pair.low)
+            else "–",
             format_bare_p(pair.p),
             f"{pair.higher:,} / {pair.equal:,} / {pair.lower:,}",
         )

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # Bytes behind a text, so that 8 can be read from any place in it.
 PADDING = b"\n" + b" " * 15
 HEAD = 4096
-_BLOCK = 1 << 18
+_BLOCK = 1 << 20
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _BOM = b"\xef\xbb\xbf"
@@ -50,7 +50,7 @@ def head(path: str) -> bytes:
 
 
 def blocks(path: str, text: bytes = b"") -> Iterator[tuple[int, bytes]]:
-    """Whole lines of a file, about 256 kB at once: where they begin, and they and `PADDING`.
+    """Whole lines of a file, about a megabyte at once: where they begin, and they and `PADDING`.
 
     Parameters
     ----------

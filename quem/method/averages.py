@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_LEAST_WEIGHT = 0.0196  # of a place of .02 or .98
+LEAST_WEIGHT = 0.0196  # of a place of .02 or .98
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Averages:
     @property
     def weight(self) -> Floats:
         """The variance of a place is proportional to w = p(1 - p), and that of z to 1/w."""
-        return np.clip(self.place * (1 - self.place), _LEAST_WEIGHT, None)
+        return np.clip(self.place * (1 - self.place), LEAST_WEIGHT, None)
 
 
 def averages_beside(cells: RankCells, averages: Averages, solver: int) -> Averages:

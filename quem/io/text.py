@@ -31,6 +31,11 @@ def no_formula(cell: str) -> str:
     return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
+def without_apostrophe(cell: str) -> str:
+    """What `no_formula` was given."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+
+
 def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
     r"""Read a file as text with ``\n`` line ends.
 

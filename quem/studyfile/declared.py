@@ -70,7 +70,7 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
     mistakes += _judging_subjects(document)
     mistakes += _twice(document)
     candidates: dict[str, dict[str, None]] = {}
-    for _, entry in _entries(document, "candidates"):
+    for _, entry in entries_of(document, "candidates"):
         if entry["problem"] in problems and entry["id"]:
             candidates.setdefault(entry["problem"], {})[entry["id"]] = None
     solvers |= dict.fromkeys((one for of in candidates.values() for one in of), "candidate")
@@ -83,7 +83,7 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
     failed, absent = (
         frozenset(
             (entry["problem"], entry["solver"])
-            for _, entry in _entries(document, "missing")
+            for _, entry in entries_of(document, "missing")
             if (entry["reason"] or "absent") == reason
         )
         for reason in ("failed", "absent")
@@ -101,7 +101,7 @@ def _at(document: Document, *path: str) -> Any:  # noqa: ANN401  plain data
     return value
 
 
-def _entries(document: Document, *path: str) -> Iterator[tuple[Loc, dict[str, str]]]:
+def entries_of(document: Document, *path: str) -> Iterator[tuple[Loc, dict[str, str]]]:
     """The mappings of a list, with their texts; all else in them is a mistake of the model."""
     entries = _at(document, *path)
     for index, entry in enumerate(entries if isinstance(entries, list) else []):
@@ -112,7 +112,7 @@ def _entries(document: Document, *path: str) -> Iterator[tuple[Loc, dict[str, st
 
 def _ids(document: Document, section: str) -> Iterator[tuple[Loc, str]]:
     if section != "withheld":
-        yield from (((*loc, "id"), entry["id"]) for loc, entry in _entries(document, section))
+        yield from (((*loc, "id"), entry["id"]) for loc, entry in entries_of(document, section))
         return
     names = _at(document, section)
     names = [names] if isinstance(names, str) else names
@@ -138,7 +138,7 @@ def _people(
 ) -> Iterator[Mistake]:
     """Each of those who are asked to solve has one id, not that of a judge or another solver."""
     seen: set[str] = set()
-    for loc, entry in _entries(document, "solving", "people"):
+    for loc, entry in entries_of(document, "solving", "people"):
         one, message = entry["id"], ""
         if one in seen:
             message = f"the id {shown(one)} is there twice; give each its own"
@@ -153,10 +153,10 @@ def _people(
 
 def _judging_subjects(document: Document) -> Iterator[Mistake]:
     """Nobody judges their own work (QUEM, section 3)."""
-    subjects = [entry for _, entry in _entries(document, "subjects")]
+    subjects = [entry for _, entry in entries_of(document, "subjects")]
     ids = {entry["id"] for entry in subjects}
     people = {entry["name"].casefold().strip(): entry["id"] for entry in subjects}
-    for loc, entry in _entries(document, "judges"):
+    for loc, entry in entries_of(document, "judges"):
         one, name = entry["id"], entry["name"]
         if one and one in ids:
             message = (
@@ -198,7 +198,7 @@ def _dangling(
     ):
         if ("problem" if noun == "problem" else "solver") in broken:
             continue
-        for loc, entry in _entries(document, *path):
+        for loc, entry in entries_of(document, *path):
             word = entry[key]
             # Those who solved the problem to practice on are named by their files alone.
             is_free = path[0] == "judging" and (
@@ -217,7 +217,7 @@ def _twice(document: Document) -> Iterator[Mistake]:
         (("candidates",), ("problem", "id"), ("id",), "{!r} is there twice for {!r}; keep one"),
         (("judging", "reviewed"), ("problem", "solver", "words"), (), _DECIDED),
     ):
-        for loc, entry in _entries(document, *path):
+        for loc, entry in entries_of(document, *path):
             *texts, last = (entry[key] for key in keys)
             # Words are found in whatever case and spacing.
             same = " ".join(last.split()).casefold() if keys[-1] == "words" else last

@@ -18,6 +18,7 @@ from pydantic import (
 
 from quem.studyfile.fields import (
     Count,
+    FileId,
     FileName,
     FolderName,
     Id,
@@ -37,7 +38,6 @@ from quem.studyfile.fields import (
     allowed,
 )
 from quem.studyfile.machines import Machines, MachineUse  # noqa: TC001  pydantic reads them
-from quem.studyfile.subjects import id_trouble
 
 Form = Literal["linear", "log", "quadratic"]
 # Of judges' pages; `webjudge.languages` has their names.
@@ -393,18 +393,10 @@ def _endings(values: tuple[str, ...]) -> tuple[str, ...]:
     return endings
 
 
-def _names_files(value: str) -> str:
-    if trouble := id_trouble(value):
-        raise ValueError(trouble)
-    return value
-
-
 class Person(StudyPart):
     """Somebody who is asked to solve the problems."""
 
-    id: Annotated[Id, AfterValidator(_names_files)] = Field(
-        description="As in `subjects.csv`, which closing the session writes."
-    )
+    id: FileId = Field(description="As in `subjects.csv`, which closing the session writes.")
     name: Line = Field("", description="For people.")
     address: Line = Field(
         "", description="How pages and messages address them; otherwise by their name."

@@ -53,25 +53,11 @@ class Draft(Generic[Spec_co]):
 
     def beside(self, name: str) -> tuple[Path, str]:
         """Where a file that the study names is: its path, and its name for messages."""
-        path = self.path.parent / name
-        shown = Path(self.name).parent / name
-        return path, str(shown)
+        return self.path.parent / name, str(Path(self.name).parent / name)
 
     def not_there(self, loc: Loc, name: str) -> Mistake | None:
         """Say at `loc` that a file the study names is not there, if it is not."""
-        path, _ = self.beside(name)
-        try:
-            if path.is_dir():
-                message = f"{name[:60]!r} is a folder; name a file inside it"
-                return self.document.mistake(loc, message)
-            if path.exists():
-                return None
-            names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
-        except (OSError, ValueError):
-            # Reading it will tell what the system says.
-            return None
-        hint = nearest(path.name, names) or "; check its name"
-        return self.document.mistake(loc, f"there is no file {name[:60]!r}{hint}")
+        return self.document.not_there(loc, name)
 
 
 @dataclass(frozen=True)

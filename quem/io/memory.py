@@ -110,16 +110,11 @@ def columns_of_frame(
     if missing := [own for own in required if own not in found]:
         titles = [str(title) for title in frame.columns]
         hint = nearest(missing[0], titles).replace("did you mean", "is it")
-        raise QuemError(
-            Mistake(
-                name,
-                message=(
-                    f"column{'s' if missing[1:] else ''} {', '.join(map(repr, missing))} not "
-                    "found; a "
-                    f"DataFrame has the columns {', '.join(required)}{hint}"
-                ),
-            )
+        message = (
+            f"column{'s' if missing[1:] else ''} {', '.join(map(repr, missing))} not found; a "
+            f"DataFrame has the columns {', '.join(required)}{hint}"
         )
+        raise QuemError(Mistake(name, message=message))
     return found
 
 

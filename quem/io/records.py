@@ -80,13 +80,11 @@ def read_records(
     records = Records(name, [e for e in entries if isinstance(e, dict)], text, lines)
     if len(records.entries) < len(entries):
         at = next(at for at, entry in enumerate(entries) if not isinstance(entry, dict))
-        raise QuemError(
-            Mistake(name, records.lines()[at], message=f"must be a record such as {example}")
-        )
+        message = f"must be a record such as {example}"
+        raise QuemError(Mistake(name, records.lines()[at], message=message))
     if not entries:
-        raise QuemError(
-            Mistake(name, message=f"must hold the {what} as a list of records such as {example}")
-        )
+        message = f"must hold the {what} as a list of records such as {example}"
+        raise QuemError(Mistake(name, message=message))
     return records
 
 
@@ -157,9 +155,8 @@ def _parsed(text: str, name: str, line: int) -> object:
         at = Mistake(name, line or error.lineno, error.colno, message=message)
         raise QuemError(at) from None
     except (ValueError, RecursionError) as error:
-        raise QuemError(
-            Mistake(name, line, message=f"is not valid JSON: {error}{remedy}")
-        ) from None
+        message = f"is not valid JSON: {error}{remedy}"
+        raise QuemError(Mistake(name, line, message=message)) from None
 
 
 def _entries(content: object, key: str) -> list[object]:

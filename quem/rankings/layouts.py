@@ -56,16 +56,10 @@ def read_wide(path: Path, name: str, declared: Declared) -> SourceTable[str]:
     heads, warnings = _one_row_heads(table) if one_row else _two_row_heads(table, declared)
     mistakes = _first_heads(table, heads)
     if not heads:
-        raise QuemError(
-            Mistake(
-                name,
-                table.header_lines[0],
-                message=(
-                    "no column names a judge and a problem; see the layouts in "
-                    "docs/reference/study-file.md"
-                ),
-            )
+        message = (
+            "no column names a judge and a problem; see the layouts in docs/reference/study-file.md"
         )
+        raise QuemError(Mistake(name, table.header_lines[0], message=message))
 
     at, lines, solvers = [*heads], table.lines(), table.columns[0]
     again = [pair for pair in repeats(solvers.codes)[0] if solvers.cell(pair[0])]

@@ -86,12 +86,8 @@ def read_preflib(
     that stands for several voters is that of as many judges.
     """
     if path.suffix.lower() not in _ENDINGS:
-        raise QuemError(
-            Mistake(
-                name,
-                message=(f"is not a PrefLib file of strict or tied orders ({', '.join(_ENDINGS)})"),
-            )
-        )
+        message = f"is not a PrefLib file of strict or tied orders ({', '.join(_ENDINGS)})"
+        raise QuemError(Mistake(name, message=message))
     names: dict[str, str] = {}
     orders: list[Order] = []
     mistakes: list[Mistake] = []

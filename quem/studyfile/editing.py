@@ -75,13 +75,8 @@ def edited(text: str, changes: Sequence[Change], name: str = "study.yaml") -> st
         except (yaml.YAMLError, _NotEditableError, QuemError):
             outcome = None
         if outcome != wanted:
-            raise QuemError(
-                Mistake(
-                    name,
-                    key=dotted(change.loc),
-                    message="cannot be changed from here; edit the file itself",
-                )
-            )
+            message = "cannot be changed from here; edit the file itself"
+            raise QuemError(Mistake(name, key=dotted(change.loc), message=message))
     return mark + text
 
 

@@ -131,16 +131,8 @@ def _document(path: str | os.PathLike[str]) -> Document:
     name = str(path)
     document = parse_document(read_text(Path(path), name, what="study file"), name)
     if not isinstance(document.content, dict):
-        raise QuemError(
-            Mistake(
-                name,
-                1,
-                1,
-                message=(
-                    "a study file is a mapping of keys to values; `quem init FOLDER` writes one"
-                ),
-            )
-        )
+        message = "a study file is a mapping of keys to values; `quem init FOLDER` writes one"
+        raise QuemError(Mistake(name, 1, 1, message=message))
     return document
 
 
@@ -148,28 +140,18 @@ def _kind(document: Document, wanted: tuple[str, ...] = ()) -> str:
     kind = document.content.get("kind", _DEFAULT)
     if not isinstance(kind, str) or kind not in KINDS:
         hint = nearest(kind, KINDS) if isinstance(kind, str) else ""
-        raise QuemError(
-            document.mistake(
-                ("kind",),
-                (
-                    "this version of quem does not know this kind of study; it knows: "
-                    f"{', '.join(KINDS)}{hint}"
-                ),
-            )
+        message = (
+            "this version of quem does not know this kind of study; it knows: "
+            f"{', '.join(KINDS)}{hint}"
         )
+        raise QuemError(document.mistake(("kind",), message))
     if wanted and kind not in wanted:
         article = "an" if kind[0] in "aeiou" else "a"
-        raise QuemError(
-            document.mistake(
-                ("kind",),
-                (
-                    f"this is {article} {kind} study, which `quem analyze` and `quem check` "
-                    "take; what "
-                    f"was asked for is there for the kind{'s'[: len(wanted) - 1]} "
-                    f"{' and '.join(wanted)}"
-                ),
-            )
+        message = (
+            f"this is {article} {kind} study, which `quem analyze` and `quem check` take; what was "
+            f"asked for is there for the kind{'s'[: len(wanted) - 1]} {' and '.join(wanted)}"
         )
+        raise QuemError(document.mistake(("kind",), message))
     return kind
 
 

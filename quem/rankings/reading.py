@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.rankings.decisions import Decisions
+    from quem.rankings.entries import Rankings
     from quem.rankings.stored import Session
-    from quem.rankings.table import Rankings
     from quem.studyfile.models import RankingsSource
     from quem.studyfile.reading import StudyFile
 
@@ -308,7 +308,7 @@ def _read_preflib_files(
     if not tables:
         return None, mistakes or [file.document.mistake(("rankings",), "names no file")]
     judges = known or tuple(f"J{number + 1}" for number in range(most))
-    rankings, more = assemble(tables, declared, judges)
+    rankings, more = assemble(tables, replace(declared, judges=judges))
     return rankings, mistakes + more
 
 

@@ -13,7 +13,7 @@ from quem.rankings.entries import FIELDS, assemble
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from quem.rankings.table import Rankings
+    from quem.rankings.entries import Rankings
     from quem.solutions import Solutions
     from quem.store.audit_log import AuditEvent
     from quem.store.blindness import RecordedBlinding

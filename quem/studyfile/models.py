@@ -13,6 +13,7 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
+    field_validator,
     model_validator,
 )
 
@@ -99,8 +100,8 @@ class Problem(StudyPart):
     statement: FileName = Field("", description="File with the text of the problem.")
 
 
-class Judge(StudyPart):
-    """An expert who ranks."""
+class Invited(StudyPart):
+    """Somebody who is asked to judge or to solve."""
 
     id: Id = Field(description="As in the rankings.")
     name: Line = Field("", description="For people.")
@@ -113,10 +114,21 @@ class Judge(StudyPart):
     email: PlainAddress = Field(
         "", description="Where their invitation goes; it can be in `people.csv` beside the file."
     )
+
+
+class Judge(Invited):
+    """An expert who ranks."""
+
     experience: Years | None = Field(
         None,
         description="Experience in the study's unit, which is compared with that of the subjects.",
     )
+
+
+class Person(Invited):
+    """Somebody who is asked to solve the problems."""
+
+    id: FileId = Field(description="As in `subjects.csv`, which closing the session writes.")
 
 
 class Organizer(StudyPart):
@@ -300,6 +312,18 @@ class Question(StudyPart):
         return ""
 
 
+def _each_once(asked: tuple[Question, ...]) -> tuple[Question, ...]:
+    ids = [question.id for question in asked]
+    if doubled := next((one for one in ids if ids.count(one) > 1), None):
+        raise ValueError(f"has the id {doubled!r} twice; give each its own")
+    if sum(question.about == "placement" for question in asked) > 1:
+        raise ValueError("asks about placements twice; leave one out")
+    return asked
+
+
+Questions = Annotated[tuple[Question, ...], Section, AfterValidator(_each_once)]
+
+
 def _words(value: str) -> str:
     if not re.search(r"\w", value):
         raise ValueError(
@@ -361,7 +385,7 @@ class Judging(StudyPart):
         description="Whether judges receive texts without accidents of format; see [One look for "
         "all texts](../how-to/blinding.md#one-look-for-all-texts). Fixed once judges rank.",
     )
-    questions: Annotated[tuple[Question, ...], Section] = Field(
+    questions: Questions = Field(
         (),
         description="What judges are asked besides the order; see [Ask judges more](../how-"
         "to/questions.md).",
@@ -372,15 +396,6 @@ class Judging(StudyPart):
         description="Whether judges are asked, after their last ranking, who they think made some "
         "of the solutions: a person or a system.",
     )
-
-    @model_validator(mode="after")
-    def _each_question_once(self) -> Judging:
-        ids = [question.id for question in self.questions]
-        if doubled := next((one for one in ids if ids.count(one) > 1), None):
-            raise ValueError(f"questions has the id {doubled!r} twice; give each its own")
-        if sum(question.about == "placement" for question in self.questions) > 1:
-            raise ValueError("questions asks about placements twice; leave one out")
-        return self
 
 
 _UPLOADS = ("pdf", "docx", "xlsx", "pptx", "png", "md", "py")
@@ -393,22 +408,6 @@ def _endings(values: tuple[str, ...]) -> tuple[str, ...]:
     return endings
 
 
-class Person(StudyPart):
-    """Somebody who is asked to solve the problems."""
-
-    id: FileId = Field(description="As in `subjects.csv`, which closing the session writes.")
-    name: Line = Field("", description="For people.")
-    address: Line = Field(
-        "", description="How pages and messages address them; otherwise by their name."
-    )
-    language: LanguageCode | None = Field(
-        None, description="Language of their pages, unless they choose another."
-    )
-    email: PlainAddress = Field(
-        "", description="Where their invitation goes; it can be in `people.csv` beside the file."
-    )
-
-
 class Solving(StudyPart):
     """How subjects solve the problems in their browsers."""
 
@@ -417,7 +416,7 @@ class Solving(StudyPart):
     )
     briefing: FileName = Field("", description="File with what subjects read first.")
     consent: FileName = Field("", description="File with what subjects agree to.")
-    questions: Annotated[tuple[Question, ...], Section] = Field(
+    questions: Questions = Field(
         (),
         description="What subjects are asked besides their experience: with `about: study` at the "
         "start, with `about: task` after each problem.",
@@ -435,16 +434,14 @@ class Solving(StudyPart):
     )
     tools: Line = Field("", description="Which tools are allowed; shown beside each problem.")
 
-    @model_validator(mode="after")
-    def _can_be_answered(self) -> Solving:
-        if wrong := next((q for q in self.questions if q.about not in ("study", "task")), None):
+    @field_validator("questions")
+    @classmethod
+    def _can_be_answered(cls, asked: tuple[Question, ...]) -> tuple[Question, ...]:
+        if wrong := next((q for q in asked if q.about not in ("study", "task")), None):
             raise ValueError(
                 f"question {wrong.id!r} needs about: study, or about: task for each problem"
             )
-        ids = [question.id for question in self.questions]
-        if doubled := next((one for one in ids if ids.count(one) > 1), None):
-            raise ValueError(f"questions has the id {doubled!r} twice; give each its own")
-        return self
+        return asked
 
     @property
     def asked_once(self) -> tuple[Question, ...]:

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from quem.errors import Mistake, QuemError
-from quem.io.columns import column_of
+from quem.io.columns import column_of, distinct_key
 from quem.io.text import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from quem.io.columns import CodedColumn
@@ -40,7 +40,9 @@ class Records:
     def columns(self) -> dict[str, CodedColumn[object]]:
         """Give the values of each key; None where a record lacks it."""
         keys = dict.fromkeys(key for entry in self.entries for key in entry)
-        return {key: column_of((entry.get(key) for entry in self.entries), _same) for key in keys}
+        return {
+            key: column_of((entry.get(key) for entry in self.entries), distinct_key) for key in keys
+        }
 
 
 def is_json_lines(path: Path) -> bool:
@@ -186,10 +188,3 @@ def _starts(text: str) -> Iterator[int]:
             while text[at] in " \t\n\r:":
                 at += 1
             at = decoder.raw_decode(text, at)[1]
-
-
-def _same(value: object) -> Hashable:
-    """What distinguishes values: 1 and true are equal in Python, and not the same value."""
-    if isinstance(value, list | dict):
-        return type(value), json.dumps(value, sort_keys=True)
-    return type(value), value

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-LEAST_WEIGHT = 0.0196  # of a place of .02 or .98
+_LEAST_WEIGHT = 0.0196  # of a place of .02 or .98
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class Averages:
-    """What the line is fitted to; of shape (n_solvers,)."""
+    """What the line is fitted to; of shape (n_solvers,), or (studies, n_solvers)."""
 
     called: ClassVar[str] = "average rank"
     solvers: tuple[str, ...]
@@ -60,7 +60,7 @@ class Averages:
     @property
     def weight(self) -> Floats:
         """The variance of a place is proportional to w = p(1 - p), and that of z to 1/w."""
-        return np.clip(self.place * (1 - self.place), LEAST_WEIGHT, None)
+        return np.clip(self.place * (1 - self.place), _LEAST_WEIGHT, None)
 
 
 def averages_beside(cells: RankCells, averages: Averages, solver: int) -> Averages:

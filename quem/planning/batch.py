@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from scipy.special import chdtri, fdtrc, stdtrit
 
-from quem.method.averages import LEAST_WEIGHT
+from quem.method.averages import Averages
 from quem.method.difference import between as posteriors_between
 from quem.method.difference import difference
 from quem.method.line import FEWEST_SUBJECTS, SIGNIFICANT
@@ -128,29 +128,16 @@ class Studies:
         return np.asarray((self.ranks - 0.5) / size)
 
     @cached_property
-    def rank(self) -> Floats:
-        """Average ranks, shape (b, solvers)."""
-        return _mean(self.ranks, (1, 2))
-
-    @cached_property
-    def average_place(self) -> Floats:
-        """Average places, shape (b, solvers)."""
-        return _mean(self.place, (1, 2))
-
-    @cached_property
-    def z(self) -> Floats:
-        """Logits of average places, shape (b, solvers)."""
-        return np.log(self.average_place / (1 - self.average_place))
-
-    @cached_property
-    def weight(self) -> Floats:
-        """What the variance of an average place is proportional to, shape (b, solvers)."""
-        return np.clip(self.average_place * (1 - self.average_place), LEAST_WEIGHT, None)
+    def averages(self) -> Averages:
+        """Average ranks and places, their logits and weights, shapes (b, solvers)."""
+        rank, place = _mean(self.ranks, (1, 2)), _mean(self.place, (1, 2))
+        n_ranks = np.isfinite(self.ranks).sum(axis=(1, 2))
+        return Averages((), (), self.years, rank, place, n_ranks)
 
     @cached_property
     def is_person(self) -> Flags:
         """Who is a subject with years and ranks, shape (b, solvers)."""
-        known = np.isfinite(self.rank)
+        known = np.isfinite(self.averages.rank)
         n = self.years.shape[1]
         known[:, :n] &= np.isfinite(self.years)
         known[:, n:] = False
@@ -169,7 +156,7 @@ class Studies:
     def people(self) -> People:
         """The regression of z on years over the subjects, shapes (b, 1)."""
         years = calibrated(self.of_subjects(self.years), self.years_error)
-        of = _regression(years, self.of_subjects(self.z))
+        of = _regression(years, self.of_subjects(self.averages.z))
         return replace(of, variance=np.maximum(of.variance, LEAST_VARIANCE))
 
     @cached_property
@@ -184,8 +171,8 @@ class Studies:
     @np.errstate(divide="ignore", invalid="ignore")
     def line(self, system: int) -> PaperLine:
         """Section 3: least squares of years on average rank."""
-        x, y = self.of_subjects(self.rank), self.of_subjects(self.years)
-        of, at = _regression(x, y), self.rank[:, [system]]
+        x, y = self.of_subjects(self.averages.rank), self.of_subjects(self.years)
+        of, at = _regression(x, y), self.averages.rank[:, [system]]
         off = at - of.mean_years
         p_value = fdtrc(1, of.n - 2, of.slope**2 * of.spread / of.variance)
         experience, distance = of.at(at), 1 / of.n + off**2 / of.spread
@@ -204,7 +191,7 @@ class Studies:
         _, judges, problems, _ = self.ranks.shape
         held = np.isfinite(self.ranks)
         of = np.stack(components(self.of_subjects(self.place)), axis=1)
-        of /= _mean(self.of_subjects(self.weight), 1)[:, None]
+        of /= _mean(self.of_subjects(self.averages.weight), 1)[:, None]
         cells = held.sum(axis=(1, 2))
         counts = [(held.sum(axis=axis) ** 2).sum(axis=1) for axis in (1, 2)]
         phi = np.einsum("bc,bck->bk", of, np.stack([*counts, cells], axis=1) / cells[:, None] ** 2)
@@ -212,7 +199,8 @@ class Studies:
         more = np.where(held[..., system].all(axis=(1, 2)), 0.0, np.fmax(0.0, own - usual))
         beside = np.where(held[..., [system]], self.place, np.nan)
         (over_problems, of_problems), (over_judges, of_judges) = (
-            excess(_mean(beside, axis), self.weight, self.is_person, system) for axis in (1, 2)
+            excess(_mean(beside, axis), self.averages.weight, self.is_person, system)
+            for axis in (1, 2)
         )
         df = self.people.n[:, 0] * max(judges - 1, 1)
         added = total([Variance(more, df), over_problems, over_judges])
@@ -227,8 +215,8 @@ class Studies:
         years = np.linspace(low, high, POINTS, axis=1)
         density = self.population.density(years) if self.population else np.ones(years.shape)
         of = self.variation(system)
-        added = Variance((of.added / self.weight[:, system])[:, None], of.df[:, None])
-        return posterior_on(years, density, self.people, self.z[:, [system]], added)
+        added = Variance((of.added / self.averages.weight[:, system])[:, None], of.df[:, None])
+        return posterior_on(years, density, self.people, self.averages.z[:, [system]], added)
 
     def read(self, posterior: Posterior) -> Reading:
         """Section 5: median, interval, and whether the ranks narrow the population down."""
@@ -260,11 +248,11 @@ class Studies:
         variations = [self.variation(system) for system in systems]
         readings = [self.read(self.posterior(system)) for system in systems]
         errors = np.array([(of.error, of.df_error) for of in variations])
-        errors[:, 0] /= self.weight[:, systems].T
+        errors[:, 0] /= self.averages.weight[:, systems].T
         found = [
             difference(
                 _row(self.people, at),
-                tuple(self.z[at, systems].tolist()),
+                tuple(self.averages.z[at, systems].tolist()),
                 (Variance(*errors[0, :, at]), Variance(*errors[1, :, at])),
                 self.population or Population(tuple(self.ends[:, at].tolist())),
                 level=self.level,

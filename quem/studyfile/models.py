@@ -279,37 +279,36 @@ class Question(StudyPart):
 
     @model_validator(mode="after")
     def _is_one(self) -> Question:
-        if message := self._mistake():
+        is_placement, is_choice = self.about == "placement", self.kind == "choice"
+        given, options = self.model_fields_set, self.options
+        # The first that holds is told.
+        wrong = {
+            "about: placement asks how sure judges are; leave out kind, text, and options": (
+                is_placement and given - {"id", "about", "required"}
+            ),
+            "kind is missing; add it": not is_placement and not self.kind,
+            "text is missing; add it": not is_placement and not self.text,
+            "range and ends are of a scale; use kind: scale, or leave them out": (
+                self.kind != "scale" and given & {"range", "ends"}
+            ),
+            "give the options to choose from": is_choice and not options,
+            "options are of a choice; use kind: choice": options and not is_choice,
+            "a flag that is not set is an answer too; leave out required, or use a choice": (
+                self.kind == "flag" and self.required
+            ),
+            "options needs two different texts at least, each of them once": (
+                is_choice and not 1 < len(set(options)) == len(options)
+            ),
+            "options has an empty text": not all(option.strip() for option in options),
+            "ends needs two texts, such as [unclear, clear]": len(self.ends)
+            not in (0, len(_SCALE)),
+            f"range needs two whole numbers, such as [1, 5], at most {_STEPS} apart": (
+                len(self.range) != len(_SCALE) or not 0 < self.range[1] - self.range[0] <= _STEPS
+            ),
+        }
+        if message := next((message for message, is_wrong in wrong.items() if is_wrong), ""):
             raise ValueError(message)
         return self
-
-    def _mistake(self) -> str:
-        """Say what its keys contradict, or nothing."""
-        if self.about == "placement":
-            more = bool(self.model_fields_set - {"id", "about", "required"})
-            text = "about: placement asks how sure judges are; leave out kind, text, and options"
-            return text if more else ""
-        if not self.kind or not self.text:
-            return f"{'text' if self.kind else 'kind'} is missing; add it"
-        if self.kind != "scale" and self.model_fields_set & {"range", "ends"}:
-            return "range and ends are of a scale; use kind: scale, or leave them out"
-        if (self.kind == "choice") != bool(self.options):
-            few = "give the options to choose from"
-            return few if self.kind == "choice" else "options are of a choice; use kind: choice"
-        if self.kind == "flag" and self.required:
-            return "a flag that is not set is an answer too; leave out required, or use a choice"
-        return self._wrong_values()
-
-    def _wrong_values(self) -> str:
-        if self.kind == "choice" and not 1 < len(set(self.options)) == len(self.options):
-            return "options needs two different texts at least, each of them once"
-        if not all(option.strip() for option in self.options):
-            return "options has an empty text"
-        if self.ends and len(self.ends) != len(_SCALE):
-            return "ends needs two texts, such as [unclear, clear]"
-        if len(self.range) != len(_SCALE) or not 0 < self.range[1] - self.range[0] <= _STEPS:
-            return f"range needs two whole numbers, such as [1, 5], at most {_STEPS} apart"
-        return ""
 
 
 def _each_once(asked: tuple[Question, ...]) -> tuple[Question, ...]:

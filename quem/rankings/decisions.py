@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     Codes = NDArray[np.signedinteger[Any]]
 
 _REQUIRED = ("judge", "problem", "winner", "loser")
-# The columns, and under what names they are read.
-FIELDS = {name: (name,) for name in (*_REQUIRED, "tie", "count")}
+FIELDS = (*_REQUIRED, "tie", "count")
 # Of more, finding the line of one takes longer than all else.
 _FEW_ROWS = 1_000_000
 

@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from quem.store.care import Care
     from quem.studyfile import Declared
 
-# The columns, and under what names they are read.
-_COLUMNS = "judge problem block occasion solver rank reason recognized"
-FIELDS = {name: (name,) for name in _COLUMNS.split()}
+# The columns of a long table.
+FIELDS = ("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognized")
 
 _MISSING = BLANKS | {"-", "–", "—", "none", ".", "absent", "failed"}
 _MARKED, _UNMARKED = {"1", "true", "yes", "x"}, {"", "0", "false", "no", "-"}

@@ -136,7 +136,7 @@ class Studies:
 
     @cached_property
     def is_person(self) -> Flags:
-        """Who is a subject with years and ranks, shape (b, solvers)."""
+        """Whether a solver is a subject with years and ranks, shape (b, solvers)."""
         known = np.isfinite(self.averages.rank)
         n = self.years.shape[1]
         known[:, :n] &= np.isfinite(self.years)

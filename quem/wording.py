@@ -161,3 +161,51 @@ def short(name: str, longest: int = _LONGEST_NAME) -> str:
 def count_letters(text: str) -> int:
     """Count letters, Chinese and other wide ones as two."""
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+# In one step, so that nothing is escaped twice. Beyond ASCII, what pdfLaTeX has no letter for.
+LATEX = str.maketrans(
+    {
+        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\textquotedbl{}",
+        "[": "{[}",  # after \\ it would be a length
+        "]": "{]}",
+        "–": "--",
+        "−": "$-$",
+        "±": r"$\pm$",
+        "×": r"$\times$",
+        "≤": r"$\leq$",
+        "≥": r"$\geq$",
+        "≠": r"$\neq$",
+        "≈": r"$\approx$",
+        "→": r"$\rightarrow$",
+        "∞": r"$\infty$",
+        "√": r"$\surd$",
+        "²": r"\textsuperscript{2}",
+        "³": r"\textsuperscript{3}",
+        "…": r"\ldots{}",
+        "·": r"$\cdot$",
+        "α": r"$\alpha$",
+        "δ": r"$\delta$",
+        "θ": r"$\theta$",
+        "λ": r"$\lambda$",
+        "ρ": r"$\rho$",
+        "σ": r"$\sigma$",
+        "τ": r"$\tau$",
+        "χ": r"$\chi$",
+        "\u00a0": "~",
+        "\u2009": r"\,",
+        "\u202f": r"\,",
+    }
+)
+
+
+def latex_escaped(text: str) -> str:
+    """Write a text so that LaTeX prints it."""
+    return " ".join(text.split()).translate(LATEX)

@@ -35,12 +35,12 @@ def report_html(
     tables: Sequence[str] = ("csv",),
 ) -> str:
     """Lay a result out as one page."""
-    return _render(f"report/{result.kind}.html", result, svgs, tables)
+    return _render(f"report/{result.template or result.kind}.html", result, svgs, tables)
 
 
 def notebook_html(result: BaseResult[Any]) -> str:
     """Lay a result out as the output of a notebook's cell."""
-    return _render(f"report/{result.kind}-notebook.html", result, None)
+    return _render(f"report/{result.template or result.kind}-notebook.html", result, None)
 
 
 def _render(

@@ -107,6 +107,7 @@ class BaseResult(ABC, Generic[Findings]):
     """
 
     kind: ClassVar[str]
+    template: ClassVar[str] = ""  # of the report, where it is not the kind's own
     findings: Findings
 
     @staticmethod

@@ -16,6 +16,7 @@ import pandas as pd
 
 from quem.errors import QuemError
 from quem.report.files import Section, TextTable
+from quem.wording import LATEX
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,47 +29,6 @@ if TYPE_CHECKING:
 FORMATS = ("csv", "markdown", "latex")
 _PAPER = {"markdown": "tables.md", "latex": "tables.tex"}
 
-# In one step, so that nothing is escaped twice. Beyond ASCII, what pdfLaTeX has no letter for.
-_LATEX = str.maketrans(
-    {
-        **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-        "\\": r"\textbackslash{}",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        '"': r"\textquotedbl{}",
-        "[": "{[}",  # after \\ it would be a length
-        "]": "{]}",
-        "–": "--",
-        "−": "$-$",
-        "±": r"$\pm$",
-        "×": r"$\times$",
-        "≤": r"$\leq$",
-        "≥": r"$\geq$",
-        "≠": r"$\neq$",
-        "≈": r"$\approx$",
-        "→": r"$\rightarrow$",
-        "∞": r"$\infty$",
-        "√": r"$\surd$",
-        "²": r"\textsuperscript{2}",
-        "³": r"\textsuperscript{3}",
-        "…": r"\ldots{}",
-        "·": r"$\cdot$",
-        "α": r"$\alpha$",
-        "δ": r"$\delta$",
-        "θ": r"$\theta$",
-        "λ": r"$\lambda$",
-        "ρ": r"$\rho$",
-        "σ": r"$\sigma$",
-        "τ": r"$\tau$",
-        "χ": r"$\chi$",
-        "\u00a0": "~",
-        "\u2009": r"\,",
-        "\u202f": r"\,",
-    }
-)
 _MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~$#&"})
 
 
@@ -131,9 +91,9 @@ def latex_text(tables: Iterable[TextTable]) -> str:
     ]
     for number, table in enumerate(tables, 1):
         caption = f"{table.caption.rstrip('.')}. {table.note}" if table.note else table.caption
-        frame = _frame(table, _LATEX)
+        frame = _frame(table, LATEX)
         headings: dict[object, str] = {
-            at: _one_line(heading).translate(_LATEX) for at, heading in enumerate(table.columns)
+            at: _one_line(heading).translate(LATEX) for at, heading in enumerate(table.columns)
         }
         shown = frame.style.hide(axis="index").format_index(headings.__getitem__, axis="columns")
         parts.append(
@@ -142,7 +102,7 @@ def latex_text(tables: Iterable[TextTable]) -> str:
                 position="htbp",
                 position_float="centering",
                 hrules=True,
-                caption=_one_line(caption).translate(_LATEX),
+                caption=_one_line(caption).translate(LATEX),
                 label=f"tab:{number}",
             )
         )

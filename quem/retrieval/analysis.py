@@ -9,7 +9,7 @@ import numpy as np
 
 from quem.errors import QuemError
 from quem.lists.inference import Means, compare_systems, fewest_of, query_means
-from quem.lists.registry import named
+from quem.lists.names import named
 from quem.parallel import silent
 from quem.retrieval.build_retrievers import (
     make_retrievers,
@@ -286,7 +286,7 @@ def _mac_fac(work: _Work, phases: Phases) -> MacFacFound | None:
     for (size, k), run in zip(spec.pairs, phases.pairs, strict=True):
         measures = mac_fac_measures(k)
         # Both lists are the second phase's, which breaks ties alike in both.
-        scores = score_lists(run.lists, truth, measures, "input")
+        scores = score_lists(run.lists, truth, measures, "given")
         means = query_means(
             scores.values, level=used.level, replicates=used.bootstrap, seed=used.seed
         )

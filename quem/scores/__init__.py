@@ -1,0 +1,1 @@
+"""Systems scored on queries by measures: one table with one set of statistics for every kind."""

@@ -1,0 +1,334 @@
+"""The result of any scored study: what a kind adds to the table, and how it is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from quem.report.columns import STUDY, WARNINGS, Column, head, of, settings
+from quem.report.files import Section, TextTable
+from quem.report.result import BaseResult, Presentation
+from quem.report.rows import Entry, Row, RowDocument, RowTable
+from quem.scores import present
+from quem.scores.rows import (
+    ClaimRow,
+    Mean,
+    OriginRow,
+    PairRow,
+    claim_rows,
+    mean_rows,
+    origin_row,
+    pair_rows,
+)
+from quem.wording import format_percent, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    import pandas as pd
+    from pydantic import BaseModel
+
+    from quem.errors import StudyWarning
+    from quem.report.result import Content, Drawers
+    from quem.scores.certificate import Certificate
+    from quem.scores.table import ScoreTable
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """The scores of a study, and what its kind found beside them."""
+
+    table: ScoreTable
+    study: Any  # as loaded: spec, name, files
+    settings: BaseModel  # as used
+    found: Any = None  # the kind's own
+    certificates: tuple[Certificate, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[StudyWarning, ...]:
+        """What a reader must know."""
+        return self.table.warnings
+
+
+def certified(table: ScoreTable, claims: Sequence[str]) -> tuple[Certificate, ...]:
+    """The certificates of claims; without any, of the best system over the next."""
+    from quem.scores.certificate import certify
+
+    read = [table.claim(text) for text in claims]
+    if not read and table.inference.samples and table.ranked[:, 0].sum() > 1:
+        from quem.scores.table import Claim
+
+        read = [Claim(*table.order[:2])]
+    return tuple(certify(table, claim) for claim in read)
+
+
+def _no_lines(_: Scored) -> Iterable[str]:
+    return ()
+
+
+@dataclass(frozen=True)
+class View:
+    """What a kind adds to the report of its scores."""
+
+    kind: str
+    kicker: str  # above the title of the report
+    settings: type[BaseModel]
+    detail: type[Row] | None = None  # what is said beside the scores, a row a system
+    tables: tuple[RowTable, ...] = ()  # further CSV files, and keys of analysis.json
+    figures: Callable[[], Drawers[Scored]] = dict
+    captions: Mapping[str, str] = field(default_factory=dict)
+    in_terminal: frozenset[str] = frozenset()  # sections that the summary has too, by id
+    basis: Callable[[Scored], str] = lambda of: present.note(of.table, "bold")
+    methods: Callable[[Scored], Iterable[str]] = _no_lines  # before those on inference
+    references: Callable[[Scored], Iterable[str]] = _no_lines
+
+
+class ScoredResult(BaseResult[Scored]):
+    """Scores of systems, with means, differences, and certificates."""
+
+    view: ClassVar[View]
+    template = "scores"
+
+    def __init__(self, findings: Scored) -> None:
+        self.findings = findings
+
+    def __repr__(self) -> str:
+        """One line; `summary` says more."""
+        table = self.findings.table
+        means = (
+            f"{table.labels[at]} {table.means.mean[at, 0]:.3f}" for at in range(len(table.systems))
+        )
+        of = f"{type(self).__name__} of {table.origin.title}"
+        return f"<{of}: {table.columns[0]} {', '.join(means)}>"
+
+    @property
+    def table_of_scores(self) -> ScoreTable:
+        """The scores, to be compared with those of other studies."""
+        return self.findings.table
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The files that the result was made of."""
+        return tuple(self.findings.study.files)
+
+    @classmethod
+    def presentation(cls) -> Presentation[Scored]:
+        """Say how the results are shown."""
+        return presented(cls.view)
+
+    def attachments(self, tables: Sequence[str] = ("csv",)) -> Mapping[str, Content]:
+        """The table for a paper, and the score of each system on each query."""
+        return paper_files(self.findings.table) | (
+            {"scores.csv": scores_csv(self.findings.table)} if "csv" in tables else {}
+        )
+
+    @property
+    def file_names(self) -> frozenset[str]:
+        """Every file that a report of this kind may consist of."""
+        return super().file_names | {"scores.csv", *_PAPER}
+
+    @property
+    def means(self) -> pd.DataFrame:
+        """One row per system and measure: mean, interval, number of queries."""
+        return self.findings.table.frame()
+
+    @property
+    def differences(self) -> pd.DataFrame:
+        """One row per measure and pair of systems: difference, interval, p values."""
+        return self.findings.table.differences()
+
+
+_PAPER: dict[str, Callable[[ScoreTable], str]] = {
+    "table.md": present.markdown,
+    "table.tex": present.latex,
+    "table.html": present.html,
+}
+
+
+def paper_files(table: ScoreTable) -> dict[str, Content]:
+    """The table for a paper, in three formats."""
+    return {name: f"{write(table)}\n".encode() for name, write in _PAPER.items()}
+
+
+def scores_csv(table: ScoreTable) -> bytes:
+    """The score of each system on each query: a column a measure."""
+    import numpy as np
+    import pandas as pd
+
+    from quem.report.tables import csv_bytes
+
+    systems, queries, measures = table.values.shape
+    frame = pd.DataFrame(table.values.reshape(-1, measures), columns=list(table.columns))
+    frame.insert(0, table.nouns.query, np.tile(np.array(table.queries, dtype=object), systems))
+    names = np.array(table.systems, dtype=object)
+    frame.insert(0, table.nouns.system, np.repeat(names, queries))
+    return csv_bytes(frame)
+
+
+MEANS = RowTable(
+    "means", "one row per system and measure", Mean, lambda of: mean_rows(of.table), always=True
+)
+DIFFERENCES = RowTable(
+    "differences",
+    "one row per measure and pair of systems",
+    PairRow,
+    lambda of: pair_rows(of.table),
+)
+
+
+def _details(findings: Scored) -> tuple[Row, ...]:
+    return findings.table.details
+
+
+def presented(view: View) -> Presentation[Scored]:
+    """How results of a kind are shown."""
+    own = view.tables
+    if view.detail:
+        own = (RowTable("systems", "one row per system", view.detail, _details), *own)
+    tables = (MEANS, DIFFERENCES, *own)
+    entries = [Entry(one.stem, one.meaning, one.row, _rows_of(one)) for one in tables]
+    claims = Entry(
+        "claims", "the certificates", ClaimRow, lambda of: [*claim_rows(of.certificates)]
+    )
+    document = RowDocument(
+        head=(
+            *head(view.kind),
+            Column("study", of(STUDY), "the study", of=lambda row, _: row.study.spec),
+            settings(view.settings),
+        ),
+        entries=(
+            *entries,
+            claims,
+            Entry(
+                "origin",
+                "where the scores come from",
+                OriginRow,
+                lambda of: origin_row(of.table, of.study.files),
+                many=False,
+            ),
+        ),
+        tail=(WARNINGS,),
+    )
+
+    def figures() -> Drawers[Scored]:
+        from quem.scores.figures import FIGURES
+
+        return {**FIGURES, **view.figures()}
+
+    return Presentation(
+        document,
+        tables,
+        figures,
+        lambda of: summary(view, of),
+        lambda of: report_context(view, of),
+    )
+
+
+def _rows_of(table: RowTable) -> Callable[[Scored], list[Row]]:
+    return lambda findings: list(table.rows(findings) or ())
+
+
+def summary(view: View, findings: Scored) -> str:
+    """The result as text: the table, what the kind shows, the certificates."""
+    lines = [findings.study.spec.title, "", *present.text(findings.table).splitlines()]
+    for section in findings.table.sections:
+        if section.id in view.in_terminal:
+            for one in section.tables:
+                lines += ["", *present.section_text(one.caption, one.columns, one.rows)]
+                lines += wrap(one.note) if one.note else []
+    for certificate in findings.certificates:
+        lines += ["", *str(certificate).splitlines()]
+    return "\n".join(lines)
+
+
+_CAPTIONS = {
+    "scores": "The mean of each measure, with its bootstrap interval; gray means are over fewer "
+    "than half of the queries."
+}
+_REFERENCES = (
+    "Efron, B. and Tibshirani, R. J. (1993). An introduction to the bootstrap. Chapman & Hall.",
+    "Westfall, P. H. and Young, S. S. (1993). Resampling-based multiple testing. Wiley.",
+    "Romano, J. P. and Wolf, M. (2005). Exact and approximate stepdown methods for multiple "
+    "hypothesis testing. Journal of the American Statistical Association, 100(469), 94–108.",
+)
+
+
+def report_context(view: View, findings: Scored) -> dict[str, Any]:
+    """What the template ``report/scores.html`` shows."""
+    from markupsafe import Markup
+
+    table, spec = findings.table, findings.study.spec
+    tested = table.inference.samples and len(table.systems) > 1
+    return {
+        "kicker": view.kicker,
+        "title": spec.title,
+        "study_id": spec.id,
+        "description": spec.description,
+        "scores": Markup(present.html(table)),  # noqa: S704  escaped there
+        "basis": view.basis(findings),
+        "first_figure": "scores",
+        "certificates": findings.certificates,
+        "sections": [*table.sections, *_differences(table)],
+        "methods": " ".join([*view.methods(findings), *_inference(table)]),
+        "references": [*view.references(findings), *_REFERENCES[: 3 if tested else 1]],
+        "settings": [
+            (key, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
+            for key, value in findings.settings.model_dump(mode="json").items()
+        ],
+        "captions": {**_CAPTIONS, **view.captions},
+    }
+
+
+def _differences(table: ScoreTable) -> Iterator[Section]:
+    """How far systems are apart by the headline."""
+    from quem.wording import format_bare_p, measured
+
+    pairs = [pair for pair in table.pairs if pair.measure == 0]
+    if not pairs:
+        return
+    rows = [
+        (
+            f"{table.labels[pair.a]} − {table.labels[pair.b]}",
+            measured(pair.difference, sign=True),
+            f"{measured(pair.low, sign=True)} to {measured(pair.high, sign=True)}",
+            format_bare_p(pair.p),
+            f"{pair.higher:,} / {pair.equal:,} / {pair.lower:,}",
+        )
+        for pair in pairs
+    ]
+    level = format_percent(table.inference.level)
+    yield Section(
+        "differences",
+        "Differences",
+        tables=[
+            TextTable(
+                f"Differences in {table.columns[0]}",
+                ("Systems", "Difference", f"{level} interval", "p", "Higher / equal / lower"),
+                rows,
+                "Intervals and p values are joint for all pairs; all are in differences.csv.",
+            )
+        ],
+    )
+
+
+def _inference(table: ScoreTable) -> Iterator[str]:
+    """How uncertainty was computed, for a paper."""
+    inference, queries = table.inference, table.nouns.queries
+    if not inference.samples:
+        return
+    yield (
+        f"Means over {len(table.queries):,} {queries} have {format_percent(inference.level)} "
+        f"percentile intervals of {inference.replicates:,} bootstrap samples of the {queries}."
+    )
+    if len(table.systems) > 1:
+        from quem.scores.inference import MOST_EXACT
+
+        few = len(table.queries) <= MOST_EXACT
+        patterns = "all patterns" if few else f"{inference.samples:,} random patterns"
+        yield (
+            "By each measure, all pairs of systems were tested at once by a randomization test "
+            f"that flips the signs of the differences on each of the {queries} ({patterns}); p "
+            "values are adjusted for the number of pairs by step-down, and intervals of "
+            "differences agree with them."
+        )

@@ -1,0 +1,305 @@
+"""The one table of all scored kinds: systems by queries by measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from quem.errors import QuemError
+from quem.io.text import nearest
+from quem.scores.inference import LEAST_SHARE, Inference, compare, query_means
+from quem.wording import join_words, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from quem.errors import StudyWarning
+    from quem.report.files import Section
+    from quem.report.rows import Row
+    from quem.scores.certificate import Certificate, Line
+    from quem.scores.inference import Difference, Means
+
+    Floats = NDArray[np.float64]
+
+_SAME = 1e-12  # means that differ by less are equal
+
+
+class Measured(Protocol):
+    """What scores are computed by."""
+
+    @property
+    def name(self) -> str:
+        """As it is spelled, with its parameters."""
+
+    @property
+    def better(self) -> str:
+        """``higher`` or ``lower``."""
+
+
+class Nouns(NamedTuple):
+    """What a kind calls a system and a query."""
+
+    system: str = "system"
+    query: str = "query"
+
+    @property
+    def queries(self) -> str:
+        """Several queries."""
+        return plural(self.query)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where scores come from, and what has to be the same where they are compared."""
+
+    kind: str = "scores"
+    title: str = ""
+    source: str = ""  # as the user named it, for messages
+    truth: str = ""  # digest of the ground truth, whatever the order of the queries
+    settings: dict[str, str] = field(default_factory=dict)  # those on which scores depend
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """Scores of systems on queries, with their means, intervals, and tests.
+
+    Parameters
+    ----------
+    systems : tuple of str
+        Their ids.
+    queries : tuple of str
+        The ids of those that can be scored.
+    measures : tuple
+        Objects with ``name`` and ``better``; the first is the headline.
+    values : array of float, shape (systems, queries, measures)
+        NaN where a score is undefined.
+    names : tuple of str, optional
+        The systems as people know them; by default their ids.
+    studies : tuple of str, optional
+        The id of each system's study, where there are several.
+    details : tuple of Row
+        What a kind says beside the scores, a row a system.
+    sections : tuple of Section
+        What a kind says below the table.
+    evidence : object, optional
+        What a certificate looks into: the lists of the systems, and each judge's scores.
+    checks : tuple of callable
+        Take the table and a claim, and give further lines of its certificate.
+    """
+
+    systems: tuple[str, ...]
+    queries: tuple[str, ...]
+    measures: tuple[Any, ...]
+    values: Floats
+    inference: Inference = field(default_factory=Inference)
+    nouns: Nouns = field(default_factory=Nouns)
+    names: tuple[str, ...] = ()
+    studies: tuple[str, ...] = ()
+    origin: Origin = field(default_factory=Origin)
+    details: tuple[Row, ...] = ()
+    sections: tuple[Section, ...] = ()
+    warnings: tuple[StudyWarning, ...] = ()
+    evidence: Any = None
+    checks: tuple[Callable[[ScoreTable, Claim], Line], ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The systems for people."""
+        return self.names or self.systems
+
+    @property
+    def truth(self) -> str:
+        """A digest of the ground truth."""
+        return self.origin.truth or str(getattr(self.evidence, "digest", ""))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The measures as they are spelled."""
+        return tuple(measure.name for measure in self.measures)
+
+    @property
+    def signs(self) -> NDArray[np.int64]:
+        """1 for a measure of which more is better, -1 where less is, shape (measures,)."""
+        return np.array([-1 if one.better == "lower" else 1 for one in self.measures])
+
+    @cached_property
+    def means(self) -> Means:
+        """Mean, interval, and number of queries, shape (systems, measures)."""
+        systems, queries, measures = self.values.shape
+        flat = self.values.transpose(1, 0, 2).reshape(queries, -1)
+        return query_means(flat, self.inference).reshape(systems, measures)
+
+    @cached_property
+    def pairs(self) -> list[Difference]:
+        """The differences of each two systems by each measure."""
+        return compare(self.values, self.inference)
+
+    @cached_property
+    def p(self) -> Floats:
+        """Joint p values, shape (measures, systems, systems)."""
+        p = np.full((len(self.measures), len(self.systems), len(self.systems)), np.nan)
+        for pair in self.pairs:
+            p[pair.measure, pair.a, pair.b] = p[pair.measure, pair.b, pair.a] = pair.p
+        return p
+
+    @cached_property
+    def ranked(self) -> NDArray[np.bool_]:
+        """Which means are over enough queries to be ranked, shape (systems, measures)."""
+        return np.asarray(self.means.n >= max(1, LEAST_SHARE * len(self.queries)))
+
+    @cached_property
+    def comparable(self) -> NDArray[np.bool_]:
+        """By which measures the ranked systems have scores on the same queries, (measures,)."""
+        known = ~np.isnan(self.values)
+        return np.array(
+            [
+                bool((known[ranked, :, at] == known[ranked, :, at][:1]).all())
+                for at, ranked in enumerate(self.ranked.T)
+            ]
+        )
+
+    @cached_property
+    def best(self) -> NDArray[np.bool_]:
+        """Which systems have the best mean by each measure, shape (systems, measures)."""
+        oriented = np.where(self.ranked, self.means.mean * self.signs, -np.inf)
+        best = np.abs(oriented.max(axis=0, initial=-np.inf) - oriented) < _SAME
+        several = len(self.systems) > 1
+        return np.asarray(best & self.comparable & self.ranked & several)
+
+    def beaten(self, system: int, measure: int) -> list[int]:
+        """The systems that are significantly worse than one by a measure."""
+        if not self.comparable[measure]:
+            return []
+        lead = (self.means.mean[system] - self.means.mean)[:, measure] * self.signs[measure]
+        worse = (self.p[measure, system] <= self.inference.alpha) & (lead > 0)
+        beaten: list[int] = np.flatnonzero(worse).tolist()
+        return beaten
+
+    @property
+    def order(self) -> list[int]:
+        """The systems, best first by the headline; of equal ones the first named first."""
+        oriented = np.where(self.ranked, self.means.mean * self.signs, -np.inf)[:, 0]
+        order: list[int] = np.argsort(-np.round(oriented, 12), kind="stable").tolist()
+        return order
+
+    def place(self, system: str) -> int:
+        """Where a system is.
+
+        Raises
+        ------
+        QuemError
+            There is none of that id or name.
+        """
+        for known in (self.systems, self.labels):
+            if known.count(system) == 1:
+                return known.index(system)
+        raise QuemError(
+            f"there is no {self.nouns.system} {system!r}{nearest(system, self.systems) or '; '}"
+            f"there are {join_words(self.systems, 8)}"
+        )
+
+    def column(self, measure: str) -> int:
+        """Where a measure is, whatever its spelling.
+
+        Raises
+        ------
+        QuemError
+            It is not in the table.
+        """
+        from quem.lists import measure as read
+
+        name = measure if measure in self.columns else read(measure).name
+        if name not in self.columns:
+            raise QuemError(
+                f"there is no measure {name!r} in the table; there are {', '.join(self.columns)}"
+            )
+        return self.columns.index(name)
+
+    def of(self, systems: Sequence[int], measures: Sequence[int]) -> ScoreTable:
+        """A part of the table, by places."""
+        return replace(
+            self,
+            systems=tuple(self.systems[at] for at in systems),
+            names=tuple(self.labels[at] for at in systems),
+            studies=tuple(self.studies[at] for at in systems) if self.studies else (),
+            details=tuple(self.details[at] for at in systems) if self.details else (),
+            measures=tuple(self.measures[at] for at in measures),
+            values=self.values[np.ix_(systems, range(len(self.queries)), measures)],
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """One row per system and measure: mean, interval, number of queries."""
+        from quem.scores.rows import Mean, mean_rows
+
+        return Mean.frame(mean_rows(self))
+
+    def differences(self) -> pd.DataFrame:
+        """One row per measure and pair of systems: difference, interval, p values."""
+        from quem.scores.rows import PairRow, pair_rows
+
+        return PairRow.frame(pair_rows(self))
+
+    def claim(self, text: str) -> Claim:
+        """Read a claim such as ``new > old by AP``; by the headline where it names no measure.
+
+        Raises
+        ------
+        QuemError
+            It is not one, or names what the table has not.
+        """
+        better, sign, rest = text.partition(">")
+        worse, by, measure = rest.partition(" by ")
+        if not (sign and better.strip() and worse.strip()):
+            raise QuemError(f"{text!r} is not a claim; write 'A > B' or 'A > B by AP'")
+        a, b = self.place(better.strip()), self.place(worse.strip())
+        if a == b:
+            raise QuemError(f"{text!r}: a claim needs two {plural(self.nouns.system)}")
+        return Claim(a, b, self.column(measure.strip()) if by else 0)
+
+    def certificate(self, a: str, b: str, measure: str = "") -> Certificate:
+        """Certify the claim that one system scores higher than another.
+
+        Parameters
+        ----------
+        a, b : str
+            The systems; a is the better one.
+        measure : str, optional
+            By default the headline.
+
+        Raises
+        ------
+        QuemError
+            A system or measure is not in the table.
+        """
+        return self.certificate_of(f"{a} > {b}" + (f" by {measure}" if measure else ""))
+
+    def certificate_of(self, claim: str) -> Certificate:
+        """Certify a claim such as ``new > old by AP``."""
+        from quem.scores.certificate import certify
+
+        return certify(self, self.claim(claim))
+
+    def __str__(self) -> str:
+        """The table as text."""
+        from quem.scores.present import text
+
+        return text(self)
+
+    def _repr_html_(self) -> str:
+        from quem.scores.present import html
+
+        return html(self)
+
+
+class Claim(NamedTuple):
+    """That system `a` scores higher than `b` by a measure; places in the table."""
+
+    a: int
+    b: int
+    measure: int = 0

@@ -1,0 +1,34 @@
+"""The settings that all scored kinds share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from quem.studyfile.fields import Count, Level, Line, OneOrMore, Seed, StudyPart
+from quem.studyfile.measures import MeasureNames  # noqa: TC001  pydantic reads it
+
+
+class ScoredSettings(StudyPart):
+    """What is computed, and how uncertain it is."""
+
+    measures: MeasureNames = Field(
+        (),
+        description="Measures to compute, [spelled](measures.md#how-measures-are-spelled) as in "
+        "the list of measures, or [your own](#your-own-measure); the first is the headline.",
+    )
+    claims: Annotated[tuple[Line, ...], OneOrMore] = Field(
+        (),
+        description="Claims to certify, such as `new > old by AP`; by default that the best "
+        "system is better than the next.",
+    )
+    level: Level = Field(
+        0.95, description="Level of the intervals; a p of at most 1 − level is significant."
+    )
+    samples: Count = Field(
+        9999,
+        description="Random patterns of the joint test above 14 queries; 0 for neither intervals "
+        "nor tests.",
+    )
+    seed: Seed = Field(0, description="Random seed.")

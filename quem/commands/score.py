@@ -129,8 +129,8 @@ def score(
     joint test of all pairs; * is the best, and letters name the systems that are significantly
     worse.
     """
-    from quem.scores.scored_runs import DEFAULT_MEASURES
-    from quem.scores.scored_runs import score as score_runs
+    from quem.scoring import DEFAULT_MEASURES
+    from quem.scoring import score as score_runs
 
     named = _named(runs)
     table = score_runs(named, Path(qrels), " ".join(measure) or DEFAULT_MEASURES, **settings)
@@ -154,7 +154,7 @@ def score(
 def _named(runs: Sequence[str]) -> dict[str, str]:
     """Runs by name: as in NAME=FILE, or as the file."""
     from quem.errors import QuemError
-    from quem.scores.scored_runs import name_of
+    from quem.scoring import name_of
 
     named: dict[str, str] = {}
     for run in runs:

@@ -82,7 +82,7 @@ def score(
     inference = Inference(level, samples, seed)
     named = name_systems(systems)
     if any(callable(one) or hasattr(one, "search") for one in named.values()):
-        from quem.scores.memory import score_retrievers
+        from quem.retrieval.memory import score_retrievers
 
         table: ScoreTable = score_retrievers(
             named,

@@ -153,18 +153,17 @@ ARROWS: dict[str, set[str]] = {
     "machines": DATA | {"blinding", "solutions", "store"},
     "track": DATA | {"method", "parts", "rankings", "report"},
     "comparison": DATA | {"method", "parts", "rankings", "report"},
-    "leaderboard": DATA | {"report", "lists"},
     "planning": DATA | {"method", "parts", "rankings", "report", "simulation"},
     "simulation": DATA | {"method", "rankings"},
     "scores": TOOLS | {"lists"},
-    "options": DATA | {"report", "lists"},
+    "options": DATA | {"report", "lists", "scores"},
     "retrieval": DATA | {"report", "lists", "parallel", "scores"},
-    "dialogue": DATA | {"report", "lists", "parallel"},
-    "relevance": DATA | {"importing", "rankings", "report", "solutions", "store"},
+    "dialogue": DATA | {"report", "lists", "parallel", "scores"},
+    "relevance": DATA | {"importing", "rankings", "report", "solutions", "store", "scores"},
 }
 KINDS = ("method", "options", "retrieval", "dialogue", "relevance")
 # What assembles the others: these may import all packages but the judging app.
-ASSEMBLING = {"", "__main__", "cli", "commands", "comparing", "kinds"}
+ASSEMBLING = {"", "__main__", "cli", "commands", "comparing", "kinds", "scoring"}
 
 
 def _unit(module: str) -> str:

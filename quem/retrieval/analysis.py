@@ -9,7 +9,6 @@ from quem.errors import QuemError
 from quem.lists.names import named
 from quem.parallel import silent
 from quem.retrieval.build_retrievers import make_retrievers, run_retrievers
-from quem.retrieval.checks import before_warnings
 from quem.retrieval.choosing import depth_of, measures_of, truth_depth_of
 from quem.retrieval.mac_fac import measures_at, run_phases, score_phases
 from quem.retrieval.result import RetrievalResult, result_of
@@ -77,7 +76,7 @@ def check_retrieval(study: RetrievalStudy) -> tuple[StudyWarning, ...]:
     """What is doubtful before anything is run; retrievers are made, and asked nothing."""
     _, warnings = make_retrievers(study)
     measures_of(study, study.spec.analysis)
-    return (*study.data.warnings, *warnings, *before_warnings(study))
+    return (*study.data.warnings, *warnings)
 
 
 def _evaluated(

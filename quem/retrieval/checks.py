@@ -17,21 +17,14 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.retrieval.analysis import Evaluation
-    from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.running import Run
     from quem.scores.table import ScoreTable
 
-_FEW_QUERIES, _FEW = 10, 3
+_FEW = 3
 _MOSTLY_JUDGED = 0.9
 _ROUNDING = 1e-9  # of similarities
 
-_BEFORE: WarningRules[RetrievalStudy] = WarningRules()
 _RESULTS: WarningRules[Evaluation, ScoreTable] = WarningRules()
-
-
-def before_warnings(study: RetrievalStudy) -> Iterator[StudyWarning]:
-    """What is doubtful before anything is run."""
-    return _BEFORE.find(study)
 
 
 def find_warnings(of: Evaluation, table: ScoreTable) -> Iterator[StudyWarning]:
@@ -47,31 +40,6 @@ def _of_all(n: int, total: int) -> str:
     if n == total:
         return "any query" if total > 1 else "the only query"
     return f"{n:,} of {format_count(total, 'query')}"
-
-
-@_BEFORE.add("few-queries")
-def _few_queries(study: RetrievalStudy) -> Iterator[str]:
-    n = len(study.data.task.queries)
-    if n == 1:
-        yield (
-            "only one query has been evaluated, so there are no intervals; results do not "
-            "generalize to other queries"
-        )
-    elif n < _FEW_QUERIES:
-        yield (
-            f"{n} queries are few: the bootstrap intervals are too narrow with fewer than "
-            f"{_FEW_QUERIES}, and the tests have little power; use more queries"
-        )
-
-
-@_RESULTS.add("no-ground-truth")
-def _no_ground_truth(of: Evaluation, _: ScoreTable) -> Iterator[str]:
-    queries, scored = of.study.data.task.queries.ids, {*of.scored.queries}
-    if lacking := [name for name in queries if name not in scored]:
-        yield (
-            f"no case is relevant, or similar, for {_of_all(len(lacking), len(queries))} "
-            f"({_named(lacking)}); they are left out"
-        )
 
 
 @_RESULTS.add("similarity-range")
@@ -136,19 +104,6 @@ def _undefined_scores(of: Evaluation, table: ScoreTable) -> Iterator[str]:
         said.append(f"{table.columns[at]} for {_of_all(n, len(table.queries))}{why}")
     if said:
         yield f"undefined for some retriever: {join_words(said, _FEW)}; means exclude these"
-
-
-@_RESULTS.add("few-defined")
-def _few_defined(_: Evaluation, table: ScoreTable) -> Iterator[str]:
-    few = [
-        f"{table.columns[at]} of {shown(table.systems[system])} ({table.means.n[system, at]:,})"
-        for system, at in np.argwhere(~table.ranked & (table.means.n > 0)).tolist()
-    ]
-    if few:
-        yield (
-            f"means over fewer than half of the {len(table.queries):,} queries are not ranked and "
-            f"not tested: {join_words(few, _FEW)}"
-        )
 
 
 @_RESULTS.add("unjudged-cases", remedy="judge the others")

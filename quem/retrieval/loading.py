@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from quem.studyfile.retrieval import GroundTruth
 
 _FEW = 3
+_TRUTH = "the ground truth"
 
 
 class StudySource(Protocol):
@@ -120,7 +121,7 @@ def match_sources(
         if truth is not None:
             # Of what is not judged yet a pool is made.
             doubts = [] if pooling else read.warnings
-            rows = match(truth.columns, what="the ground truth", warnings=doubts)
+            rows = match(truth.columns, what=_TRUTH, warnings=doubts)
             truth = replace(truth, columns=rows)
     except QuemError as error:
         mistakes += error.mistakes
@@ -135,7 +136,7 @@ def _matched(
 ) -> Columns:
     """The rows of the queries of a study; a case that a file of cases lacks is refused."""
     columns.check_once()
-    warnings += [StudyWarning("doubtful-file", note) for note in columns.notes]
+    warnings += columns.notes
     query = query_places(columns, task.queries)
     others = [name for name in columns.queries if name not in task.queries.index]
     base = task.queries.name or "the study"
@@ -155,11 +156,11 @@ def _matched(
         _refuse_unknown(columns, np.flatnonzero(query >= 0), task.cases)
     there = {columns.queries[at] for at in np.unique(columns.query).tolist()}
     if lacking := [name for name in task.queries.ids if name not in there]:
-        message = (
-            f"{what} has no list for {_named(lacking)}; each counts as an empty list "
-            f"({columns.source})"
-        )
-        warnings.append(StudyWarning("no-list", message))
+        code, then = ("no-list", "counts as an empty list")
+        if what == _TRUTH:
+            code, then = ("no-ground-truth", "is left out")
+        message = f"{what} has no list for {_named(lacking)}; each {then} ({columns.source})"
+        warnings.append(StudyWarning(code, message))
     rows = only(columns, query >= 0)
     return without_own(rows) if task.leave_one_out else rows
 

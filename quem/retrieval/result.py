@@ -11,7 +11,7 @@ import numpy as np
 from quem.lists.names import describe_own
 from quem.report.files import Section, TextTable
 from quem.report.rows import Entry, RowTable
-from quem.retrieval.checks import before_warnings, find_warnings
+from quem.retrieval.checks import find_warnings
 from quem.retrieval.rows import (
     FailureRow,
     FilterRow,
@@ -311,9 +311,6 @@ def table_of(found: Evaluation) -> ScoreTable:
         details=tuple(retriever_rows(found)),
         evidence=scored,
     )
-    warnings = (
-        *found.warnings,
-        *before_warnings(found.study),
-        *find_warnings(found, table),
-    )
+    left_out = (one for one in scored.warnings if one.code == "no-relevant-case")
+    warnings = (*found.warnings, *left_out, *find_warnings(found, table))
     return replace(table, sections=tuple(_sections(found, table)), warnings=warnings)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from quem.errors import StudyWarning
+
     Keys = NDArray[np.uint64]
     Floats = NDArray[np.float64]
     Integers = NDArray[np.integer]
@@ -118,7 +120,7 @@ class Columns:
     lines: Integers | None = None  # of shape (n,): where the cases do not stand in the file itself
     in_file: bool = False  # whether the cases stand in the text of the file `source`
     found: NDArray[np.int32] | None = None  # of shape (n,): the judged case of each row, or -1
-    notes: tuple[str, ...] = ()
+    notes: tuple[StudyWarning, ...] = ()
 
     def __len__(self) -> int:
         """Count the rows."""
@@ -193,7 +195,7 @@ def columns_of(
     lines: Sequence[int] | None = None,
     judges: Sequence[object] | None = None,
     scored: bool = True,
-    notes: tuple[str, ...] = (),
+    notes: tuple[StudyWarning, ...] = (),
 ) -> Columns:
     """Make columns of the values of Python."""
     names, query = _coded(queries)

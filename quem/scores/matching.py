@@ -221,6 +221,9 @@ def _cases(columns: Columns) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 def _majority(grades: Floats) -> Floats:
     """The highest grade that more than half of the judges of a case give, or exceed."""
+    if len(grades) == 1:
+        alone: Floats = grades[0]
+        return alone
     count = (~np.isnan(grades)).sum(axis=0)
     highest_first: Floats = -np.sort(-grades, axis=0)
     majority: Floats = np.take_along_axis(highest_first, (count // 2)[np.newaxis], axis=0)[0]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, StudyWarning
 from quem.scores.columns import Columns, Tokens, columns_of, no_number, number
 from quem.scores.texts import HEAD, PADDING, blocks, empty, head, load
 
@@ -191,7 +191,10 @@ def _of_trec(text: bytes, form: _Form, path: str, find: Find | None) -> Columns:
     columns = [list(column) for column in zip(*parts, strict=True)]
     parts.clear()
     query, key, value, start, length, found = (np.concatenate(columns.pop(0)) for _ in range(6))
-    note = f"{path}: its lines have 5 words; the last is read as the score, so there is no tag"
+    no_tag = StudyWarning(
+        "no-tag",
+        f"{path}: its lines have 5 words; the last is read as the score, so there is no tag",
+    )
     return Columns(
         path,
         names,
@@ -201,7 +204,7 @@ def _of_trec(text: bytes, form: _Form, path: str, find: Find | None) -> Columns:
         Tokens(text, start, length),
         in_file=True,
         found=None if find is None else found,
-        notes=(note,) if width == 5 else (),  # noqa: PLR2004
+        notes=(no_tag,) if width == 5 else (),  # noqa: PLR2004
     )
 
 
@@ -408,7 +411,8 @@ class _Fields:
         if not self.form.is_run and self.value_name not in {"similarity", ""}:
             odd = made.value != np.floor(made.value)
             if odd.mean() > 0.5:  # noqa: PLR2004  most
-                made.notes = (f"{source}: most grades are not whole numbers; is this a run?",)
+                message = f"{source}: most grades are not whole numbers; is this a run?"
+                made.notes = (StudyWarning("not-grades", message),)
         return made
 
 

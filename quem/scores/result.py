@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from quem.report.columns import STUDY, WARNINGS, Column, head, of, settings
@@ -20,6 +21,7 @@ from quem.scores.rows import (
     origin_row,
     pair_rows,
 )
+from quem.scores.warnings import find_warnings
 from quem.wording import format_percent
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ class Scored:
     @property
     def warnings(self) -> tuple[StudyWarning, ...]:
         """What a reader must know."""
-        return self.table.warnings
+        return find_warnings(self.table)
 
 
 def certified(table: ScoreTable, claims: Sequence[str]) -> tuple[Certificate, ...]:
@@ -292,7 +294,7 @@ def _differences(table: ScoreTable) -> Iterator[Section]:
             f"{table.labels[pair.a]} − {table.labels[pair.b]}",
             measured(pair.difference, sign=True),
             f"{measured(pair.low, sign=True)} to {measured(pair.high, sign=True)}"
-            if np.isfinite(pair.low)
+            if isfinite(pair.low)
             else "–",
             format_bare_p(pair.p),
             f"{pair.higher:,} / {pair.equal:,} / {pair.lower:,}",

@@ -11,7 +11,7 @@ import numpy as np
 from quem.errors import QuemError
 from quem.io.text import nearest
 from quem.scores.inference import LEAST_SHARE, Inference, compare, query_means
-from quem.wording import join_words, plural
+from quem.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -200,8 +200,8 @@ class ScoreTable:
             if known.count(system) == 1:
                 return known.index(system)
         raise QuemError(
-            f"there is no {self.nouns.system} {system!r}{nearest(system, self.systems) or '; '}"
-            f"there are {join_words(self.systems, 8)}"
+            f"there is no {self.nouns.system} {system!r}"
+            f"{nearest(system, self.systems)}; there are {', '.join(self.systems)}"
         )
 
     def column(self, measure: str) -> int:

@@ -220,7 +220,7 @@ def test_doubtful_lists_are_told(tmp_path: Path) -> None:
     messages = codes(evaluated(path))
     assert "has no list for the query 'q3'" in messages["no-list"]
     assert "for the query 'q9', which" in messages["unknown-query"]
-    assert "r.txt: its lines have 5 words" in messages["doubtful-file"]
+    assert "r.txt: its lines have 5 words" in messages["no-tag"]
 
 
 def test_other_doubts_are_told(tmp_path: Path) -> None:
@@ -238,7 +238,6 @@ def test_other_doubts_are_told(tmp_path: Path) -> None:
     assert messages.keys() == {
         "few-queries",
         "query-is-case",
-        "no-list",
         "no-ground-truth",
         "similarity-range",
     }

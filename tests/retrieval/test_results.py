@@ -133,4 +133,3 @@ def test_check_counts_and_runs_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "quem", "check", str(path)]
     done = run(command, capture_output=True, text=True, check=True)
     assert "found: 2 retrievers, 4 cases, 3 queries" in done.stdout
-    assert "warning: few-queries" in done.stderr

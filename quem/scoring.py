@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quem.errors import QuemError, StudyWarning
+from quem.errors import QuemError
 from quem.scores.inference import Inference
 from quem.scores.table import Nouns, Origin, ScoreTable
 
@@ -81,8 +81,9 @@ def score(
     chosen = read_measures(measures)
     inference = Inference(level, samples, seed)
     named = name_systems(systems)
-    if any(callable(one) or hasattr(one, "search") for one in named.values()):
-        from quem.scores.memory import score_retrievers
+    asked = any(callable(one) or hasattr(one, "search") for one in named.values())
+    if asked or cases is not None:
+        from quem.retrieval.memory import score_retrievers
 
         table: ScoreTable = score_retrievers(
             named,
@@ -96,8 +97,8 @@ def score(
             out=out,
         )
         return table
-    if cases is not None or queries is not None or mac_fac:
-        raise QuemError("cases, queries, and mac_fac are for retrievers, and these are runs")
+    if queries is not None or mac_fac:
+        raise QuemError("queries and mac_fac are for retrievers, and these are runs")
     from quem.scores.scoring import score_runs
 
     scored = score_runs(named, truth, chosen, ties=ties, empty=empty)
@@ -112,7 +113,7 @@ def score(
             source=str(truth) if isinstance(truth, str | Path) else "the judgments",
             settings={"ties": ties, "empty": empty},
         ),
-        warnings=tuple(StudyWarning("runs", text) for text in scored.warnings),
+        warnings=scored.warnings,
         evidence=scored,
     )
 

@@ -155,7 +155,7 @@ ARROWS: dict[str, set[str]] = {
     "comparison": DATA | {"method", "parts", "rankings", "report"},
     "planning": DATA | {"method", "parts", "rankings", "report", "simulation"},
     "simulation": DATA | {"method", "rankings"},
-    "scores": TOOLS | {"lists"},
+    "scores": DATA | {"report", "lists"},
     "options": DATA | {"report", "lists", "scores"},
     "retrieval": DATA | {"report", "lists", "parallel", "scores"},
     "dialogue": DATA | {"report", "lists", "parallel", "scores"},

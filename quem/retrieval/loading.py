@@ -156,11 +156,11 @@ def _matched(
         _refuse_unknown(columns, np.flatnonzero(query >= 0), task.cases)
     there = {columns.queries[at] for at in np.unique(columns.query).tolist()}
     if lacking := [name for name in task.queries.ids if name not in there]:
-        code, then = ("no-list", "counts as an empty list")
+        message = f"{what} has no list for {_named(lacking)} ({columns.source}); each"
         if what == _TRUTH:
-            code, then = ("no-ground-truth", "is left out")
-        message = f"{what} has no list for {_named(lacking)}; each {then} ({columns.source})"
-        warnings.append(StudyWarning(code, message))
+            warnings.append(StudyWarning("no-ground-truth", f"{message} is left out"))
+        else:
+            warnings.append(StudyWarning("no-list", f"{message} counts as an empty list"))
     rows = only(columns, query >= 0)
     return without_own(rows) if task.leave_one_out else rows
 

@@ -154,5 +154,5 @@ def short_lists() -> quem.lists.Definition:
 def test_a_name_of_ours_needs_a_prefix(tmp_path: Path) -> None:
     """A function called `map` is `own.map`; without the prefix the name is that of quem's AP."""
     path = _study(tmp_path, [{**NOVELTY, "name": "map"}, "map", "AP"])
-    result = quem.analyze(quem.load_study(path))
+    result = quem.analyze(quem.load_study(path, kind="retrieval"))
     assert result.table_of_scores.columns == ("own.map", "AP")

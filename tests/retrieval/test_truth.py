@@ -91,8 +91,8 @@ def test_relevance_measures_agree_with_ir_measures(tmp_path: Path) -> None:
     wanted = [ir_measures.AP, ir_measures.RR, ir_measures.nDCG @ 10]
     theirs = ir_measures.calc_aggregate(
         wanted,
-        ir_measures.read_trec_qrels(str(tmp_path / "q.txt")),  # type: ignore[no-untyped-call]
-        ir_measures.read_trec_run(str(tmp_path / "t.txt")),  # type: ignore[no-untyped-call]
+        ir_measures.read_trec_qrels(str(tmp_path / "q.txt")),
+        ir_measures.read_trec_run(str(tmp_path / "t.txt")),
     )
     ours = dict(zip(result.means["measure"], result.means["mean"], strict=True))
     for measure in wanted:

@@ -156,7 +156,7 @@ ARROWS: dict[str, set[str]] = {
     "leaderboard": DATA | {"report", "lists"},
     "planning": DATA | {"method", "parts", "rankings", "report", "simulation"},
     "simulation": DATA | {"method", "rankings"},
-    "scores": TOOLS | {"lists"},
+    "scores": DATA | {"lists", "parallel", "report"},
     "options": DATA | {"report", "lists"},
     "retrieval": DATA | {"report", "lists", "parallel"},
     "dialogue": DATA | {"report", "lists", "parallel"},

@@ -24,7 +24,7 @@ def _list_measures(context: click.Context, _: click.Parameter, name: str | None)
         return
     from quem.scores.listing import list_measures
 
-    click.echo(list_measures(name))
+    click.echo(list_measures(name or None))
     context.exit()
 
 

@@ -145,15 +145,16 @@ def score_runs(
     known = set(every.queries)
     matched, layers = [], []
     for name, given in runs.items():
-        run = read_run(given, name)
+        run = read_run(given, name, kept.finder())
         one = match(run, kept)
         values = values_of(one, kept.truth, measures)
         if empty == "zero":
             values[~counts & np.isnan(values).any(axis=1)] = 0
-        run.forget()
         matched.append(one)
         layers.append(values)
+        # The next one is read without this one beside it.
         warnings += [*run.notes, *_unlike(name, one, sum(q not in known for q in run.queries))]
+        del run
     every_value = np.stack(layers)
     if np.isnan(every_value[:, :, 0]).all():
         raise QuemError(_undefined(measures[0], every))

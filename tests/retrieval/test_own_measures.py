@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import quem
 from quem.cli import main
 from quem.report.files import write_report
+from quem.scores.listing import list_measures
 from tests.options.made import analysed, study_in
 from tests.retrieval.made import mistakes, write_study
 
@@ -21,7 +22,6 @@ RUN = "query,case,score\nq1,a,3\nq1,b,2\nq1,c,2\nq2,d,1\nq2,b,0.5\nq3,x,1\n"
 QRELS = "query,case,grade\nq1,b,1\nq1,a,0\nq2,b,2\nq3,a,1\n"
 CODE = '''
 import quem.lists
-from quem.scores.listing import list_measures
 from helper import known
 
 

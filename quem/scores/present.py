@@ -99,7 +99,7 @@ def _grid(
             strict=True,
         )
     ]
-    return ["", table.nouns.system, *table.columns, *headings], body
+    return ["", table.nouns.system, *table.headings, *headings], body
 
 
 def text(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") -> str:

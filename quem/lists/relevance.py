@@ -54,7 +54,7 @@ def nonrelevant_before(lists: Lists, rel: float) -> tuple[NDArray[np.intp], NDAr
     Shapes: `before`, `among` (h,).
     """
     hits, rows = lists.hits(rel), lists.run
-    counted = np.concatenate([[0], np.cumsum((lists.value >= 0) & (lists.value < rel))])
+    counted = np.concatenate([[0], np.cumsum((lists.relevance >= 0) & (lists.relevance < rel))])
     start = rows.starts[hits.query]
     first, last = start + hits.places.first - 1, start + hits.places.last
     return counted[first] - counted[start], counted[last] - counted[first]
@@ -62,7 +62,7 @@ def nonrelevant_before(lists: Lists, rel: float) -> tuple[NDArray[np.intp], NDAr
 
 def _bpref(lists: Lists, rel: float) -> Outcome:
     hits = lists.hits(rel)
-    known = lists.true_value
+    known = lists.true_relevance
     wrong = lists.truth.only((known >= 0) & (known < rel)).sizes
     most = np.minimum(wrong, hits.relevant)[hits.query]
     before, among = nonrelevant_before(lists, rel)

@@ -404,8 +404,8 @@ def _sentences(findings: RetrievalFindings) -> Iterator[str]:
     if any(one.run.lists.tied.any() for one in findings.scored):
         yield {
             "expected": "Scores are means over all orders of tied cases.",
-            "id": "Tied cases were ordered by id, the last first.",
-            "input": "Tied cases were kept in the order given.",
+            "trec": "Tied cases were ordered by id, the last first.",
+            "given": "Tied cases were kept in the order given.",
         }[used.ties]
     if any(one.n_failed for one in findings.scored):
         yield "Queries for which a retriever failed were scored as empty lists."

@@ -1,0 +1,244 @@
+"""What unjudged cases could change: the bounds of a mean difference, and which cases to judge.
+
+The unjudged cases of two systems are those that either lists down to where the measure looks, and
+that the judgments lack; for R and nDCG those listed beyond as well, since an ideal list has them.
+Each could have any grade from 0 to the highest. Queries are independent, so that the extremes of
+the mean are the means of the extremes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from quem.scores.bounds import Problem, Side, difference_range, greatest, scale_of, weights_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from quem.lists.lists import Lists
+    from quem.lists.measure import Measure
+    from quem.scores.bounds import Scale
+
+    Floats = NDArray[np.float64]
+    Places = NDArray[np.intp]
+
+# Cases of each query, and in all, of which it is tried what judging each alone would do; those
+# that weigh most.
+_MOST_TRIED, _MOST_ROWS = 20, 20_000
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The lists of a system, and keys that are equal for the same case of a query."""
+
+    lists: Lists
+    keys: NDArray[np.uint64]  # of shape (n,), as the items of the lists
+
+
+class Case(NamedTuple):
+    """An unjudged case."""
+
+    query: str
+    case: str
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """The unjudged cases of two systems, and how far they could move the difference."""
+
+    scale: Scale
+    now: Floats  # of shape (queries,): the difference as judged; NaN where there is none
+    query: Places  # of shape (u,): of each unjudged case, ascending
+    item: Places  # of shape (u,): where the first system's items, then the second's, have it
+    listed: tuple[Listed, Listed]
+    rows: Places  # of shape (q,): the queries with unjudged cases
+    problem: Problem  # of these
+    cell: Places  # of shape (u,): the column of each case in the problem; -1 without a weight
+
+    def __len__(self) -> int:
+        """Count the unjudged cases."""
+        return len(self.query)
+
+    @cached_property
+    def ends(self) -> tuple[Floats, Floats]:
+        """The least and the greatest difference of each query, shape (queries,) each."""
+        low, high = self.now.copy(), self.now.copy()
+        for end, found in zip((low, high), difference_range(self.scale, self.problem), strict=True):
+            # Without a score now, none is possible either where no case can be relevant.
+            end[self.rows] = np.where(np.isnan(found), self.now[self.rows], found)
+        return low, high
+
+    @property
+    def low(self) -> float:
+        """The least mean difference."""
+        return -_greatest_mean(-self.now, -self.ends[0])
+
+    @property
+    def high(self) -> float:
+        """The greatest mean difference."""
+        return _greatest_mean(self.now, self.ends[1])
+
+    def to_judge(self) -> list[Case]:
+        """The cases after which the sign of the mean is sure if they are judged not relevant.
+
+        The most telling come first; there are none where the sign is sure already, or there is
+        no difference.
+        """
+        mean = float(np.nanmean(self.now)) if not np.isnan(self.now).all() else 0.0
+        if abs(mean) <= _ROUNDING or self.low > _ROUNDING or self.high < -_ROUNDING:
+            return []
+        sign = 1 if mean > 0 else -1
+        worst = self.problem.swapped() if sign > 0 else self.problem
+        ordered = self._most_telling_first(worst)
+        least, most = 0, len(ordered)
+        while most - least > 1:
+            middle = (least + most) // 2
+            sure = self._is_sure(worst, sign, ordered[:middle])
+            least, most = (least, middle) if sure else (middle, most)
+        return self._named(ordered[:most])
+
+    def _most_telling_first(self, worst: Problem) -> Places:
+        """The cases by how much judging each alone as not relevant moves the nearer end."""
+        helps, row = np.zeros(len(self)), np.searchsorted(self.rows, self.query)
+        with_cell = self.cell >= 0
+        weight = np.zeros(len(self))
+        cells = row[with_cell], self.cell[with_cell]
+        weight[with_cell] = np.maximum(worst.first.best, worst.second.best)[cells]
+        before = greatest(self.scale, worst)
+        tried = np.lexsort((-weight, row))
+        tried = tried[np.arange(len(row)) - np.searchsorted(row, row) < _MOST_TRIED]
+        tried = tried[with_cell[tried]]
+        tried = tried[np.argsort(-weight[tried], kind="stable")[:_MOST_ROWS]]
+        if len(tried):
+            each = worst.only(row[tried])
+            each.there[np.arange(len(tried)), self.cell[tried]] = False
+            helps[tried] = np.nan_to_num(before[row[tried]] - greatest(self.scale, each))
+        if not with_cell.all():
+            after = greatest(self.scale, replace(worst, spare=np.zeros_like(worst.spare)))
+            share = np.nan_to_num(before - after) / np.maximum(worst.spare, 1)
+            helps[~with_cell] = share[row[~with_cell]]
+        return np.lexsort((-weight, -helps))
+
+    def _is_sure(self, worst: Problem, sign: int, judged: Places) -> bool:
+        """Whether the sign cannot turn any more once cases are judged not relevant."""
+        row, cell = np.searchsorted(self.rows, self.query[judged]), self.cell[judged]
+        changed = np.unique(row)
+        at, weighs = np.searchsorted(changed, row), cell >= 0
+        part = worst.only(changed)
+        part.there[at[weighs], cell[weighs]] = False
+        part.spare[:] -= np.bincount(at[~weighs], minlength=len(changed))
+        ends = -sign * self.ends[0 if sign > 0 else 1]
+        now = -sign * self.now
+        found = greatest(self.scale, part)
+        rows = self.rows[changed]
+        ends[rows] = np.where(np.isnan(found), now[rows], found)
+        return _greatest_mean(now, ends) < -_ROUNDING
+
+    def _named(self, which: Places) -> list[Case]:
+        first, second = (one.lists for one in self.listed)
+        item = self.item[which]
+        in_first = item < first.run.total
+        names = np.empty(len(which), dtype=object)
+        for lists, mine, at in (
+            (first, in_first, item),
+            (second, ~in_first, item - first.run.total),
+        ):
+            if lists.names is not None:
+                names[mine] = lists.names.only(at[mine]).all()
+        queries = [str(first.queries[query]) for query in self.query[which].tolist()]
+        return [Case(*one) for one in zip(queries, map(str, names), strict=True)]
+
+
+def find_unjudged(
+    first: Listed, second: Listed, measure: Measure, now: Floats, top: float
+) -> Unjudged | None:
+    """The unjudged cases of two systems; None where the measure has no bounds.
+
+    Shapes: `now` (queries,), the difference of each query; `top` is the highest grade.
+    """
+    lists = first.lists
+    binary = scale_of(measure, np.empty(0), top, 0)
+    if binary is None:
+        return None
+    grades = lists.true_relevance if binary.is_binary else lists.true_value
+    longest = int((lists.truth.sizes + lists.run.sizes + second.lists.run.sizes).max(initial=0))
+    scale = scale_of(measure, grades, max(top, 1.0), longest)
+    if scale is None:
+        return None
+    k = None if scale.counts_all else measure.depth
+    near = [
+        np.flatnonzero(
+            ~one.lists.known & (True if k is None else one.lists.places.first <= k)
+        )
+        for one in (first, second)
+    ]
+    of_query = np.concatenate(
+        [one.lists.run.row[at] for one, at in zip((first, second), near, strict=True)]
+    )
+    keys = np.concatenate([one.keys[at] for one, at in zip((first, second), near, strict=True)])
+    order = np.lexsort((keys, of_query))
+    is_new = np.ones(len(order), dtype=bool)
+    is_new[1:] = np.diff(of_query[order]).astype(bool) | (keys[order][1:] != keys[order][:-1])
+    case = np.empty(len(order), dtype=np.intp)
+    case[order] = np.cumsum(is_new) - 1
+    query = of_query[order][is_new]
+    item = np.concatenate([near[0], near[1] + lists.run.total])[order][is_new]
+    rows = np.unique(query)
+    split = np.split(case, [len(near[0])])
+    weights = []
+    for one, at, cases in zip((first, second), near, split, strict=True):
+        both = np.zeros((2, len(query)))
+        both[:, cases] = np.array(weights_of(measure, scale, one.lists))[:, at]
+        weights.append(both)
+    weighs = (weights[0][0] > 0) | (weights[1][0] > 0) | (not scale.counts_all)
+    row = np.searchsorted(rows, query)
+    sizes = np.bincount(row[weighs], minlength=len(rows))
+    cell = np.full(len(query), -1, dtype=np.intp)
+    cell[weighs] = np.arange(weighs.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    shape = len(rows), int(sizes.max(initial=0))
+    there = np.zeros(shape, dtype=bool)
+    there[row[weighs], cell[weighs]] = True
+    sides = []
+    for one, both in zip((first, second), weights, strict=True):
+        laid = np.zeros((2, *shape))
+        laid[:, row[weighs], cell[weighs]] = both[:, weighs]
+        known = [total[rows] for total in _known(measure, scale, one.lists)]
+        sides.append(Side(laid[0], laid[1], known[0], known[1]))
+    spare = np.bincount(row[~weighs], minlength=len(rows))
+    judged = [
+        np.bincount(lists.truth.row[grades >= level], minlength=len(lists)) for level in scale.levels
+    ]
+    problem = Problem(sides[0], sides[1], there, spare, np.stack(judged, axis=1)[rows])
+    return Unjudged(scale, now, query, item, (first, second), rows, problem, cell)
+
+
+def _known(measure: Measure, scale: Scale, lists: Lists) -> Sequence[Floats]:
+    """What the judged cases give each list where ties are best, and worst; shape (queries,)."""
+    gain = scale.gain(lists.relevance if scale.is_binary else lists.value)
+    totals = []
+    for weight in weights_of(measure, scale, lists):
+        if scale.kind == "first":
+            total = np.zeros(len(lists))
+            np.maximum.at(total, lists.run.row, weight * gain)
+        else:
+            total = lists.run.sum(weight * gain)
+        totals.append(total)
+    return totals
+
+
+def _greatest_mean(now: Floats, ends: Floats) -> float:
+    """The greatest mean: over the queries with a score, and those that raise it."""
+    has = ~np.isnan(now)
+    total, n = float(ends[has].sum()), int(has.sum())
+    for end in np.sort(ends[~has & ~np.isnan(ends)])[::-1].tolist():
+        if n and end <= total / n:
+            break
+        total, n = total + end, n + 1
+    return total / n if n else float("nan")

@@ -13,7 +13,8 @@ from quem.errors import QuemError
 from quem.io.custom_functions import raised
 from quem.lists.lists import Lists, check_ties
 from quem.lists.measure import Definition, Measure
-from quem.lists.registry import is_own, measure, read_items
+from quem.lists.names import measure
+from quem.lists.registry import is_own, read_items
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from quem.errors import Mistake
     from quem.lists.lists import Ties
     from quem.lists.measure import Outcome
-    from quem.lists.registry import Chosen, Items
+    from quem.lists.names import Chosen
+    from quem.lists.registry import Items
 
 # Items of lists that are read at once: what is computed from them stays in the processor's
 # cache, and memory does not grow with the run.

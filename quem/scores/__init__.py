@@ -1,1 +1,1 @@
-"""Systems scored on queries: runs and judgments of files, tables of scores, and claims."""
+"""Systems scored on queries by measures: one table with one set of statistics for every kind."""

@@ -5,13 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from quem import __version__
 from quem.report.columns import STUDY, WARNINGS, Column, head, of, settings
 from quem.report.files import Section, TextTable
 from quem.report.result import BaseResult, Presentation
 from quem.report.rows import Entry, Row, RowDocument, RowTable
 from quem.scores import present
-from quem.scores.rows import ClaimRow, Mean, PairRow, claim_rows, mean_rows, pair_rows
+from quem.scores.rows import (
+    ClaimRow,
+    Mean,
+    OriginRow,
+    PairRow,
+    claim_rows,
+    mean_rows,
+    origin_row,
+    pair_rows,
+)
 from quem.wording import format_percent, wrap
 
 if TYPE_CHECKING:
@@ -189,7 +197,17 @@ def presented(view: View) -> Presentation[Scored]:
             Column("study", of(STUDY), "the study", of=lambda row, _: row.study.spec),
             settings(view.settings),
         ),
-        entries=(*entries, claims),
+        entries=(
+            *entries,
+            claims,
+            Entry(
+                "origin",
+                "where the scores come from",
+                OriginRow,
+                lambda of: origin_row(of.table, of.study.files),
+                many=False,
+            ),
+        ),
         tail=(WARNINGS,),
     )
 
@@ -259,7 +277,6 @@ def report_context(view: View, findings: Scored) -> dict[str, Any]:
             for key, value in findings.settings.model_dump(mode="json").items()
         ],
         "captions": {**_CAPTIONS, **view.captions},
-        "version": __version__,
     }
 
 

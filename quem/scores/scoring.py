@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
+from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -70,6 +72,21 @@ class Scored:
     def highest_grade(self) -> float:
         """The highest grade that any judge gave."""
         return float(np.nanmax(self.judgments.grades, initial=0.0))
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the judgments, whatever their order."""
+        of, digest = self.judgments, sha256()
+        keys = of.columns.key[of.row]
+        parts = [
+            slice(int(at), int(at + n)) for at, n in zip(of.rows.starts, of.rows.sizes, strict=True)
+        ]
+        for query, part in sorted(zip(map(str, of.queries), parts, strict=True), key=itemgetter(0)):
+            order = np.argsort(keys[part], kind="stable")
+            digest.update(f"{len(query)} {query} {len(order)} ".encode())
+            digest.update(keys[part][order].tobytes())
+            digest.update(np.sort(of.grades[:, part][:, order], axis=0).tobytes())
+        return digest.hexdigest()
 
     @cached_property
     def by_judge(self) -> dict[str, Floats]:

@@ -268,14 +268,13 @@ class _Examined:
         low, high = _ordered(self.sign, found.low, found.high)
         verdict = self._bounded(low, high)
         text = f"{_span(low, high)} over all grades of {format_count(len(found), 'unjudged case')}"
-        if verdict == "open":
-            self.to_judge = found.to_judge()
-            if self.to_judge:
-                n = len(self.to_judge)
-                these = f"these {n:,} cases" if n > 1 else "this case"
-                named = [f"{case.query} {case.case}" for case in self.to_judge[:_NAMED]]
-                more = ", ..." if n > _NAMED else ""
-                text += f"; judge {these} to settle it: {', '.join(named)}{more}"
+        if verdict == "open" and (count := (settling := found.to_judge()).count):
+            self.to_judge = settling.cases
+            these = f"these {count:,} cases" if count > 1 else "this case"
+            so = "none is" if count > 1 else "it is not"
+            named = ", ".join(f"{case.query} {case.case}" for case in self.to_judge[:_NAMED])
+            more = ", ..." if count > _NAMED else ""
+            text += f"; judge {these} to settle it, if {so} relevant: {named}{more}"
         yield Line(_UNJUDGED, verdict, text)
 
     def _ties(self, evidence: Evidence, systems: Sequence[int]) -> Line:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # Cases of each query, and in all, of which it is tried what judging each alone would do; those
 # that weigh most.
 _MOST_TRIED, _MOST_ROWS = 20, 20_000
+_MOST_NAMED = 1000
 _ROUNDING = 1e-9
 
 
@@ -47,6 +48,13 @@ class Case(NamedTuple):
 
     query: str
     case: str
+
+
+class ToJudge(NamedTuple):
+    """Cases after which the sign of a mean difference is sure if they are judged not relevant."""
+
+    count: int
+    cases: list[Case]  # the most telling first, not more than can be judged
 
 
 @dataclass(frozen=True)
@@ -85,15 +93,11 @@ class Unjudged:
         """The greatest mean difference."""
         return _greatest_mean(self.now, self.ends[1])
 
-    def to_judge(self) -> list[Case]:
-        """The cases after which the sign of the mean is sure if they are judged not relevant.
-
-        The most telling come first; there are none where the sign is sure already, or there is
-        no difference.
-        """
+    def to_judge(self) -> ToJudge:
+        """What to judge; nothing where the sign is sure already, or there is no difference."""
         mean = float(np.nanmean(self.now)) if not np.isnan(self.now).all() else 0.0
         if abs(mean) <= _ROUNDING or self.low > _ROUNDING or self.high < -_ROUNDING:
-            return []
+            return ToJudge(0, [])
         sign = 1 if mean > 0 else -1
         worst = self.problem.swapped() if sign > 0 else self.problem
         ordered = self._most_telling_first(worst)
@@ -102,7 +106,7 @@ class Unjudged:
             middle = (least + most) // 2
             sure = self._is_sure(worst, sign, ordered[:middle])
             least, most = (least, middle) if sure else (middle, most)
-        return self._named(ordered[:most])
+        return ToJudge(most, self._named(ordered[: min(most, _MOST_NAMED)]))
 
     def _most_telling_first(self, worst: Problem) -> Places:
         """The cases by how much judging each alone as not relevant moves the nearer end."""

@@ -62,17 +62,26 @@ class Scale:
     """How a measure counts grades."""
 
     kind: Kind
-    is_binary: bool  # whether it asks only if a case is relevant
     levels: Floats  # of shape (l,): grades that count more than the one before, ascending
     steps: Floats  # of shape (l,): how much more
     reach: int  # how many of the levels an unjudged case can have
     discount: Floats  # the sums of the first 0, 1, ... discounts of an ideal list
     never_undefined: bool = False  # whether there is a score where no case is relevant
+    is_binary: bool = True  # whether it asks only if a case is relevant
 
     @property
     def counts_all(self) -> bool:
         """Whether relevant cases beyond k count, since an ideal list has them."""
         return self.kind in {"share", "gain"}
+
+    def judged(self, lists: Lists) -> NDArray[np.int64]:
+        """How many judged cases of each query have at least each level, shape (queries, l)."""
+        grades = lists.true_relevance if self.is_binary else lists.true_value
+        counts = [
+            np.bincount(lists.truth.row[grades >= level], minlength=len(lists))
+            for level in self.levels
+        ]
+        return np.stack(counts, axis=1)
 
     def gain(self, grade: Floats) -> Floats:
         """What a grade counts; 0 for an unjudged case."""
@@ -81,22 +90,23 @@ class Scale:
         return np.asarray(total[np.searchsorted(self.levels, known, side="right")])
 
 
-def scale_of(measure: Measure, grades: Floats, top: float, longest: int) -> Scale | None:
-    """How a measure counts grades of which `top` is the highest; None where it has no bounds.
+def scale_of(measure: Measure, first: Lists, second: Lists, top: float) -> Scale | None:
+    """How a measure counts the grades of two lists; None where it has no bounds.
 
-    Shapes: `grades` (m,), those of the ground truth; `longest` is the size of an ideal list.
+    An unjudged case has a grade of at most `top`.
     """
     kind = _KINDS.get(measure.definition.name)
     values = dict(measure.values)
     # Lists without unjudged cases get longer with every grade.
     if kind is None or values.get("unjudged") == "skip":
         return None
-    none = np.zeros(1)
+    top, none = max(top, 1.0), np.zeros(1)
     highest = values.get("top")
     if kind != "gain" and highest is None:
         level = np.array([float(values["rel"] or 0)])
         never = measure.definition.name == "RBP"
-        return Scale(kind, True, level, np.ones(1), int(level[0] <= top), none, never)
+        return Scale(kind, level, np.ones(1), int(level[0] <= top), none, never)
+    grades = first.true_value
     levels = np.unique(np.append(grades[grades > 0], top))
     if len(levels) > _MOST_LEVELS:
         return None
@@ -106,9 +116,10 @@ def scale_of(measure: Measure, grades: Floats, top: float, longest: int) -> Scal
         gains = np.exp2(levels) - 1 if values["gain"] == "exponential" else levels
     steps = np.diff(gains, prepend=0.0)
     reach = int((levels <= top).sum())
-    n = longest if measure.depth is None else measure.depth
+    ideal = (first.truth.sizes + first.run.sizes + second.run.sizes).max(initial=0)
+    n = int(ideal) if measure.depth is None else measure.depth
     discount = np.concatenate([none, np.cumsum(1 / np.log2(np.arange(2, n + 2)))])
-    return Scale(kind, False, levels, steps, reach, discount, kind == "sum")
+    return Scale(kind, levels, steps, reach, discount, kind == "sum", is_binary=False)
 
 
 def weights_of(measure: Measure, scale: Scale, lists: Lists) -> tuple[Floats, Floats]:

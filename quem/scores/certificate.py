@@ -221,7 +221,9 @@ class _Examined:
         text = f"{_span(*_ordered(self._turned(pair), pair.low, pair.high))}{alone}, p {_p(pair.p)}"
         adjusted = [f"adjusted for {len(same):,} pairs"] if len(same) > 1 else []
         if len(table.measures) > 1:
-            adjusted.append(f"not {'' if adjusted else 'adjusted '}for {len(table.measures)} measures")
+            adjusted.append(
+                f"not {'' if adjusted else 'adjusted '}for {len(table.measures)} measures"
+            )
         text += f" ({', '.join(adjusted)})" if adjusted else ""
         exact = len(table.queries) <= MOST_EXACT
         least = max(2.0 ** (1 - unequal), 0.0 if exact else 1 / (1 + inference.samples))
@@ -268,7 +270,7 @@ class _Examined:
         low, high = _ordered(self.sign, found.low, found.high)
         verdict = self._bounded(low, high)
         text = f"{_span(low, high)} over all grades of {format_count(len(found), 'unjudged case')}"
-        if verdict == "open" and (count := (settling := found.to_judge()).count):
+        if verdict == "open" and (count := (settling := found.to_judge()).n):
             self.to_judge = settling.cases
             these = f"these {count:,} cases" if count > 1 else "this case"
             so = "none is" if count > 1 else "it is not"

@@ -17,8 +17,6 @@ import numpy as np
 from quem.scores.bounds import Problem, Side, difference_range, greatest, scale_of, weights_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from quem.lists.lists import Lists
@@ -53,8 +51,8 @@ class Case(NamedTuple):
 class ToJudge(NamedTuple):
     """Cases after which the sign of a mean difference is sure if they are judged not relevant."""
 
-    count: int
-    cases: list[Case]  # the most telling first, not more than can be judged
+    n: int
+    cases: list[Case]  # the most telling first, and not more than anybody judges
 
 
 @dataclass(frozen=True)
@@ -167,74 +165,59 @@ def find_unjudged(
 
     Shapes: `now` (queries,), the difference of each query; `top` is the highest grade.
     """
-    lists = first.lists
-    binary = scale_of(measure, np.empty(0), top, 0)
-    if binary is None:
-        return None
-    grades = lists.true_relevance if binary.is_binary else lists.true_value
-    longest = int((lists.truth.sizes + lists.run.sizes + second.lists.run.sizes).max(initial=0))
-    scale = scale_of(measure, grades, max(top, 1.0), longest)
+    scale = scale_of(measure, first.lists, second.lists, top)
     if scale is None:
         return None
-    k = None if scale.counts_all else measure.depth
-    near = [
-        np.flatnonzero(
-            ~one.lists.known & (True if k is None else one.lists.places.first <= k)
-        )
-        for one in (first, second)
-    ]
-    of_query = np.concatenate(
-        [one.lists.run.row[at] for one, at in zip((first, second), near, strict=True)]
-    )
-    keys = np.concatenate([one.keys[at] for one, at in zip((first, second), near, strict=True)])
+    both = first, second
+    depth = None if scale.counts_all else measure.depth
+    near = [np.flatnonzero(_is_open(one.lists, depth)) for one in both]
+    of_query = np.concatenate([one.lists.run.row[at] for one, at in zip(both, near, strict=True)])
+    keys = np.concatenate([one.keys[at] for one, at in zip(both, near, strict=True)])
     order = np.lexsort((keys, of_query))
     is_new = np.ones(len(order), dtype=bool)
-    is_new[1:] = np.diff(of_query[order]).astype(bool) | (keys[order][1:] != keys[order][:-1])
+    is_new[1:] = (of_query[order][1:] != of_query[order][:-1]) | (
+        keys[order][1:] != keys[order][:-1]
+    )
     case = np.empty(len(order), dtype=np.intp)
     case[order] = np.cumsum(is_new) - 1
     query = of_query[order][is_new]
-    item = np.concatenate([near[0], near[1] + lists.run.total])[order][is_new]
-    rows = np.unique(query)
-    split = np.split(case, [len(near[0])])
-    weights = []
-    for one, at, cases in zip((first, second), near, split, strict=True):
-        both = np.zeros((2, len(query)))
-        both[:, cases] = np.array(weights_of(measure, scale, one.lists))[:, at]
-        weights.append(both)
-    weighs = (weights[0][0] > 0) | (weights[1][0] > 0) | (not scale.counts_all)
-    row = np.searchsorted(rows, query)
+    item = np.concatenate([near[0], near[1] + first.lists.run.total])[order][is_new]
+    # Of shape (2, n) each: where ties are best, and worst.
+    weights = [np.array(weights_of(measure, scale, one.lists)) for one in both]
+    worth = np.zeros((2, 2, len(query)))
+    for at, cases in enumerate(np.split(case, [len(near[0])])):
+        worth[at][:, cases] = weights[at][:, near[at]]
+    rows, row = np.unique(query, return_inverse=True)
+    weighs = (worth > 0).any(axis=(0, 1)) | (not scale.counts_all)
     sizes = np.bincount(row[weighs], minlength=len(rows))
     cell = np.full(len(query), -1, dtype=np.intp)
     cell[weighs] = np.arange(weighs.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    shape = len(rows), int(sizes.max(initial=0))
-    there = np.zeros(shape, dtype=bool)
-    there[row[weighs], cell[weighs]] = True
+    there = np.arange(int(sizes.max(initial=0))) < sizes[:, np.newaxis]
     sides = []
-    for one, both in zip((first, second), weights, strict=True):
-        laid = np.zeros((2, *shape))
-        laid[:, row[weighs], cell[weighs]] = both[:, weighs]
-        known = [total[rows] for total in _known(measure, scale, one.lists)]
+    for at, one in enumerate(both):
+        laid = np.zeros((2, *there.shape))
+        laid[:, row[weighs], cell[weighs]] = worth[at][:, weighs]
+        known = [_known(scale, one.lists, weight)[rows] for weight in weights[at]]
         sides.append(Side(laid[0], laid[1], known[0], known[1]))
     spare = np.bincount(row[~weighs], minlength=len(rows))
-    judged = [
-        np.bincount(lists.truth.row[grades >= level], minlength=len(lists)) for level in scale.levels
-    ]
-    problem = Problem(sides[0], sides[1], there, spare, np.stack(judged, axis=1)[rows])
-    return Unjudged(scale, now, query, item, (first, second), rows, problem, cell)
+    judged = scale.judged(first.lists)[rows]
+    problem = Problem(sides[0], sides[1], there, spare, judged)
+    return Unjudged(scale, now, query, item, both, rows, problem, cell)
 
 
-def _known(measure: Measure, scale: Scale, lists: Lists) -> Sequence[Floats]:
-    """What the judged cases give each list where ties are best, and worst; shape (queries,)."""
-    gain = scale.gain(lists.relevance if scale.is_binary else lists.value)
-    totals = []
-    for weight in weights_of(measure, scale, lists):
-        if scale.kind == "first":
-            total = np.zeros(len(lists))
-            np.maximum.at(total, lists.run.row, weight * gain)
-        else:
-            total = lists.run.sum(weight * gain)
-        totals.append(total)
-    return totals
+def _is_open(lists: Lists, depth: int | None) -> NDArray[np.bool_]:
+    """Which items are unjudged, and could be among the first ones, shape (n,)."""
+    return ~lists.known if depth is None else ~lists.known & (lists.places.first <= depth)
+
+
+def _known(scale: Scale, lists: Lists, weight: Floats) -> Floats:
+    """What the judged cases give each list: a sum, or the weight of the first relevant one."""
+    gained = weight * scale.gain(lists.relevance if scale.is_binary else lists.value)
+    if scale.kind != "first":
+        return lists.run.sum(gained)
+    total = np.zeros(len(lists))
+    np.maximum.at(total, lists.run.row, gained)
+    return total
 
 
 def _greatest_mean(now: Floats, ends: Floats) -> float:

@@ -190,7 +190,9 @@ def _missed_by_judges(results: list[dict[str, Any]]) -> str:
         # Fewer judges never give a yes.
         least, most = (0.925, 0.04) if panel.judges >= ENOUGH_JUDGES else (0.9, 0.055)
         wide = 3 * max(0.0, (least * (1 - least)) ** 0.5 * (n**-0.5 - 2000**-0.5))
-        if share["covers"] < least - wide or (not panel.difference and share["above"] > most + wide):
+        if share["covers"] < least - wide or (
+            not panel.difference and share["above"] > most + wide
+        ):
             missed.append(f"{panel}: covers {share['covers']:.3f}, above 0 {share['above']:.3f}")
     return "; ".join(missed)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 import numpy as np
 
 from quem.scores.inference import MOST_EXACT, judge_sample
+from quem.scores.unjudged import MOST_JUDGED, Listed, find_unjudged
 from quem.wording import format_count, join_words, measured
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from quem.lists.measure import Measure
     from quem.scores.inference import Difference
     from quem.scores.table import Claim, ScoreTable
-    from quem.scores.unjudged import Case
+    from quem.scores.unjudged import Case, Unjudged
 
     Floats = NDArray[np.float64]
 
@@ -253,8 +254,6 @@ class _Examined:
         return Line(_JUDGES, self._bounded(sample.low, sample.high), text)
 
     def _unjudged(self, evidence: Evidence, systems: Sequence[int]) -> Iterator[Line]:
-        from quem.scores.unjudged import Listed, find_unjudged
-
         measure = self.table.measures[self.claim.measure]
         a, b = (Listed(evidence.lists(at), evidence.keys(at)) for at in systems)
         values = self.table.values[:, :, self.claim.measure]
@@ -270,14 +269,21 @@ class _Examined:
         low, high = _ordered(self.sign, found.low, found.high)
         verdict = self._bounded(low, high)
         text = f"{_span(low, high)} over all grades of {format_count(len(found), 'unjudged case')}"
-        if verdict == "open" and (count := (settling := found.to_judge()).n):
-            self.to_judge = settling.cases
-            these = f"these {count:,} cases" if count > 1 else "this case"
-            so = "none is" if count > 1 else "it is not"
-            named = ", ".join(f"{case.query} {case.case}" for case in self.to_judge[:_NAMED])
-            more = ", ..." if count > _NAMED else ""
-            text += f"; judge {these} to settle it, if {so} relevant: {named}{more}"
+        if verdict == "open":
+            text += self._settling(found)
         yield Line(_UNJUDGED, verdict, text)
+
+    def _settling(self, found: Unjudged) -> str:
+        """What to judge, so that the sign of the difference is sure."""
+        n, self.to_judge = found.to_judge()
+        if n is None:
+            return f"; judging the {MOST_JUDGED:,} most telling ones would not settle it"
+        if not n:
+            return ""
+        these, none = (f"these {n:,} cases", "none is") if n > 1 else ("this case", "it is not")
+        named = ", ".join(f"{case.query} {case.case}" for case in self.to_judge[:_NAMED])
+        more = ", ..." if n > _NAMED else ""
+        return f"; judge {these} to settle it, if {none} relevant: {named}{more}"
 
     def _ties(self, evidence: Evidence, systems: Sequence[int]) -> Line:
         measure = self.table.measures[self.claim.measure]

@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
 
-# Cases of each query, and in all, of which it is tried what judging each alone would do; those
-# that weigh most.
-_MOST_TRIED, _MOST_ROWS = 20, 20_000
-_MOST_NAMED = 1000
+# Cases of each query, and in all, of which it is tried what judging each alone would do: those
+# that weigh most; fewer where queries have many cases.
+_MOST_TRIED, _MOST_ROWS, _MOST_CELLS = 20, 20_000, 1_000_000
+# Nobody judges more to settle a claim.
+MOST_JUDGED, _MOST_NAMED = 10_000, 1000
 _ROUNDING = 1e-9
 
 
@@ -51,8 +52,8 @@ class Case(NamedTuple):
 class ToJudge(NamedTuple):
     """Cases after which the sign of a mean difference is sure if they are judged not relevant."""
 
-    n: int
-    cases: list[Case]  # the most telling first, and not more than anybody judges
+    n: int | None  # None where more than `MOST_JUDGED` would be needed
+    cases: list[Case]  # the first 1,000 of them, the most telling first
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,9 @@ class Unjudged:
         sign = 1 if mean > 0 else -1
         worst = self.problem.swapped() if sign > 0 else self.problem
         ordered = self._most_telling_first(worst)
-        least, most = 0, len(ordered)
+        least, most = 0, min(len(ordered), MOST_JUDGED)
+        if most < len(ordered) and not self._is_sure(worst, sign, ordered[:most]):
+            return ToJudge(None, [])
         while most - least > 1:
             middle = (least + most) // 2
             sure = self._is_sure(worst, sign, ordered[:middle])
@@ -117,7 +120,8 @@ class Unjudged:
         tried = np.lexsort((-weight, row))
         tried = tried[np.arange(len(row)) - np.searchsorted(row, row) < _MOST_TRIED]
         tried = tried[with_cell[tried]]
-        tried = tried[np.argsort(-weight[tried], kind="stable")[:_MOST_ROWS]]
+        most = min(_MOST_ROWS, _MOST_CELLS // max(worst.there.shape[1], 1))
+        tried = tried[np.argsort(-weight[tried], kind="stable")[:most]]
         if len(tried):
             each = worst.only(row[tried])
             each.there[np.arange(len(tried)), self.cell[tried]] = False
@@ -182,23 +186,27 @@ def find_unjudged(
     case[order] = np.cumsum(is_new) - 1
     query = of_query[order][is_new]
     item = np.concatenate([near[0], near[1] + first.lists.run.total])[order][is_new]
-    # Of shape (2, n) each: where ties are best, and worst.
-    weights = [np.array(weights_of(measure, scale, one.lists)) for one in both]
-    worth = np.zeros((2, 2, len(query)))
-    for at, cases in enumerate(np.split(case, [len(near[0])])):
-        worth[at][:, cases] = weights[at][:, near[at]]
+    cases = np.split(case, [len(near[0])])
     rows, row = np.unique(query, return_inverse=True)
-    weighs = (worth > 0).any(axis=(0, 1)) | (not scale.counts_all)
+    weights = [weights_of(measure, scale, one.lists) for one in both]
+    weighs = np.full(len(query), not scale.counts_all)
+    for at in range(2):
+        weighs[cases[at][weights[at][0][near[at]] > 0]] = True
     sizes = np.bincount(row[weighs], minlength=len(rows))
     cell = np.full(len(query), -1, dtype=np.intp)
     cell[weighs] = np.arange(weighs.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     there = np.arange(int(sizes.max(initial=0))) < sizes[:, np.newaxis]
     sides = []
     for at, one in enumerate(both):
-        laid = np.zeros((2, *there.shape))
-        laid[:, row[weighs], cell[weighs]] = worth[at][:, weighs]
-        known = [_known(scale, one.lists, weight)[rows] for weight in weights[at]]
-        sides.append(Side(laid[0], laid[1], known[0], known[1]))
+        mine = weighs[cases[at]]
+        where, item_at = cases[at][mine], near[at][mine]
+        ends = []
+        for weight in weights[at]:
+            laid = np.zeros(there.shape)
+            laid[row[where], cell[where]] = weight[item_at]
+            ends.append((laid, _known(scale, one.lists, weight)[rows]))
+        (best, known_best), (worst, known_worst) = ends
+        sides.append(Side(best, worst, known_best, known_worst))
     spare = np.bincount(row[~weighs], minlength=len(rows))
     judged = scale.judged(first.lists)[rows]
     problem = Problem(sides[0], sides[1], there, spare, judged)

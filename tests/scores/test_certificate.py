@@ -257,9 +257,9 @@ _CASES = "abcdefgh"
 
 def _unjudged(table: ScoreTable, a: int, b: int, column: int = 0) -> Unjudged:
     evidence = table.evidence
-    sides = [Listed(evidence.lists(at), evidence.keys(at)) for at in (a, b)]
+    first, second = (Listed(evidence.lists(at), evidence.keys(at)) for at in (a, b))
     now = table.values[a, :, column] - table.values[b, :, column]
-    found = find_unjudged(*sides, table.measures[column], now, evidence.highest_grade)
+    found = find_unjudged(first, second, table.measures[column], now, evidence.highest_grade)
     assert found is not None
     return found
 
@@ -364,7 +364,7 @@ def test_cases_to_judge_settle_the_sign(name: str) -> None:
         to_judge = found.to_judge()
         mean = float(found.now.mean())
         is_open = abs(mean) > 1e-9 and found.low <= 1e-9 and found.high >= -1e-9
-        assert (to_judge.n > 0) == is_open
+        assert bool(to_judge.n) == is_open
         assert len(to_judge.cases) == to_judge.n == len({*to_judge.cases})
         if not is_open:
             continue

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 
-class _LAR(measures.Measure):  # type: ignore[misc]  untyped
+class _LAR(measures.Measure):
     """Length-aware recall: the correct option is in the list, and the list is short."""
 
     __name__ = "LAR"
@@ -28,7 +28,7 @@ class _LAR(measures.Measure):  # type: ignore[misc]  untyped
     SUPPORTED_PARAMS = {"rel": ParamInfo(dtype=int, default=1, desc="least grade that is relevant")}
 
 
-class _OLAR(measures.Measure):  # type: ignore[misc]
+class _OLAR(measures.Measure):
     """Ordered length-aware recall: the same, and the correct option comes early."""
 
     __name__ = "OLAR"
@@ -41,8 +41,11 @@ class _OLAR(measures.Measure):  # type: ignore[misc]
     }
 
 
-class _RankQuality(measures.Measure):  # type: ignore[misc]
-    """Rank quality: how well a list orders the cases that are nearest to the query."""
+class _RankQuality(measures.Measure):
+    """Rank quality: how well a list orders the cases that are nearest to the query.
+
+    Grades count as similarities, as shares of the highest grade; of scores only the order counts.
+    """
 
     __name__ = "RankQuality"
     NAME = __name__
@@ -55,7 +58,7 @@ LAR, OLAR, RankQuality = _LAR(), _OLAR(), _RankQuality()
 _OURS = {"LAR": "LAR", "OLAR": "OLAR", "RankQuality": "rank_quality", "cutoff": "k"}
 
 
-class QuemProvider(providers.Provider):  # type: ignore[misc]
+class QuemProvider(providers.Provider):
     """Computes these measures as `quem.lists` does, with the mean over orders of equal scores."""
 
     NAME = "quem"
@@ -70,21 +73,42 @@ class QuemProvider(providers.Provider):  # type: ignore[misc]
         return _Evaluator([*measures], truth)
 
 
-class _Evaluator(providers.Evaluator):  # type: ignore[misc]
+class _Evaluator(providers.Evaluator):
     def __init__(self, measures: list[Any], truth: dict[str, dict[str, int]]) -> None:
         super().__init__(measures, set(truth))
         self._truth = truth
 
-    def _iter_calc(self, run: Any) -> Iterator[Metric]:  # noqa: ANN401
-        listed = ir_measures.util.RunConverter(run).as_dict_of_dict()
+    def _iter_calc(self, given: Any) -> Iterator[Metric]:  # noqa: ANN401
+        listed = ir_measures.util.RunConverter(given).as_dict_of_dict()
         queries = {query: self._truth[query] for query in listed if query in self._truth}
         for measure in self.measures if queries else ():
             values = {_OURS.get(name, name): value for name, value in measure.params.items()}
-            chosen = lists.measure(_OURS[measure.NAME], **values)
-            scores = lists.evaluate(listed, queries, [chosen], ties="expected")
+            chosen = lists.measure(_OURS[str(measure.NAME)], **values)
+            run: dict[str, Any] = listed
+            truth: dict[str, Any] = queries
+            if measure.NAME == "RankQuality":
+                run, truth = _scaled(listed), _scaled(queries, _top(queries))
+            scores = lists.evaluate(run, truth, [chosen], ties="expected")
             for query, value in zip(scores.queries, scores.values[:, 0].tolist(), strict=True):
                 if not math.isnan(value):
-                    yield Metric(query_id=query, measure=measure, value=value)
+                    yield Metric(query_id=str(query), measure=measure, value=value)
+
+
+def _top(truth: dict[str, dict[str, int]]) -> float:
+    return max((grade for cases in truth.values() for grade in cases.values()), default=1)
+
+
+def _scaled(
+    items: dict[str, dict[str, Any]], top: float | None = None
+) -> dict[str, dict[str, float]]:
+    """Numbers of each query between 0 and 1: of grades from 0 on, of scores from the least on."""
+    scaled = {}
+    for query, own in items.items():
+        low = min(own.values(), default=0) if top is None else 0
+        high = max(own.values(), default=1) if top is None else top
+        span = (high - low) or 1
+        scaled[query] = {case: max(value - low, 0) / span for case, value in own.items()}
+    return scaled
 
 
 for _measure in (LAR, OLAR, RankQuality):

@@ -9,8 +9,8 @@ from ir_measures import Qrel, ScoredDoc, nDCG
 from quem import lists
 from quem.scores.provider import LAR, OLAR, RankQuality
 
-_QRELS = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": {"a": 1, "x": 0}}
-_RUN = {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"x": 3.0, "a": 3.0}}
+_QRELS = {"q1": {"a": 1, "b": 0, "c": 1}, "q2": {"a": 1, "x": 0}}
+_RUN = {"q1": {"a": 1.0, "b": 0.5, "c": 0.1}, "q2": {"x": 0.5, "a": 0.3}}
 
 
 @pytest.mark.parametrize(

@@ -142,9 +142,9 @@ class Unjudged:
         part.spare[:] -= np.bincount(at[~weighs], minlength=len(changed))
         ends = -sign * self.ends[0 if sign > 0 else 1]
         now = -sign * self.now
+        rows, is_open = self.rows[changed], part.there.any(axis=1) | (part.spare > 0)
         found = greatest(self.scale, part)
-        rows = self.rows[changed]
-        ends[rows] = np.where(np.isnan(found), now[rows], found)
+        ends[rows] = np.where(is_open & ~np.isnan(found), found, now[rows])
         return _greatest_mean(now, ends) < -_ROUNDING
 
     def _named(self, which: Places) -> list[Case]:

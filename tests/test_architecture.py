@@ -156,6 +156,7 @@ ARROWS: dict[str, set[str]] = {
     "leaderboard": DATA | {"report", "lists"},
     "planning": DATA | {"method", "parts", "rankings", "report", "simulation"},
     "simulation": DATA | {"method", "rankings"},
+    "scores": TOOLS | {"lists"},
     "options": DATA | {"report", "lists"},
     "retrieval": DATA | {"report", "lists", "parallel"},
     "dialogue": DATA | {"report", "lists", "parallel"},

@@ -24,7 +24,7 @@ def _list_measures(context: click.Context, _: click.Parameter, name: str | None)
         return
     from quem.scores.listing import list_measures
 
-    click.echo(list_measures(name))
+    click.echo(list_measures(name or None))
     context.exit()
 
 
@@ -139,14 +139,15 @@ def score(
 
         table = added(table, board)
     certificates = [table.certificate_of(text) for text in claims]
-    if out is not None or board is not None:
+    for folder in filter(None, (out, board)):
         from quem.scores.runs import ScoresResult
 
-        ScoresResult.of(table, certificates, [Path(qrels), *map(Path, named.values())]).report(
-            board or out  # type: ignore[arg-type]  one is named
-        )
+        files = [Path(qrels), *map(Path, named.values())]
+        ScoresResult.of(table, certificates, files).report(folder)
     click.echo(_written(table, certificates, form, digits, intervals))
-    for warning in table.warnings:
+    from quem.scores.warnings import find_warnings
+
+    for warning in find_warnings(table):
         click.echo(f"warning: {warning.message}", err=True)
 
 

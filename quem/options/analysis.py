@@ -10,8 +10,7 @@ import numpy as np
 from quem.errors import Mistake, QuemError
 from quem.lists import Measure, measure, properties
 from quem.lists.inference import compare_systems, fewest_of, query_means
-from quem.lists.names import split_spelling
-from quem.lists.names import named
+from quem.lists.names import named, split_spelling
 from quem.options.calibration import are_probabilities, calibration
 from quem.options.checks import find_warnings
 from quem.options.lists import Scorer, by_length, ways_of

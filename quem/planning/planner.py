@@ -14,13 +14,13 @@ from quem.planning.batch import Studies
 from quem.planning.designs import Assumptions, Design, efficient
 from quem.planning.pilot import read_pilot, solving_minutes
 from quem.planning.result import PlanFindings
-from quem.planning.settings import COMPONENTS, plan_settings
+from quem.planning.settings import COMPONENTS, PlanSettings
 from quem.planning.warnings import RULES
 from quem.simulation import NOISES, Scenario, simulate
+from quem.studyfile.schema import changed_settings
 from quem.wording import format_count
 
 if TYPE_CHECKING:
-    from quem.planning.settings import PlanSettings
     from quem.rankings.loading import Study
     from quem.studyfile.models import ReferencePopulation
 
@@ -32,7 +32,7 @@ def make_plan(
     study: Study | None, settings: dict[str, Any], *, minutes: float | None = None
 ) -> PlanFindings:
     """Plan, from a pilot where there is one, whose judges took `minutes` for a solution."""
-    asked = plan_settings(settings)
+    asked = changed_settings(PlanSettings(), settings)
     pilot = read_pilot(study) if study else None
     if pilot and asked.noise:
         raise QuemError("noise: a pilot gives the SDs; leave noise out")

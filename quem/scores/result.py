@@ -20,6 +20,7 @@ from quem.scores.rows import (
     origin_row,
     pair_rows,
 )
+from quem.scores.warnings import find_warnings
 from quem.wording import format_percent, wrap
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Scored:
     @property
     def warnings(self) -> tuple[StudyWarning, ...]:
         """What a reader must know."""
-        return self.table.warnings
+        return find_warnings(self.table)
 
 
 def certified(table: ScoreTable, claims: Sequence[str]) -> tuple[Certificate, ...]:

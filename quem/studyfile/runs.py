@@ -97,21 +97,13 @@ def read_runs(study: Path, study_id: str, judge: str) -> list[Run]:
         try:
             run = Run.model_validate_json(path.read_bytes())
         except (ValidationError, OSError, json.JSONDecodeError) as error:
-            raise QuemError(
-                Mistake(
-                    str(path),
-                    message=(
-                        "cannot be read as a run of a machine judge; move it elsewhere, and "
-                        "`quem judge` makes it again from the answers that are kept"
-                    ),
-                )
-            ) from error
-        if (run.study, run.judge) != (study_id, judge):
-            raise QuemError(
-                Mistake(
-                    str(path),
-                    message=f"is of {run.judge} in the study {run.study}; move it elsewhere",
-                )
+            message = (
+                "cannot be read as a run of a machine judge; move it elsewhere, and `quem judge` "
+                "makes it again from the answers that are kept"
             )
+            raise QuemError(Mistake(str(path), message=message)) from error
+        if (run.study, run.judge) != (study_id, judge):
+            message = f"is of {run.judge} in the study {run.study}; move it elsewhere"
+            raise QuemError(Mistake(str(path), message=message))
         runs.append(run)
     return sorted(runs, key=lambda run: run.number)

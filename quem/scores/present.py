@@ -188,8 +188,10 @@ def latex(table: ScoreTable, digits: int = 3, intervals: Shown = "none") -> str:
     )
 
 
-def html(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") -> str:
-    """The table in HTML."""
+def html(
+    table: ScoreTable, digits: int = 3, intervals: Shown = "headline", *, noted: bool = True
+) -> str:
+    """The table in HTML; its caption is the note."""
 
     def show(cell: Cell) -> str:
         value = f"<b>{cell.text}</b>" if cell.is_best else cell.text
@@ -211,5 +213,5 @@ def html(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") -> s
     )
     return (
         f'<table class="scores"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody>'
-        f"<caption>{escape(note(table))}</caption></table>"
+        f"{f'<caption>{escape(note(table))}</caption>' if noted else ''}</table>"
     )

@@ -179,7 +179,9 @@ def presented(view: View) -> Presentation[Scored]:
     if view.detail:
         own = (RowTable("systems", "one row per system", view.detail, _details), *own)
     tables = (MEANS, DIFFERENCES, *own)
-    entries = [Entry(one.stem, one.meaning, one.row, _rows_of(one)) for one in tables]
+    entries = [
+        Entry(one.stem.replace("-", "_"), one.meaning, one.row, _rows_of(one)) for one in tables
+    ]
     claims = Entry(
         "claims", "the certificates", ClaimRow, lambda of: [*claim_rows(of.certificates)]
     )

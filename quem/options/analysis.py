@@ -10,8 +10,8 @@ import numpy as np
 from quem.errors import Mistake, QuemError
 from quem.lists import Measure, measure, properties
 from quem.lists.inference import compare_systems, fewest_of, query_means
-from quem.lists.measure import split_spelling
-from quem.lists.registry import named
+from quem.lists.names import split_spelling
+from quem.lists.names import named
 from quem.options.calibration import are_probabilities, calibration
 from quem.options.checks import find_warnings
 from quem.options.lists import Scorer, by_length, ways_of
@@ -42,33 +42,36 @@ _LENGTH = "max_length"
 def _with_length(name: str, max_length: int, own: Mapping[str, Definition]) -> Measure:
     """Find a measure; one that asks for the longest length gets it by default."""
     chosen = measure(name, own)
-    asks = any(parameter.name == _LENGTH for parameter in chosen.definition.parameters)
     spelled = split_spelling(name)
     has_length = spelled is not None and {_LENGTH, "m"} & spelled[1].keys()
-    return measure(chosen, max_length=max_length) if asks and not has_length else chosen
+    asks = chosen.definition.takes(_LENGTH) and not has_length
+    return measure(chosen, max_length=max_length) if asks else chosen
 
 
 def _make_scorer(data: OptionsStudy, settings: OptionsSettings, longest: int) -> Scorer:
-    """Find the measures that the settings name."""
+    """Find the measures that the settings name, each once, however it is spelled."""
     max_length = settings.max_length or max(longest, 1)
-    names: dict[str, Measure] = {}
+    named: dict[Measure, str] = {}
     mistakes: list[Mistake] = []
     spelled = spellings(settings.measures)
-    for name in (*spelled, settings.headline):
+    headline = None
+    for key, name in (*(("measures", name) for name in spelled), ("headline", settings.headline)):
         try:
-            names.setdefault(name, _with_length(name, max_length, data.own_measures))
+            headline = _with_length(name, max_length, data.own_measures)
         except QuemError as error:
-            key = "measures" if name in spelled else "headline"
             mistakes += [_wrong(data, settings, key, str(m.message)) for m in error.mistakes]
-    headline = names.get(settings.headline)
-    if headline is not None and headline.definition.better != "higher":
-        message = f"of {settings.headline} less is better; name a measure of which more is"
-        mistakes.append(_wrong(data, settings, "headline", message))
-    if mistakes:
+            continue
+        if headline not in named:
+            # Without the length that it gets, where that is not the name of another one.
+            names = (measure(name, data.own_measures).name, headline.name, name)
+            named[headline] = next(one for one in names if one not in named.values())
+        if key == "headline" and headline.better != "higher":
+            message = f"of {name} less is better; name a measure of which more is"
+            mistakes.append(_wrong(data, settings, key, message))
+    if mistakes or headline is None:
         raise QuemError(dict.fromkeys(mistakes))
-    return Scorer(
-        tuple(names), tuple(names.values()), list(names).index(settings.headline), max_length
-    )
+    at = list(named).index(headline)
+    return Scorer(tuple(named.values()), tuple(named), at, max_length)
 
 
 def _wrong(data: OptionsStudy, settings: OptionsSettings, key: str, message: str) -> Mistake:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem import __version__
-from quem.lists.registry import describe_own
+from quem.lists.names import describe_own
 from quem.options.presentation.confidence_sections import (
     CONFIDENCE_REFERENCES,
     confidence_methods,
@@ -293,7 +293,7 @@ def _measures(findings: OptionsFindings) -> Section:
             )
             for at, name in enumerate(findings.scorer.names)
         ]
-        note = "quem measures NAME explains a measure."
+        note = "quem score --measures NAME explains a measure."
     tables = [marked(findings, TextTable("Means over the questions", columns, rows, note))]
     if findings.undefined:
         lost = [

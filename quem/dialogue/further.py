@@ -6,7 +6,7 @@ They are about the applicable cases of a target: itself where it is kept in the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 # Which scores are better.
-FURTHER = {
+FURTHER: dict[str, Literal["higher", "lower"]] = {
     # Whether an applicable case is among the k listed, and the chance that one of these, drawn at
     # random, is applicable (McSherry 2001); averaged over the dialogue.
     "recall": "higher",

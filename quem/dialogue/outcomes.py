@@ -195,7 +195,8 @@ class Evaluation:
             users = self.experiment.users
             found |= {of_user(name, user): values[:, :, at] for at, user in enumerate(users)}
         further = self.dialogues.further
-        found |= {name: further[:, :, at] for at, name in zip(range(further.shape[2]), FURTHER)}
+        if further.shape[2]:
+            found |= {name: further[:, :, at] for at, name in enumerate(FURTHER)}
         return np.stack([found[one.name] for one in measures], axis=2).transpose(1, 0, 2)
 
 

@@ -30,7 +30,7 @@ class Dialogues:
     # dialogues.
     quality: NDArray[np.float64]
     contracted: NDArray[np.float64]  # share of the dialogues whose list had contracted to nothing
-    # Of shape (t, strategies, 5): those of `quem.dialogue.further`; (t, strategies, 0) without them.
+    # Of shape (t, strategies, 5): see `quem.dialogue.further`; (t, strategies, 0) without them.
     further: NDArray[np.float64]
 
     def __len__(self) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from quem.dialogue.outcomes import BY_USER, RANK_QUALITY, of_user
+from quem.dialogue.outcomes import RANK_QUALITY
 from quem.dialogue.settings import OPEN_CHOICES
 from quem.dialogue.simulation import evaluated_on
 from quem.dialogue.strategies import MEANINGS
@@ -104,14 +105,6 @@ class OrdersRow(Row):
     same_winner: bool = col("whether they share a best strategy")
 
 
-class AttributeRow(Row):
-    """An attribute of the case base."""
-
-    attribute: str = col("as in the case base", "attribute")
-    kind: str = col("`numeric` or `categorical`", "kind")
-    weight: float = col("in a distance", "weight", 2)
-
-
 class CaseBaseRow(Row):
     """The case base and its targets."""
 
@@ -140,6 +133,7 @@ def scored(
         values=found.scores(measures),
         inference=Inference(settings.level, settings.samples, settings.seed),
         nouns=Nouns("strategy", "target"),
+        studies=(study.spec.id,) * len(found.strategies),
         origin=Origin("dialogue", study.spec.title, study.name, truth, same),
         details=tuple(
             StrategyRow(strategy=name, unselected=float(none.mean()), contracted=float(nothing))
@@ -147,17 +141,15 @@ def scored(
         ),
         sections=tuple(_sections(found, settings)),
         warnings=warnings,
-        evidence=found,
-        checks=(_users_check,),
+        checks=(partial(_users_check, found),),
     )
     return Scored(table, study, settings, found, certified(table, settings.claims))
 
 
-def _users_check(table: ScoreTable, claim: Claim) -> Line:
+def _users_check(found: Evaluation, table: ScoreTable, claim: Claim) -> Line:
     """Whether a claim holds whoever is simulated."""
     from quem.scores.certificate import Line
 
-    found: Evaluation = table.evidence
     by_user = {
         name: np.sign(np.round(np.diff(values.mean(axis=0)[[claim.b, claim.a]], axis=0)[0], 9))
         for name, values in found.by_user.items()
@@ -168,8 +160,7 @@ def _users_check(table: ScoreTable, claim: Claim) -> Line:
     count = counts.get(table.columns[claim.measure])
     if count is None:
         return Line("simulated user", "-", text)
-    verdict = "yes" if count == len(found.users) else "open"
-    return Line("simulated user", verdict, text)
+    return Line("simulated user", "yes" if count == len(found.users) else "open", text)
 
 
 def _answers(found: Evaluation) -> Iterator[AnswersRow]:
@@ -188,7 +179,7 @@ def _answers(found: Evaluation) -> Iterator[AnswersRow]:
 
 def _users(found: Evaluation) -> Iterator[UserRow]:
     for at, user in enumerate(found.experiment.users):
-        more = {}
+        more: dict[str, Any] = {}
         for name, values in found.by_user.items():
             more[f"{name}_range"] = float(np.ptp(values[:, :, at].mean(axis=0)))
             more[f"{name}_best"] = _named(found, found.agreement[name].winners[at])
@@ -232,13 +223,6 @@ def _orders(found: Evaluation) -> Iterator[OrdersRow]:
             )
 
 
-def _attributes(found: Evaluation) -> Iterator[AttributeRow]:
-    cases = found.experiment.cases
-    for name, names, weight in zip(cases.attributes, cases.categories, cases.weights, strict=True):
-        kind = "numeric" if names is None else "categorical"
-        yield AttributeRow(attribute=name, kind=kind, weight=float(weight))
-
-
 def _case_base(found: Evaluation) -> Iterator[CaseBaseRow]:
     of = found.experiment
     yield CaseBaseRow(
@@ -265,11 +249,11 @@ def _lead(found: Evaluation) -> str:
         "separate": f"{targets:,} separate {'query' if targets == 1 else 'queries'}, each once "
         "the target",
     }[of.protocol]
-    size = [(len(of.cases), "case"), (len(of.cases.attributes), "attribute")]
-    counts = ", ".join(format_count(count, noun) for count, noun in size)
+    attributes, numeric = len(of.cases.attributes), len(of.cases.numeric)
     rule = {"random": "in random order", "fixed": "in a fixed order"}[of.questions.rule]
     return (
-        f"{counts}, {len(of.cases.labels)} classes; {which}, {format_count(each, 'dialogue')} of "
+        f"{len(of.cases):,} cases, {format_count(attributes, 'attribute')} ({numeric} numeric), "
+        f"{len(of.cases.labels)} classes; {which}, {format_count(each, 'dialogue')} of "
         f"it: {targets * each:,}, questions {rule}; distance granularity "
         f"{found.granularity:.4f} (distinct distances from a case to the others, as a share of "
         "the case base)"
@@ -315,11 +299,8 @@ def _sections(found: Evaluation, settings: DialogueSettings) -> Iterator[Section
     ]
     headings = ("choice", "value", "meaning", "alternatives")
     caption = "Choices the paper leaves open, and the values used"
-    tables = [
-        TextTable(caption, headings, rows, words=frozenset({1, 2, 3})),
-        AttributeRow.text_table([*_attributes(found)], "Attributes of the case base"),
-    ]
-    yield Section("open", "Open choices and case base", tables=tables)
+    table = TextTable(caption, headings, rows, words=frozenset({1, 2, 3}))
+    yield Section("open", "Open choices", tables=[table])
 
 
 def _quality(found: Evaluation) -> Section:

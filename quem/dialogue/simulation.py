@@ -93,13 +93,14 @@ class Experiment:
         """How many dialogues each target has."""
         return self.questions.dialogues(self.settings.orders)
 
-    def applicable(self, target: int) -> NDArray[np.bool_]:
+    def _applicable(self, target: int) -> NDArray[np.bool_]:
         """Which cases solve a target: itself where it is kept, else the others of its class."""
-        every = np.arange(len(self.cases))
         if self.protocol == "leave-one-in":
-            return every == target
-        same = self.cases.classes == self.targets.classes[target]
-        return same & (every != target) if self.queries is None else same
+            return np.asarray(np.arange(len(self.cases)) == target)
+        same = np.asarray(self.cases.classes == self.targets.classes[target])
+        if self.queries is None:
+            same[target] = False
+        return same
 
     def run(self, targets: Sequence[int]) -> Dialogues:
         """Simulate the dialogues of some targets.
@@ -137,7 +138,7 @@ class Experiment:
         n, problem = len(self.cases), self.problems[target]
         whole = steps(true)
         asked_for = FURTHER.keys() & map(str.casefold, self.settings.measures)
-        applicable = self.applicable(target) if asked_for else None
+        applicable = self._applicable(target) if asked_for else None
         if problem.left_out is not None:
             whole[problem.left_out] = FAR
             true = np.where(np.arange(n) == problem.left_out, FAR, true)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from quem.wording import WIDTH, align_columns, format_percent, latex_escaped
+from quem.wording import WIDTH, align_columns, format_percent, latex_escaped, plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -70,7 +70,8 @@ def note(table: ScoreTable, best: str = "bold") -> str:
         if pairs > 1:
             test = f"joint randomization test of all {pairs} pairs by each measure"
         text += (
-            f"; {best}: best; letters: significantly better than these {table.nouns.system}s "
+            f"; {best}: best; letters: significantly better than these "
+            f"{plural(table.nouns.system)} "
             f"({test}, p <= {1 - inference.level:.2g})"
         )
     return text

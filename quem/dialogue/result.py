@@ -23,7 +23,7 @@ from quem.studyfile.dialogue import DialogueSettings
 from quem.wording import format_count, format_number, format_percent, join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     import pandas as pd
 
@@ -387,6 +387,12 @@ def _figures() -> Drawers[Scored]:
     return FIGURES
 
 
+def _table(
+    stem: str, meaning: str, row: type[Row], rows: Callable[[Evaluation], Iterable[Row]]
+) -> RowTable:
+    return RowTable(stem, meaning, row, lambda findings: rows(findings.found))
+
+
 class DialogueResult(ScoredResult):
     """How good a conversational CBR system is with each strategy."""
 
@@ -397,38 +403,19 @@ class DialogueResult(ScoredResult):
         settings=DialogueSettings,
         detail=StrategyRow,
         tables=(
-            RowTable(
-                "rank-quality",
-                "one row per strategy and number of answers",
-                AnswersRow,
-                lambda of: _answers(of.found),
+            _table(
+                "rank-quality", "one row per strategy and number of answers", AnswersRow, _answers
             ),
-            RowTable("users", "one row per user", UserRow, lambda of: _users(of.found)),
-            RowTable(
-                "selections",
-                "one row per strategy and user",
-                SelectionRow,
-                lambda of: _selections(of.found),
-            ),
-            RowTable(
-                "agreement",
-                "one row per measure: how far users agree on the order of the strategies",
-                AgreementRow,
-                lambda of: _agreement(of.found),
-            ),
-            RowTable(
+            _table("users", "one row per user", UserRow, _users),
+            _table("selections", "one row per strategy and user", SelectionRow, _selections),
+            _table("agreement", "one row per measure", AgreementRow, _agreement),
+            _table(
                 "orders",
                 "one row per measure and pair of users, or of a user and rank quality",
                 OrdersRow,
-                lambda of: _orders(of.found),
+                _orders,
             ),
-            RowTable(
-                "attributes",
-                "one row per attribute",
-                AttributeRow,
-                lambda of: _attributes(of.found),
-            ),
-            RowTable("case-base", "one row", CaseBaseRow, lambda of: _case_base(of.found)),
+            _table("case-base", "one row", CaseBaseRow, _case_base),
         ),
         figures=_figures,
         captions={

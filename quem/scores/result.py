@@ -267,7 +267,7 @@ def report_context(view: View, findings: Scored) -> dict[str, Any]:
         "title": spec.title,
         "study_id": spec.id,
         "description": spec.description,
-        "scores": Markup(present.html(table)),  # noqa: S704  escaped there
+        "scores": Markup(present.html(table, noted=False)),  # noqa: S704  escaped there
         "basis": view.basis(findings),
         "first_figure": "scores",
         "certificates": findings.certificates,

@@ -14,6 +14,7 @@ from quem.wording import WIDTH, align_columns, format_percent, latex_escaped, pl
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from quem.report.files import TextTable
     from quem.scores.table import ScoreTable
 
 Shown = Literal["none", "headline", "all"]
@@ -163,9 +164,10 @@ def _aligned(grid: _Grid) -> list[str]:
     return align_columns([grid.heading, *grid.body], range(len(grid.heading)))
 
 
-def section_text(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A section of a kind for a terminal."""
-    return [title, *(f"  {line}" for line in align_columns([columns, *rows]))]
+def section_text(table: TextTable) -> list[str]:
+    """A table of a section of a kind for a terminal."""
+    lines = align_columns([table.columns, *table.rows], {0, *table.words})
+    return [table.caption, *(f"  {line}" for line in lines)]
 
 
 def markdown(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") -> str:
@@ -242,4 +244,5 @@ def html(
         for row in grid.body
     )
     caption = f"<caption>{escape(note(table))}</caption>" if noted else ""
-    return f'<table class="scores">{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
+    content = f"{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    return f'<table class="scores">{content}</table>'

@@ -237,7 +237,7 @@ def summary(view: View, findings: Scored) -> str:
     for section in findings.table.sections:
         if section.id in view.in_terminal:
             for one in section.tables:
-                lines += ["", *present.section_text(one.caption, one.columns, one.rows)]
+                lines += ["", *present.section_text(one)]
                 lines += wrap(one.note) if one.note else []
     for certificate in findings.certificates:
         lines += ["", *str(certificate).splitlines()]

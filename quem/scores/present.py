@@ -12,7 +12,7 @@ import numpy as np
 from quem.wording import WIDTH, align_columns, format_percent, latex_escaped, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from quem.report.files import TextTable
     from quem.scores.table import ScoreTable
@@ -234,7 +234,12 @@ def html(
 
     grid = _filed(table, show, digits, intervals, escape)
     last = grid.names + grid.numbers
-    head = "".join(f'<th scope="col">{one}</th>' if one else "<td></td>" for one in grid.heading)
+    head = "".join(
+        f"""<th scope="col"{' class="n"' if grid.names <= at < last else ""}>{one}</th>"""
+        if one
+        else "<td></td>"
+        for at, one in enumerate(grid.heading)
+    )
     rows = "".join(
         f"<tr>{'<td>' + row[0] + '</td>' if grid.names > 1 else ''}"
         f'<th scope="row">{row[grid.names - 1]}</th>'

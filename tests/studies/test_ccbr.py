@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from quem.dialogue.loading import load_dialogue
-from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import prepare, run_experiment
+from quem.studyfile.dialogue import DialogueSettings
 from tests.golden.outcomes import DATA, kept
 
 FOLDER = Path(__file__).resolve().parents[2] / "studies" / "ccbr"
@@ -50,7 +50,7 @@ def test_zoo_with_the_targets_kept() -> None:
     study = load_dialogue(FOLDER / "zoo.yaml", data=DATA)
     experiment = prepare(
         study.cases,
-        SimulationSettings(),
+        DialogueSettings(),
         strategies=study.strategies,
         users=study.users[:1],
         protocol="leave-one-in",

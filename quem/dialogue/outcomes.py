@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 RANK_QUALITY = "rank quality"
 _SAME = 9  # decimals; means that differ by less differ by rounding
+_MOST_NAMED = 30
 _AT_ONCE = 500  # bootstrap samples, each with a table of users by users
 
 
@@ -75,7 +76,7 @@ def chosen_measures(named: Iterable[str], users: tuple[User, ...]) -> tuple[Outc
     for name in wanted:
         if name not in known:
             names = [one.name for one in known.values()]
-            hint = nearest(name, names) or f"; there are {join_words(names, 30)}"
+            hint = nearest(name, names) or f"; there are {join_words(names, _MOST_NAMED)}"
             message = f"there is no measure {shown(name)}{hint}"
             raise QuemError(Mistake("", key="analysis.measures", message=message))
     return tuple(known[name] for name in dict.fromkeys(wanted))
@@ -125,10 +126,7 @@ def _best(means: Floats) -> tuple[int, ...]:
 
 def _taus(means: Floats) -> Floats:
     """Kendall's tau-b between all judges, for each sample: (samples, judges, judges)."""
-    samples, strategies, judges = means.shape
-    if strategies == 1:
-        return np.full((samples, judges, judges), np.nan)
-    one, other = np.array([*combinations(range(strategies), 2)]).T
+    one, other = np.triu_indices(means.shape[1], 1)
     near = np.round(means, _SAME)
     direction = np.sign(near[:, one] - near[:, other])
     concordance = np.einsum("dpa,dpb->dab", direction, direction)
@@ -139,7 +137,7 @@ def _taus(means: Floats) -> Floats:
 
 def _mean_tau(taus: Floats) -> Floats:
     """The mean over the pairs of users for which it is defined; the last judge is no user."""
-    one, other = np.array([*combinations(range(taus.shape[1] - 1), 2)]).reshape(-1, 2).T
+    one, other = np.triu_indices(taus.shape[1] - 1, 1)
     among = taus[:, one, other]
     there = ~np.isnan(among)
     count = there.sum(axis=1)

@@ -156,9 +156,10 @@ ARROWS: dict[str, set[str]] = {
     "leaderboard": DATA | {"report", "lists"},
     "planning": DATA | {"method", "parts", "rankings", "report", "simulation"},
     "simulation": DATA | {"method", "rankings"},
+    "scores": DATA | {"report", "lists"},
     "options": DATA | {"report", "lists"},
     "retrieval": DATA | {"report", "lists", "parallel"},
-    "dialogue": DATA | {"report", "lists", "parallel"},
+    "dialogue": DATA | {"report", "lists", "scores", "parallel"},
     "relevance": DATA | {"importing", "rankings", "report", "solutions", "store"},
 }
 KINDS = ("method", "options", "retrieval", "dialogue", "relevance")

@@ -281,7 +281,7 @@ class _Dialogue(Kind["DialogueStudy", "DialogueResult"]):
     name = "dialogue"
     sources = ("data", "code")
     running = ("jobs", "cluster", "progress")
-    quick: ClassVar = {"bootstrap": 0, "permutations": 0}
+    quick: ClassVar = {"samples": 0}
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> DialogueStudy:
         from quem.dialogue.loading import load_dialogue

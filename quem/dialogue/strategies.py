@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.dialogue.reading import EncodedCases
-    from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.space import Fills, Problem, Regions, Space
+    from quem.studyfile.dialogue import DialogueSettings
 
 MEANINGS = {
     "DD": "assumes no difference in an attribute that is not known (DefaultDifference(0))",
@@ -60,7 +60,7 @@ class Revealed:
     cases: EncodedCases
     space: Space
     regions: Regions | None  # none where RA is not asked for
-    settings: SimulationSettings
+    settings: DialogueSettings
     problem: Problem  # the target
     values: NDArray[np.float64]  # of shape (m,): of the target, as in ``cases.values``
     revealed: NDArray[np.bool_]  # of shape (rows, m): which attributes were asked for at each point

@@ -188,7 +188,9 @@ def presented(view: View) -> Presentation[Scored]:
     if view.detail:
         own = (RowTable("systems", "one row per system", view.detail, _details), *own)
     tables = (MEANS, DIFFERENCES, *own)
-    entries = [Entry(one.stem, one.meaning, one.row, _rows_of(one)) for one in tables]
+    entries = [
+        Entry(one.stem.replace("-", "_"), one.meaning, one.row, _rows_of(one)) for one in tables
+    ]
     claims = Entry(
         "claims", "the certificates", ClaimRow, lambda of: [*claim_rows(of.certificates)]
     )
@@ -236,7 +238,7 @@ def summary(view: View, findings: Scored) -> str:
     for section in findings.table.sections:
         if section.id in view.in_terminal:
             for one in section.tables:
-                lines += ["", *present.section_text(one.caption, one.columns, one.rows)]
+                lines += ["", *present.section_text(one)]
                 lines += wrap(one.note) if one.note else []
     for certificate in findings.certificates:
         lines += ["", *str(certificate).splitlines()]

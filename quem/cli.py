@@ -26,12 +26,13 @@ from quem.commands.measures import measures
 from quem.commands.panel import panel
 from quem.commands.plan import plan
 from quem.commands.pool import pool
+from quem.commands.score import score
 from quem.commands.seal import seal
 from quem.commands.serve import serve
 from quem.commands.track import track
 from quem.errors import QuemError
 
-_MAIN = (init, check, serve, analyze, compare, plan)
+_MAIN = (init, check, serve, analyze, compare, score, plan)
 _MORE = (links, judge, track, panel, seal, measures, pool, backup, export, import_)
 # Commands of before, and what does their work now.
 FORMER = {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
+from quem.errors import Mistake, QuemError
 from quem.kinds import KINDS, analyze, kind_of_loaded, refuse_other_than_study
 
 if TYPE_CHECKING:
@@ -11,27 +13,17 @@ if TYPE_CHECKING:
 
     from quem.comparison.result import ComparisonResult
     from quem.dialogue.loading import DialogueStudy
-    from quem.dialogue.result import DialogueResult
     from quem.kinds import AnyStudy
-    from quem.leaderboard.gathering import Scored
-    from quem.leaderboard.result import LeaderboardResult
     from quem.options.loading import OptionsStudy
-    from quem.options.result import OptionsResult
     from quem.rankings.loading import Study
     from quem.report.result import BaseResult
     from quem.retrieval.loading import RetrievalStudy
-    from quem.retrieval.result import RetrievalResult
+    from quem.scores.result import ScoredResult
+    from quem.scores.runs import ScoresResult
+    from quem.scores.table import ScoreTable
 
     # What can be compared query by query.
-    Scores: TypeAlias = (
-        OptionsStudy
-        | RetrievalStudy
-        | DialogueStudy
-        | OptionsResult
-        | RetrievalResult
-        | DialogueResult
-        | Scored
-    )
+    Scores: TypeAlias = OptionsStudy | RetrievalStudy | DialogueStudy | ScoredResult
 
 
 @overload
@@ -41,9 +33,7 @@ def compare(
 
 
 @overload
-def compare(
-    *studies: Scores, systems: Sequence[str] = (), **settings: object
-) -> LeaderboardResult: ...
+def compare(*studies: Scores, systems: Sequence[str] = (), **settings: object) -> ScoresResult: ...
 
 
 @overload
@@ -54,7 +44,7 @@ def compare(
 
 def compare(
     *studies: Any, systems: Sequence[str] = (), **settings: Any
-) -> ComparisonResult | LeaderboardResult:
+) -> ComparisonResult | ScoresResult:
     """Compare the systems of a study, or those of several studies.
 
     Experience studies are independent of each other. Studies of the other kinds are compared
@@ -71,13 +61,12 @@ def compare(
         names, no gain of people with help is measured.
     **settings
         Settings that replace those of the study files. Of experience studies: ``level``,
-        ``reference_population``, ``years_error``. Of others: ``level``, ``bootstrap``,
-        ``permutations``, ``seed``, ``measures``, ``headline``, and what else the study file has
-        under ``analysis``.
+        ``reference_population``, ``years_error``. Of others: what the study file has under
+        ``analysis``, such as ``measures``, ``claims``, and ``level``.
 
     Returns
     -------
-    ComparisonResult or LeaderboardResult
+    ComparisonResult or ScoresResult
 
     Raises
     ------
@@ -89,7 +78,7 @@ def compare(
     if not studies:
         raise TypeError("compare takes one study at least: quem.compare(quem.load_study(path))")
     if any(map(_has_scores, studies)):
-        return _compare_scores(studies, systems=systems, **settings)
+        return _compare_scores(studies, systems, settings)
     for study in studies:
         refuse_other_than_study("compare", study)
     if unknown := sorted(settings.keys() - _COMPARISON_SETTINGS):
@@ -100,58 +89,91 @@ def compare(
     return compare_experience(studies, systems=systems, **settings)
 
 
+_COMPARISON_SETTINGS = dict.fromkeys(("level", "reference_population", "years_error"))
+_RUNNING = {"jobs", "cluster", "progress"}
+
+
 def _has_scores(given: object) -> bool:
     """Whether this is a study or a result with scores of queries."""
     kind = str(getattr(getattr(given, "spec", None), "kind", ""))
-    if kind in KINDS:
-        return KINDS[kind].quick is not None
-    from quem.leaderboard.gathering import scored_before
-
-    return scored_before(given) is not None
+    return hasattr(given, "table_of_scores") or (kind in KINDS and KINDS[kind].quick is not None)
 
 
-def score(study: AnyStudy, **settings: Any) -> Scored:
-    """Score the systems of a study, to be compared by `compare`."""
-    from quem.leaderboard.gathering import scored_now
-
-    kind = KINDS[kind_of_loaded("compare", study)]
-    running = {key: settings.pop(key) for key in _RUNNING if key in settings}
-    return scored_now(study, analyze, settings, kind.quick or {}, running)
-
-
-_RUNNING = ("jobs", "cluster", "progress")
-
-
-def _compare_scores(given: Sequence[Any], **settings: Any) -> LeaderboardResult:
-    from quem.leaderboard.gathering import compare_scored, scored_before
-    from quem.leaderboard.settings import LeaderboardSettings
+def _compare_scores(
+    given: Sequence[Any], systems: Sequence[str], settings: dict[str, Any]
+) -> ScoresResult:
+    from quem.scores.inference import Inference
+    from quem.scores.joining import chosen, joined
+    from quem.scores.result import certified
+    from quem.scores.runs import ScoresResult
 
     settings = {key: value for key, value in settings.items() if value is not None}
-    specs = [one.spec for one in given if hasattr(one, "spec")]
-    known = {*LeaderboardSettings.model_fields}
-    known |= {key for spec in specs for key in type(spec.analysis).model_fields}
-    # Scores of the command were computed with the settings of their kind.
-    if unknown := sorted(settings.keys() - known):
-        raise TypeError(
-            f"compare takes no {unknown[0]}; its settings are {', '.join(sorted(known))}"
-        )
-    scored = []
+    _refuse_unknown(given, settings)
+    _refuse_systems(given, systems)
+    tables = [_scores(one, settings) for one in given]
+    measures = settings.get("measures", ())
+    # Measures that a kind computes by name are already the only ones.
+    by_name = any("measures" in type(one.spec.analysis).model_fields for one in _studies(given))
+    table = chosen(joined(tables), systems, () if by_name else measures)
+    if len(table.systems) < 2:  # noqa: PLR2004  a comparison
+        only = table.labels[0] if table.systems else "none"
+        message = f"a comparison needs two systems, and there is only {only}; name a second study"
+        raise QuemError(Mistake(tables[0].origin.source, message=message))
+    own = {key: settings[key] for key in Inference._fields if key in settings}
+    if "level" not in own and len({one.inference.level for one in tables}) > 1:
+        levels = " and ".join(f"{one.inference.level:g} ({one.origin.source})" for one in tables)
+        message = f"the studies ask for different levels: {levels}; give one by --level"
+        raise QuemError(Mistake("", key="level", message=message))
+    table = replace(table, inference=tables[0].inference._replace(**own))
+    files = [path for one in given for path in getattr(one, "inputs", getattr(one, "files", ()))]
+    return ScoresResult.of(table, certified(table, settings.get("claims", ())), files)
+
+
+def _studies(given: Sequence[Any]) -> list[Any]:
+    return [one for one in given if hasattr(one, "spec")]
+
+
+def _refuse_unknown(given: Sequence[Any], settings: dict[str, Any]) -> None:
     for one in given:
-        before = scored_before(one)
-        if before is None:
-            if not _has_scores(one):
-                _refuse_unlike(one)
-            before = score(one, **settings)
-        scored.append(before)
-    own = {key: value for key, value in settings.items() if key in LeaderboardSettings.model_fields}
-    return compare_scored(scored, **own)
+        if not _has_scores(one):
+            kind = getattr(getattr(one, "spec", None), "kind", None)
+            what = f"one of kind {kind}" if kind else type(one).__name__
+            raise TypeError(f"compare takes studies of one kind, and not {what} among others")
+    known = {"measures", "claims", "level", "samples", "seed", *_RUNNING}
+    known |= {key for one in _studies(given) for key in type(one.spec.analysis).model_fields}
+    if unknown := sorted(settings.keys() - known):
+        names = ", ".join(sorted(known - _RUNNING))
+        raise TypeError(f"compare takes no {unknown[0]}; its settings are {names}")
 
 
-def _refuse_unlike(study: object) -> None:
-    """An experience study, or none at all, among others with scores."""
-    kind = getattr(getattr(study, "spec", None), "kind", None)
-    what = f"one of kind {kind}" if kind else type(study).__name__
-    raise TypeError(f"compare takes studies of one kind, and not {what} among others")
+def _refuse_systems(given: Sequence[Any], systems: Sequence[str]) -> None:
+    """Refuse a system that no study has, before anything runs."""
+    from quem.scores.joining import no_system
+
+    known: list[str] = []
+    for one in given:
+        if hasattr(one, "table_of_scores"):
+            known += [*one.table_of_scores.systems, *one.table_of_scores.labels]
+        else:
+            known += KINDS[one.spec.kind].systems(one)
+    if mistakes := [
+        Mistake("", key="systems", message=no_system("system", name, known))
+        for name in dict.fromkeys(systems)
+        if name not in known
+    ]:
+        raise QuemError(mistakes)
 
 
-_COMPARISON_SETTINGS = dict.fromkeys(("level", "reference_population", "years_error"))
+def _scores(given: Any, settings: dict[str, Any]) -> ScoreTable:
+    """The scores of a study that is analyzed now, or of a result."""
+    if hasattr(given, "table_of_scores"):
+        table: ScoreTable = given.table_of_scores
+        return table
+    kind = KINDS[kind_of_loaded("compare", given)]
+    own = given.spec.analysis
+    known = {*type(own).model_fields, *kind.running} - {"claims"}
+    used = {key: value for key, value in settings.items() if key in known}
+    result: Any = analyze(given, **{**used, **(kind.quick or {})})
+    inference = result.table_of_scores.inference
+    wanted = {key: used.get(key, getattr(own, key)) for key in inference._fields}
+    return replace(result.table_of_scores, inference=inference._replace(**wanted))

@@ -18,7 +18,7 @@ from quem.studyfile.reading import kind_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from quem.dialogue.loading import DialogueStudy
@@ -96,6 +96,10 @@ class Kind(ABC, Generic[LoadedStudy, Result]):
     def result(self) -> type[BaseResult[Any]]:
         """Give the class of the results."""
 
+    def systems(self, study: LoadedStudy) -> Sequence[str]:  # noqa: ARG002
+        """The ids and names of what a kind with scores compares."""
+        return ()
+
 
 class _Experience(Kind["Study", "ExperienceResult"]):
     """People and systems, ranked by judges."""
@@ -158,6 +162,9 @@ class _Options(Kind["OptionsStudy", "OptionsResult"]):
 
         return OptionsResult
 
+    def systems(self, study: OptionsStudy) -> Sequence[str]:
+        return study.systems
+
 
 class _Retrieval(Kind["RetrievalStudy", "RetrievalResult"]):
     """Retrievers, evaluated against a ground truth."""
@@ -186,6 +193,9 @@ class _Retrieval(Kind["RetrievalStudy", "RetrievalResult"]):
         from quem.retrieval.result import RetrievalResult
 
         return RetrievalResult
+
+    def systems(self, study: RetrievalStudy) -> Sequence[str]:
+        return [name for one in study.spec.retrievers for name in (one.id, one.name)]
 
 
 def _experts(path: Path, name: str) -> ExpertRanks | JudgeGrades:
@@ -293,6 +303,9 @@ class _Dialogue(Kind["DialogueStudy", "DialogueResult"]):
 
         return DialogueResult
 
+    def systems(self, study: DialogueStudy) -> Sequence[str]:
+        return [strategy.name for strategy in study.strategies]
+
 
 KINDS: dict[str, Kind[Any, Any]] = {
     kind.name: kind for kind in (_Experience(), _Options(), _Retrieval(), _Dialogue(), _Relevance())
@@ -302,11 +315,11 @@ KINDS: dict[str, Kind[Any, Any]] = {
 def presentations() -> dict[str, Presentation[Any]]:
     """Give how the results of each kind are shown: of studies, and of what is made of them."""
     from quem.comparison.result import ComparisonResult
-    from quem.leaderboard.result import LeaderboardResult
     from quem.planning.result import PlanResult
+    from quem.scores.runs import ScoresResult
 
     results: list[type[BaseResult[Any]]] = [kind.result() for kind in KINDS.values()]
-    results += [ComparisonResult, LeaderboardResult, PlanResult]
+    results += [ComparisonResult, ScoresResult, PlanResult]
     return {result.kind: result.presentation() for result in results}
 
 

@@ -1,7 +1,7 @@
 """``quem compare``: systems of one study, of several studies, and people with help.
 
 Experience studies are compared in `quem.comparison`; studies whose systems are scored query by
-query, in `quem.leaderboard`.
+query, as one table of scores.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from quem.errors import Mistake
-    from quem.leaderboard.gathering import Scored
     from quem.rankings.loading import Study
 
 
@@ -42,11 +41,8 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
     return {RetrievalSettings: ("level", *_OF_SCORES)}
 
 
-_OF_SCORES = ("permutations", "seed", "measures", "headline", "ties")
-_FIRST = (
-    "systems level permutations measures headline out "
-    "as_json tables figures database reveal pseudonyms"
-)
+_OF_SCORES = ("samples", "seed", "measures", "claims", "ties")
+_FIRST = "systems level measures claims out as_json tables figures database reveal pseudonyms"
 
 
 @click.command(cls=SettingsCommand, settings=_settings, first=_FIRST)
@@ -160,10 +156,9 @@ def _compare_scores(
     from quem import comparing, kinds
     from quem.commands.analyze import show_progress
     from quem.errors import Mistake, QuemError
-    from quem.leaderboard.settings import LeaderboardSettings
     from quem.studyfile.reading import kind_of
 
-    running = {name: settings.pop(name, None) for name in ("jobs", "cluster")}
+    running = {name: settings.get(name) for name in ("jobs", "cluster")}
     studies = []
     mistakes: list[Mistake] = []
     for path in paths:
@@ -184,17 +179,10 @@ def _compare_scores(
             mistakes += error.mistakes
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
-    known = {*LeaderboardSettings.model_fields}
+    known = {"systems", "measures", *running}
     known |= {name for study in studies for name in type(study.spec.analysis).model_fields}
     refuse_foreign(studies[0].spec.kind, settings, known)
-    scored: list[Scored] = []
-    for study in studies:
-        more = {name: value for name, value in running.items() if value is not None}
-        if "progress" in kinds.KINDS[study.spec.kind].running:
-            more["progress"] = show_progress()
-        scored.append(comparing.score(study, **settings, **more))
-    own = {name: settings[name] for name in LeaderboardSettings.model_fields if name in settings}
-    return comparing.compare(*scored, **own)
+    return comparing.compare(*studies, **settings, progress=show_progress())
 
 
 def _refuse_bare_names(paths: list[Path]) -> None:

@@ -10,10 +10,11 @@ from __future__ import annotations
 from quem.lists.evaluation import Score, Scores, evaluate, score
 from quem.lists.lists import Hits, Lists
 from quem.lists.measure import Definition, Measure, Parameter
+from quem.lists.names import measure, measures
 from quem.lists.own import define
 from quem.lists.properties import Properties, Property, properties
 from quem.lists.rank_quality import granularity, rank_quality, rank_weights
-from quem.lists.registry import DEFINITIONS, definition, measure
+from quem.lists.registry import DEFINITIONS
 
 __all__ = [
     "DEFINITIONS",
@@ -27,10 +28,10 @@ __all__ = [
     "Score",
     "Scores",
     "define",
-    "definition",
     "evaluate",
     "granularity",
     "measure",
+    "measures",
     "properties",
     "rank_quality",
     "rank_weights",

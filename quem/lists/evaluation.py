@@ -11,9 +11,10 @@ import numpy as np
 
 from quem.errors import QuemError
 from quem.io.custom_functions import raised
-from quem.lists.lists import Lists
+from quem.lists.lists import Lists, check_ties
 from quem.lists.measure import Definition, Measure
-from quem.lists.registry import is_own, measure, read_items
+from quem.lists.names import measure
+from quem.lists.registry import is_own, read_items
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from quem.errors import Mistake
     from quem.lists.lists import Ties
     from quem.lists.measure import Outcome
-    from quem.lists.registry import Chosen, Items
+    from quem.lists.names import Chosen
+    from quem.lists.registry import Items
 
 # Items of lists that are read at once: what is computed from them stays in the processor's
 # cache, and memory does not grow with the run.
@@ -133,7 +135,7 @@ def evaluate(
     truth: Mapping[Any, Items],
     measures: Iterable[Chosen],
     *,
-    ties: Ties = "given",
+    ties: Ties = "expected",
 ) -> Scores:
     """Score a run.
 
@@ -148,10 +150,10 @@ def evaluate(
         items alone, each of grade 1.
     measures : iterable of str, Measure, Definition or callable
         See `quem.lists.measure`, and for those of the user `quem.lists.define`.
-    ties : {"given", "id", "expected"}
-        The order of items of equal score, in the lists and in the ground truth: as they
-        are given; the last id first, as trec_eval has them; or in all orders, each as likely, over
-        which each score is the mean.
+    ties : {"expected", "given", "trec"}
+        The order of items of equal score, in the lists and in the ground truth: all orders, each
+        as likely, over which each score is the mean; as they are given; or as trec_eval has them:
+        scores in 32 bits, then the last id first.
 
     Returns
     -------
@@ -173,7 +175,7 @@ def evaluate(
     for part, lists in _parts(run, truth, queries, ties):
         for column, wanted in enumerate(chosen):
             with np.errstate(over="ignore", invalid="ignore"):
-                scores, undefined = _computed(wanted, lists)
+                scores, undefined = computed(wanted, lists)
             if not np.isfinite(scores).all():
                 undefined = (*undefined, (~np.isfinite(scores), _TOO_LARGE))
             reason = np.zeros(len(lists), dtype=np.intp)
@@ -191,7 +193,7 @@ def score(
     by: Chosen,
     /,
     *,
-    ties: Ties = "given",
+    ties: Ties = "expected",
     **values: object,
 ) -> Score:
     """Score one list.
@@ -221,7 +223,7 @@ def score(
     return Score(float(scores.values[0, 0]), scores.reasons[int(scores.reason_codes[0, 0])])
 
 
-def _computed(wanted: Measure, lists: Lists) -> Outcome:
+def computed(wanted: Measure, lists: Lists) -> Outcome:
     """Score lists; what is wrong with a measure of the user is said with its name."""
     if not is_own(wanted.definition):
         return wanted.compute(lists)
@@ -273,8 +275,7 @@ def _check(run: object, truth: object, ties: str) -> None:
                 f"the {what} should be a dict of query to list, and not {type(value).__name__}"
             )
     run, truth = cast("Mapping[Any, Any]", run), cast("Mapping[Any, Any]", truth)
-    if ties not in {"given", "id", "expected"}:
-        raise QuemError(f"ties: should be given, id, or expected, and not {ties!r}")
+    check_ties(ties)
     if not truth:
         raise QuemError("the ground truth has no query")
     if run and not any(query in truth for query in run):
@@ -297,7 +298,7 @@ def _parts(
     for start, end in pairwise(np.unique([0, *ends.tolist(), len(queries)]).tolist()):
         part = slice(start, end)
         try:
-            lists = Lists(
+            lists = Lists.of(
                 runs[part],
                 truths[part],
                 queries=queries[part],

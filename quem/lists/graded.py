@@ -1,23 +1,13 @@
-"""Measures of graded relevance: discounted cumulative gain and rank-biased precision."""
+"""Measures of graded relevance: discounted cumulative gain, rank-biased precision, ERR."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.lists.measure import (
-    ATANASOVA,
-    GRADE,
-    LIU,
-    NOTHING_RELEVANT,
-    TIES_BY_ORDER,
-    TOP,
-    UNJUDGED,
-    UNJUDGED_ITEMS,
-    Definition,
-    Parameter,
-)
+from quem.lists.measure import GRADE, TOP, UNJUDGED_ITEMS, Definition, Parameter
 from quem.lists.ragged import Places, sum_by
 
 if TYPE_CHECKING:
@@ -26,6 +16,8 @@ if TYPE_CHECKING:
     from quem.lists.lists import Hits, Lists
     from quem.lists.measure import Outcome
     from quem.lists.ragged import Ragged
+
+    Floats = NDArray[np.float64]
 
 
 def _ndcg(lists: Lists, gain: str, k: int | None) -> Outcome:
@@ -36,9 +28,7 @@ def _ndcg(lists: Lists, gain: str, k: int | None) -> Outcome:
     return score / np.where(ideal > 0, ideal, 1), ((ideal == 0, none),)
 
 
-def _dcg(
-    rows: Ragged, places: Places, grade: NDArray[np.float64], gain: str, k: int | None
-) -> NDArray[np.float64]:
+def _dcg(rows: Ragged, places: Places, grade: Floats, gain: str, k: int | None) -> Floats:
     gaining = grade > 0
     if k is not None:
         gaining &= places.first <= k
@@ -46,7 +36,7 @@ def _dcg(
     at = np.flatnonzero(gaining)
     gains = grade[at] if gain == "linear" else np.exp2(grade[at]) - 1
     places = places.only(at)
-    divisor = _divisor(rows)
+    divisor = discount_divisor(rows)
     # To multiply by the inverse would be off in the last digit.
     known = gains / divisor[places.first - 1]
     if (places.size > 1).any():
@@ -54,145 +44,146 @@ def _dcg(
     return sum_by(rows.row[at], known, len(rows))
 
 
-def _divisor(rows: Ragged) -> NDArray[np.float64]:
+def discount_divisor(rows: Ragged) -> Floats:
     """What the gain at each position that there is, from 1, is divided by."""
-    divisor: NDArray[np.float64] = np.log2(np.arange(int(rows.sizes.max(initial=0))) + 2)
+    divisor: Floats = np.log2(np.arange(int(rows.sizes.max(initial=0))) + 2)
     return divisor
-
-
-def _ndcgl(lists: Lists, rel: float) -> Outcome:
-    hits, sizes = lists.hits(rel), lists.run.sizes
-    terminal = hits.found / np.maximum(hits.relevant, 1)
-    gained = hits.sum(hits.places.mean(1 / _divisor(lists.run)))
-    score = gained + terminal / np.log2(sizes + 2)
-    # All relevant items, and then the terminal one, whose gain is 1.
-    most = int(hits.relevant.max(initial=0)) + 1
-    ideal = np.cumsum(1 / np.log2(np.arange(most) + 2))[hits.relevant]
-    return score / ideal, ((hits.relevant == 0, NOTHING_RELEVANT),)
-
-
-_GAIN = Parameter(
-    "gain",
-    "linear",
-    "the gain of an item: its grade, or 2^grade - 1",
-    kind=str,
-    choices=("linear", "exponential"),
-)
-
-GAIN = (
-    Definition(
-        name="nDCG",
-        family="relevance",
-        summary="The gain of the items, discounted by position, as a share of what is possible.",
-        formula="DCG / DCG of the ideal list, DCG = Σ gain(i) / log2(i + 1)",
-        compute=_ndcg,
-        low=0,
-        high=1,
-        better="higher",
-        truth="grades",
-        ties=TIES_BY_ORDER,
-        short="What the list lacks is not gained; what follows the last gain does not matter.",
-        unknown="An item that the ground truth does not have has no gain, and holds its position; "
-        "so has one of a grade below 0.",
-        undefined="Where no item has a gain.",
-        citation="Järvelin & Kekäläinen (2002), Cumulated Gain-Based Evaluation of IR Techniques, "
-        "ACM TOIS",
-        parameters=(_GAIN, UNJUDGED_ITEMS, TOP),
-        shown_with=("", "(gain=exponential)", "(unjudged=skip)", "@2"),
-    ),
-    Definition(
-        name="nDCGL",
-        family="options",
-        summary="nDCG, length-aware: of the list with a terminal item at its end.",
-        formula="DCG(list + terminal item of gain t) / DCG(R relevant items + one of gain 1), "
-        "t = f/R, with f of the R relevant items in the list, each of gain 1",
-        compute=_ndcgl,
-        low=0,
-        high=1,
-        better="higher",
-        truth="grades",
-        ties=TIES_BY_ORDER,
-        short="The longer the list, the less its end counts; an empty one has 0.",
-        unknown=UNJUDGED,
-        undefined="Where no item is relevant.",
-        citation=f"{LIU}; {ATANASOVA}",
-        parameters=(GRADE,),
-    ),
-)
 
 
 def _rbp(lists: Lists, p: float, rel: float, top: float | None, k: int | None) -> Outcome:
     if top is None:
-        hits = lists.hits(rel)
-        return _rate(lists, hits, p, k), ()
+        return relevance_rate(lists, lists.hits(rel), p, k), ()
     # Few items have a gain, in most lists.
     at = np.flatnonzero(lists.value > 0)
     gain = np.minimum(lists.value[at] / top, 1) * lists.places.only(at).mean(_reach(lists, p), k)
     return (1 - p) * sum_by(lists.run.row[at], gain, len(lists)), ()
 
 
-def _rbpl(lists: Lists, p: float, rel: float) -> Outcome:
-    hits = lists.hits(rel)
-    terminal = hits.found / np.maximum(hits.relevant, 1)
-    score = _rate(lists, hits, p, None) + terminal * p ** lists.run.sizes.astype(np.float64)
-    return score, ((hits.relevant == 0, NOTHING_RELEVANT),)
-
-
-def _rate(lists: Lists, hits: Hits, p: float, k: int | None) -> NDArray[np.float64]:
+def relevance_rate(lists: Lists, hits: Hits, p: float, k: int | None) -> Floats:
     """The rate at which somebody who reads on with probability p meets what is relevant."""
     return (1 - p) * hits.sum(hits.places.mean(_reach(lists, p), k))
 
 
-def _reach(lists: Lists, p: float) -> NDArray[np.float64]:
+def _reach(lists: Lists, p: float) -> Floats:
     """The chance that the reader comes to each position that there is, from 1."""
-    reach: NDArray[np.float64] = np.power(p, np.arange(int(lists.run.sizes.max(initial=0)) * 1.0))
+    reach: Floats = np.power(p, np.arange(int(lists.run.sizes.max(initial=0)) * 1.0))
     return reach
 
 
-_PATIENCE = Parameter(
+def _err(lists: Lists, top: float, k: int | None) -> Outcome:
+    at = np.flatnonzero(lists.value > 0)
+    stops = (np.exp2(np.minimum(lists.value[at], top)) - 1) / 2**top
+    places, row = lists.places.only(at), lists.run.row[at]
+    weight = np.where(places.first <= (k or np.inf), stops / places.first, 0)
+    goes_on = 1 - stops
+    if (places.size > 1).any():
+        new = np.flatnonzero(np.diff(row, prepend=-1) | np.diff(places.first, prepend=0))
+        ties = np.split(goes_on, new[1:])
+        place, row = places.only(new), row[new]
+        spans = zip(ties, place.first.tolist(), place.size.tolist(), strict=True)
+        weight = np.array([_of_tie(tie, first, size, k) for tie, first, size in spans])
+        goes_on = np.multiply.reduceat(goes_on, new)
+    score, here = np.zeros(len(lists)), np.ones(len(lists))
+    start = np.flatnonzero(np.diff(row, prepend=-1))
+    nth = np.arange(len(row)) - np.repeat(start, np.diff(np.append(start, len(row))))
+    by_turn = np.split(np.argsort(nth, kind="stable"), np.cumsum(np.bincount(nth))[:-1])
+    for turn in by_turn:
+        score[row[turn]] += here[row[turn]] * weight[turn]
+        here[row[turn]] *= goes_on[turn]
+    return score, ()
+
+
+def _of_tie(goes_on: Floats, first: int, size: int, k: int | None) -> float:
+    """Average what a tie adds over all its orders, for a reader who comes to it.
+
+    Shapes: `goes_on` (m,).
+    """
+    # The mean, over the choices of j items, of the probability to go on after all of them.
+    left = np.ones(size + 1)
+    for n, factor in enumerate(goes_on.tolist(), size - len(goes_on) + 1):
+        j = np.arange(1, n + 1)
+        left[1 : n + 1] = ((n - j) * left[1 : n + 1] + j * factor * left[:n]) / n
+    position = np.arange(first, first + size)
+    stops = np.where(position <= (k or np.inf), -np.diff(left), 0)
+    return float((stops / position).sum())
+
+
+PATIENCE = Parameter(
     "p", 0.5, "with which probability the reader continues to the next item", float, 0, 0.999999
 )
+_measure = partial(Definition, family="relevance", low=0, high=1)
 
-_HIGHEST = Parameter(
-    "top", None, "the highest grade; with it, an item of grade g counts g/top", float, 1e-9
-)
-
-RANK_BIASED = (
-    Definition(
+GRADED = (
+    _measure(
+        name="nDCG",
+        summary="The gain of the items, discounted by position, as a share of what is possible.",
+        formula="DCG / DCG of the ideal list, DCG = Σ gain(i) / log2(i + 1)",
+        compute=_ndcg,
+        notes="What the list lacks is not gained. An item that the ground truth does not have, or "
+        "of a grade below 0, has no gain, and holds its position. Undefined where no item has a "
+        "gain.",
+        citation="Järvelin & Kekäläinen (2002), Cumulated Gain-Based Evaluation of IR Techniques, "
+        "ACM TOIS",
+        parameters=(
+            Parameter(
+                "gain",
+                "linear",
+                "the gain of an item: its grade, or 2^grade - 1",
+                kind=str,
+                choices=("linear", "exponential"),
+            ),
+            UNJUDGED_ITEMS,
+            TOP,
+        ),
+        aliases=("ndcg_cut",),
+    ),
+    _measure(
         name="RBP",
-        family="relevance",
         summary="The rate at which a reader of some patience meets relevant items.",
         formula="(1 - p) Σ g(i) p^(i - 1), with g(i) = 1 for a relevant item, else 0",
         compute=_rbp,
-        low=0,
-        high=1,
-        better="higher",
-        truth="grades",
-        ties=TIES_BY_ORDER,
-        short="Nothing follows the end of the list, so that a perfect list has 1 - p^n.",
-        unknown=UNJUDGED,
-        undefined="Never; 0 where no item is relevant.",
+        notes="Nothing follows the end of the list, so that a perfect list has 1 - p^n. 0 where "
+        "no item is relevant.",
         citation="Moffat & Zobel (2008), Rank-Biased Precision for Measurement of Retrieval "
         "Effectiveness, ACM TOIS",
-        parameters=(_PATIENCE, GRADE, _HIGHEST, UNJUDGED_ITEMS, TOP),
-        shown_with=("", "(p=0.8)", "(top=3)"),
+        parameters=(
+            PATIENCE,
+            GRADE,
+            Parameter(
+                "top",
+                None,
+                "the highest grade; with it, an item of grade g counts g/top",
+                float,
+                1e-9,
+            ),
+            UNJUDGED_ITEMS,
+            TOP,
+        ),
+        aliases=("rank_biased_precision",),
     ),
-    Definition(
-        name="RBPL",
-        family="options",
-        summary="RBP, length-aware: a terminal item takes what the list leaves over.",
-        formula="RBP + t p^n, with t = f/R, and f of the R relevant items among the n of the list",
-        compute=_rbpl,
-        low=0,
-        high=1,
-        better="higher",
-        truth="grades",
-        ties=TIES_BY_ORDER,
-        short="The shorter the list, the more its terminal item counts; an empty one has 0.",
-        unknown=UNJUDGED,
-        undefined="Where no item is relevant.",
-        citation=f"{LIU}; {ATANASOVA}",
-        parameters=(_PATIENCE, GRADE),
-        shown_with=("", "(p=0.8)"),
+    _measure(
+        name="ERR",
+        summary="Expected reciprocal rank: how soon a reader stops who is satisfied by what they "
+        "read.",
+        formula="Σ s(i)/i Π (1 - s(j)) over the j before i, s(i) = (2^g(i) - 1) / 2^top, of grade "
+        "g(i)",
+        compute=_err,
+        notes="An item that the ground truth does not have, or of a grade below 0, satisfies "
+        "nobody, and holds its position. 0 where no item has a gain.",
+        citation="Chapelle, Metzler, Zhang & Grinspan (2009), Expected Reciprocal Rank for Graded "
+        "Relevance, CIKM",
+        parameters=(
+            Parameter(
+                "top",
+                4.0,
+                "the highest grade that there can be; a higher one counts as it",
+                float,
+                1e-9,
+                60,
+            ),
+            UNJUDGED_ITEMS,
+            TOP,
+        ),
+        aliases=("expected_reciprocal_rank",),
     ),
 )

@@ -1,24 +1,23 @@
-"""F1, and recall that is aware of the length of a list of options."""
+"""Measures of lists of options, which are aware of their length (Atanasova et al. 2019)."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.lists.binary import reciprocal_rank
+from quem.lists.graded import PATIENCE, discount_divisor, relevance_rate
 from quem.lists.measure import (
     ATANASOVA,
     EMPTY_LIST,
     GRADE,
     NOTHING_RELEVANT,
-    TIES_BY_ORDER,
-    TOP,
-    UNJUDGED,
-    UNJUDGED_ITEMS,
+    UNORDERED,
     Definition,
     Parameter,
 )
+from quem.lists.relevance import of_relevant, precisions, reciprocal_rank
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,20 +26,43 @@ if TYPE_CHECKING:
     from quem.lists.measure import Outcome
 
 
-def _f1(lists: Lists, rel: float, k: int | None) -> Outcome:
-    hits = lists.hits(rel)
-    held = hits.found if k is None else hits.sum(hits.places.within(k))
-    # By precision and recall as trec_eval computes it, to the last bit.
-    precision = held / (np.maximum(lists.run.sizes, 1) if k is None else k)
-    recall = held / np.maximum(hits.relevant, 1)
-    score = 2 * precision * recall / np.where(held > 0, recall + precision, 1)
-    return score, ((hits.relevant == 0, NOTHING_RELEVANT),)
+def _gain(hits: Hits) -> NDArray[np.float64]:
+    """The gain of the terminal item: the share of relevant items that the list has."""
+    return hits.found / np.maximum(hits.relevant, 1)
 
 
 def _f1s(lists: Lists, rel: float) -> Outcome:
     hits = lists.hits(rel)
-    score = 2 * (hits.found + 1) / (lists.run.sizes + hits.relevant + 2)
-    return score, ((hits.relevant == 0, NOTHING_RELEVANT),)
+    return of_relevant(hits, 2 * (hits.found + 1) / (lists.run.sizes + hits.relevant + 2))
+
+
+def _aps(lists: Lists, rel: float) -> Outcome:
+    hits = lists.hits(rel)
+    last = (hits.found + 1) / (lists.run.sizes + 1)
+    return of_relevant(hits, (precisions(hits) + last) / (hits.relevant + 1))
+
+
+def _apl(lists: Lists, rel: float) -> Outcome:
+    hits = lists.hits(rel)
+    gain = _gain(hits)
+    last = gain * (hits.found + gain) / (lists.run.sizes + 1)
+    return of_relevant(hits, (precisions(hits) + last) / (hits.relevant + 1))
+
+
+def _ndcgl(lists: Lists, rel: float) -> Outcome:
+    hits = lists.hits(rel)
+    gained = hits.sum(hits.places.mean(1 / discount_divisor(lists.run)))
+    score = gained + _gain(hits) / np.log2(lists.run.sizes + 2)
+    # All relevant items, and then the terminal one, whose gain is 1.
+    most = int(hits.relevant.max(initial=0)) + 1
+    ideal = np.cumsum(1 / np.log2(np.arange(most) + 2))[hits.relevant]
+    return of_relevant(hits, score / ideal)
+
+
+def _rbpl(lists: Lists, p: float, rel: float) -> Outcome:
+    hits = lists.hits(rel)
+    last = _gain(hits) * p ** lists.run.sizes.astype(np.float64)
+    return of_relevant(hits, relevance_rate(lists, hits, p, None) + last)
 
 
 def _lar(lists: Lists, rel: float) -> Outcome:
@@ -63,88 +85,77 @@ def _some_correct(hits: Hits, sizes: NDArray[np.intp]) -> tuple[tuple[NDArray[np
     return (hits.relevant == 0, NOTHING_RELEVANT), (sizes == 0, EMPTY_LIST)
 
 
-_UNORDERED = "The order does not matter."
-_NO_RELEVANT = "Where no item is relevant."
-_ONE = "For an empty list, and where no item is relevant."
+_LIU = "Liu, Moffat, Baldwin & Zhang (2016), Quit While Ahead: Evaluating Truncated Rankings, SIGIR"
+_LONGER = "The longer the list, the less its end counts; an empty one has"
+_NOTHING = "Undefined where no item is relevant."
+_SEVERAL = "Undefined for an empty list, and where no item is relevant."
+_measure = partial(
+    Definition, family="options", low=0, high=1, citation=ATANASOVA, parameters=(GRADE,)
+)
+_terminal = partial(_measure, citation=f"{_LIU}; {ATANASOVA}", notes=f"{_LONGER} 0. {_NOTHING}")
 
 LENGTH_AWARE = (
-    Definition(
-        name="F1",
-        family="options",
-        summary="The harmonic mean of precision and recall.",
-        formula="2 f / (n + R), with f of the R relevant items among the n of the list; "
-        "2 f / (k + R), with f among its k best",
-        compute=_f1,
-        low=0,
-        high=1,
-        better="higher",
-        truth="grades",
-        ties=f"{_UNORDERED} With k it does: {TIES_BY_ORDER[0].lower()}{TIES_BY_ORDER[1:]}",
-        short="An empty list has 0, as has any without relevant items.",
-        unknown=UNJUDGED,
-        undefined=_NO_RELEVANT,
-        citation=f"Van Rijsbergen (1979), Information Retrieval; {ATANASOVA}",
-        parameters=(GRADE, UNJUDGED_ITEMS, TOP),
-        shown_with=("", "@2"),
-    ),
-    Definition(
+    _measure(
         name="F1s",
-        family="options",
         summary="F1, smoothed: of the list with one more relevant item.",
         formula="2 (f + 1) / (n + R + 2), with f of the R relevant items among the n of the list",
         compute=_f1s,
-        low=0,
-        high=1,
-        better="higher",
-        truth="grades",
-        ties=_UNORDERED,
-        short="An empty list has 2/(R + 2).",
-        unknown=UNJUDGED,
-        undefined=_NO_RELEVANT,
-        citation=ATANASOVA,
-        parameters=(GRADE,),
+        ties=UNORDERED,
+        notes=f"An empty list has 2/(R + 2). {_NOTHING}",
     ),
-    Definition(
+    _measure(
+        name="APs",
+        summary="Average precision, smoothed: of the list with one more relevant item at its end.",
+        formula="(Σ P(i) + (f + 1)/(n + 1)) / (R + 1), with f relevant items among the n of the "
+        "list",
+        compute=_aps,
+        notes=f"{_LONGER} 1/(R + 1). {_NOTHING}",
+    ),
+    _terminal(
+        name="APL",
+        summary="Average precision, length-aware: of the list with a terminal item at its end.",
+        formula="(Σ P(i) + t (f + t)/(n + 1)) / (R + 1), with gain t = f/R of the terminal item, "
+        "and f relevant items among the n of the list",
+        compute=_apl,
+    ),
+    _terminal(
+        name="nDCGL",
+        summary="nDCG, length-aware: of the list with a terminal item at its end.",
+        formula="DCG(list + terminal item of gain t) / DCG(R relevant items + one of gain 1), "
+        "t = f/R, with f of the R relevant items in the list, each of gain 1",
+        compute=_ndcgl,
+    ),
+    _terminal(
+        name="RBPL",
+        summary="RBP, length-aware: a terminal item takes what the list leaves over.",
+        formula="RBP + t p^n, with t = f/R, and f of the R relevant items among the n of the list",
+        compute=_rbpl,
+        parameters=(PATIENCE, GRADE),
+    ),
+    _measure(
         name="LAR",
-        family="options",
         summary="Length-aware recall: whether a list has the correct option, and is short.",
         formula="(f + 1/n) / 2, with f = 1 if a correct option is in the list, else 0, and n the "
         "length of the list; the source has one correct option, and of several one is enough here",
         compute=_lar,
-        low=0,
-        high=1,
-        better="higher",
-        truth="grades",
-        ties=_UNORDERED,
-        short="A list of one wrong option has 1/2; any longer wrong list has less.",
-        unknown="It is a wrong option.",
-        undefined=_ONE,
-        citation=ATANASOVA,
-        parameters=(GRADE,),
+        ties=UNORDERED,
+        notes=f"A list of one wrong option has 1/2; any longer wrong list has less. {_SEVERAL}",
+        aliases=("length_aware_recall",),
     ),
-    Definition(
+    _measure(
         name="OLAR",
-        family="options",
         summary="LAR where the order matters too, but less than the length.",
         formula="(f + 1/n + m RR) / (2 + m), with m = 0.998 / (N (N - 1)) for lists of up to N "
         "options, f as in LAR, and RR of the first correct option; of two lists, that with a "
         "correct option is better, else the shorter, else that which has it sooner, as long as "
         "m < 1 / (N (N - 2))",
         compute=_olar,
-        low=0,
-        high=1,
-        better="higher",
-        truth="grades",
-        ties=TIES_BY_ORDER,
-        short="Shorter is better; m depends on the longest list there can be.",
-        unknown="It is a wrong option.",
-        undefined=f"{_ONE} Where the list is longer than max_length, unless m is given.",
-        citation=ATANASOVA,
+        notes=f"{_SEVERAL} Also where the list is longer than max_length, unless m is given.",
         parameters=(
             GRADE,
             Parameter("max_length", 5, "N, how many options a list can have", least=1),
             Parameter("m", None, "the weight of the order, instead of that from N", float, 0),
         ),
-        shown_with=("", "(max_length=10)"),
+        aliases=("ordered_length_aware_recall",),
     ),
 )

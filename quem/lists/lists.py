@@ -6,8 +6,7 @@ import struct
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain, repeat
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
 
@@ -19,11 +18,44 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-Ties = Literal["given", "id", "expected"]
-# From n items to how similar each two of them are, shape (n, n).
+Ties = Literal["expected", "given", "trec"]
+TIES: tuple[str, ...] = get_args(Ties)
+_FORMER = {"id": "trec", "input": "given"}
 _Value = TypeVar("_Value")
-# No similarity and no grade: stands for an item that the ground truth does not have.
-_ABSENT = float(np.finfo(np.float64).min)
+_LARGEST = float(np.finfo(np.float64).max)
+_LARGEST_OF_32_BITS = float(np.finfo(np.float32).max)
+
+
+def check_ties(ties: str) -> None:
+    """Refuse a word that names no order of ties."""
+    if ties in TIES:
+        return
+    now = f"; {ties!r} is now {_FORMER[ties]!r}" if ties in _FORMER else ""
+    raise QuemError(f"ties: should be {', '.join(TIES[:-1])} or {TIES[-1]}, and not {ties!r}{now}")
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of items, read when they are asked for.
+
+    Parameters
+    ----------
+    at : array of int, shape (n,)
+        The place of each item in what was read.
+    read : callable
+        The names at places.
+    """
+
+    at: NDArray[np.intp]
+    read: Callable[[NDArray[np.intp]], list[Hashable]]
+
+    def only(self, which: NDArray[Any] | slice) -> Names:
+        """The names of some items."""
+        return Names(self.at[which], self.read)
+
+    def all(self) -> list[Hashable]:
+        """The names."""
+        return self.read(self.at)
 
 
 @dataclass(frozen=True)
@@ -74,44 +106,108 @@ class Hits:
 class Lists:
     """The lists of all queries beside their ground truth.
 
-    Items are in flat arrays, list after list, best first. Each array is made when a measure
-    first asks for it.
+    Items are in flat arrays, list after list, best first.
 
     Parameters
     ----------
-    run, truth : sequences of dict
-        For each query, item to score, and item to grade or similarity; higher is better.
+    run, truth : Ragged
+        How many items the list of each query has, and its ground truth.
+    score : array of float, shape (n,)
+        The score of each listed item, best first.
+    found : array of int, shape (n,)
+        Where the arrays of the ground truth have each listed item; -1 for an unknown item.
+    true_value : array of float, shape (m,)
+        The grades or similarities of the ground truth, best first.
+    true_relevance : array of float, shape (m,), optional
+        The grades that decide what is relevant, where these are not the values.
     queries : sequence, optional
         The names of the queries, for messages.
-    ties : {"given", "id", "expected"}
-        The order of items of equal score: as they are given; the last id first, as
-        trec_eval has them; or in all orders, over which measures give their mean.
     scored : array of bool, shape (q,), optional
         Whether the scores of a list mean anything; else only the order does. True by default.
-
-    Raises
-    ------
-    QuemError
-        A score is not a finite number.
+    all_orders : bool
+        Whether measures give their mean over all orders of items of equal score.
+    names, true_names : Names, optional
+        The names of what is listed, and of what the ground truth has.
     """
 
     def __init__(
         self,
+        run: Ragged,
+        truth: Ragged,
+        score: NDArray[np.float64],
+        found: NDArray[np.integer[Any]],
+        true_value: NDArray[np.float64],
+        *,
+        true_relevance: NDArray[np.float64] | None = None,
+        queries: list[Hashable] | None = None,
+        scored: NDArray[np.bool_] | None = None,
+        all_orders: bool = True,
+        names: Names | None = None,
+        true_names: Names | None = None,
+    ) -> None:
+        self.run, self.truth = run, truth
+        self.score, self.found, self.true_value = score, found, true_value
+        self.true_relevance = true_value if true_relevance is None else true_relevance
+        self.queries: list[Hashable] = [*range(len(truth))] if queries is None else queries
+        self.scored = np.ones(len(truth), dtype=bool) if scored is None else scored
+        self.all_orders = all_orders
+        self.names, self.true_names = names, true_names
+        self._cache: dict[Hashable, Any] = {}
+
+    @classmethod
+    def of(
+        cls,
         run: list[dict[Hashable, float]],
         truth: list[dict[Hashable, float]],
         *,
         queries: list[Hashable] | None = None,
-        ties: Ties = "given",
+        ties: Ties = "expected",
         scored: NDArray[np.bool_] | None = None,
-    ) -> None:
-        self._run, self._truth, self._by_id = run, truth, ties == "id"
-        self.all_orders = ties == "expected"
-        self.queries: list[Hashable] = [*range(len(truth))] if queries is None else queries
-        self.scored = np.ones(len(truth), dtype=bool) if scored is None else scored
-        self.run = Ragged(np.fromiter(map(len, run), dtype=np.intp, count=len(run)))
-        self.truth = Ragged(np.fromiter(map(len, truth), dtype=np.intp, count=len(truth)))
-        self._given_score, self._given_truth, self._given_value = self._read()
-        self._cache: dict[Hashable, Any] = {}
+    ) -> Lists:
+        """Read lists and their ground truth out of dicts.
+
+        Parameters
+        ----------
+        run, truth : sequences of dict
+            For each query, item to score, and item to grade or similarity; higher is better.
+        ties : {"expected", "given", "trec"}
+            The order of items of equal score: all orders, over which measures give their mean; as
+            they are given; or as trec_eval has them: scores in 32 bits, then the last id first.
+
+        Raises
+        ------
+        QuemError
+            A score is not a finite number.
+        """
+        names = list(range(len(truth))) if queries is None else queries
+        score, true = _read(run, truth, names)
+        rows, true_rows = _sizes(run), _sizes(truth)
+        listed = Names(np.arange(rows.total), _names_in(run))
+        true_names = Names(np.arange(true_rows.total), _names_in(truth))
+        found = _places(run, truth, true_rows)
+        if ties == "trec":
+            score = in_32_bits(score)
+        order = best_first(rows, score, ties, listed)
+        if order is not None:
+            score, found, listed = score[order], found[order], listed.only(order)
+        order = best_first(true_rows, true, ties, true_names)
+        if order is not None:
+            true, true_names = true[order], true_names.only(order)
+            place = np.empty(len(order) + 1, dtype=np.intp)
+            place[order], place[-1] = np.arange(len(order)), -1
+            found = place[found]
+        return cls(
+            rows,
+            true_rows,
+            score,
+            found,
+            true,
+            queries=names,
+            scored=scored,
+            all_orders=ties == "expected",
+            names=listed,
+            true_names=true_names,
+        )
 
     def __len__(self) -> int:
         """Count the queries."""
@@ -120,21 +216,21 @@ class Lists:
     # What was retrieved
 
     @cached_property
-    def score(self) -> NDArray[np.float64]:
-        """The score of each item of the lists, shape (n,)."""
-        return self._given_score[self._order]
-
-    @cached_property
     def value(self) -> NDArray[np.float64]:
         """The true grade or similarity of each item of the lists, shape (n,); NaN if unknown."""
-        value = self._given_value[self._order]
-        value[value == _ABSENT] = np.nan
-        return value
+        return self._of_found(self.true_value, np.nan)
+
+    @cached_property
+    def relevance(self) -> NDArray[np.float64]:
+        """The grade that decides whether an item of the lists is relevant; NaN if unknown."""
+        if self.true_relevance is self.true_value:
+            return self.value
+        return self._of_found(self.true_relevance, np.nan)
 
     @cached_property
     def known(self) -> NDArray[np.bool_]:
         """Whether the ground truth has each item of the lists, shape (n,)."""
-        return ~np.isnan(self.value)
+        return self.found >= 0
 
     @cached_property
     def true_position(self) -> NDArray[np.intp]:
@@ -142,17 +238,7 @@ class Lists:
 
         0 for an item that the ground truth does not have.
         """
-        places = (
-            map(dict(zip(truth, range(first, first + len(truth)), strict=True)).get, run, repeat(0))
-            for first, truth, run in zip(
-                (self.truth.starts + 1).tolist(), self._truth, self._run, strict=True
-            )
-        )
-        indices = np.fromiter(chain.from_iterable(places), dtype=np.intp, count=self.run.total)
-        # One more cell, the first, for what is unknown.
-        position = np.zeros(self.truth.total + 1, dtype=np.intp)
-        position[self._true_order + 1] = self.truth.position
-        return position[indices][self._order]
+        return self._of_found(self.truth.position, 0)
 
     @cached_property
     def places(self) -> Places:
@@ -167,23 +253,16 @@ class Lists:
     @cached_property
     def true_places(self) -> Places:
         """The same in the ground truth, for each item of the lists; 0 for an unknown one."""
-        true = self.true_position
         if not self.all_orders:
-            return Places(true, true)
-        if not self.truth.total:
-            return Places(true, true)
+            return Places(self.true_position, self.true_position)
         places = tied_places(self.truth, self.true_value)
-        at = np.maximum(self.truth.starts[self.run.row] + true - 1, 0)
-        return Places(
-            np.where(true > 0, places.first[at], 0), np.where(true > 0, places.last[at], 0)
-        )
+        return Places(self._of_found(places.first, 0), self._of_found(places.last, 0))
+
+    def _of_found(self, values: NDArray[Any], unknown: float) -> NDArray[Any]:
+        # The last cell is what -1 stands for.
+        return np.append(values, np.asarray(unknown, dtype=values.dtype))[self.found]
 
     # What should have been retrieved
-
-    @cached_property
-    def true_value(self) -> NDArray[np.float64]:
-        """The grades or similarities of the ground truth, best first, shape (m,)."""
-        return self._given_truth[self._true_order]
 
     def hits(self, least: float = 1) -> Hits:
         """The relevant items.
@@ -196,12 +275,12 @@ class Lists:
         return self.once(("hits", least), lambda: self._find_hits(least))
 
     def _find_hits(self, least: float) -> Hits:
-        at = np.flatnonzero(self.value >= least)
+        at = np.flatnonzero(self.relevance >= least)
         query = self.run.row[at]
         counts = np.bincount(query, minlength=len(self))
         before = np.cumsum(counts) - counts
         nth = np.arange(1, len(at) + 1) - before[query]
-        relevant = self.truth.only(self._given_truth >= least).sizes
+        relevant = self.truth.only(self.true_relevance >= least).sizes
         return Hits(query, self.run.position[at], self.places.only(at), nth, counts, relevant)
 
     def once(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
@@ -210,28 +289,44 @@ class Lists:
             self._cache[key] = make()
         return cast("_Value", self._cache[key])
 
-    def judged(self) -> Lists:
-        """Give the lists without the items that nobody judged: unknown, or of a grade below 0."""
-        return self.once("judged", self._without_unjudged)
+    # Other lists of the same items
 
-    def _without_unjudged(self) -> Lists:
-        run = [
-            {item: score for item, score in items.items() if truth.get(item, -1) >= 0}
-            for items, truth in zip(self._run, self._truth, strict=True)
-        ]
-        ties: Ties = "id" if self._by_id else "expected" if self.all_orders else "given"
+    def judged(self) -> Lists:
+        """The lists without the items that nobody judged: unknown, or of a grade below 0."""
+        return self.once("judged", lambda: self._only(np.flatnonzero(self.value >= 0)))
+
+    def untied(self, *, relevant_first: bool, by: NDArray[np.float64] | None = None) -> Lists:
+        """The lists with tied items ordered by their grade, the best or the worst first.
+
+        Parameters
+        ----------
+        by : array of float, shape (n,), optional
+            The grades; by default `value`. `relevance` is what measures with ``rel`` count.
+        """
+        grade = np.nan_to_num(self.value if by is None else by, nan=-_LARGEST)
+        order = np.lexsort((-grade if relevant_first else grade, self.run.ties(self.score)))
+        return self._only(order, all_orders=False)
+
+    def _only(self, which: NDArray[np.intp], *, all_orders: bool | None = None) -> Lists:
+        sizes = np.bincount(self.run.row[which], minlength=len(self)).astype(np.intp)
         return Lists(
-            run,
-            self._truth,
+            Ragged(sizes),
+            self.truth,
+            self.score[which],
+            self.found[which],
+            self.true_value,
+            true_relevance=self.true_relevance,
             queries=self.queries,
-            ties=ties,
             scored=self.scored,
+            all_orders=self.all_orders if all_orders is None else all_orders,
+            names=self.names and self.names.only(which),
+            true_names=self.true_names,
         )
 
     def of_query(
         self, query: int
     ) -> tuple[list[Hashable], list[float] | None, dict[Hashable, float]]:
-        """Give one list, and its ground truth.
+        """One list, and its ground truth.
 
         Parameters
         ----------
@@ -245,91 +340,112 @@ class Lists:
         scores : list of float or None
             Theirs; None where there is only an order.
         truth : dict
-            Item to grade or similarity; a copy.
+            Item to grade or similarity, best first.
         """
-        start, given = int(self.run.starts[query]), self._run[query]
-        end, names = start + len(given), list(given)
-        items = [names[at - start] for at in self._order[start:end].tolist()]
-        scores = self.score[start:end].tolist() if self.scored[query] else None
-        return items, scores, dict(self._truth[query])
+        if self.names is None or self.true_names is None:
+            raise ValueError("lists without names")
+        own, true = self.run.slice(query), self.truth.slice(query)
+        scores = self.score[own].tolist() if self.scored[query] else None
+        truth = zip(self.true_names.only(true).all(), self.true_value[true].tolist(), strict=True)
+        return self.names.only(own).all(), scores, dict(truth)
 
-    # How they are read
 
-    @cached_property
-    def _order(self) -> NDArray[np.intp]:
-        return self._descending(self.run, self._given_score, self._run)
+def in_32_bits(score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Scores as trec_eval holds them."""
+    limited = np.clip(score, -_LARGEST_OF_32_BITS, _LARGEST_OF_32_BITS)
+    return limited.astype(np.float32).astype(np.float64)
 
-    @cached_property
-    def _true_order(self) -> NDArray[np.intp]:
-        return self._descending(self.truth, self._given_truth, self._truth)
 
-    def _descending(
-        self, rows: Ragged, score: NDArray[np.float64], items: list[dict[Hashable, float]]
-    ) -> NDArray[np.intp]:
-        if not (self._by_id or rows.ascends(score)):
-            # As retrievers give their lists.
-            return np.arange(rows.total, dtype=np.intp)
-        order, tied = rows.argsort(-score)
-        if tied and self._by_id:
-            tie = rows.ties(score[order])
-            for query in np.unique(rows.row[np.bincount(tie)[tie] > 1]).tolist():
-                start = int(rows.starts[query])
-                names = list(items[query])
-                pairs = [(items[query][name], name) for name in names]
-                best_first = sorted(range(len(names)), key=pairs.__getitem__, reverse=True)
-                order[start : start + len(names)] = np.array(best_first) + start
-        return order
+def best_first(
+    rows: Ragged, score: NDArray[np.float64], ties: Ties, names: Names
+) -> NDArray[np.intp] | None:
+    """The order of items by score, the highest first; None where they are in it.
 
-    def _read(self) -> tuple[NDArray[np.float64], ...]:
-        """Read scores, true values, and the true values of what the lists hold.
+    Shapes: `score` (n,).
+    """
+    by_id = ties == "trec"
+    if not (by_id or rows.ascends(score)):
+        # As retrievers give their lists.
+        return None
+    order, tied = rows.argsort(-score)
+    if tied and by_id:
+        tie = rows.ties(score[order])
+        at = np.flatnonzero(np.bincount(tie)[tie] > 1)
+        ids = [_bytes(name) for name in names.only(order[at]).all()]
+        last_first = np.array(sorted(range(len(ids)), key=ids.__getitem__, reverse=True), np.intp)
+        order[at] = order[at][last_first[np.argsort(tie[at][last_first], kind="stable")]]
+    return order
 
-        To fetch dicts into the processor's cache is what takes the time. So each query is read
-        in one go, and its ground truth once from end to end before items are looked up in it.
-        """
-        score, true, value = [], [], []
-        try:
-            for run, truth in zip(self._run, self._truth, strict=True):
-                true.append(_struct(len(truth)).pack(*truth.values()))
-                pack = _struct(len(run)).pack
-                value.append(pack(*_true_values(truth, run)))
-                score.append(pack(*run.values()))
-        except (struct.error, TypeError, ValueError, OverflowError):
-            self._refuse()
-            raise
-        read = tuple(np.frombuffer(b"".join(parts)) for parts in (score, true, value))
-        if not all(np.isfinite(numbers).all() for numbers in read[:2]):
-            self._refuse()
-        return read
 
-    def _refuse(self) -> None:
-        mistakes = [
-            *self._no_numbers(self._run, "score"),
-            *self._no_numbers(self._truth, "true value"),
+def _bytes(name: Hashable) -> bytes:
+    return name if isinstance(name, bytes) else str(name).encode("utf-8", "surrogateescape")
+
+
+def _sizes(lists: list[dict[Hashable, float]]) -> Ragged:
+    return Ragged(np.fromiter(map(len, lists), dtype=np.intp, count=len(lists)))
+
+
+def _names_in(
+    lists: list[dict[Hashable, float]],
+) -> Callable[[NDArray[np.intp]], list[Hashable]]:
+    names: list[Hashable] = []
+
+    def read(at: NDArray[np.intp]) -> list[Hashable]:
+        if not names:
+            names.extend(chain.from_iterable(lists))
+        return [names[one] for one in at.tolist()]
+
+    return read
+
+
+def _places(
+    run: list[dict[Hashable, float]], truth: list[dict[Hashable, float]], rows: Ragged
+) -> NDArray[np.intp]:
+    """Where the ground truths, one after another, have each listed item; -1 if nowhere."""
+    places = (
+        map(dict(zip(true, range(start, start + len(true)), strict=True)).get, listed, repeat(-1))
+        for start, true, listed in zip(rows.starts.tolist(), truth, run, strict=True)
+    )
+    return np.fromiter(chain.from_iterable(places), dtype=np.intp, count=sum(map(len, run)))
+
+
+def _read(
+    run: list[dict[Hashable, float]], truth: list[dict[Hashable, float]], queries: list[Hashable]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Read scores and true values; it is quickest to read each query in one go."""
+    try:
+        read = [
+            np.frombuffer(b"".join([_struct(len(items)).pack(*items.values()) for items in lists]))
+            for lists in (run, truth)
         ]
-        if mistakes:
-            raise QuemError(mistakes)
-
-    def _no_numbers(self, lists: list[dict[Hashable, float]], what: str) -> Iterable[str]:
-        """Name every query with a score that is none; its first such item."""
-        for query, items in zip(self.queries, lists, strict=True):
-            for item, value in items.items():
-                if not _is_number(value):
-                    yield (
-                        f"query {query!r}, item {item!r}: the {what} should be a finite number, "
-                        f"and not {value!r}"
-                    )
-                    break
+    except (struct.error, TypeError, ValueError, OverflowError):
+        _refuse(run, truth, queries)
+        raise
+    if not all(np.isfinite(numbers).all() for numbers in read):
+        _refuse(run, truth, queries)
+    return read[0], read[1]
 
 
-def _true_values(truth: dict[Hashable, float], run: dict[Hashable, float]) -> Iterable[float]:
-    """The true value of each item of a list."""
-    if len(truth) >= len(run) > 1:
-        try:
-            # The quickest way there is, where all items are known.
-            return itemgetter(*run)(truth)  # type: ignore[no-any-return]
-        except KeyError:
-            pass
-    return map(truth.get, run, repeat(_ABSENT))
+def _refuse(
+    run: list[dict[Hashable, float]], truth: list[dict[Hashable, float]], queries: list[Hashable]
+) -> None:
+    mistakes = [*_no_numbers(run, queries, "score"), *_no_numbers(truth, queries, "true value")]
+    if mistakes:
+        raise QuemError(mistakes)
+
+
+def _no_numbers(
+    lists: list[dict[Hashable, float]], queries: list[Hashable], what: str
+) -> Iterable[str]:
+    """Name every query with a score that is none; its first such item."""
+    for query, items in zip(queries, lists, strict=True):
+        for item, value in items.items():
+            if not _is_number(value):
+                yield (
+                    f"query {query!r}, item {item!r}: the {what} should be a finite number, "
+                    f"and not {value!r}"
+                )
+                break
 
 
 @cache
@@ -342,6 +458,6 @@ def _is_number(value: object) -> bool:
     if isinstance(value, str | bytes):
         return False
     try:
-        return abs(float(value)) < -_ABSENT  # type: ignore[arg-type]
+        return abs(float(value)) <= _LARGEST  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         return False

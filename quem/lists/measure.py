@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 Value = int | float | str | None
 # The scores of the queries, and for each way to be undefined: where, and the reason.
 Outcome = tuple["NDArray[np.float64]", tuple[tuple["NDArray[np.bool_]", str], ...]]
-_SPELLED = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*(?:@\s*([^\s@]+))?\s*")
+# What the name of a measure of the user starts with where quem has one of the same name.
+OWN = "own."
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ class Parameter:
     default: Value
     meaning: str
     kind: type[int | float | str] = int
-    least: float | None = None
-    most: float | None = None
+    least: float = -math.inf
+    most: float = math.inf
     choices: tuple[str, ...] = ()
 
     def read(self, argument: object) -> Value:
@@ -59,17 +60,13 @@ class Parameter:
         """
         if argument is None:
             return self.default
+        noun = "the cutoff" if self.name == TOP.name else self.name
         value = self._converted(argument)
-        low, high = self.least, self.most
-        wrong = (
-            value is None
-            or (self.choices and value not in self.choices)
-            or (isinstance(value, float) and not abs(value) < float("inf"))
-            or (low is not None and isinstance(value, int | float) and value < low)
-            or (high is not None and isinstance(value, int | float) and value > high)
-        )
-        if wrong:
-            raise QuemError(f"{self.name}: should be {self.allowed}, and not {argument!r}")
+        if value is None or (self.choices and value not in self.choices):
+            raise QuemError(f"{noun} should be {self.allowed}, and not {argument!r}")
+        if isinstance(value, int | float) and not self.least <= value <= self.most:
+            allowed = self.allowed.removeprefix("a whole number of ")
+            raise QuemError(f"{noun} should be {allowed}")
         return value
 
     def _converted(self, argument: object) -> Value:
@@ -81,6 +78,8 @@ class Parameter:
             number = float(argument)
         except (ValueError, OverflowError):
             return None
+        if not math.isfinite(number):
+            return None
         if self.kind is float:
             return number
         return int(number) if number.is_integer() else None
@@ -91,11 +90,21 @@ class Parameter:
         if self.choices:
             return " or ".join(self.choices)
         noun = "a whole number" if self.kind is int else "a number"
-        if self.least is not None and self.most is not None:
+        if math.isfinite(self.most):
             return f"{noun} from {self.least:g} to {self.most:g}"
-        if self.least is not None:
-            return f"{noun} of at least {self.least:g}"
-        return noun
+        return f"{noun} of at least {self.least:g}" if math.isfinite(self.least) else noun
+
+
+TOP = Parameter("k", None, "how many of the best items are looked at; all by default", least=1)
+GRADE = Parameter("rel", 1.0, "from which grade on an item is relevant", kind=float)
+_SKIP = "skip"
+UNJUDGED_ITEMS = Parameter(
+    "unjudged",
+    "count",
+    "whether items that nobody judged hold their positions, or are taken out of the list first",
+    kind=str,
+    choices=("count", _SKIP),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,7 +116,7 @@ class Definition:
     name : str
         Letters, digits, and _.
     family : {"retrieval", "relevance", "options", "dialogue", "own"}
-        What is scored, and so which example explains it; see `quem.lists.explanation`.
+        What is scored.
     summary : str
         What it says about a list, in one sentence.
     formula : str
@@ -123,11 +132,11 @@ class Definition:
         What of the ground truth it uses: the place of each item there, which has none where
         grades are equal; the grades, similarities or relevance themselves; or an order in which
         equal grades are ties.
-    ties, short, unknown, undefined : str
-        What happens where scores are equal, where a list is short or empty, to items that the
-        ground truth does not have, and when there is no score.
-    shown_with : tuple of str
-        With which parameters the example shows it, as in ``@2``; without any by default.
+    ties, notes : str
+        What happens where scores are equal; and to short lists, to items that the ground truth
+        does not have, and when there is no score.
+    aliases : tuple of str
+        Other names, in lower case.
     """
 
     name: str
@@ -140,12 +149,10 @@ class Definition:
     better: str = "higher"
     truth: Literal["order", "grades", "both"] = "grades"
     ties: str = ""
-    short: str = ""
-    unknown: str = ""
-    undefined: str = ""
+    notes: str = ""
     citation: str = ""
     parameters: tuple[Parameter, ...] = ()
-    shown_with: tuple[str, ...] = ("",)
+    aliases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what the first use would stumble over.
@@ -156,7 +163,7 @@ class Definition:
             The name cannot be spelled, or a value is none of those allowed.
         """
         mistakes = []
-        if not re.fullmatch(r"\w+", self.name):
+        if not re.fullmatch(r"\w+", self.name.removeprefix(OWN)):
             mistakes.append(
                 f"{self.name!r} cannot be the name of a measure; use letters, digits, and _"
             )
@@ -171,35 +178,37 @@ class Definition:
         if mistakes:
             raise QuemError(mistakes)
 
-    @property
-    def shown(self) -> tuple[str, ...]:
-        """The measures that the example shows, as they are spelled."""
-        return tuple(f"{self.name}{spelling}" for spelling in self.shown_with)
+    def takes(self, name: str) -> bool:
+        """Whether it has a parameter."""
+        return any(parameter.name == name for parameter in self.parameters)
 
-    def with_values(self, arguments: Mapping[str, object]) -> Measure:
+    def with_values(self, arguments: Mapping[str, object], spelled: str = "") -> Measure:
         """Give values to the parameters; others have their defaults.
 
         Raises
         ------
         QuemError
-            A parameter is unknown, or its value wrong.
+            A parameter is unknown, or its value wrong; each message starts with how the measure
+            was spelled.
         """
-        known = {parameter.name: parameter for parameter in self.parameters}
-        mistakes = [self._no_parameter(name) for name in arguments if name not in known]
+        mistakes = [self._no_parameter(name) for name in arguments if not self.takes(name)]
         values: dict[str, Value] = {}
-        for name, parameter in known.items():
+        for parameter in self.parameters:
             try:
-                values[name] = parameter.read(arguments.get(name))
+                values[parameter.name] = parameter.read(arguments.get(parameter.name))
             except QuemError as error:
-                mistakes += [f"{self.name}: {mistake}" for mistake in error.mistakes]
+                mistakes += map(str, error.mistakes)
         if mistakes:
-            raise QuemError(mistakes)
+            raise QuemError([f"{spelled or self.name}: {mistake}" for mistake in mistakes])
         return Measure(self, tuple(values.items()))
 
     def _no_parameter(self, name: str) -> str:
-        names = ", ".join(parameter.name for parameter in self.parameters)
-        takes = f"it takes {names}" if names else "it takes none"
-        return f"{self.name}: there is no parameter {name!r}; {takes}"
+        if name == TOP.name:
+            return f"{self.name} has no cutoff"
+        # What all measures of relevance have is not named.
+        names = sorted({parameter.name for parameter in self.parameters} - {UNJUDGED_ITEMS.name})
+        has = ", ".join(names) or "none"
+        return f"{name!r} is not a parameter of {self.name}; it has {has}"
 
 
 @dataclass(frozen=True)
@@ -218,33 +227,37 @@ class Measure:
     @property
     def name(self) -> str:
         """As it is spelled: the name, parameters other than their defaults, and k: ``AP@10``."""
-        changed = {
+        return self._spelled(always="")
+
+    @property
+    def heading(self) -> str:
+        """The name, with p also where it is the default, which differs from tool to tool."""
+        return self._spelled(always="p" if self.definition.name == "RBP" else "")
+
+    def _spelled(self, always: str) -> str:
+        shown = {
             parameter.name: value
             for parameter, (_, value) in zip(self.definition.parameters, self.values, strict=True)
-            if value != parameter.default
+            if value != parameter.default or parameter.name == always
         }
-        k = changed.pop("k", None)
-        words = [
-            f"{n}={v:.15g}" if isinstance(v, float) else f"{n}={v}" for n, v in changed.items()
-        ]
-        return (
-            self.definition.name
-            + (f"({', '.join(words)})" if words else "")
-            + ("" if k is None else f"@{k}")
-        )
+        k = shown.pop("k", None)
+        words = [f"{n}={v:.15g}" if isinstance(v, float) else f"{n}={v}" for n, v in shown.items()]
+        inner = f"({', '.join(words)})" if words else ""
+        return f"{self.definition.name}{inner}{'' if k is None else f'@{k}'}"
 
     def __str__(self) -> str:
         """The name."""
         return self.name
 
     @property
-    def needs_order(self) -> bool:
-        """Whether the ground truth has to say which of any two items is the better one.
+    def better(self) -> str:
+        """Which scores are better: higher or lower."""
+        return self.definition.better
 
-        Also those that go without while they look at all items need it to find the k best.
-        """
-        cut = dict(self.values).get("k") is not None
-        return self.definition.truth == "order" or (self.definition.truth == "both" and cut)
+    @property
+    def needs_order(self) -> bool:
+        """Whether the ground truth has to say which of any two items is the better one."""
+        return self.definition.truth == "order"
 
     @property
     def depth(self) -> int | None:
@@ -261,57 +274,18 @@ class Measure:
         return self.definition.compute(lists, **values)
 
 
-def split_spelling(text: str) -> tuple[str, dict[str, str]] | None:
-    """Split ``name(parameter=value, ...)@k`` into the name and the parameters."""
-    match = _SPELLED.fullmatch(text)
-    if match is None:
-        return None
-    values: dict[str, str] = {}
-    for part in filter(None, map(str.strip, (match[2] or "").split(","))):
-        name, equals, value = map(str.strip, part.partition("="))
-        if not (equals and name and value) or name in values:
-            return None
-        values[name] = value
-    if match[3]:
-        if "k" in values:
-            return None
-        values["k"] = match[3]
-    return match[1], values
-
-
 PROCAKE = "ProCAKE, Retriever Evaluation (documentation of the ProCAKE framework)"
-
 ATANASOVA = (
     "Atanasova, Karadzhov, Kiprov, Nakov & Sebastiani (2019), Evaluating Variable-Length "
     "Multiple-Option Lists in Chatbots and Mobile Search, SIGIR"
 )
-
-LIU = "Liu, Moffat, Baldwin & Zhang (2016), Quit While Ahead: Evaluating Truncated Rankings, SIGIR"
-
-TIES_BY_ORDER = (
-    "Items of equal score keep the order in which they are given; with ties by id, the last "
-    "id first; with expected ties, the score is the mean over all their orders, in closed form."
-)
-
-TRUTH_TIES_BY_ORDER = (
-    f"{TIES_BY_ORDER} The same holds for the ground truth, whose order it needs: grades that are "
-    "equal have none."
-)
-
-UNJUDGED = "An item that the ground truth does not have is not relevant, and holds its position."
+UNORDERED = "The order does not matter."
+# Why there is no score.
 EMPTY_LIST = "the list is empty"
-NOTHING_RELEVANT = "no item is relevant for this query"
+EMPTY_TRUTH = "the ground truth is empty"
 FEW_COMMON = "list and ground truth have fewer than two items in common"
 LIST_TIED = "all common items are tied in the list"
+NOTHING_IN_COMMON = "list and ground truth have no item in common"
+NOTHING_RELEVANT = "no item is relevant for this query"
 NO_SIMILARITIES = "the list has no similarities, only an order"
 TRUTH_TIED = "all common items are tied in the ground truth"
-TOP = Parameter("k", None, "how many of the best items are looked at; all by default", least=1)
-_SKIP = "skip"
-UNJUDGED_ITEMS = Parameter(
-    "unjudged",
-    "count",
-    "whether items that nobody judged hold their positions, or are taken out of the list first",
-    kind=str,
-    choices=("count", _SKIP),
-)
-GRADE = Parameter("rel", 1.0, "from which grade on an item is relevant", kind=float)

@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 _MOST_ORDERS = 120
 _NO_VALUE = "the function gives no value"
 CALL = "function(items, truth)"
-_TIES = (
-    "With expected ties the function is asked for every order of equal items, and for "
-    f"{_MOST_ORDERS} random ones where there are more."
-)
 
 
 def define(
@@ -86,10 +82,10 @@ def define(
         low=low,
         high=high,
         better=better,
-        ties=_TIES,
-        short="The function is given what is there, also an empty list.",
-        unknown="They are in the list, and not in the ground truth.",
-        undefined="Where the function gives None or NaN.",
+        ties="With expected ties the function is asked for every order of equal items, and for "
+        f"{_MOST_ORDERS} random ones where there are more.",
+        notes="The function is given what is there, also an empty list. Undefined where it gives "
+        "None or NaN.",
         citation=f"the function {name}",
         parameters=parameters,
     )

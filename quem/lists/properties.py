@@ -9,7 +9,7 @@ import numpy as np
 
 from quem.errors import QuemError
 from quem.lists.evaluation import evaluate
-from quem.lists.registry import measure
+from quem.lists.names import measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.lists.measure import Measure
-    from quem.lists.registry import Chosen
+    from quem.lists.names import Chosen
 
 # Scores that differ by less are equal: they differ by rounding.
 _SAME = 1e-12

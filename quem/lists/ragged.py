@@ -49,6 +49,11 @@ class Ragged:
         """The place of each cell in its row, from 1."""
         return np.arange(1, self.total + 1, dtype=np.intp) - np.repeat(self.starts, self.sizes)
 
+    def slice(self, row: int) -> slice:
+        """Where the cells of one row are."""
+        start = int(self.starts[row])
+        return slice(start, start + int(self.sizes[row]))
+
     @cached_property
     def _width(self) -> int:
         """The length of all rows where it is the same, else 0."""

@@ -10,8 +10,7 @@ import numpy as np
 
 from quem.errors import Mistake, QuemError
 from quem.lists import measure
-from quem.lists.measure import split_spelling
-from quem.lists.registry import named
+from quem.lists.names import named, split_spelling
 from quem.options.calibration import are_probabilities, calibration
 from quem.options.checks import find_warnings
 from quem.options.lists import by_length, ends, known, score_shapes
@@ -67,11 +66,12 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
     table = ScoreTable(
         study.systems,
         study.key.ids,
-        tuple(Named(name, one.definition.better) for name, one in measures.items()),
+        tuple(Named(name, one.better) for name, one in measures.items()),
         values,
         inference,
         Nouns("system", "question"),
         tuple(map(study.name_of, range(len(systems)))),
+        (study.spec.id,) * len(systems),
         origin=_origin(study, used, max_length),
         details=tuple(found.systems),
         sections=tuple(sections(found)),
@@ -99,8 +99,7 @@ def _measures(
             mistakes += [_wrong(study, settings, str(m.message)) for m in error.mistakes]
             continue
         name, spelled = one.name, split_spelling(spelling)
-        asks = any(parameter.name == _LENGTH for parameter in one.definition.parameters)
-        if asks and spelled and not {_LENGTH, "m"} & spelled[1].keys():
+        if one.definition.takes(_LENGTH) and spelled and not {_LENGTH, "m"} & spelled[1].keys():
             one = measure(one, max_length=max_length)
         if one not in measures.values():
             measures[spelling if name in measures else name] = one

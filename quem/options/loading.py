@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.text import shown
-from quem.lists.registry import own_definition
+from quem.lists.names import own_definition
 from quem.options.key import AnswerKey, read_key
 from quem.options.rows import assemble, read_rows
 from quem.studyfile.document import Document

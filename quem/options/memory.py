@@ -23,7 +23,7 @@ from quem.studyfile.reading import IN_MEMORY, draft_in_memory
 
 if TYPE_CHECKING:
     from quem.io.tables import SourceTable
-    from quem.lists.registry import Chosen
+    from quem.lists.names import Chosen
 
 # Rows of question and option; or system to question to list.
 Given: TypeAlias = "pd.DataFrame | Mapping[Any, Any]"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from quem.lists.registry import describe_own
+from quem.lists.names import describe_own
 from quem.options import table1
 from quem.options.calibration import Bin, Calibration
 from quem.options.lists import Length

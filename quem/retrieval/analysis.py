@@ -9,7 +9,7 @@ import numpy as np
 
 from quem.errors import QuemError
 from quem.lists.inference import Means, compare_systems, fewest_of, query_means
-from quem.lists.registry import named
+from quem.lists.names import named
 from quem.parallel import silent
 from quem.retrieval.build_retrievers import (
     make_retrievers,

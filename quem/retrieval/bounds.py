@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.lists import Measure
+    from quem.lists.lists import Ties
     from quem.lists.ragged import Places
-    from quem.retrieval.lists import CaseLists, Ties
+    from quem.retrieval.lists import CaseLists
 
     Floats = NDArray[np.float64]
 
@@ -84,7 +85,7 @@ def items_of(lists: CaseLists, truth: CaseLists, k: int | None, ties: Ties) -> I
             run.append(dict(zip(ids, score.tolist(), strict=True)))
             # The place of each case stands for its grade, so that it is known after sorting.
             true.append({name: float(where[name]) for name in ids})
-        made = Lists(run, true, ties="given" if ties == "input" else ties)
+        made = Lists.of(run, true, ties=ties)
         keys.append(chosen[made.run.row] * n_cases + made.value.astype(np.int64))
         firsts.append(made.places.first)
         lasts.append(made.places.last)

@@ -6,7 +6,7 @@ Lists are scored in parts, so that memory does not grow with them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.lists import Measure
+    from quem.lists.lists import Ties
 
 
 @dataclass(frozen=True)
@@ -131,8 +132,6 @@ def lists_of(
     )
 
 
-Ties = Literal["expected", "id", "input"]
-
 # Items of lists and ground truth that are dicts at one time.
 _AT_ONCE = 100_000
 _NO_TRUTH = "there is no ground truth for this query"
@@ -185,8 +184,7 @@ def score_lists(
         ids = [(query, truth.queries[query]) for query in part.tolist()]
         run = {name: lists.items(query, names) for query, name in ids}
         true = {name: truth.items(query, true_names) for query, name in ids}
-        order = "given" if ties == "input" else ties
-        scores = evaluate(run, true, measures, ties=order)
+        scores = evaluate(run, true, measures, ties=ties)
         values[part] = scores.values
         place = np.array([known.setdefault(why, len(known)) for why in scores.reasons])
         reason[part] = place[scores.reason_codes]

@@ -10,8 +10,8 @@ from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.custom_functions import BrokenEntry, Entry, find_entry, load_entry
 from quem.io.text import nearest, shown
 from quem.lists import measure
-from quem.lists.measure import split_spelling
-from quem.lists.registry import own_definition
+from quem.lists.names import split_spelling
+from quem.lists.names import own_definition
 from quem.retrieval.bases import CaseBase, Roles, named_only, read_bases
 from quem.retrieval.build_retrievers import make_built_in
 from quem.retrieval.judges import JudgeGrades, grades_of

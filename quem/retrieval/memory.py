@@ -35,7 +35,7 @@ from quem.studyfile.retrieval import LEAVE_ONE_OUT, Linear, RetrievalSpec
 
 if TYPE_CHECKING:
     from quem.io.tables import SourceTable
-    from quem.lists.registry import Chosen
+    from quem.lists.names import Chosen
     from quem.parallel import Progress
     from quem.retrieval.bases import CaseBase
     from quem.retrieval.stored import Stored

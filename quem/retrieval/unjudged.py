@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.lists import Measure
+    from quem.lists.lists import Ties
     from quem.retrieval.bounds import Scale
-    from quem.retrieval.lists import CaseLists, QueryScores, Ties
+    from quem.retrieval.lists import CaseLists, QueryScores
 
     Floats = NDArray[np.float64]
 

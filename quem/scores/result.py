@@ -11,7 +11,16 @@ from quem.report.files import Section, TextTable
 from quem.report.result import BaseResult, Presentation
 from quem.report.rows import Entry, Row, RowDocument, RowTable
 from quem.scores import present
-from quem.scores.rows import ClaimRow, Mean, PairRow, claim_rows, mean_rows, pair_rows
+from quem.scores.rows import (
+    ClaimRow,
+    Mean,
+    OriginRow,
+    PairRow,
+    claim_rows,
+    mean_rows,
+    origin_row,
+    pair_rows,
+)
 from quem.wording import format_percent, wrap
 
 if TYPE_CHECKING:
@@ -189,7 +198,17 @@ def presented(view: View) -> Presentation[Scored]:
             Column("study", of(STUDY), "the study", of=lambda row, _: row.study.spec),
             settings(view.settings),
         ),
-        entries=(*entries, claims),
+        entries=(
+            *entries,
+            claims,
+            Entry(
+                "origin",
+                "where the scores come from",
+                OriginRow,
+                lambda of: origin_row(of.table, of.study.files),
+                many=False,
+            ),
+        ),
         tail=(WARNINGS,),
     )
 

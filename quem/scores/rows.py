@@ -10,6 +10,7 @@ from quem.report.rows import Interval, Row, col
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from quem.scores.certificate import Certificate
     from quem.scores.table import ScoreTable
@@ -107,6 +108,45 @@ def claim_rows(certificates: Iterable[Certificate]) -> Iterator[ClaimRow]:
     for one in certificates:
         lines = tuple(LineRow.taken_from(line) for line in one.lines)
         yield ClaimRow(claim=one.claim, verdict=one.verdict, lines=lines)
+
+
+class SettingRow(Row):
+    """A setting on which scores depend."""
+
+    key: str = col("of the study, under `analysis`")
+    value: str = col("as used, or a digest")
+
+
+class InputRow(Row):
+    """A file that was read."""
+
+    path: str = col("as the user named it")
+    sha256: str = col("digest of its content")
+
+
+class OriginRow(Row):
+    """What has to be the same where scores are compared."""
+
+    kind: str = col("of the study")
+    title: str = col("of the study")
+    truth: str = col("digest of the ground truth")
+    settings: tuple[SettingRow, ...] = col("on which scores depend")
+    inputs: tuple[InputRow, ...] = col("the files that were read")
+
+
+def origin_row(table: ScoreTable, files: Iterable[Path]) -> OriginRow:
+    """Where the scores come from."""
+    from hashlib import file_digest
+
+    inputs = []
+    for path in files:
+        if path.is_file():
+            with path.open("rb") as file:
+                digest = file_digest(file, "sha256").hexdigest()
+            inputs.append(InputRow(path=str(path), sha256=digest))
+    origin = table.origin
+    settings = tuple(SettingRow(key=key, value=value) for key, value in origin.settings.items())
+    return OriginRow.taken_from(origin, truth=table.truth, settings=settings, inputs=tuple(inputs))
 
 
 def _known(value: float) -> float | None:

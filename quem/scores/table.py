@@ -114,6 +114,11 @@ class ScoreTable:
         return self.names or self.systems
 
     @property
+    def truth(self) -> str:
+        """A digest of the ground truth."""
+        return self.origin.truth or str(getattr(self.evidence, "digest", ""))
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The measures as they are spelled."""
         return tuple(measure.name for measure in self.measures)
@@ -272,9 +277,13 @@ class ScoreTable:
         QuemError
             A system or measure is not in the table.
         """
+        return self.certificate_of(f"{a} > {b}" + (f" by {measure}" if measure else ""))
+
+    def certificate_of(self, claim: str) -> Certificate:
+        """Certify a claim such as ``new > old by AP``."""
         from quem.scores.certificate import certify
 
-        return certify(self, self.claim(f"{a} > {b}" + (f" by {measure}" if measure else "")))
+        return certify(self, self.claim(claim))
 
     def __str__(self) -> str:
         """The table as text."""

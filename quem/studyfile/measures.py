@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, TypeVar
 
-from pydantic import AfterValidator, Discriminator, Field, PlainSerializer, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PlainSerializer, Tag
 
 from quem.errors import Mistake, QuemError
 from quem.io.custom_functions import BrokenEntry, find_entry, load_entry
@@ -63,8 +63,19 @@ class OwnMeasure(StudyPart):
 
 
 def spellings(named: Iterable[str | OwnMeasure]) -> tuple[str, ...]:
-    """Spell all measures that settings name."""
+    """Spell all measures that settings name; those of the study never mean one of quem."""
+    return tuple(one if isinstance(one, str) else f"own.{one.spelling}" for one in named)
+
+
+def _named(named: Iterable[str | OwnMeasure]) -> tuple[str, ...]:
     return tuple(one if isinstance(one, str) else one.spelling for one in named)
+
+
+def _listed(value: object) -> object:
+    """Separate the measures of a text, as in "nDCG@10 map recall@100"."""
+    if isinstance(value, str):
+        return tuple(re.split(r"[\s,]+(?![^(]*\))", value.strip()))
+    return value
 
 
 def _form(value: object) -> str:
@@ -80,8 +91,9 @@ MeasureNames = Annotated[
         ...,
     ],
     OneOrMore,
+    BeforeValidator(_listed),
     # In analysis.json each has its name.
-    PlainSerializer(spellings, return_type=tuple[str, ...], when_used="json"),
+    PlainSerializer(_named, return_type=tuple[str, ...], when_used="json"),
     allowed("text, or mapping with `python`; one, or a list"),
 ]
 

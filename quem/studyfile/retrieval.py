@@ -252,11 +252,11 @@ class RetrievalSettings(StudyPart):
         description="Measure of the answer, of the order of the retrievers, and of the "
         "differences on the first page; the default is described below.",
     )
-    ties: Literal["expected", "id", "input"] = Field(
+    ties: Literal["expected", "given", "trec"] = Field(
         "expected",
         description="Order of cases with equal similarity: `expected` is the mean over all "
-        "orders, `id` puts the last id first, as trec_eval does, `input` keeps the given order; "
-        "see [Ties](#ties).",
+        "orders, `given` keeps the given order, `trec` rounds to 32 bits and puts the last id first, "
+        "as trec_eval does; see [Ties](#ties).",
     )
     level: Level = Field(
         0.95,

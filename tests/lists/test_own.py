@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
     from quem.lists.measure import Outcome
-    from quem.lists.registry import Chosen
+    from quem.lists.names import Chosen
 
 Items = dict[str, float]
 

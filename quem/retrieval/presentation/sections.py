@@ -9,7 +9,7 @@ import numpy as np
 
 from quem import __version__
 from quem.lists.inference import fewest_of
-from quem.lists.registry import describe_own
+from quem.lists.names import describe_own
 from quem.report.files import Section, TextTable
 from quem.retrieval.presentation.figures import drawn_measures
 from quem.retrieval.presentation.judging import (
@@ -165,7 +165,9 @@ def _appendix(findings: RetrievalFindings) -> Section:
     rows = []
     for at, measure in enumerate(findings.measures):
         rows.append((measure.name, measure.definition.better, *mean_cells(findings, columns, at)))
-    note = "n: the queries where the measure is defined. `quem measures NAME` explains each."
+    note = (
+        "n: the queries where the measure is defined. `quem score --measures NAME` explains each."
+    )
     if len(findings.scored) > _MOST_COLUMNS:
         note += f" The first {_MOST_COLUMNS} retrievers; measures.csv has all."
     heads = ("measure", "better", "n", *(one.name for one in columns))
@@ -404,8 +406,8 @@ def _sentences(findings: RetrievalFindings) -> Iterator[str]:
     if any(one.run.lists.tied.any() for one in findings.scored):
         yield {
             "expected": "Scores are means over all orders of tied cases.",
-            "id": "Tied cases were ordered by id, the last first.",
-            "input": "Tied cases were kept in the order given.",
+            "trec": "Tied cases were ordered by id, the last first.",
+            "given": "Tied cases were kept in the order given.",
         }[used.ties]
     if any(one.n_failed for one in findings.scored):
         yield "Queries for which a retriever failed were scored as empty lists."

@@ -154,8 +154,8 @@ _LARGE_SHARE = 0.1
 
 _TIES = {
     "expected": "Tied cases: each score is the mean over all orders of cases with equal similarity",
-    "id": "Tied cases are ordered by id, the last first, as trec_eval does",
-    "input": "Tied cases are in the order in which they were given",
+    "trec": "Tied cases are ordered by id, the last first, as trec_eval does",
+    "given": "Tied cases are in the order in which they were given",
 }
 
 

@@ -1,0 +1,79 @@
+"""A leaderboard that grows: a folder with a report, to which systems are added."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.errors import FileError
+from quem.scores.joining import joined
+from quem.scores.table import Origin, ScoreTable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_FILES = ("analysis.json", "scores.csv")
+
+
+def added(table: ScoreTable, folder: Path) -> ScoreTable:
+    """The systems on a board and those of a table; on a new board, these alone.
+
+    Raises
+    ------
+    QuemError
+        The folder holds something else, or scores that do not compare with these.
+    """
+    if not folder.exists() or not any(folder.iterdir()):
+        return table
+    return replace(
+        joined([_read(folder, table), table]),
+        evidence=None,
+        inference=table.inference,
+        warnings=table.warnings,
+    )
+
+
+def _read(folder: Path, like: ScoreTable) -> ScoreTable:
+    """The scores on a board, with the measures as a table has them."""
+    import pandas as pd
+
+    if not all((folder / name).is_file() for name in _FILES):
+        raise FileError(
+            folder, "is no leaderboard; name a new folder, or one of quem score --board"
+        )
+    document, scores = (folder / name for name in _FILES)
+    try:
+        origin = json.loads(document.read_text("utf-8"))["origin"]
+        frame = pd.read_csv(scores, dtype={0: str, 1: str}, float_precision="round_trip")
+    except (ValueError, KeyError, TypeError) as error:
+        raise FileError(document, f"is damaged ({error}); name a new folder") from None
+    systems, queries = (frame.iloc[:, at].drop_duplicates().tolist() for at in (0, 1))
+    measures = list(frame.columns[2:])
+    values = frame.iloc[:, 2:].to_numpy(np.float64).reshape(len(systems), len(queries), -1)
+    known = {one.name: one for one in like.measures}
+    return ScoreTable(
+        systems=tuple(systems),
+        queries=tuple(queries),
+        measures=tuple(known.get(name, _Other(name)) for name in measures),
+        values=values,
+        nouns=like.nouns,
+        origin=Origin(
+            kind=origin["kind"],
+            title=origin["title"],
+            source=str(folder),
+            truth=origin["truth"],
+            settings={one["key"]: one["value"] for one in origin["settings"]},
+        ),
+    )
+
+
+class _Other:
+    """A measure that only the board has."""
+
+    better = "higher"
+
+    def __init__(self, name: str) -> None:
+        self.name = name

@@ -1,0 +1,472 @@
+"""Runs and judgments of every format, read into columns.
+
+TREC files are split by NumPy, block by block, and their words never become objects of Python.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quem.errors import Mistake, QuemError
+from quem.scores.columns import Columns, Tokens, columns_of, no_number, number
+from quem.scores.texts import PADDING, load
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from quem.scores.columns import Floats, Integers
+
+    Text = bytes | bytearray
+
+# What heads a column, or names a value of a record.
+QUERY = ("query", "query_id", "qid", "q_id", "topic", "question", "query-id")
+CASE = (
+    *("case", "doc_id", "docno", "docid", "doc", "document", "option", "corpus-id", "item"),
+    *("case_id", "retrieved"),
+)
+SCORE = ("score", "similarity", "confidence", "sim")
+GRADE = ("grade", "relevance", "rel", "label", "score", "similarity")
+POSITION = ("position", "rank")
+JUDGE = ("judge", "assessor", "annotator", "expert")
+_ONE_RUN = "the run"
+_ONE_TRUTH = "the judgments"
+
+
+def read_run(given: object, source: str = "") -> Columns:
+    """Read a run: of a file, or of an object of Python.
+
+    Parameters
+    ----------
+    given : path, mapping, DataFrame, or iterable
+        See `read_judgments`; instead of scores a query can have its cases alone, best first.
+    source : str, optional
+        What messages call it; by default its path.
+
+    Raises
+    ------
+    QuemError
+        It is none, or damaged.
+    """
+    return _read(given, _Form("score", SCORE), source or _ONE_RUN)
+
+
+def read_judgments(given: object, source: str = "") -> Columns:
+    """Read judgments: of a file, or of an object of Python.
+
+    Parameters
+    ----------
+    given : path, mapping, DataFrame, or iterable
+        The path of a file: TREC, CSV, TSV or JSON, plain or packed. A dict of query to dict of
+        case to grade, or to the relevant cases. A DataFrame or records with a query and a case
+        each. A `Run` or `Qrels` of ranx. Objects of ir_measures.
+
+    Raises
+    ------
+    QuemError
+        They are none, or damaged.
+    """
+    return _read(given, _Form("grade", GRADE), source or _ONE_TRUTH)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What is read: a run or judgments."""
+
+    noun: str
+    values: tuple[str, ...]  # what heads the column of scores or grades
+
+    @property
+    def is_run(self) -> bool:
+        return self.noun == "score"
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many words the lines of a TREC file have."""
+        return (5, 6) if self.is_run else (4,)
+
+    @property
+    def line(self) -> str:
+        return "query Q0 case rank score tag" if self.is_run else "query iteration case grade"
+
+
+def _read(given: Any, form: _Form, source: str) -> Columns:  # noqa: ANN401  all that there is
+    if isinstance(given, Columns):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return _of_file(os.fspath(given), form)
+    if type(given).__module__.partition(".")[0] == "ranx" and hasattr(given, "to_dict"):
+        given = given.to_dict()
+    if hasattr(given, "columns") and hasattr(given, "to_dict"):
+        return _of_frame(given, form, source)
+    if isinstance(given, Mapping):
+        return _of_mapping(given, form, source)
+    if isinstance(given, Iterable) and not isinstance(given, bytes):
+        return _of_records(list(given), form, source)
+    raise _refusal(source, given)
+
+
+def _refusal(source: str, given: object) -> QuemError:
+    message = (
+        f"is a {type(given).__name__}; give a file, a DataFrame, a dict of query to dict of case "
+        "to score, or records with a query and a case each"
+    )
+    return QuemError(Mistake(source, message=message))
+
+
+# Files
+
+
+def _of_file(path: str, form: _Form) -> Columns:
+    text = load(path)
+    name = path.lower()
+    for packed in (".gz", ".bz2", ".xz"):
+        name = name.removesuffix(packed)
+    start = bytes(text[:4096]).lstrip()
+    if start.startswith(b"{") or (
+        start.startswith(b"[") and name.endswith((".json", ".jsonl", ".ndjson"))
+    ):
+        return _of_json(text, form, path)
+    first = start.partition(b"\n")[0].decode("utf-8", "surrogateescape")
+    words = len(first.split())
+    if (
+        _is_header(first)
+        or name.endswith(".csv")
+        or (name.endswith(".tsv") and words not in form.widths)
+        or (words < min(form.widths) and any(mark in first for mark in ",;\t"))
+    ):
+        return _of_csv(text, form, path)
+    return _of_trec(text, form, path)
+
+
+def _is_header(line: str) -> bool:
+    heads = [line.split(mark) for mark in ",;\t"]
+    return any(_find(QUERY, names) >= 0 and _find(CASE, names) >= 0 for names in heads)
+
+
+_BLOCK = 1 << 20
+_BLANK, _LINE_END = 32, 10
+
+
+def _of_trec(text: Text, form: _Form, path: str) -> Columns:
+    """Split lines of words at blanks and tabs."""
+    size = len(text)
+    rows = text.count(b"\n")
+    query, key, value = np.empty(rows, np.int32), np.empty(rows, np.uint64), np.empty(rows)
+    start = np.empty(rows, np.uint32 if size < 1 << 32 else np.int64)
+    length = np.empty(rows, np.int32)
+    queries: dict[bytes, int] = {}
+    begin, width, filled = 0, 0, 0
+    while begin < size:
+        end = size
+        if begin + _BLOCK < size:
+            end = text.rfind(b"\n", begin, begin + _BLOCK) + 1 or text.find(b"\n", begin) + 1
+        at, sizes, width = _words(text, begin, end, width, form, path)
+        names, cases, numbers = (
+            Tokens(text, at[:, column], sizes[:, column])
+            for column in (0, 2, 4 if form.is_run else 3)
+        )
+        part = slice(filled, filled + len(at))
+        query[part] = _codes(names, queries)
+        key[part] = cases.hashes()
+        value[part] = _numbers(numbers, form, path)
+        start[part], length[part] = cases.start, cases.length
+        begin, filled = end, part.stop
+    note = f"{path}: its lines have 5 words; the last is read as the score, so there is no tag"
+    return Columns(
+        path,
+        [name.decode("utf-8", "surrogateescape") for name in queries],
+        query[:filled],
+        key[:filled],
+        value[:filled],
+        Tokens(text, start[:filled], length[:filled]),
+        in_file=True,
+        notes=(note,) if width == 5 else (),  # noqa: PLR2004
+    )
+
+
+def _words(
+    text: Text, begin: int, end: int, width: int, form: _Form, path: str
+) -> tuple[Integers, Integers, int]:
+    """Find the words of all lines of a block, and how many each has, shape (lines, words)."""
+    block = np.frombuffer(text, np.uint8, end - begin, begin)
+    inside = np.zeros(len(block) + 2, bool)
+    np.greater(block, _BLANK, out=inside[1:-1])
+    edge = np.flatnonzero(inside[1:] != inside[:-1])
+    start, stop = edge[::2], edge[1::2]
+    line_end = np.flatnonzero(block == _LINE_END)
+    shape = (len(line_end), width)
+    if len(start) == len(line_end) * width:
+        first, last = start.reshape(shape)[:, :1], stop.reshape(shape)[:, -1:]
+        if (last[:, 0] <= line_end).all() and (first[1:, 0] > line_end[:-1]).all():
+            return start.reshape(shape) + begin, (stop - start).reshape(shape), width
+    count = np.diff(np.searchsorted(start, line_end), prepend=0)
+    full = count > 0
+    if full.any() and not width:
+        allowed = np.bincount(count[np.isin(count, form.widths)], minlength=1)
+        width = int(allowed.argmax())
+    wrong = np.flatnonzero(full & (count != width))
+    if len(wrong):
+        line = text.count(b"\n", 0, begin) + int(wrong[0]) + 1
+        raise QuemError(Mistake(path, line, message=_of_words(int(count[wrong[0]]), form)))
+    shape = (int(full.sum()), max(width, max(form.widths)))
+    return start.reshape(shape) + begin, (stop - start).reshape(shape), width
+
+
+def _of_words(count: int, form: _Form) -> str:
+    hint = ""
+    if form.is_run and count == 4:  # noqa: PLR2004
+        hint = "; this looks like judgments: give them first"
+    elif not form.is_run and count in (5, 6):
+        hint = "; this looks like a run: give the judgments first"
+    return f"has {count} words; a line is `{form.line}`{hint}"
+
+
+def _codes(names: Tokens, known: dict[bytes, int]) -> NDArray[np.int32]:
+    """Number names in the order in which they come."""
+    new = np.ones(len(names.start), bool)
+    new[1:] = names.length[1:] != names.length[:-1]
+    for at in names.steps:
+        word = names.words(at)
+        new[1:] |= word[1:] != word[:-1]
+    heads = np.flatnonzero(new)
+    codes = [known.setdefault(names.bytes(head), len(known)) for head in heads.tolist()]
+    return np.repeat(np.array(codes, np.int32), np.diff(np.append(heads, len(new))))
+
+
+def _numbers(words: Tokens, form: _Form, path: str) -> Floats:
+    """Read numbers as Python does."""
+    columns = np.stack([words.words(at) for at in words.steps], axis=1)
+    try:
+        value: Floats = columns.view(f"S{columns.itemsize * columns.shape[1]}").astype(float)[:, 0]
+    except ValueError:
+        value = np.array([number(words.bytes(row)) for row in range(len(words.start))])
+    wrong = np.flatnonzero(~np.isfinite(value))
+    if len(wrong):
+        row = int(wrong[0])
+        line = words.text.count(b"\n", 0, int(words.start[row])) + 1
+        word = words.bytes(row).decode("utf-8", "replace")
+        raise QuemError(Mistake(path, line, key=form.noun, message=no_number(word)))
+    return value
+
+
+def _of_csv(text: Text, form: _Form, path: str) -> Columns:
+    import csv
+    import io
+
+    plain = bytes(text[: -len(PADDING)]).decode("utf-8", "surrogateescape")
+    first = plain.lstrip().partition("\n")[0]
+    reader = csv.reader(io.StringIO(plain, newline=""), delimiter=max(",;\t", key=first.count))
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    try:
+        for row in reader:
+            if any(row):
+                rows.append(row)
+                lines.append(reader.line_num)
+    except csv.Error as error:
+        raise QuemError(Mistake(path, reader.line_num, message=f"is not CSV: {error}")) from None
+    header, rows = rows[0], rows[1:]
+    at = _Fields.of(header, form, path, lines[0])
+    if not rows:
+        raise QuemError(Mistake(path, message="has a header and no rows"))
+    for row, line in zip(rows, lines[1:], strict=True):
+        if len(row) != len(header):
+            message = f"has {len(row)} fields; the header has {len(header)}"
+            raise QuemError(Mistake(path, line, message=message))
+    return at.columns(path, list(zip(*rows, strict=True)), lines[1:])
+
+
+def _of_json(text: Text, form: _Form, path: str) -> Columns:
+    import json
+
+    plain = bytes(text[: -len(PADDING)]).decode("utf-8", "surrogateescape")
+
+    def parsed(part: str) -> Any:  # noqa: ANN401  any JSON
+        return json.loads(part, object_pairs_hook=_once)
+
+    try:
+        try:
+            given = parsed(plain)
+        except json.JSONDecodeError as error:
+            given = []
+            for line, part in enumerate(plain.splitlines(), 1):
+                try:
+                    given += [parsed(part)] if part.strip() else []
+                except json.JSONDecodeError as own:
+                    # Where the first line is no value by itself, the whole is damaged.
+                    where, why = (line, own.msg) if given else (error.lineno, error.msg)
+                    message = f"is not JSON: {why}"
+                    raise QuemError(Mistake(path, where, message=message)) from None
+    except RecursionError:
+        raise QuemError(Mistake(path, message="is not JSON: it is nested too deeply")) from None
+    except _TwiceError as error:
+        raise QuemError(Mistake(path, message=f"the key {error} is there twice")) from None
+    if isinstance(given, list):
+        return _of_records(given, form, path)
+    if isinstance(given, dict):
+        if given and not any(isinstance(value, dict | list) for value in given.values()):
+            return _of_records([given], form, path)
+        return _of_mapping(given, form, path)
+    raise QuemError(Mistake(path, message="is not a dict of query to list, nor records"))
+
+
+class _TwiceError(Exception):
+    """A key is twice in an object of JSON."""
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _TwiceError(repr(next(name for name in names if names.count(name) > 1)))
+    return made
+
+
+# Columns and records
+
+
+def _find(names: Sequence[str], header: Sequence[object]) -> int:
+    """Which of the headings has one of the names; -1 if none has."""
+    folded = [str(one).strip().strip('"').casefold() for one in header]
+    return next((folded.index(name) for name in names if name in folded), -1)
+
+
+@dataclass(frozen=True)
+class _Fields:
+    """In which columns what is needed stands; -1 where there is none."""
+
+    form: _Form
+    query: int
+    case: int
+    value: int
+    position: int
+    judge: int
+    value_name: str
+
+    @classmethod
+    def of(cls, header: Sequence[object], form: _Form, source: str, line: int = 0) -> _Fields:
+        query, case = _find(QUERY, header), _find(CASE, header)
+        if query < 0 or case < 0:
+            has = ", ".join(map(str, header))
+            message = (
+                f"{'the header' if line else 'it'} must name a query ({', '.join(QUERY[:3])}) and "
+                f"a case ({', '.join(CASE[:3])}); it has {has[:80]}"
+            )
+            raise QuemError(Mistake(source, line, message=message))
+        value = _find(form.values, header)
+        position = _find(POSITION, header) if form.is_run and value < 0 else -1
+        judge = -1 if form.is_run else _find(JUDGE, header)
+        name = str(header[value]).strip().casefold() if value >= 0 else ""
+        return cls(form, query, case, value, position, judge, name)
+
+    def columns(
+        self, source: str, fields: Sequence[Sequence[Any]], lines: list[int] | None = None
+    ) -> Columns:
+        """Make columns of the fields of a table; `fields` has a sequence for each column."""
+        n = len(fields[self.query])
+        noun, values = self.form.noun, fields[self.value] if self.value >= 0 else [1.0] * n
+        if self.position >= 0:
+            noun, values = "position", fields[self.position]
+        elif self.form.is_run and self.value < 0:
+            values = range(n, 0, -1)
+        made = columns_of(
+            source,
+            fields[self.query],
+            fields[self.case],
+            values,
+            noun=noun,
+            lines=lines,
+            judges=fields[self.judge] if self.judge >= 0 else None,
+            scored=not self.form.is_run or self.value >= 0,
+        )
+        if self.position >= 0:
+            made.value = -made.value
+        if not self.form.is_run and self.value_name not in {"similarity", ""}:
+            odd = made.value != np.floor(made.value)
+            if odd.mean() > 0.5:  # noqa: PLR2004  most
+                made.notes = (f"{source}: most grades are not whole numbers; is this a run?",)
+        return made
+
+
+def _of_frame(frame: Any, form: _Form, source: str) -> Columns:  # noqa: ANN401  without pandas
+    at = _Fields.of(list(frame.columns), form, source)
+    fields = [frame.iloc[:, column].tolist() for column in range(len(frame.columns))]
+    if not len(frame):
+        raise QuemError(Mistake(source, message="is empty"))
+    for column, what in ((at.query, "query"), (at.case, "case")):
+        for row, value in enumerate(fields[column]):
+            if value is None or value != value:  # noqa: PLR0124  NaN
+                raise QuemError(Mistake(source, message=f"row {row}: has no {what}"))
+    return at.columns(source, fields)
+
+
+def _of_records(records: list[Any], form: _Form, source: str) -> Columns:
+    """Read records with names, or objects of ir_measures."""
+    if not records:
+        raise QuemError(Mistake(source, message="is empty"))
+    if all(hasattr(one, "query_id") and hasattr(one, "doc_id") for one in records):
+        values = "score" if form.is_run else "relevance"
+        header = ["query_id", "doc_id", values]
+        try:
+            fields = [[getattr(one, name) for one in records] for name in header]
+        except AttributeError:
+            message = f"its objects have no {values}; are judgments and runs exchanged?"
+            raise QuemError(Mistake(source, message=message)) from None
+        return _Fields.of(header, form, source).columns(source, fields)
+    if not all(isinstance(one, Mapping) for one in records):
+        raise _refusal(source, records)
+    names = list(records[0])
+    at = _Fields.of(names, form, source)
+    for number, one in enumerate(records, 1):
+        for name in (names[at.query], names[at.case]):
+            if one.get(name) is None:
+                raise QuemError(Mistake(source, message=f"record {number}: has no {name}"))
+    return at.columns(source, [[one.get(name) for one in records] for name in names])
+
+
+def _of_mapping(given: Mapping[Any, Any], form: _Form, source: str) -> Columns:
+    """Read a dict of query to its list, or to its grades."""
+    if not given:
+        raise QuemError(Mistake(source, message="is empty"))
+    queries: list[object] = []
+    cases: list[object] = []
+    values: list[object] = []
+    orders = 0
+    for query, listed in given.items():
+        own, numbers, is_order = _of_query(query, listed, form, source)
+        orders += is_order
+        queries += [query] * len(own)
+        cases += own
+        values += numbers
+    scored = orders < len(given)
+    made = columns_of(source, queries, cases, values, noun=form.noun, scored=scored)
+    # Queries with an empty list are queries.
+    known = set(made.queries)
+    made.queries += [str(query) for query in given if str(query) not in known]
+    return made
+
+
+def _of_query(
+    query: object,
+    listed: Any,
+    form: _Form,
+    source: str,  # noqa: ANN401  anything that there is
+) -> tuple[list[object], list[object], bool]:
+    if hasattr(listed, "items") and hasattr(listed, "keys"):
+        pairs = list(listed.items())
+        return [case for case, _ in pairs], [value for _, value in pairs], False
+    if isinstance(listed, str | bytes) or not isinstance(listed, Iterable):
+        message = f"query {query!r}: should be a dict or a list of cases, and not {listed!r}"
+        raise QuemError(Mistake(source, message=message))
+    entries = list(listed)
+    if entries and all(isinstance(one, tuple | list) and len(one) == 2 for one in entries):  # noqa: PLR2004
+        return [one[0] for one in entries], [one[1] for one in entries], False
+    numbers = range(len(entries), 0, -1) if form.is_run else [1.0] * len(entries)
+    return entries, list(numbers), form.is_run

@@ -1,0 +1,231 @@
+"""Runs scored against judgments: a value for each system, query and measure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from operator import itemgetter
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from quem.errors import QuemError
+from quem.lists.evaluation import computed
+from quem.lists.lists import check_ties
+from quem.scores.matching import Judgments, match
+from quem.scores.read import read_judgments, read_run
+from quem.wording import format_count
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from quem.lists.lists import Lists, Ties
+    from quem.lists.measure import Measure
+    from quem.scores.columns import Floats
+    from quem.scores.matching import Matched, Truth
+
+Empty = Literal["leave-out", "zero"]
+
+
+@dataclass(frozen=True)
+class HumanReference:
+    """Each judge's own order, and the systems, against the mean grades of the other judges."""
+
+    judges: Floats  # of shape (judges, queries, measures)
+    systems: Floats  # of shape (judges, systems, queries, measures)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The scores of systems."""
+
+    systems: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    values: Floats  # of shape (systems, queries, measures): NaN where undefined
+    judgments: Judgments  # of the queries that count
+    matched: tuple[Matched, ...]  # the lists of each system
+    left_out: int = 0  # how many queries have nothing relevant, and do not count
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def queries(self) -> list[str]:
+        """The queries that count, in the order of the judgments."""
+        return self.judgments.queries
+
+    def lists(self, system: int) -> Lists:
+        """The lists of a system beside the truth."""
+        return self.matched[system].lists()
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the judgments, whatever their order."""
+        of, digest = self.judgments, sha256()
+        keys = of.columns.key[of.row]
+        parts = [
+            slice(int(at), int(at + n)) for at, n in zip(of.rows.starts, of.rows.sizes, strict=True)
+        ]
+        for query, part in sorted(zip(map(str, of.queries), parts, strict=True), key=itemgetter(0)):
+            order = np.argsort(keys[part], kind="stable")
+            digest.update(f"{len(query)} {query} {len(order)} ".encode())
+            digest.update(keys[part][order].tobytes())
+            digest.update(np.sort(of.grades[:, part][:, order], axis=0).tobytes())
+        return digest.hexdigest()
+
+    @cached_property
+    def by_judge(self) -> dict[str, Floats]:
+        """The scores where the grades of one judge are the truth, of each of several judges."""
+        judges = self.judgments.judges
+        if len(judges) < 2:  # noqa: PLR2004
+            return {}
+        return {
+            name: self._against(self.judgments.of_judge(judge)) for judge, name in enumerate(judges)
+        }
+
+    @cached_property
+    def human_reference(self) -> HumanReference | None:
+        """None where there are not several judges."""
+        n_judges = len(self.judgments.judges)
+        if n_judges < 2:  # noqa: PLR2004
+            return None
+        judges, systems = [], []
+        for judge in range(n_judges):
+            own, others = self.judgments.of_judge(judge), self.judgments.without_judge(judge)
+            lists = self.judgments.lists(others, own.rows, own.value, own.item)
+            values = np.stack([computed(one, lists)[0] for one in self.measures], axis=1)
+            values[own.empty | others.empty] = np.nan
+            judges.append(values)
+            systems.append(np.where(own.empty[:, np.newaxis], np.nan, self._against(others)))
+        return HumanReference(np.stack(judges), np.stack(systems))
+
+    def _against(self, truth: Truth) -> Floats:
+        return np.stack([values_of(one, truth, self.measures) for one in self.matched])
+
+
+def score_runs(
+    runs: Mapping[str, object],
+    judgments: object,
+    measures: Sequence[Measure],
+    *,
+    ties: Ties = "expected",
+    empty: Empty = "leave-out",
+) -> Scored:
+    """Score runs against judgments.
+
+    Parameters
+    ----------
+    runs : mapping
+        Name of a system to its run; see `quem.scores.read.read_run`.
+    judgments
+        See `quem.scores.read.read_judgments`.
+    measures : sequence of Measure
+        The first is the headline.
+    ties : {"expected", "given", "trec"}
+        See `quem.lists.evaluate`.
+    empty : {"leave-out", "zero"}
+        What becomes of queries without a relevant case.
+
+    Raises
+    ------
+    QuemError
+        Files are damaged, have no query in common, or nothing is relevant.
+    """
+    check_ties(ties)
+    read = read_judgments(judgments)
+    every = Judgments.of(read, ties)
+    counts = _relevant(every, measures)
+    if not counts.any():
+        raise QuemError(_undefined(measures[0], every))
+    kept = every if counts.all() or empty == "zero" else every.only(counts)
+    warnings = [*read.notes]
+    if len(every.queries) > len(kept.queries):
+        warnings.append(_left_out(len(every.queries) - len(kept.queries), len(every.queries)))
+    known = set(every.queries)
+    matched, layers = [], []
+    for name, given in runs.items():
+        run = read_run(given, name)
+        one = match(run, kept)
+        values = values_of(one, kept.truth, measures)
+        if empty == "zero":
+            values[~counts & np.isnan(values).any(axis=1)] = 0
+        run.forget()
+        matched.append(one)
+        layers.append(values)
+        warnings += [*run.notes, *_unlike(name, one, sum(q not in known for q in run.queries))]
+    every_value = np.stack(layers)
+    if np.isnan(every_value[:, :, 0]).all():
+        raise QuemError(_undefined(measures[0], every))
+    return Scored(
+        tuple(runs),
+        tuple(measures),
+        every_value,
+        kept,
+        tuple(matched),
+        len(every.queries) - len(kept.queries),
+        tuple(warnings),
+    )
+
+
+def values_of(matched: Matched, truth: Truth, measures: Sequence[Measure]) -> Floats:
+    """Score the lists of a system, shape (queries, measures).
+
+    A query that the run lacks has 0, and one that the truth lacks has no score.
+    """
+    values = np.full((len(matched.rows), len(measures)), np.nan)
+    for part, lists in matched.parts(truth):
+        for column, one in enumerate(measures):
+            scores, undefined = computed(one, lists)
+            for where, _ in undefined:
+                scores = np.where(where, np.nan, scores)
+            values[part, column] = np.where(np.isfinite(scores), scores, np.nan)
+    for column, one in enumerate(measures):
+        if one.definition.better == "higher":
+            nothing = (matched.rows.sizes == 0) & np.isnan(values[:, column])
+            values[nothing, column] = 0
+    values[truth.empty] = np.nan
+    return values
+
+
+def _relevant(judgments: Judgments, measures: Sequence[Measure]) -> NDArray[np.bool_]:
+    """Which queries count: those with a relevant case, where measures ask for relevance."""
+    asks = [one for one in measures if one.definition.family in {"relevance", "options"}]
+    relevance = judgments.majority
+    if not asks:
+        return judgments.rows.sizes > 0
+    values = [dict(one.values).get("rel", 1.0) for one in asks]
+    least = min((float(one) for one in values if isinstance(one, int | float)), default=1.0)
+    similarities = bool(len(relevance)) and (relevance != np.floor(relevance)).mean() > 0.5  # noqa: PLR2004
+    reached = relevance > 0 if similarities else relevance >= least
+    return judgments.rows.only(reached).sizes > 0
+
+
+def _undefined(headline: Measure, judgments: Judgments) -> str:
+    remedy = ""
+    if "rel" in dict(headline.values) and (judgments.majority > 0).any():
+        remedy = f"; name a lower one, as in {headline.definition.name}(rel=0.5)"
+    return (
+        f"{headline.name} is undefined for all queries: no case has a grade that counts as "
+        f"relevant{remedy}"
+    )
+
+
+def _left_out(count: int, of: int) -> str:
+    return (
+        f"{count:,} of {format_count(of, 'query')} have no relevant case and are left "
+        "out (trec_eval counts them 0, as --empty zero does)"
+    )
+
+
+def _unlike(name: str, matched: Matched, extra: int) -> list[str]:
+    """Say what queries a run lacks, and which it has besides."""
+    said = []
+    if matched.missing:
+        of = format_count(len(matched.rows), "query")
+        said.append(f"{name} lacks {matched.missing:,} of {of}; it scores 0 there")
+    if extra:
+        queries = format_count(extra, "query")
+        are = "it is" if extra == 1 else "they are"
+        said.append(f"{name} has {queries} without judgments; {are} left out")
+    return said

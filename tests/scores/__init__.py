@@ -1,0 +1,1 @@
+"""Scores of systems: reading, tests, and tables."""

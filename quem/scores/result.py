@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from quem import __version__
 from quem.report.columns import STUDY, WARNINGS, Column, head, of, settings
 from quem.report.files import Section, TextTable
 from quem.report.result import BaseResult, Presentation
@@ -278,7 +277,6 @@ def report_context(view: View, findings: Scored) -> dict[str, Any]:
             for key, value in findings.settings.model_dump(mode="json").items()
         ],
         "captions": {**_CAPTIONS, **view.captions},
-        "version": __version__,
     }
 
 

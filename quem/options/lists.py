@@ -102,12 +102,12 @@ class Answers:
         order = np.lexsort((-self.confidence, self.question))
         return replace(self, correct=self.correct[order], confidence=self.confidence[order])
 
-    def shapes(self) -> tuple[list[Shape], NDArray[np.intp]]:
+    def shapes(self) -> tuple[list[Shape], Integers]:
         """The distinct lists as measures see them, and which of them each list is."""
         import pandas as pd
 
         rows = pd.DataFrame(np.column_stack([self.length, self.n_correct, self.places]))
-        which = rows.groupby(list(rows), sort=False).ngroup().to_numpy()
+        which = rows.groupby(list(rows), sort=False).ngroup().to_numpy().astype(np.int64)
         distinct = rows.drop_duplicates().to_numpy().tolist()
         return [Shape(n, known, tuple(filter(None, at))) for n, known, *at in distinct], which
 

@@ -15,7 +15,6 @@ from quem.options.table1 import ListScore, Promise
 from quem.options.thresholds import Threshold
 from quem.report.files import Section
 from quem.report.rows import Interval, Row, RowTable, col
-from quem.scores import present
 from quem.scores.result import ScoredResult, View
 from quem.studyfile.options import OptionsSettings
 from quem.wording import format_count
@@ -112,9 +111,10 @@ def sections(found: Found) -> Iterator[Section]:
     more = len(found.lengths) > _MOST_ROWS
     note = f"The first {_MOST_ROWS} rows; lengths.csv has all." if more else ""
     table = Length.text_table(found.lengths[:_MOST_ROWS], caption, note)
-    text = describe_own(found.measures.values())
-    yield Section("lengths", "Length of the lists", text, ("lengths",), [table])
-    yield from table1.sections(found.promises, found.table1)
+    own = describe_own(found.measures.values())
+    yield Section("lengths", "Length of the lists", own, ("lengths",), [table])
+    is_sample = bool(found.settings.samples)
+    yield from table1.sections(found.promises, found.table1, lists=not is_sample)
 
 
 def _basis(of: Scored) -> str:
@@ -125,7 +125,7 @@ def _basis(of: Scored) -> str:
         text += f"; {several:,} questions have several correct options"
     if "OLAR" in found.measures:
         text += f"; OLAR for lists of up to {found.max_length}"
-    return f"{text}; {present.note(of.table)}"
+    return f"{text}."
 
 
 def _methods(of: Scored) -> Iterator[str]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _LONGEST, _LONGEST_SHOWN = 8, 5  # options of the lists that are tried, and shown
 _DIGITS = {"OLAR": 3}
 _ROUNDING = 1e-12
+_CORRELATIONS = "tau-b and rho: correlations of the printed scores with the gold order"
 
 
 class Promise(Row):
@@ -132,42 +133,51 @@ def _correlations(gold: Integers, printed: list[float]) -> tuple[float | None, f
     return next(found), next(found)
 
 
-def sections(promises: Sequence[Promise], scores: Sequence[ListScore]) -> Iterator[Section]:
-    """What the measures promise, as the paper prints it."""
+def sections(
+    promises: Sequence[Promise], scores: Sequence[ListScore], *, lists: bool
+) -> Iterator[Section]:
+    """What the measures promise; with the scores of all lists, as the paper prints it."""
     if not promises:
         return
     longest = promises[0].max_length
-    groups = ([one for one in promises if one.ordered is ordered] for ordered in (False, True))
-    tables = [_table(group, scores) for group in groups if group]
     text = (
-        "Correctness: a list with the correct option is preferred to one without. Confidence: a "
-        "list is preferred to all longer lists with the same correct responses. Priority: of lists "
-        "of one length, one that has the correct option sooner is preferred. All lists of up to "
-        f"{longest} options were tried (Atanasova et al., 2019, Table 1)."
+        "Preferred is a list with the correct option to one without (Correctness), to all longer "
+        "lists with the same correct responses (Confidence), and to one of the same length that "
+        "has the correct option later (Priority)."
     )
+    if lists and longest <= _LONGEST_SHOWN:
+        groups = ([one for one in promises if one.ordered is ordered] for ordered in (False, True))
+        tables = [_every_list(group, scores) for group in groups if group]
+    else:
+        heading = ("", *(promise.measure for promise in promises))
+        rows = [(name, *cells) for name, cells in _held(promises)]
+        caption = f"What the measures promise, on all lists of up to {longest} options"
+        note = f"{_CORRELATIONS}; table1.csv has the scores."
+        tables = [TextTable(caption, heading, rows, note)]
     yield Section("promises", "What the measures promise", [text], tables=tables)
 
 
-def _table(group: Sequence[Promise], scores: Sequence[ListScore]) -> TextTable:
-    """The measures of one gold order."""
+def _held(promises: Sequence[Promise]) -> Iterator[tuple[str, list[str]]]:
+    """The rows under the scores."""
+    for name in ("correctness", "confidence", "priority"):
+        yield name.title(), ["yes" if getattr(one, name) else "no" for one in promises]
+    for title, name in (("tau-b", "tau"), ("rho", "rho")):
+        found = (getattr(one, name) for one in promises)
+        yield title, ["–" if one is None else f"{one:.3f}" for one in found]
+
+
+def _every_list(group: Sequence[Promise], scores: Sequence[ListScore]) -> TextTable:
+    """The scores of all lists by the measures of one gold order."""
     names = [promise.measure for promise in group]
     rows: dict[str, tuple[str, ...]] = {}
-    for one in scores if group[0].max_length <= _LONGEST_SHOWN else ():
+    for one in scores:
         if one.measure in names:
             start = rows.get(one.list, (one.list, str(one.gold)))
             rows[one.list] = (*start, f"{'*' if one.star else ''}{one.printed}")
-    under = [
-        (name.title(), "", *("yes" if getattr(one, name) else "no" for one in group))
-        for name in ("correctness", "confidence", "priority")
-    ]
-    for title, name in (("tau-b", "tau"), ("rho", "rho")):
-        found = (getattr(one, name) for one in group)
-        under.append((title, "", *("–" if one is None else f"{one:.3f}" for one in found)))
-    order = "use" if group[0].ordered else "ignore"
     return TextTable(
-        f"Measures that {order} the order of options",
+        f"Measures that {'use' if group[0].ordered else 'ignore'} the order of options",
         ("List", "Gold", *names),
-        [*rows.values(), *under],
-        "*: no lower than a list that gold puts before it; tau-b and rho: correlations of the "
-        f"printed scores with gold.{'' if rows else ' table1.csv has the score of every list.'}",
+        [*rows.values(), *((name, "", *cells) for name, cells in _held(group))],
+        f"*: no lower than a list that gold puts before it; {_CORRELATIONS}.",
+        is_open=True,
     )

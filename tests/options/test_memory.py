@@ -21,8 +21,10 @@ def test_the_shipped_study_in_memory() -> None:
     folder = STUDIES / "option-lists"
     lists, questions = (pd.read_csv(folder / name) for name in ("lists.csv", "questions.csv"))
     lists["system"] = "table-1"
-    result = evaluate(lists, questions, max_length=5, bootstrap=0)
     filed = quem.analyze(quem.load_study(folder / "study.yaml", kind="options"))
+    result = evaluate(
+        lists, questions, measures=filed.findings.settings.measures, max_length=5, samples=0
+    )
     for name, table in filed.tables().items():
         pd.testing.assert_frame_equal(table, result.table(name))
 
@@ -39,7 +41,7 @@ def test_forms_equal_files(tmp_path: Path) -> None:
     for question, system, option, confidence in lists.itertuples(index=False):
         nested.setdefault(system, {}).setdefault(question, {})[option] = confidence
     alone = {name: [option] for name, option in correct.items()}
-    used: dict[str, Any] = {"bootstrap": 50, "permutations": 99}
+    used: dict[str, Any] = {"samples": 99}
     for form, right in ((lists, correct), (typed, pd.Series(correct)), (nested, alone)):
         result = evaluate(form, right, **used)
         for name, table in filed.tables().items():
@@ -97,7 +99,7 @@ def test_mistakes(lists: Any, correct: Any, message: str) -> None:  # noqa: ANN4
 def test_wrong_settings() -> None:
     """A setting that is wrong is named by its key."""
     lists = {"s": {"Q1": ["a"]}}
-    with pytest.raises(quem.QuemError, match="headline: of MAE less is better"):
+    with pytest.raises(quem.QuemError, match="headline: is not a setting any longer; the first"):
         evaluate(lists, KEY, headline="MAE")
     with pytest.raises(quem.QuemError, match="measures: there is no measure 'nope'"):
         evaluate(lists, KEY, measures="nope")

@@ -62,7 +62,6 @@ def _read(folder: Path, like: ScoreTable) -> ScoreTable:
         nouns=like.nouns,
         origin=Origin(
             kind=origin["kind"],
-            title=origin["title"],
             source=str(folder),
             truth=origin["truth"],
             settings={one["key"]: one["value"] for one in origin["settings"]},

@@ -123,8 +123,7 @@ def _measures(first: ScoreTable, other: ScoreTable) -> Iterator[Mistake]:
     common = [name for name in first.columns if name in other.columns]
     parts = _only(first.columns, other.columns, first.origin.source, "")
     if parts:
-        options = " ".join(f"--measures '{name}'" for name in common[:_MOST_NAMED])
-        remedy = f", or name common ones such as {options}" if common else ""
+        remedy = f", or name common ones: {join_words(common, _MOST_NAMED)}" if common else ""
         message = f"{parts}; compute the same in both{remedy}"
         yield Mistake(other.origin.source, key="analysis.measures", message=message)
 

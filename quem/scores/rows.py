@@ -128,7 +128,6 @@ class OriginRow(Row):
     """What has to be the same where scores are compared."""
 
     kind: str = col("of the study")
-    title: str = col("of the study")
     truth: str = col("digest of the ground truth")
     settings: tuple[SettingRow, ...] = col("on which scores depend")
     inputs: tuple[InputRow, ...] = col("the files that were read")

@@ -23,7 +23,7 @@ _PACKED = {".gz", ".bz2", ".xz"}
 def score(
     systems: object,
     truth: object,
-    measures: object = DEFAULT_MEASURES,
+    measures: Any = DEFAULT_MEASURES,  # noqa: ANN401  of any tool
     *,
     ties: Ties = "expected",
     empty: Empty = "leave-out",
@@ -84,7 +84,7 @@ def score(
     if any(callable(one) or hasattr(one, "search") for one in named.values()):
         from quem.scores.memory import score_retrievers
 
-        return score_retrievers(
+        table: ScoreTable = score_retrievers(
             named,
             truth,
             chosen,
@@ -95,6 +95,7 @@ def score(
             inference=inference,
             out=out,
         )
+        return table
     if cases is not None or queries is not None or mac_fac:
         raise QuemError("cases, queries, and mac_fac are for retrievers, and these are runs")
     from quem.scores.scoring import score_runs

@@ -12,8 +12,25 @@ from quem import lists
 from quem.errors import QuemError
 
 SPELLINGS = {
-    "AP": ("AP", "ap", "map", "average_precision", "AP(rel=1)", "AP(unjudged=count)", AP, AP(rel=1)),
-    "AP@10": (" AP @ 10 ", "AP(k=10)", "AP(cutoff=10)", "map_cut_10", "map_cut.10", "MAP@10", AP @ 10),
+    "AP": (
+        "AP",
+        "ap",
+        "map",
+        "average_precision",
+        "AP(rel=1)",
+        "AP(unjudged=count)",
+        AP,
+        AP(rel=1),
+    ),
+    "AP@10": (
+        " AP @ 10 ",
+        "AP(k=10)",
+        "AP(cutoff=10)",
+        "map_cut_10",
+        "map_cut.10",
+        "MAP@10",
+        AP @ 10,
+    ),
     "AP(rel=2)": ("AP(rel=2)", "AP(min_rel=2)", "map-l2", AP(rel=2)),
     "AP(rel=2)@100": ("AP(rel=2)@100", "map-l2@100", "map@100-l2", AP(rel=2) @ 100),
     "AP(unjudged=skip)@5": ("AP(judged_only=True)@5", AP(judged_only=True) @ 5),
@@ -95,7 +112,10 @@ def test_texts_of_several() -> None:
         ("iprec_at_recall_0.10", "iprec_at_recall_0.10: is interpolated"),
         ("set_F.2", "there is no measure 'set_F.2'; did you mean F1?"),
         (ir_measures.Accuracy, "Accuracy: of ir_measures says how often relevant items are before"),
-        (nDCG(gains={1: 5}), "nDCG(gains={1:5}): 'gains' is not a parameter of nDCG; it has gain, k"),
+        (
+            nDCG(gains={1: 5}),
+            "nDCG(gains={1:5}): 'gains' is not a parameter of nDCG; it has gain, k",
+        ),
         (SetF(beta=2.0), "SetF(beta=2.0): 'beta' is not a parameter of F1; it has k, rel"),
         ("AP(", "'AP(' is not a measure; write it like AP, AP@10, RBP(p=0.8) or AP(rel=2)@10"),
         ("AP(rel)", "'AP(rel)' is not a measure; write it"),

@@ -76,8 +76,9 @@ def _of_measures(found: Found, table: ScoreTable) -> Iterator[tuple[str, str]]:
     if over:
         yield (
             "beyond-max-length",
-            f"{format_count(over, 'list')} have more options than max_length, {found.max_length}, "
-            f"and no score by measures that depend on it; the longest has {found.longest:,}",
+            f"{format_count(over, 'list')} ha{'s' if over == 1 else 've'} more options than "
+            f"max_length, {found.max_length}, and no score by measures that depend on it; the "
+            f"longest has {found.longest:,}",
         )
     few = [
         f"{column} of {table.labels[at]} ({table.means.n[at, layer]:,})"

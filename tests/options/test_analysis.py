@@ -105,7 +105,7 @@ def test_the_longest_list_can_be_told(tmp_path: Path) -> None:
             expected = measures.score(["a", "b"], ["a"], "OLAR", max_length=length).value
             assert scores(result).loc[("x", "Q1"), name] == pytest.approx(expected)
     short = analysed(path, max_length=2)
-    assert codes(short)["beyond-max-length"].startswith("1 list have more options") is False
+    assert codes(short)["beyond-max-length"].startswith("1 list has more options")
     assert np.isnan(scores(short).loc[("x", "Q2"), "OLAR"])
 
 
@@ -157,7 +157,11 @@ def test_means_over_few_questions_are_not_ranked(tmp_path: Path) -> None:
     ("lists", "settings", "expected"),
     [
         ("question,option\nQ1,1\nQ2,2\nQ3,3\n", {}, {"never-correct", "few-questions"}),
-        ("question,option\nQ1,a\n", {"samples": 0}, {"missing-lists", "empty-lists"}),
+        (
+            "question,option\nQ1,a\n",
+            {"samples": 0},
+            {"missing-lists", "empty-lists", "few-defined"},
+        ),
         (
             "question,option\nQ1,a\nQ2,b\nQ3,c\n",
             {"measures": "kendall", "samples": 0},

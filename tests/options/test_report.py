@@ -63,7 +63,7 @@ def test_summary_says_the_answer(result: OptionsResult) -> None:
         "joint randomization test of all 3",
     ):
         assert words in text
-    assert repr(result).startswith("<OptionsResult of example: OLAR s0 0.")
+    assert repr(result).startswith("<OptionsResult of Example: OLAR s0 0.")
 
 
 def test_names_are_escaped(tmp_path: Path) -> None:

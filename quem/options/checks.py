@@ -22,27 +22,24 @@ _FEW = 30
 
 def find_warnings(found: Found, table: ScoreTable) -> Iterator[StudyWarning]:
     """All warnings about an analysis."""
-    yield from (StudyWarning(code, message) for code, message in _of_questions(found, table))
+    yield from _of_questions(table)
     for system in range(len(table.systems)):
-        for code, message in (
-            *_of_lists(found, table, system),
-            *_of_confidences(found, table.labels[system], system),
-        ):
-            yield StudyWarning(code, message)
-    yield from (StudyWarning(code, message) for code, message in _of_measures(found, table))
+        yield from _of_lists(found, table, system)
+        yield from _of_confidences(found, table.labels[system], system)
+    yield from _of_measures(found, table)
 
 
-def _of_questions(_: Found, table: ScoreTable) -> Iterator[tuple[str, str]]:
+def _of_questions(table: ScoreTable) -> Iterator[StudyWarning]:
     n = len(table.queries)
     if n < _FEW and table.inference.samples:
-        yield (
+        yield StudyWarning(
             "few-questions",
             f"only {n} question{' has' if n == 1 else 's have'} been evaluated, so bootstrap "
             f"intervals are too narrow; use {_FEW} or more",
         )
 
 
-def _of_lists(found: Found, table: ScoreTable, system: int) -> Iterator[tuple[str, str]]:
+def _of_lists(found: Found, table: ScoreTable, system: int) -> Iterator[StudyWarning]:
     name, n = table.labels[system], len(table.queries)
     answers, counts = found.answers[system], found.counted[system]
     if missing := found.systems[system].missing:
@@ -50,12 +47,13 @@ def _of_lists(found: Found, table: ScoreTable, system: int) -> Iterator[tuple[st
             "empty": "each counts as an empty list",
             "leave-out": "they are left out of its means",
         }[found.settings.missing]
-        yield "missing-lists", f"{name} has no list for {missing:,} of {n:,} questions; {as_what}"
+        message = f"{name} has no list for {missing:,} of {n:,} questions; {as_what}"
+        yield StudyWarning("missing-lists", message)
     empty = counts & (answers.length == 0)
     lost = np.isnan(table.values[system, empty]).all(axis=0)
     if empty.any() and lost.any():
         measures = [name for name, one in zip(table.columns, lost, strict=True) if one]
-        yield (
+        yield StudyWarning(
             "empty-lists",
             f"{empty.sum():,} of {n:,} lists of {name} {'is' if empty.sum() == 1 else 'are'} "
             f"empty, where {join_words(measures)} {'is' if len(measures) == 1 else 'are'} "
@@ -63,18 +61,18 @@ def _of_lists(found: Found, table: ScoreTable, system: int) -> Iterator[tuple[st
             "confident",
         )
     if n > 1 and not answers.has_correct.any():
-        yield (
+        yield StudyWarning(
             "never-correct",
             f"no list of {name} has a correct option; check that options are named as in the "
             "questions",
         )
 
 
-def _of_measures(found: Found, table: ScoreTable) -> Iterator[tuple[str, str]]:
+def _of_measures(found: Found, table: ScoreTable) -> Iterator[StudyWarning]:
     n = len(table.queries)
     over = sum(int((one.length > found.max_length).sum()) for one in found.answers)
     if over:
-        yield (
+        yield StudyWarning(
             "beyond-max-length",
             f"{format_count(over, 'list')} ha{'s' if over == 1 else 've'} more options than "
             f"max_length, {found.max_length}, and no score by measures that depend on it; the "
@@ -86,7 +84,7 @@ def _of_measures(found: Found, table: ScoreTable) -> Iterator[tuple[str, str]]:
         for at in np.flatnonzero(~table.ranked[:, layer] & (table.means.n[:, layer] > 0)).tolist()
     ]
     if few:
-        yield (
+        yield StudyWarning(
             "few-defined",
             f"means over fewer than {LEAST_SHARE:.0%} of the {n:,} questions are not ranked and "
             f"not tested: {join_words(few, 3)}",
@@ -94,14 +92,15 @@ def _of_measures(found: Found, table: ScoreTable) -> Iterator[tuple[str, str]]:
     for layer, (column, one) in enumerate(found.measures.items()):
         if not table.means.n[:, layer].any():
             why = found.reasons.get(one.name, "there is no list")
-            yield "undefined-measure", f"{column} is undefined for every list: {why}"
+            message = f"{column} is undefined for every list: {why}"
+            yield StudyWarning("undefined-measure", message)
 
 
-def _of_confidences(found: Found, name: str, system: int) -> Iterator[tuple[str, str]]:
+def _of_confidences(found: Found, name: str, system: int) -> Iterator[StudyWarning]:
     answers = found.answers[system]
     lacking = np.isnan(answers.confidence)
     if lacking.any() and not lacking.all():
-        yield (
+        yield StudyWarning(
             "partial-confidence",
             f"{lacking.sum():,} of {len(lacking):,} options of {name} have no confidence, so "
             "confidences are not evaluated",
@@ -110,14 +109,14 @@ def _of_confidences(found: Found, name: str, system: int) -> Iterator[tuple[str,
         return
     if not are_probabilities(answers.confidence):
         low, high = answers.confidence.min(), answers.confidence.max()
-        yield (
+        yield StudyWarning(
             "no-probabilities",
             f"confidences of {name} go from {measured(low)} to {measured(high)}, and probabilities "
             "from 0 to 1, so calibration is not evaluated; their order and thresholds are used as "
             "they are",
         )
     if answers.rises:
-        yield (
+        yield StudyWarning(
             "order-against-confidence",
             f"{answers.rises:,} lists of {name} are not in the order of their confidences; "
             "measures use the positions, and thresholds the confidences",

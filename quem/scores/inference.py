@@ -86,9 +86,10 @@ def percentile_interval(drawn: Floats, level: float) -> tuple[Floats, Floats]:
         return low, high
     low, high = np.full((2, drawn.shape[1]), np.nan)
     some = ~np.isnan(drawn).all(axis=0)
-    low[some], high[some] = np.nanquantile(
-        drawn[:, some], [(1 - level) / 2, (1 + level) / 2], axis=0
-    )
+    if some.any():
+        low[some], high[some] = np.nanquantile(
+            drawn[:, some], [(1 - level) / 2, (1 + level) / 2], axis=0
+        )
     return low, high
 
 

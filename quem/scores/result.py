@@ -187,9 +187,13 @@ def presented(view: View) -> Presentation[Scored]:
     if view.detail:
         own = (RowTable("systems", "one row per system", view.detail, _details), *own)
     tables = (MEANS, DIFFERENCES, *own)
-    entries = [Entry(one.stem, one.meaning, one.row, _rows_of(one)) for one in tables]
+    entries = [Entry(one.stem, one.meaning, one.row, _rows_of(one), always=True) for one in tables]
     claims = Entry(
-        "claims", "the certificates", ClaimRow, lambda of: [*claim_rows(of.certificates)]
+        "claims",
+        "the certificates",
+        ClaimRow,
+        lambda of: [*claim_rows(of.certificates)],
+        always=True,
     )
     document = RowDocument(
         head=(
@@ -206,6 +210,7 @@ def presented(view: View) -> Presentation[Scored]:
                 OriginRow,
                 lambda of: origin_row(of.table, of.study.files),
                 many=False,
+                always=True,
             ),
         ),
         tail=(WARNINGS,),

@@ -63,7 +63,7 @@ class ListScore(Row):
 def table1(
     measures: Mapping[str, Measure], max_length: int
 ) -> tuple[list[Promise], list[ListScore]]:
-    """Score all lists of up to so many options of which one or none is correct.
+    """Score all lists of up to `max_length` options of which one or none is correct.
 
     Measures that are undefined for one of them, or of which less is better, are left out.
     """

@@ -140,7 +140,7 @@ class _Options(Kind["OptionsStudy", "OptionsResult"]):
 
     name = "options"
     sources = ("code",)
-    quick: ClassVar = {"bootstrap": 0, "permutations": 0}
+    quick: ClassVar = {"samples": 0}
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> OptionsStudy:
         from quem.options.loading import load_options

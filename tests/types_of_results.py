@@ -54,7 +54,7 @@ def types_in_memory(frame: pd.DataFrame) -> None:
     study = quem.study(frame, people={"S1": 2})
     assert_type(study, Study)
     assert_type(quem.analyze(study), ExperienceResult)
-    assert_type(quem.options.evaluate(frame, {"Q1": "a"}, headline="OLAR"), OptionsResult)
+    assert_type(quem.options.evaluate(frame, {"Q1": "a"}, measures="OLAR"), OptionsResult)
     assert_type(quem.lists.define(own_measure), Definition)
     assert_type(quem.lists.evaluate({"q": ["a"]}, {"q": ["a"]}, [own_measure]), Scores)
 

@@ -173,7 +173,7 @@ class ScoreTable:
     def best(self) -> NDArray[np.bool_]:
         """Which systems have the best mean by each measure, shape (systems, measures)."""
         oriented = np.where(self.ranked, self.means.mean * self.signs, -np.inf)
-        best = np.abs(oriented.max(axis=0, initial=-np.inf) - oriented) < _SAME
+        best = oriented >= oriented.max(axis=0, initial=-np.inf) - _SAME
         several = len(self.systems) > 1
         return np.asarray(best & self.comparable & self.ranked & several)
 

@@ -138,6 +138,7 @@ def _masked(value: Any, run: Run, place: str) -> Any:  # noqa: ANN401  JSON
     if isinstance(value, str):
         if place.endswith(".path"):
             return Path(value).name
+        value = value.replace(str(STUDIES), "studies")
         for pattern, replacement in run.masks:
             value = re.sub(pattern, replacement, value)
         return value

@@ -29,6 +29,8 @@ import pandas as pd
 from scipy.special import fdtrc
 
 from quem.errors import WarningRules
+from quem.method.part import Check, Part, PartTable
+from quem.method.statement import state
 from quem.method.variances import Variance
 from quem.parts.machine_quality import (
     MachineQuality,
@@ -38,7 +40,6 @@ from quem.parts.machine_quality import (
     servers,
     unusable,
 )
-from quem.parts.part import Check, Part, PartTable
 from quem.report.files import Section
 from quem.report.rows import Interval, Row, col
 from quem.studyfile.draw import digest_of_solutions, order_of_draw
@@ -501,7 +502,8 @@ def _alone(core: Core) -> tuple[tuple[AloneRow, ...], str]:
 
     alone = analyze(replace(core.study, machines=None), (), **core.settings.model_dump())
     rows, texts = [], []
-    for of, said in zip(alone.core.best_first, alone.statements, strict=True):
+    for of in alone.best_first:
+        said = state(alone, of)
         row = AloneRow(
             system=of.system,
             average_rank=of.rank,
@@ -511,7 +513,7 @@ def _alone(core: Core) -> tuple[tuple[AloneRow, ...], str]:
         )
         years = f"{said.value} ({said.qualifier})" if said.value else f"no {core.unit}"
         rows.append(row)
-        texts.append(f"{of.name}: {years}" if len(alone.statements) > 1 else years)
+        texts.append(f"{of.name}: {years}" if len(alone.estimates) > 1 else years)
     return tuple(rows), f"The experts alone: {'; '.join(texts)}."
 
 

@@ -17,10 +17,10 @@ from scipy.special import stdtrit
 from quem.errors import QuemError, WarningRules
 from quem.method.averages import Averages
 from quem.method.cells import judged_cells
+from quem.method.part import Part, PartTable
 from quem.method.ranks import tau_b
 from quem.method.variances import Variance, total
 from quem.panels.placing import anchors_on, draw_anchors, score_of, seed_of
-from quem.parts.part import Part, PartTable
 from quem.report.files import Section
 from quem.report.rows import Row, col
 from quem.wording import format_count, format_number, join_words

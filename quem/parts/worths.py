@@ -15,6 +15,7 @@ import numpy as np
 from quem.errors import QuemError, WarningRules
 from quem.method.averages import Averages
 from quem.method.decisions import DecisionCells
+from quem.method.part import Check, Part, PartTable
 from quem.method.plackett_luce import (
     Fit,
     PooledRankings,
@@ -27,7 +28,6 @@ from quem.method.plackett_luce import (
     scale_errors,
 )
 from quem.method.variances import Variance
-from quem.parts.part import Check, Part, PartTable
 from quem.report.files import Section
 from quem.report.rows import Row, col
 from quem.wording import format_number, join_words

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from quem.method.result import ExperienceResult
     from quem.panels.package import ReferencePanel
+    from quem.parts.result import ExperienceResult
 
     Outcome = tuple[int, str, str]
     Command = Callable[..., Outcome]

@@ -18,7 +18,7 @@ from tests.machines.test_running import PROBLEMS, command_study, judged, with_ex
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.method.result import ExperienceResult
+    from quem.parts.result import ExperienceResult
 
 
 def analyzed(path: Path) -> ExperienceResult:

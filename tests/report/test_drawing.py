@@ -20,7 +20,7 @@ from tests.made import random_ranks, study_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from quem.method.result import ExperienceResult
+    from quem.parts.result import ExperienceResult
 
 NAMES = (r"Robo $\foo$", "A $x_$ b", "$100 & more $", "专家系统 <b>", "🤖", "Ελληνικά")
 

@@ -98,7 +98,7 @@ class WorthAverages(Averages):
     def errors(self) -> ScaleErrors | None:
         """How sure the worths are, by leaving out each problem where that takes no minutes."""
         without = []
-        different = sum(len(order.times) for order in self.scale.rankings.orders)
+        different = len(self.scale.rankings.orders.times)
         if len(self.cells.problems) <= _MOST_REFITTED // different:
             for problem in range(len(self.cells.problems)):
                 kept = self.cells.problem != problem

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -41,7 +42,7 @@ def fit(rankings: list[Ranking], n: int, *, ridge: float = 0.01) -> PlackettLuce
     return fit_plackett_luce(orders_of(rankings), n, ridge=ridge)
 
 
-def orders_of(rankings: list[Ranking]) -> tuple[WeakOrders, ...]:
+def orders_of(rankings: list[Ranking]) -> WeakOrders:
     """Arrange rankings that are written out."""
     rows = [
         (number, solver, -place)
@@ -169,8 +170,8 @@ def test_a_ranking_that_stands_twice_weighs_two(rankings: list[Ranking]) -> None
     """Repeating rankings is the same as weighting them, and a weight of 0 takes one out."""
     twice = fit(rankings + rankings[:1], 5)
     times = np.array([2.0, *[1.0] * len(rankings[1:]), 0.0])
-    orders = [of.given(times) for of in orders_of(rankings + drawn(9, 5, 1, 5, 1.0))]
-    weighted = fit_plackett_luce([of for of in orders if len(of.ranking)], 5)
+    orders = replace(orders_of(rankings + drawn(9, 5, 1, 5, 1.0)), times=times)
+    weighted = fit_plackett_luce(orders, 5)
     np.testing.assert_allclose(weighted.log_worth, twice.log_worth, atol=1e-7)
     assert weighted.ties == pytest.approx(twice.ties, rel=1e-6)
     assert weighted.log_likelihood == pytest.approx(twice.log_likelihood)
@@ -229,9 +230,8 @@ DECISIONS = ["01", "10", "02", "20", "02", "12", "12", "23", "32", "13", "03", "
 def scale_of(rankings: list[Ranking], n: int, judges: list[int], ridge: float = 0.0) -> Scale:
     """The scale of rankings that are written out."""
     judge, every = np.array(judges), np.arange(len(rankings))
-    return fit_scale(
-        PooledRankings(orders_of(rankings), n, max(judges) + 1, judge, every), ridge=ridge
-    )
+    pooled = PooledRankings(orders_of(rankings), n, max(judges) + 1, judge, every)
+    return fit_scale(pooled, ridge=ridge)
 
 
 def test_golden_rankings() -> None:

@@ -564,8 +564,8 @@ class Fit(NamedTuple):
     infit: Floats  # 1 on average where the model is true; NaN without choices
 
 
-def infit(scale: Scale) -> tuple[Fit, Fit]:
-    r"""How well choices fit the worths: of each judge, and of those about each solver.
+def infit(scale: Scale) -> Fit:
+    r"""How well each judge's choices fit the worths.
 
     Of a choice among sets S with the fitted probabilities :math:`p_S`, of which C was chosen,
     :math:`\sum (1 - 2 p_C + \sum_S p_S^2) / \sum (1 - \sum_S p_S^2)` over the choices. Of a pair
@@ -574,12 +574,6 @@ def infit(scale: Scale) -> tuple[Fit, Fit]:
     """
     rankings, likelihood = scale.rankings, _Likelihood(scale.rankings.orders, len(scale.ranked))
     choices = likelihood.misfits(likelihood.parameters(scale.model))
-    judges = [rankings.by_judge(values.sum(axis=0)) for values in choices]
-    places = (_sums_from_there(values) for values in choices * rankings.orders.times)
-    solvers = [likelihood.by_solver(of * rankings.orders.there) for of in places]
+    observed, expected, count = (rankings.by_judge(values.sum(axis=0)) for values in choices)
     with np.errstate(invalid="ignore", divide="ignore"):
-        judge, solver = (
-            Fit(np.rint(count).astype(np.int64), observed / expected)
-            for observed, expected, count in (judges, solvers)
-        )
-    return judge, solver
+        return Fit(np.rint(count).astype(np.int64), observed / expected)

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from statsmodels.duration.hazard_regression import PHReg
 
-from quem.errors import QuemError
 from quem.method.plackett_luce import (
     PlackettLuce,
     PooledRankings,
@@ -174,20 +173,6 @@ def test_a_ranking_that_stands_twice_weighs_two(rankings: list[Ranking]) -> None
     np.testing.assert_allclose(weighted.log_worth, twice.log_worth, atol=1e-7)
     assert weighted.ties == pytest.approx(twice.ties, rel=1e-6)
     assert weighted.log_likelihood == pytest.approx(twice.log_likelihood)
-
-
-def test_without_ridge_there_may_be_no_maximum() -> None:
-    """Somebody who always wins has no finite worth without ridge, and has one with it."""
-    rankings: list[Ranking] = [[[0], [1], [2]], [[0], [2], [1]]]
-    with pytest.raises(QuemError, match=r"no maximum of likelihood.*give a ridge above 0"):
-        fit(rankings, 3, ridge=0.0)
-    assert fit(rankings, 3).log_worth[0] > 2
-    apart: list[Ranking] = [[[0], [1]], [[1], [0]], [[2], [3]], [[3], [2]]]
-    with pytest.raises(QuemError, match="no maximum of likelihood"):
-        fit(apart, 4, ridge=0.0)
-    only_ties: list[Ranking] = [[[0, 1]], [[1, 0]]]
-    with pytest.raises(QuemError, match="ties of some size are the only outcome"):
-        fit(only_ties, 2, ridge=0.0)
 
 
 @few

@@ -478,12 +478,11 @@ def fit_scale(
 class ScaleErrors:
     """How sure the worths of a study are, for the k solvers that have rankings."""
 
-    # Covariances of log worths, of shape (k, k)
-    information: Floats  # by the observed information: rankings are taken as independent
-    # By leaving out each problem, whose rankings share its accidents; None with fewer than three,
-    # and where what is left falls into parts. NaN for a solver who was ranked on one problem only.
-    problems: Floats | None
-    df: int  # degrees of freedom of the second; 0 without it
+    # Covariance of log worths by the observed information, which takes rankings as independent
+    information: Floats  # of shape (k, k)
+    # Of errors by leaving out each problem, whose rankings share its accidents; 0 with fewer than
+    # three, and where what is left falls into parts
+    df: int
     # Standard errors, the larger of both, of shape (k,)
     log_worth: Floats
     rank: Floats  # of expected ranks
@@ -521,7 +520,7 @@ def scale_errors(scale: Scale, without: Sequence[Scale] = ()) -> ScaleErrors | N
         slopes[:, k] = by_tie.sum(axis=1)
     of_ranks = np.einsum("ij,jk,ik->i", slopes, inverse, slopes, optimize=True)
 
-    problems, spread = None, float(np.var(model.log_worth[ranked], ddof=1)) if k > 1 else 0.0
+    df, spread = 0, float(np.var(model.log_worth[ranked], ddof=1)) if k > 1 else 0.0
     separation = 1 - float(variances.mean()) / spread if spread > 0 else np.nan
     if len(without) >= _FEWEST_PROBLEMS and all(left.is_connected for left in without):
         worths = np.array([left.model.log_worth[ranked] for left in without])
@@ -530,19 +529,10 @@ def scale_errors(scale: Scale, without: Sequence[Scale] = ()) -> ScaleErrors | N
         centered = (worths - worths.mean(axis=0)) * np.sqrt(1 - 1 / len(without))
         # Of those who are missing somewhere, nothing is known and nothing is added.
         ranks = (slopes[:, :k] @ np.where(always, centered, 0.0).T).T
-        unknown = np.where(always, 0.0, np.nan)
-        centered += unknown
-        problems = centered.T @ centered
-        variances = np.fmax(variances, np.diagonal(problems))
-        of_ranks = np.fmax(of_ranks, (ranks**2).sum(axis=0) + unknown)
-    return ScaleErrors(
-        information,
-        problems,
-        len(without) - 1 if problems is not None else 0,
-        np.sqrt(variances),
-        np.sqrt(of_ranks),
-        separation,
-    )
+        variances = np.where(always, np.fmax(variances, (centered**2).sum(axis=0)), variances)
+        of_ranks = np.where(always, np.fmax(of_ranks, (ranks**2).sum(axis=0)), of_ranks)
+        df = len(without) - 1
+    return ScaleErrors(information, df, np.sqrt(variances), np.sqrt(of_ranks), separation)
 
 
 class Fit(NamedTuple):

@@ -64,7 +64,7 @@ def unusable(run: Run) -> str:
 
 def servers(run: Run) -> list[str]:
     """The models that answered in a run, as its service names them."""
-    made = {(call.model, call.fingerprint) for call in run.made if call.status == "ok"}
+    made = {(call.model, call.fingerprint) for call in run.calls if call.status == "ok"}
     return sorted(" ".join(filter(None, one)) or "unnamed" for one in made)
 
 

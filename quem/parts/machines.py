@@ -25,7 +25,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
-import pandas as pd
 from scipy.special import fdtrc
 
 from quem.errors import WarningRules
@@ -528,7 +527,7 @@ def _use_row(found: Found) -> UseRow:
                 prompt_sha256=run.prompt,
                 repeats=run.repeats,
                 run=run.number,
-                calls=len(run.made),
+                calls=len(run.calls),
                 invalid=run.count("invalid"),
                 refused=run.count("refused"),
                 date=f"{run.ended_at:%Y-%m-%d}",
@@ -554,7 +553,7 @@ def _texts(use: Use) -> Iterator[str]:
         name = f"{run.judge} ({run.declared_model})" if run.declared_model else run.judge
         orders = format_count(run.repeats, "order")
         failures = join_words(_failures(run))
-        failed = f" ({failures} of {len(run.made):,} calls)" if failures else ""
+        failed = f" ({failures} of {len(run.calls):,} calls)" if failures else ""
         yield f"{name} ranked {format_count(problems, 'problem')} in {orders} each{failed}."
     if use.without:
         yield f"{join_words(use.without)}: no run yet."
@@ -575,7 +574,7 @@ def _texts(use: Use) -> Iterator[str]:
 
 
 def _failures(run: Run) -> list[str]:
-    kinds = Counter(call.status for call in run.made if call.status != "ok")
+    kinds = Counter(call.status for call in run.calls if call.status != "ok")
     return [f"{count:,} {status}" for status, count in kinds.items()]
 
 
@@ -589,30 +588,16 @@ def _not_run(found: Found, _: Core) -> Iterator[str]:
 
 
 @_RULES.add("machine-failures", remedy="mend the machine judge, and run it again")
-def _many_failures(found: Found, core: Core) -> Iterator[str]:
+def _many_failures(found: Found, _: Core) -> Iterator[str]:
     for run in found.use.runs:
         if run.failed <= _MANY_FAILED:
             continue
         unused = "; it is not used" if run.judge in found.use.refused else ""
         yield (
             f"{run.judge} gave no valid ranking in {format_percent(round(run.failed, 2))} of "
-            f"{format_count(len(run.made), 'call')} ({', '.join(_failures(run))})"
-            f"{_where(core, run)}{unused}"
+            f"{format_count(len(run.calls), 'call')} ({', '.join(_failures(run))})"
+            f"{unused}"
         )
-
-
-def _where(core: Core, run: Run) -> str:
-    """Whether calls failed more often on the experts' problems."""
-    cells = core.cells
-    if cells is None:
-        return ""
-    labeled = {cells.problems[problem] for problem in np.unique(cells.problem)}
-    failed = pd.Series([call.status != "ok" for call in run.made])
-    shares = failed.groupby([call.problem in labeled for call in run.made]).mean()
-    if len(shares) < 2:  # noqa: PLR2004
-        return ""
-    off, on = (format_percent(round(share, 2)) for share in shares)
-    return f": {on} on problems that experts ranked, {off} on the others"
 
 
 @_RULES.add("machine-changed", remedy="run it again from the start, if the service allows it")

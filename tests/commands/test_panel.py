@@ -386,7 +386,6 @@ def test_pseudonyms_and_comparisons_of_placed_studies(
     code, out, err = quem_command("analyze", studies[0], "--json", "--pseudonyms")
     assert code == 0, err
     made = json.loads(out)
-    assert {one["judge"] for one in made["panel"]["scores"]} == {"J1", "J2"}
     assert {one["person"] for one in made["panel"]["anchors"]} <= {f"p{n}" for n in range(1, 9)}
     code, out, err = quem_command("compare", *studies, "--json")
     assert code == 0, err

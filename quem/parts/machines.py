@@ -588,7 +588,7 @@ def _not_run(found: Found, _: Core) -> Iterator[str]:
 
 
 @_RULES.add("machine-failures", remedy="mend the machine judge, and run it again")
-def _many_failures(found: Found, _: Core) -> Iterator[str]:
+def _many_failures(found: Found, core: Core) -> Iterator[str]:
     for run in found.use.runs:
         if run.failed <= _MANY_FAILED:
             continue
@@ -596,8 +596,22 @@ def _many_failures(found: Found, _: Core) -> Iterator[str]:
         yield (
             f"{run.judge} gave no valid ranking in {format_percent(round(run.failed, 2))} of "
             f"{format_count(len(run.calls), 'call')} ({', '.join(_failures(run))})"
-            f"{unused}"
+            f"{_where(core, run)}{unused}"
         )
+
+
+def _where(core: Core, run: Run) -> str:
+    """Whether calls failed more often on the experts' problems."""
+    cells = core.cells
+    if cells is None:
+        return ""
+    labeled = {cells.problems[problem] for problem in np.unique(cells.problem)}
+    failed = pd.Series([call.status != "ok" for call in run.calls])
+    shares = failed.groupby([call.problem in labeled for call in run.calls]).mean()
+    if len(shares) < 2:  # noqa: PLR2004
+        return ""
+    off, on = (format_percent(round(share, 2)) for share in shares)
+    return f": {on} on problems that experts ranked, {off} on the others"
 
 
 @_RULES.add("machine-changed", remedy="run it again from the start, if the service allows it")

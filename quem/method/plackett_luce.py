@@ -48,10 +48,8 @@ RIDGE, _LEAST_RIDGE = 0.01, 0.001
 _FEWEST_PROBLEMS = 3  # for errors by leaving out each
 # Beyond, a covariance of all solvers takes more memory than the rankings.
 _MOST_WITH_ERRORS = 5_000
-_FEW, _PORTION = (
-    1 << 9,
-    1 << 16,
-)  # numbers that are computed together, as they fit into a processor's cache
+_FEW = 1 << 9  # rankings
+_PORTION = 1 << 16  # numbers that are computed together, as they fit into a processor's cache
 _MOST_STEPS, _LONGEST_STEP, _CLOSE, _ROUNDING, _SHIFT = 100, 2.0, 1e-6, 1e-12, 1e-5
 # A step into the complex plane, which gives derivatives without rounding (Squire & Trapp 1998).
 _ASIDE = 1e-30

@@ -68,7 +68,7 @@ def log_probability(ranking: Ranking, theta: np.ndarray, log_delta: dict[int, fl
 
 
 def brute_force(rankings: list[Ranking], n: int, ridge: float) -> tuple[np.ndarray, float]:
-    """Maximise the definition by a general optimiser; gives the parameters and the maximum."""
+    """Maximize the definition by a general optimizer; gives the parameters and the maximum."""
     sizes = sorted({len(tie) for ranking in rankings for tie in ranking} - {1})
 
     def loss(at: np.ndarray) -> float:

@@ -219,6 +219,8 @@ def _reasons(
     """Why a machine judge can give a version no years; nothing where it can."""
     if why := unusable(run):
         yield f"{run.judge} cannot be used: {why}"
+    if run.blocked:
+        yield f"{run.judge} ranked blocks, whose ranks cannot be compared"
     if len(calibrated) < _FEWEST:
         counted = format_count(len(calibrated), "version")
         yield f"experts and {run.judge} both ranked {counted} of {of}, and {_FEWEST} are needed"

@@ -149,10 +149,11 @@ def _show(planned: list[Planned]) -> None:
         if machine.command:
             where = f"given to the program {shlex.join(machine.command)}"
         where += " on this computer" if machine.url and machine.is_here else ""
-        problems = {task.problem for task in one.tasks}
+        groups = {(task.problem, task.block) for task in one.tasks}
+        noun = "group" if any(block > 1 for _, block in groups) else "problem"
         click.echo(
             f"{machine.id}: {format_count(len(one.tasks), 'call')} for "
-            f"{format_count(len(problems), 'problem')}, {one.n_bytes:,} bytes (about "
+            f"{format_count(len(groups), noun)}, {one.n_bytes:,} bytes (about "
             f"{one.n_bytes / _BYTES_A_TOKEN:,.0f} tokens), {where}"
         )
         hidden = {
@@ -186,7 +187,7 @@ def _note(judged: Judged, planned: list[Planned], database: str | None, *, repla
                 detail = {
                     "host": one.machine.host,
                     "machine": one.machine.id,
-                    "groups": len({task.problem for task in one.tasks}),
+                    "groups": len({(task.problem, task.block) for task in one.tasks}),
                     "bytes": one.n_bytes,
                     "kinds": list(one.kinds),
                 }

@@ -19,6 +19,8 @@ from quem.machines.material import ImagesError, sheet_pieces, solution_pieces
 from quem.machines.requests import Request, default_prompt, digest, read_prompt
 from quem.machines.transcripts import Transcripts
 from quem.solutions import check_solutions
+from quem.store.living import plan_of
+from quem.studyfile.blocks import PairCounts
 from quem.studyfile.draw import lot
 from quem.studyfile.reading import draft_experience
 from quem.studyfile.runs import Call, Run, read_runs
@@ -54,13 +56,15 @@ class Task:
     """One order of one problem's solutions."""
 
     problem: str
+    block: int
     repeat: int
     request: Request
 
     @property
     def where(self) -> dict[str, Any]:
         """What a call is of."""
-        return {"problem": self.problem, "repeat": self.repeat, "order": self.request.solvers}
+        order = self.request.solvers
+        return {"problem": self.problem, "block": self.block, "repeat": self.repeat, "order": order}
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,7 @@ def plan_run(
     wrong: list[str] = []
     tasks: list[Task] = []
     briefing = sheet_pieces(study.solutions.briefing, **show)
-    for problem, solvers in _groups(study):
+    for problem, block, solvers in _groups(study, machine):
         if problems is not None and problem not in problems:
             continue
         try:
@@ -150,11 +154,11 @@ def plan_run(
         except ImagesError as error:
             wrong.append(f"{problem}: {error}; use images: true for a model that sees")
             continue
-        first = first_order(study.spec.id, machine.id, problem, solvers)
+        first = first_order(study.spec.id, machine.id, problem, block, solvers)
         for repeat, order in enumerate(orders(first, machine.repeats)):
             pieces = tuple(shown[solver] for solver in order)
             request = Request(study.prompt, briefing, statement, order, pieces, repeat)
-            tasks.append(Task(problem, repeat, request))
+            tasks.append(Task(problem, block, repeat, request))
         if (size := request.size) > most:
             sizes = {s: sum(len(p.text.encode()) for p in pieces) for s, pieces in shown.items()}
             each = ", ".join(f"{s} {sizes[s]:,}" for s in sorted(sizes, key=lambda s: -sizes[s]))
@@ -165,14 +169,18 @@ def plan_run(
     return Planned(study, machine, tuple(tasks), is_part=problems is not None)
 
 
-def _groups(study: Judged) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """All problems, in whole groups; without solutions that failed."""
-    for problem in study.declared.problems:
-        if problem != study.spec.judging.practice:
-            solvers = study.solutions.by_problem.get(problem, {})
-            there = tuple(one for one in solvers if (problem, one) not in study.declared.failed)
+def _groups(study: Judged, machine: Machine) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    """All problems, in blocks where judges have blocks; without solutions that failed."""
+    plan = plan_of(study.spec.model_copy(update={"machine": None}), study.solutions)
+    met, failed = PairCounts(), study.declared.failed
+    for group in plan.groups:
+        if group.problem not in study.declared.problems:
+            continue
+        rng = random.Random(f"{study.spec.id} {machine.id} {group.problem}")  # noqa: S311
+        for part in plan.deal(group, met, rng):
+            there = tuple(one for one in part.solvers if (group.problem, one) not in failed)
             if len(there) > 1:
-                yield problem, there
+                yield group.problem, part.block, there
 
 
 def run_machine(planned: Planned, limits: Limits, done: Callable[[int], object]) -> Run | None:
@@ -326,12 +334,14 @@ def _read(reply: Reply, request: Request) -> dict[str, Any]:
     return state | {"ranked": [list(tied) for tied in answer.ranked], "cannot": answer.cannot}
 
 
-def first_order(study: str, judge: str, problem: str, solvers: Iterable[str]) -> tuple[str, ...]:
-    """Sort solvers by the SHA-256 of ``study US judge US problem US 1 US solver``.
+def first_order(
+    study: str, judge: str, problem: str, block: int, solvers: Iterable[str]
+) -> tuple[str, ...]:
+    """Sort solvers by the SHA-256 of ``study US judge US problem US block US solver``.
 
     It depends on names alone, and differs by machine and problem.
     """
-    return tuple(sorted(solvers, key=lambda one: lot(study, judge, problem, "1", one)))
+    return tuple(sorted(solvers, key=lambda one: lot(study, judge, problem, str(block), one)))
 
 
 def orders(first: Sequence[T], repeats: int) -> list[tuple[T, ...]]:

@@ -115,7 +115,7 @@ def machine_quality(study: Study, runs: Iterable[Run]) -> list[MachineQuality]:
     found = []
     for run in runs:
         machine = run_ranks(run, study.declared, frozenset(experts.columns))
-        if machine.empty:
+        if run.blocked or machine.empty:
             continue
         machine = machine.reindex(columns=experts.columns)
         own = machine.groupby("problem").mean()

@@ -257,7 +257,7 @@ def machine_use(study: Study, cells: RankCells | None) -> Use | None:
         return replace(use, reason="there is no usable run of any")
     if cells is None or not cells.has_ranks:
         return replace(use, reason="the study has no ranks of whole groups")
-    if cells.is_blocked:
+    if cells.is_blocked or any(run.blocked for run in usable):
         why = "solutions were judged in blocks, whose ranks cannot be compared by problem"
         return replace(use, reason=why)
     experts = rank_table(replace(cells, score=cells.adjusted)).groupby("problem").mean()

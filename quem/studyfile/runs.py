@@ -31,6 +31,7 @@ class Call(_Part):
     """One order of one problem's solutions, and how the machine ranked them."""
 
     problem: str
+    block: int = 1
     repeat: int  # from 0
     key: str  # of the transcript
     status: Status
@@ -60,6 +61,11 @@ class Run(_Part):
     # Of each solution that it was shown, by problem and solver.
     digests: dict[str, dict[str, str]] = {}
     calls: tuple[Call, ...] = ()
+
+    @property
+    def blocked(self) -> bool:
+        """Whether it was given parts of the groups."""
+        return any(call.block > 1 for call in self.calls)
 
     @property
     def failed(self) -> float:

@@ -90,7 +90,7 @@ def test_any_text_is_an_answer_or_invalid(text: str) -> None:
 def test_golden_orders() -> None:
     """The first one by hashes of names; repeats rotated and reversed."""
     first = GOLDEN["first_order"]
-    names = (first["study"], first["judge"], first["problem"])
+    names = (first["study"], first["judge"], first["problem"], first["block"])
     for solvers in permutations(first["solvers"]):
         assert first_order(*names, solvers) == tuple(first["order"])
     assert [list(order) for order in orders("ABCDE", 4)] == GOLDEN["orders_4_of_ABCDE"]

@@ -196,6 +196,7 @@ def test_continuous_integration_can_fail(tmp_path: Path, options: list[str], cod
         ("two versions", "both ranked 2 versions of bot, and 3 are needed"),
         ("two problems", "ranked it on P1 and P2, and the calibrated versions on 6 problems"),
         ("failed", "50% of its calls have no valid ranking"),
+        ("blocks", "ranked blocks, whose ranks cannot be compared"),
         ("architecture", "it is of another architecture"),
         ("server", "the service of M1 changed in the middle of the run"),
         ("noise", "more experienced people are not clearly better"),
@@ -218,6 +219,7 @@ def test_refusals_name_the_reason_and_the_remedy(tmp_path: Path, change: str, re
             call.model_copy(update={"status": "refused", "ranked": ()} if call.repeat else {})
             for call in run.calls
         ),
+        "blocks": tuple(call.model_copy(update={"block": 2}) for call in run.calls),
     }
     if change in others:
         write_run(path, run.model_copy(update={"calls": others[change]}))

@@ -136,8 +136,7 @@ def _masked(value: Any, run: Run, place: str) -> Any:  # noqa: ANN401  JSON
     if isinstance(value, dict):
         return {key: _masked(part, run, place) for key, part in value.items()}
     if isinstance(value, str):
-        if place.endswith(".path"):
-            return Path(value).name
+        value = Path(value).name if place.endswith(".path") else value
         for pattern, replacement in run.masks:
             value = re.sub(pattern, replacement, value)
         return value

@@ -126,7 +126,7 @@ def _grid(
             strict=True,
         )
     ]
-    heading = ["", *map(plain, (table.nouns.system, *table.columns, *headings))]
+    heading = ["", *map(plain, (table.nouns.system, *table.headings, *headings))]
     return _Grid(heading, body, 2, len(table.measures))
 
 

@@ -78,8 +78,8 @@ class _Evaluator(providers.Evaluator):
         super().__init__(measures, set(truth))
         self._truth = truth
 
-    def _iter_calc(self, run: Any) -> Iterator[Metric]:  # noqa: ANN401
-        listed = ir_measures.util.RunConverter(run).as_dict_of_dict()
+    def _iter_calc(self, given: Any) -> Iterator[Metric]:  # noqa: ANN401
+        listed = ir_measures.util.RunConverter(given).as_dict_of_dict()
         queries = {query: self._truth[query] for query in listed if query in self._truth}
         for measure in self.measures if queries else ():
             values = {_OURS.get(name, name): value for name, value in measure.params.items()}

@@ -20,6 +20,7 @@ from quem.scores.rows import (
     origin_row,
     pair_rows,
 )
+from quem.scores.warnings import find_warnings
 from quem.wording import format_percent, wrap
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Scored:
     @property
     def warnings(self) -> tuple[StudyWarning, ...]:
         """What a reader must know."""
-        return self.table.warnings
+        return find_warnings(self.table)
 
 
 def certified(table: ScoreTable, claims: Sequence[str]) -> tuple[Certificate, ...]:
@@ -188,10 +189,15 @@ def presented(view: View) -> Presentation[Scored]:
         own = (RowTable("systems", "one row per system", view.detail, _details), *own)
     tables = (MEANS, DIFFERENCES, *own)
     entries = [
-        Entry(one.stem.replace("-", "_"), one.meaning, one.row, _rows_of(one)) for one in tables
+        Entry(one.stem.replace("-", "_"), one.meaning, one.row, _rows_of(one), always=True)
+        for one in tables
     ]
     claims = Entry(
-        "claims", "the certificates", ClaimRow, lambda of: [*claim_rows(of.certificates)]
+        "claims",
+        "the certificates",
+        ClaimRow,
+        lambda of: [*claim_rows(of.certificates)],
+        always=True,
     )
     document = RowDocument(
         head=(
@@ -208,6 +214,7 @@ def presented(view: View) -> Presentation[Scored]:
                 OriginRow,
                 lambda of: origin_row(of.table, of.study.files),
                 many=False,
+                always=True,
             ),
         ),
         tail=(WARNINGS,),

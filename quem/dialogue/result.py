@@ -12,7 +12,7 @@ import numpy as np
 from quem.dialogue.outcomes import RANK_QUALITY
 from quem.dialogue.settings import OPEN_CHOICES
 from quem.dialogue.simulation import evaluated_on
-from quem.dialogue.strategies import MEANINGS
+from quem.dialogue.strategies import FULL_NAMES
 from quem.report.files import Section, TextTable
 from quem.report.rows import Interval, Row, RowTable, col
 from quem.scores import present
@@ -351,8 +351,7 @@ def _methods(findings: Scored) -> Iterator[str]:
         "range-normalized differences for numeric attributes."
     )
     names = [
-        f"{name} ({MEANINGS[name].split(' (')[-1]}" if name in MEANINGS else name
-        for name in found.strategies
+        f"{name} ({FULL_NAMES[name]})" if name in FULL_NAMES else name for name in found.strategies
     ]
     levels = join_words((f"{d:.4f} for b = {b:g}" for b, d in of.levels.items()), _MOST_NAMED)
     yield (

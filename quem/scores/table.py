@@ -124,6 +124,11 @@ class ScoreTable:
         return tuple(measure.name for measure in self.measures)
 
     @property
+    def headings(self) -> tuple[str, ...]:
+        """The measures for people, with parameters that must always be told."""
+        return tuple(getattr(one, "heading", one.name) for one in self.measures)
+
+    @property
     def signs(self) -> NDArray[np.int64]:
         """1 for a measure of which more is better, -1 where less is, shape (measures,)."""
         return np.array([-1 if one.better == "lower" else 1 for one in self.measures])

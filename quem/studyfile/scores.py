@@ -29,7 +29,7 @@ class ScoredSettings(StudyPart):
     """What is computed, and how uncertain it is."""
 
     gone: ClassVar[dict[str, str]] = {
-        "headline": "the first measure is the headline",
+        "headline": "the first of `measures` is the headline",
         **dict.fromkeys(
             ("bootstrap", "permutations"), "`samples: 0` leaves out intervals and tests"
         ),

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 import quem
 from quem.cli import main
+from quem.scores.listing import list_measures
 from tests.options.made import analysed, study_in
 from tests.retrieval.made import mistakes, write_study
 
@@ -156,3 +157,11 @@ def test_a_name_of_ours_needs_a_prefix(tmp_path: Path) -> None:
     path = _study(tmp_path, [{**NOVELTY, "name": "map"}, "map", "AP"])
     result = quem.analyze(quem.load_study(path, kind="retrieval"))
     assert result.table_of_scores.columns == ("own.map", "AP")
+
+
+def test_those_of_a_study_are_listed(tmp_path: Path) -> None:
+    """The list of measures has them first, and explains each."""
+    study = quem.load_study(_study(tmp_path, [NOVELTY, FOUND]), kind="retrieval")
+    listed = list_measures(own=study.own_measures)
+    assert listed.startswith("Measures of the study's own\n  novelty  The share of the list")
+    assert "mine:novelty of the study" in list_measures("novelty", study.own_measures)

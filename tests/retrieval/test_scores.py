@@ -61,7 +61,7 @@ def test_grades_have_no_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("analysis", "message"),
     [
-        ({"headline": "AP"}, "headline: is not a setting any longer; the first measure is"),
+        ({"headline": "AP"}, "headline: is not a setting any longer; the first of"),
         ({"bootstrap": 10}, "bootstrap: is not a setting any longer; `samples: 0` leaves out"),
         ({"ties": "input"}, "input is now given"),
         ({"ties": "id"}, "id is now trec"),

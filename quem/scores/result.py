@@ -78,15 +78,15 @@ class View:
     settings: type[BaseModel]
     detail: type[Row] | None = None  # what is said beside the scores, a row a system
     tables: tuple[RowTable, ...] = ()  # further CSV files, and keys of analysis.json
-    entries: tuple[Entry, ...] = ()  # further keys of analysis.json alone
     figures: Callable[[], Drawers[Scored]] = dict
     captions: Mapping[str, str] = field(default_factory=dict)
     in_terminal: frozenset[str] = frozenset()  # sections that the summary has too, by id
-    # What the first table shows, where a section shows the rest.
-    shown: Callable[[ScoreTable], ScoreTable] = lambda table: table
     basis: Callable[[Scored], str] = lambda of: present.note(of.table, "bold")
     methods: Callable[[Scored], Iterable[str]] = _no_lines  # before those on inference
     references: Callable[[Scored], Iterable[str]] = _no_lines
+    entries: tuple[Entry, ...] = ()  # further keys of analysis.json alone
+    # What the first table shows, where a section shows the rest.
+    shown: Callable[[ScoreTable], ScoreTable] = lambda table: table
 
 
 class ScoredResult(BaseResult[Scored]):

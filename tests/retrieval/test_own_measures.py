@@ -125,26 +125,18 @@ def test_code_can_be_refused(tmp_path: Path) -> None:
 
 
 def test_measures_of_options(tmp_path: Path) -> None:
-    """A function is given numbers for options, and the correct one; thresholds can be by it."""
+    """A function is given numbers for options, and the correct one."""
     (tmp_path / "mine.py").write_text(
         "def early(items, truth):\n"
         '    """One over the place of the correct option."""\n'
         "    return next((1 / n for n, i in enumerate(items, 1) if i in truth), 0)\n",
         encoding="utf-8",
     )
-    own = {"python": "mine:early"}
-    result = analysed(study_in(tmp_path, analysis={"measures": [own, "RR"], "headline": "early"}))
-    scores = result.findings.scores
+    result = analysed(study_in(tmp_path, analysis={"measures": [{"python": "mine:early"}, "RR"]}))
+    scores = result.table_of_scores.values
     np.testing.assert_array_equal(scores[..., 0], scores[..., 1])
-    assert result.findings.headline == "early"
-    assert result.findings.sweeps
-    (_, early), *_ = [pair for pair in result.findings.properties if pair[0] == "early"]
-    assert early.priority.holds
-    assert not early.confidence.holds
-    assert "early: One over the place of the correct option (mine:early" in result.to_html()
-    assert result.to_dict()["measures"][0]["summary"] == "One over the place of the correct option."
-    other = quem.analyze(result.findings.data, measures=["early", short_lists()], headline="early")
-    assert other.findings.scorer.names == ("early", "short")
+    other = quem.analyze(result.findings.study, measures=["early", short_lists()])
+    assert other.table_of_scores.columns == ("early", "short")
 
 
 def short_lists() -> quem.lists.Definition:

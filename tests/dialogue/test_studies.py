@@ -122,7 +122,7 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
         ("analysis: {ties: all}", "analysis.ties: unknown key"),
         ("analysis: {bootstrap: 0}", "analysis.bootstrap: is not a setting any longer; write `sam"),
         ("analysis: {permutations: 99}", "analysis.permutations: is not a setting any longer"),
-        ("analysis: {measures: recallx}", "analysis.measures: there is no measure 'recallx'; did you"),
+        ("analysis: {measures: recallx}", "analysis.measures: there is no measure 'recallx'; did"),
         ("analysis: {measures: xyz}", "'xyz'; there are rank quality, efficiency, precision, eff"),
         ("analysis: {claims: DD beats FA}", "'DD beats FA' is not a claim; write 'A > B'"),
     ],

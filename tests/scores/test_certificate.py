@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from itertools import chain, combinations, permutations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from statsmodels.stats.anova import anova_lm
 from quem.lists import evaluate, measure
 from quem.scores.certificate import Line
 from quem.scores.inference import Inference, judge_sample
+from quem.scores.runs import ScoresResult
 from quem.scores.scoring import score_runs
 from quem.scores.table import ScoreTable
 from quem.scores.unjudged import Listed, Unjudged, find_unjudged
@@ -90,6 +92,21 @@ def test_a_claim_on_the_grades_of_three_judges() -> None:
     document = certificate.as_dict()
     assert document["verdict"] == certificate.verdict
     assert document["lines"][1]["verdict"] == "open"
+
+
+def test_certificates_in_report_and_document() -> None:
+    """Both have the lines, and the cases to judge."""
+    table = _table(_GOLDEN, str(_DATA / "qrels.txt"), "nDCG@5", "AP")
+    certificate = table.certificate("hybrid", "bm25")
+    result = ScoresResult.of(table, [certificate])
+    (claim,) = result.to_dict()["claims"]
+    assert claim == certificate.as_dict()
+    assert len(claim["to_judge"]) == 7
+    assert claim["to_judge"][0] == {"query": "q9", "case": "d13"}
+    page = result.to_html()
+    for _, _, text in certificate.lines:
+        assert escape(text) in page
+    assert "q9 d13; q1 d14; q0 d13; " in page
 
 
 # Verdicts

@@ -62,7 +62,7 @@ def test_what_is_expected_is_what_the_paper_prints() -> None:
     scores = result().table_of_scores
     assert scores.queries == tuple(TABLE)
     for at, name in enumerate(NAMES):
-        assert scores.values[0, :, at] == pytest.approx(of_measure(name).score.to_numpy())
+        assert scores.values[0, :, at] == pytest.approx(of_measure(name)["score"].to_numpy())
     assert result().warnings == ()
 
 

@@ -37,6 +37,7 @@ BENCHMARKS = (
     "office",
     "pairwise",
     "plackett_luce",
+    "scores",
     "web",
     "wide",
 )
@@ -44,6 +45,7 @@ BENCHMARKS = (
 PEERS = {
     "measures": ("ir-measures>=0.4", "ranx>=0.3.20"),
     "pairwise": ("pyarrow>=17", "evalica>=0.4", "choix>=0.4"),
+    "scores": ("ir-measures>=0.4",),
 }
 
 # Tests that need no browser, no database server, and no process beside their own.

@@ -1,7 +1,8 @@
-"""Write the keys of study files into docs/reference: ``python docs/make_tables.py``.
+"""Write keys of study files and measures into docs/reference: ``python docs/make_tables.py``.
 
 The models in ``quem.studyfile`` declare each key with its default, its choices and its help. A
-table of a page holds the keys of those sections that it has a row of already.
+table of a page holds the keys of those sections that it has a row of already. The measures are
+those of ``quem.lists``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from pydantic import BaseModel
 
+from quem.lists import DEFINITIONS
 from quem.studyfile.dialogue import DialogueSpec
 from quem.studyfile.models import ExperienceSpec
 from quem.studyfile.options import OptionsSpec
@@ -41,6 +43,10 @@ _NOUNS = {
     "string": "text",
 }
 _UNBOUNDED = 2**53
+
+
+_MEASURES_HEAD = "| measure | parameters | also read | ground truth |\n|---|---|---|---|\n"
+_MEASURES = re.compile(re.escape(_MEASURES_HEAD) + r"((?:\|[^\n]*\n)+)")
 
 
 class Key(NamedTuple):
@@ -137,6 +143,19 @@ def _range(schema: dict[str, Any], noun: str) -> str:
     return f"{noun}, {least} or more" if most >= _UNBOUNDED else f"{noun}, {least} to {most:,.0f}"
 
 
+def with_measures() -> str:
+    """Give the text of the page of measures, whose table has them all."""
+    rows = []
+    for one in DEFINITIONS.values():
+        parameters = (parameter.name for parameter in one.parameters)
+        names = [", ".join(f"`{name}`" for name in part) for part in (parameters, one.aliases)]
+        cells = (f"`{one.name}`", *names, one.truth)
+        rows.append(f"|{'|'.join(f' {cell} ' if cell else ' ' for cell in cells)}|\n")
+    table = _MEASURES_HEAD + "".join(rows)
+    return _MEASURES.sub(lambda _: table, (FOLDER / "measures.md").read_text(encoding="utf-8"))
+
+
 if __name__ == "__main__":
+    (FOLDER / "measures.md").write_text(with_measures(), encoding="utf-8")
     for page in PAGES:
         (FOLDER / page).write_text(with_tables(page), encoding="utf-8")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from quem.kinds import analyze, load_study, plan
     from quem.rankings.loading import Study
     from quem.rankings.memory import study
-    from quem.scores.scored_runs import score
+    from quem.scoring import score
     from quem.simulation import simulate_study
 
 __all__ = [
@@ -44,7 +44,7 @@ _HOMES = {
     "compare": "quem.comparing",
     "load_study": "quem.kinds",
     "plan": "quem.kinds",
-    "score": "quem.scores.scored_runs",
+    "score": "quem.scoring",
     "simulate_study": "quem.simulation",
     "study": "quem.rankings.memory",
 }

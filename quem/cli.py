@@ -22,7 +22,6 @@ from quem.commands.import_ import import_
 from quem.commands.init import init
 from quem.commands.judge import judge
 from quem.commands.links import links
-from quem.commands.measures import measures
 from quem.commands.panel import panel
 from quem.commands.plan import plan
 from quem.commands.pool import pool
@@ -33,10 +32,11 @@ from quem.commands.track import track
 from quem.errors import QuemError
 
 _MAIN = (init, check, serve, analyze, compare, score, plan)
-_MORE = (links, judge, track, panel, seal, measures, pool, backup, export, import_)
+_MORE = (links, judge, track, panel, seal, pool, backup, export, import_)
 # Commands of before, and what does their work now.
 FORMER = {
     "judges": "links judges",
+    "measures": "score --measures",
     "solve": "links people",
     "organizers": "links organizers",
     "invite": "links ROLE --mail",

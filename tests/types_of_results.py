@@ -13,9 +13,9 @@ from quem.dialogue.result import DialogueResult
 from quem.kinds import AnyStudy
 from quem.leaderboard.result import LeaderboardResult
 from quem.lists import Definition, Scores
-from quem.method.result import ExperienceResult
 from quem.options.loading import OptionsStudy
 from quem.options.result import OptionsResult
+from quem.parts.result import ExperienceResult
 from quem.planning.result import PlanResult
 from quem.rankings.loading import Study
 from quem.relevance.loading import RelevanceStudy

@@ -24,7 +24,7 @@ def _list_measures(context: click.Context, _: click.Parameter, name: str | None)
         return
     from quem.scores.listing import list_measures
 
-    click.echo(list_measures(name))
+    click.echo(list_measures(name or None))
     context.exit()
 
 
@@ -129,8 +129,8 @@ def score(
     joint test of all pairs; * is the best, and letters name the systems that are significantly
     worse.
     """
-    from quem.scores.scored_runs import DEFAULT_MEASURES
-    from quem.scores.scored_runs import score as score_runs
+    from quem.scoring import DEFAULT_MEASURES
+    from quem.scoring import score as score_runs
 
     named = _named(runs)
     table = score_runs(named, Path(qrels), " ".join(measure) or DEFAULT_MEASURES, **settings)
@@ -139,21 +139,22 @@ def score(
 
         table = added(table, board)
     certificates = [table.certificate_of(text) for text in claims]
-    if out is not None or board is not None:
+    for folder in filter(None, (out, board)):
         from quem.scores.runs import ScoresResult
 
-        ScoresResult.of(table, certificates, [Path(qrels), *map(Path, named.values())]).report(
-            board or out  # type: ignore[arg-type]  one is named
-        )
+        files = [Path(qrels), *map(Path, named.values())]
+        ScoresResult.of(table, certificates, files).report(folder)
     click.echo(_written(table, certificates, form, digits, intervals))
-    for warning in table.warnings:
+    from quem.scores.warnings import find_warnings
+
+    for warning in find_warnings(table):
         click.echo(f"warning: {warning.message}", err=True)
 
 
 def _named(runs: Sequence[str]) -> dict[str, str]:
     """Runs by name: as in NAME=FILE, or as the file."""
     from quem.errors import QuemError
-    from quem.scores.scored_runs import name_of
+    from quem.scoring import name_of
 
     named: dict[str, str] = {}
     for run in runs:

@@ -6,6 +6,7 @@ million.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -65,3 +66,14 @@ def column_of(
     seen: dict[Item, int] = {}
     places = [seen.setdefault(cell, len(seen)) for cell in cells]
     return CodedColumn(np.array(places, dtype=np.int64), list(seen))
+
+
+def distinct_key(value: object) -> Hashable:
+    """What distinguishes plain values: 1 and True are equal in Python, and not the same value."""
+    if isinstance(value, list | dict):
+        return type(value), json.dumps(value, sort_keys=True, default=repr)
+    try:
+        hash(value)
+    except TypeError:
+        return repr(value)
+    return type(value), value

@@ -63,29 +63,28 @@ def find_entry(name: str, folder: Path, *, code: bool = True) -> Path:
     module, colon, path = name.partition(":")
     words = [*module.split("."), *path.split(".")]
     if not colon or not all(word.isidentifier() for word in words):
-        raise QuemError(
-            f"{shown(name)} does not name a Python function; write the module and the "
-            "function in "
+        message = (
+            f"{shown(name)} does not name a Python function; write the module and the function in "
             "it, such as my_module:my_function"
         )
+        raise QuemError(message)
     if not code:
-        raise QuemError(
-            f"{shown(name)} is Python code, which --no-code (code=False) refuses to run; "
-            "remove "
+        message = (
+            f"{shown(name)} is Python code, which --no-code (code=False) refuses to run; remove "
             "it, or allow code if you trust the study"
         )
+        raise QuemError(message)
     try:
         file = module_file(folder.resolve(), module.split("."))
     except ImportError as error:
         raise QuemError(str(error)) from None
     if file is None:
-        raise QuemError(
-            f"there is no file {'/'.join(module.split('.'))}.py in the study's folder, "
-            "and Python "
-            "is loaded from nowhere else; put your function into a file there, which may "
-            "import "
+        message = (
+            f"there is no file {'/'.join(module.split('.'))}.py in the study's folder, and Python "
+            "is loaded from nowhere else; put your function into a file there, which may import "
             "installed libraries"
         )
+        raise QuemError(message)
     return file
 
 
@@ -120,11 +119,11 @@ def _refuse_foreign(word: str, target: object, code: StudyCode, file: Path) -> N
     else:
         return
     if not code.owns(home):
-        raise QuemError(
-            f"{shown(word)} in {file} comes from {home}, outside the study's folder; name "
-            "a "
+        message = (
+            f"{shown(word)} in {file} comes from {home}, outside the study's folder; name a "
             "function that is written in the file, and call it there"
         )
+        raise QuemError(message)
 
 
 _PREFIX = "_quem_study_"

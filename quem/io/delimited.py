@@ -94,13 +94,8 @@ def read_delimited(
         columns = parse_columns(text, delimiter, name, width, body_line)
     except csv.Error as error:
         line = above + reader.line_num
-        raise QuemError(
-            Mistake(
-                name,
-                line,
-                message=f"is not a CSV file: {error}; save it from the spreadsheet again",
-            )
-        ) from None
+        message = f"is not a CSV file: {error}; save it from the spreadsheet again"
+        raise QuemError(Mistake(name, line, message=message)) from None
     header = [[*row, *[""] * width][:width] for row in header]
     return Delimited(
         name, header, columns, header_lines, lambda: _starts(text, delimiter, body_line)
@@ -144,17 +139,11 @@ def _refuse_title(rows: Iterable[list[str]], name: str, line: int) -> None:
     filled = (row for row in rows if any(cell.strip() for cell in row))
     first, second = ([*islice(filled, 2), [], []])[:2]
     if not any(cell.strip() for cell in first[1:]) and any(cell.strip() for cell in second[1:]):
-        raise QuemError(
-            Mistake(
-                name,
-                line,
-                message=(
-                    "the first line has fewer cells than those below; is it a title? remove "
-                    "the "
-                    "lines above the header"
-                ),
-            )
+        message = (
+            "the first line has fewer cells than those below; is it a title? remove the lines "
+            "above the header"
         )
+        raise QuemError(Mistake(name, line, message=message))
 
 
 def _content(text: str, start: int) -> int:
@@ -263,17 +252,11 @@ def _columns_of_rows(
         rows.append([*cells, *[""] * width][:width])
         line = first_line + reader.line_num
     if len(mistakes) == n_filled > 1:
-        raise QuemError(
-            Mistake(
-                name,
-                first_line - 1,
-                message=(
-                    f"the header has fewer cells ({width}) than every line below it; is it a "
-                    "title? "
-                    "or else quote the cells that hold the separator, also as a decimal comma"
-                ),
-            )
+        message = (
+            f"the header has fewer cells ({width}) than every line below it; is it a title? or "
+            "else quote the cells that hold the separator, also as a decimal comma"
         )
+        raise QuemError(Mistake(name, first_line - 1, message=message))
     if mistakes:
         raise QuemError(mistakes)
     return [column_of(list(column)) for column in zip(*rows, strict=True)]

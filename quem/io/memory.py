@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from quem.errors import Mistake, QuemError
-from quem.io.columns import CodedColumn, column_of
+from quem.io.columns import CodedColumn, column_of, distinct_key
 from quem.io.delimited import Delimited
 from quem.io.parquet import arrow_columns
 from quem.io.tables import SourceTable
@@ -110,16 +110,11 @@ def columns_of_frame(
     if missing := [own for own in required if own not in found]:
         titles = [str(title) for title in frame.columns]
         hint = nearest(missing[0], titles).replace("did you mean", "is it")
-        raise QuemError(
-            Mistake(
-                name,
-                message=(
-                    f"column{'s' if missing[1:] else ''} {', '.join(map(repr, missing))} not "
-                    "found; a "
-                    f"DataFrame has the columns {', '.join(required)}{hint}"
-                ),
-            )
+        message = (
+            f"column{'s' if missing[1:] else ''} {', '.join(map(repr, missing))} not found; a "
+            f"DataFrame has the columns {', '.join(required)}{hint}"
         )
+        raise QuemError(Mistake(name, message=message))
     return found
 
 
@@ -148,15 +143,7 @@ def rows_table(
         return Mistake(name, key=of_row if key in ids else f"{of_row}, {key}")
 
     coded = {
-        key: column_of(column, None if key in ids else _hashable) for key, column in cells.items()
+        key: column_of(column, None if key in ids else distinct_key)
+        for key, column in cells.items()
     }
     return SourceTable(name, coded, where)
-
-
-def _hashable(value: object) -> Any:  # noqa: ANN401  a key
-    """What makes cells the same: 1 and True are not."""
-    try:
-        hash(value)
-    except TypeError:
-        return repr(value)
-    return type(value), value

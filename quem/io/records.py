@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from quem.errors import Mistake, QuemError
-from quem.io.columns import column_of
+from quem.io.columns import column_of, distinct_key
 from quem.io.text import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from quem.io.columns import CodedColumn
@@ -40,7 +40,9 @@ class Records:
     def columns(self) -> dict[str, CodedColumn[object]]:
         """Give the values of each key; None where a record lacks it."""
         keys = dict.fromkeys(key for entry in self.entries for key in entry)
-        return {key: column_of((entry.get(key) for entry in self.entries), _same) for key in keys}
+        return {
+            key: column_of((entry.get(key) for entry in self.entries), distinct_key) for key in keys
+        }
 
 
 def is_json_lines(path: Path) -> bool:
@@ -80,13 +82,11 @@ def read_records(
     records = Records(name, [e for e in entries if isinstance(e, dict)], text, lines)
     if len(records.entries) < len(entries):
         at = next(at for at, entry in enumerate(entries) if not isinstance(entry, dict))
-        raise QuemError(
-            Mistake(name, records.lines()[at], message=f"must be a record such as {example}")
-        )
+        message = f"must be a record such as {example}"
+        raise QuemError(Mistake(name, records.lines()[at], message=message))
     if not entries:
-        raise QuemError(
-            Mistake(name, message=f"must hold the {what} as a list of records such as {example}")
-        )
+        message = f"must hold the {what} as a list of records such as {example}"
+        raise QuemError(Mistake(name, message=message))
     return records
 
 
@@ -157,9 +157,8 @@ def _parsed(text: str, name: str, line: int) -> object:
         at = Mistake(name, line or error.lineno, error.colno, message=message)
         raise QuemError(at) from None
     except (ValueError, RecursionError) as error:
-        raise QuemError(
-            Mistake(name, line, message=f"is not valid JSON: {error}{remedy}")
-        ) from None
+        message = f"is not valid JSON: {error}{remedy}"
+        raise QuemError(Mistake(name, line, message=message)) from None
 
 
 def _entries(content: object, key: str) -> list[object]:
@@ -189,10 +188,3 @@ def _starts(text: str) -> Iterator[int]:
             while text[at] in " \t\n\r:":
                 at += 1
             at = decoder.raw_decode(text, at)[1]
-
-
-def _same(value: object) -> Hashable:
-    """What distinguishes values: 1 and true are equal in Python, and not the same value."""
-    if isinstance(value, list | dict):
-        return type(value), json.dumps(value, sort_keys=True)
-    return type(value), value

@@ -31,6 +31,11 @@ def no_formula(cell: str) -> str:
     return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
+def without_apostrophe(cell: str) -> str:
+    """What `no_formula` was given."""
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+
+
 def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
     r"""Read a file as text with ``\n`` line ends.
 
@@ -47,19 +52,13 @@ def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
         text = _legacy_text(raw) if legacy and encoding == "utf-8" else ""
         if not text:
             line = raw.count(b"\n", 0, error.start) + 1
-            raise QuemError(
-                Mistake(
-                    name,
-                    line,
-                    message=f"is not {encoding.upper()} text; save the {what} as UTF-8",
-                )
-            ) from None
+            message = f"is not {encoding.upper()} text; save the {what} as UTF-8"
+            raise QuemError(Mistake(name, line, message=message)) from None
     text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise QuemError(
-            Mistake(name, line, message=f"holds binary data; the {what} must be a text file")
-        )
+        message = f"holds binary data; the {what} must be a text file"
+        raise QuemError(Mistake(name, line, message=message))
     return text
 
 

@@ -46,8 +46,8 @@ class Names:
         The names at places.
     """
 
-    at: NDArray[np.intp]
-    read: Callable[[NDArray[np.intp]], list[Hashable]]
+    at: NDArray[np.integer[Any]]
+    read: Callable[[NDArray[np.integer[Any]]], list[Hashable]]
 
     def only(self, which: NDArray[Any] | slice) -> Names:
         """The names of some items."""
@@ -179,7 +179,7 @@ class Lists:
         QuemError
             A score is not a finite number.
         """
-        names = list(range(len(truth))) if queries is None else queries
+        names: list[Hashable] = [*range(len(truth))] if queries is None else queries
         score, true = _read(run, truth, names)
         rows, true_rows = _sizes(run), _sizes(truth)
         listed = Names(np.arange(rows.total), _names_in(run))
@@ -260,7 +260,8 @@ class Lists:
 
     def _of_found(self, values: NDArray[Any], unknown: float) -> NDArray[Any]:
         # The last cell is what -1 stands for.
-        return np.append(values, np.asarray(unknown, dtype=values.dtype))[self.found]
+        found: NDArray[Any] = np.append(values, values.dtype.type(unknown))[self.found]
+        return found
 
     # What should have been retrieved
 
@@ -308,9 +309,8 @@ class Lists:
         return self._only(order, all_orders=False)
 
     def _only(self, which: NDArray[np.intp], *, all_orders: bool | None = None) -> Lists:
-        sizes = np.bincount(self.run.row[which], minlength=len(self)).astype(np.intp)
         return Lists(
-            Ragged(sizes),
+            self.run.only(which),
             self.truth,
             self.score[which],
             self.found[which],
@@ -387,10 +387,10 @@ def _sizes(lists: list[dict[Hashable, float]]) -> Ragged:
 
 def _names_in(
     lists: list[dict[Hashable, float]],
-) -> Callable[[NDArray[np.intp]], list[Hashable]]:
+) -> Callable[[NDArray[np.integer[Any]]], list[Hashable]]:
     names: list[Hashable] = []
 
-    def read(at: NDArray[np.intp]) -> list[Hashable]:
+    def read(at: NDArray[np.integer[Any]]) -> list[Hashable]:
         if not names:
             names.extend(chain.from_iterable(lists))
         return [names[one] for one in at.tolist()]

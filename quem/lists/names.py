@@ -91,7 +91,8 @@ def measure(
         )
     name, spelled = split
     found, preset = definition(name, own, spelling)
-    return found.with_values({**preset, **spelled, **values}, spelling.strip())
+    shown = spelling.strip().removeprefix(OWN)
+    return found.with_values({**preset, **spelled, **values}, shown)
 
 
 def measures(

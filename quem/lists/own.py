@@ -150,36 +150,32 @@ class _ListByList:
         given = {name: value for name, value in values.items() if name != "k" or "k" in self.takes}
         k = values["k"]
         cut = slice(k if isinstance(k, int) else None)
-        try:
-            total, count = 0.0, 0
-            for order in _orders(lists, query, cut.stop or len(items)):
-                listed = [items[at] for at in order][cut]
-                if "scores" in self.takes:
-                    given["scores"] = None if numbers is None else numbers[cut]
-                total += self._value(self.function(listed, dict(truth), **given))
-                count += 1
-        except (Exception, SystemExit) as error:
-            why = str(error) if isinstance(error, _NotANumber) else raised(error)
-            raise QuemError(
-                f"{self.name}: query {lists.queries[query]!r}: the function {why}"
-            ) from error
-        return total / count
-
-    @staticmethod
-    def _value(output: object) -> float:
-        if output is None:
-            return math.nan
-        if isinstance(output, Real | np.bool_) or (
-            isinstance(output, np.ndarray) and output.ndim == 0 and output.dtype.kind in "biuf"
-        ):
-            return float(output)
-        text = repr(output)
-        short = text if len(text) <= 60 else f"{text[:57]}..."  # noqa: PLR2004  fits a message
-        raise _NotANumber(f"gave {short}, where a number should be, or None where it is undefined")
+        place = f"{self.name}: query {lists.queries[query]!r}: the function"
+        scores = []
+        for order in _orders(lists, query, cut.stop or len(items)):
+            listed = [items[at] for at in order][cut]
+            if "scores" in self.takes:
+                given["scores"] = None if numbers is None else numbers[cut]
+            try:
+                output = self.function(listed, dict(truth), **given)
+            except (Exception, SystemExit) as error:
+                raise QuemError(f"{place} {raised(error)}") from error
+            scores.append(_number(output, place))
+        return sum(scores) / len(scores)
 
 
-class _NotANumber(Exception):  # noqa: N818  it is said of the user's function
-    """A function gave something else than a number."""
+def _number(output: object, place: str) -> float:
+    if output is None:
+        return math.nan
+    if isinstance(output, Real | np.bool_) or (
+        isinstance(output, np.ndarray) and output.ndim == 0 and output.dtype.kind in "biuf"
+    ):
+        return float(output)
+    text = repr(output)
+    short = text if len(text) <= 60 else f"{text[:57]}..."  # noqa: PLR2004  fits a message
+    raise QuemError(
+        f"{place} gave {short}, where a number should be, or None where it is undefined"
+    )
 
 
 def _orders(lists: Lists, query: int, looked_at: int) -> Iterator[list[int]]:

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.lists.measure import FEW_COMMON, PROCAKE, TRUTH_TIED, Definition, Parameter
+from quem.lists.measure import (
+    FEW_COMMON,
+    LIST_TIED,
+    PROCAKE,
+    TRUTH_TIED,
+    Definition,
+    Parameter,
+)
 from quem.lists.ragged import Ragged
 
 if TYPE_CHECKING:
@@ -63,6 +70,7 @@ class _Pairs:
     discordant: Integers  # and those that they order otherwise
     listed: Integers  # pairs of common items
     listed_untied: Integers  # those of them that the ground truth orders
+    untied_in_list: Integers  # and those that the list orders
     untied: Integers  # all pairs that the ground truth orders
 
 
@@ -90,6 +98,7 @@ def _count(lists: Lists) -> _Pairs:
         discordant=discordant,
         listed=whole,
         listed_untied=whole - in_truth,
+        untied_in_list=whole - in_list,
         untied=_choose_two(truth.sizes) - _tied(truth, truth.ties(lists.true_value)),
     )
 
@@ -137,10 +146,18 @@ def _completeness(lists: Lists, of: str) -> Outcome:
     return ordered / np.maximum(pairs.untied, 1), ((pairs.untied == 0, none),)
 
 
-def _kendall(lists: Lists) -> Outcome:
+def _kendall(lists: Lists, variant: str) -> Outcome:
     pairs = _pairs(lists)
     excess = pairs.concordant - pairs.discordant
-    return excess / np.maximum(pairs.listed, 1), ((pairs.listed == 0, FEW_COMMON),)
+    if variant == "a":
+        return excess / np.maximum(pairs.listed, 1), ((pairs.listed == 0, FEW_COMMON),)
+    # The product of square roots, as of integers it could overflow.
+    root = np.sqrt(pairs.untied_in_list) * np.sqrt(pairs.listed_untied)
+    return excess / np.where(root > 0, root, 1), (
+        (pairs.listed == 0, FEW_COMMON),
+        (pairs.listed_untied == 0, TRUTH_TIED),
+        (pairs.untied_in_list == 0, LIST_TIED),
+    )
 
 
 _CHENG = (
@@ -182,12 +199,15 @@ PAIRS = (
     ),
     _measure(
         name="kendall",
-        summary="The rank correlation of list and ground truth, by pairs: tau-a.",
-        formula="(C - D) / (n (n - 1) / 2), with n common items",
+        summary="The rank correlation of list and ground truth, by pairs.",
+        formula="tau-a = (C - D) / (n (n - 1) / 2), with n common items; "
+        "tau-b = (C - D) / √(pairs untied in the list × pairs untied in the ground truth)",
         compute=_kendall,
-        ties="A tied pair counts as half right and half wrong.",
-        notes=f"{_COMMON} Undefined with fewer than two common items.",
+        ties="tau-a counts a tied pair as half right and half wrong; tau-b corrects for ties.",
+        notes=f"{_COMMON} Undefined with fewer than two common items; tau-b also where all are "
+        "tied.",
         citation=f"Kendall (1938), A New Measure of Rank Correlation, Biometrika; {PROCAKE}",
+        parameters=(Parameter("variant", "a", "which tau", kind=str, choices=("a", "b")),),
         aliases=("kendall_tau", "tau"),
     ),
 )

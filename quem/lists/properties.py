@@ -43,19 +43,11 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Property:
-    """Whether a measure has a property.
-
-    Parameters
-    ----------
-    promise : str
-        Which of two lists should score better.
-    counterexample : Counterexample or None
-        Where the measure has it not; the shortest lists there are.
-    """
+    """Whether a measure has a property (Atanasova et al., section 2)."""
 
     name: str
-    promise: str
-    counterexample: Counterexample | None
+    promise: str  # which of two lists should score better
+    counterexample: Counterexample | None  # of the shortest lists there are; None if it has it
 
     @property
     def holds(self) -> bool:
@@ -65,13 +57,7 @@ class Property:
 
 @dataclass(frozen=True)
 class Properties:
-    """The three properties of a measure (Atanasova et al., section 2).
-
-    Parameters
-    ----------
-    max_length : int
-        The longest lists that were tried.
-    """
+    """The three properties of a measure, on lists of up to `max_length` options."""
 
     measure: Measure
     max_length: int
@@ -130,40 +116,38 @@ def properties(by: Chosen, max_length: int = 5) -> Properties:
     wrong = np.array([kind.count("w") for kind in lists])
     place = np.array([kind.find("c") for kind in lists])
 
-    def first_failure(better: NDArray[np.bool_]) -> Counterexample | None:
-        """Of pairs whose first list should be better, find one where it is not."""
-        fails = better & (gain[:, np.newaxis] - gain <= _SAME)
-        pairs = np.argwhere(fails)
+    def check(name: str, promise: str, better: NDArray[np.bool_]) -> Property:
+        """Find the shortest pair whose first list should be better, and is not."""
+        pairs = np.argwhere(better & (gain[:, np.newaxis] - gain <= _SAME))
         if not len(pairs):
-            return None
-        size = (correct + wrong)[pairs].sum(axis=1)
-        first, second = pairs[np.argmin(size)].tolist()
-        return Counterexample(lists[first], lists[second], float(gain[first]), float(gain[second]))
+            return Property(name, promise, None)
+        first, second = pairs[np.argmin((correct + wrong)[pairs].sum(axis=1))].tolist()
+        scores = float(gain[first]), float(gain[second])
+        return Property(name, promise, Counterexample(lists[first], lists[second], *scores))
 
-    def against(values: NDArray[np.int_]) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
-        return values[:, np.newaxis], values[np.newaxis, :]
-
-    has, other_has = against(correct)
-    misses, other_misses = against(wrong)
-    at, other_at = against(place)
-    as_correct = has == other_has
-    both = (has == 1) & (other_has == 1)
+    more_correct = correct[:, np.newaxis] - correct
+    fewer_wrong = wrong - wrong[:, np.newaxis]
+    both = correct[:, np.newaxis] * correct == 1
+    sooner = place[:, np.newaxis] < place
     return Properties(
         chosen,
         max_length,
-        Property("Correctness", _CORRECTNESS, first_failure(has > other_has)),
-        Property("Confidence", _CONFIDENCE, first_failure(as_correct & (misses < other_misses))),
-        Property(
+        check(
+            "Correctness",
+            "a list with the correct option is better than one without",
+            more_correct > 0,
+        ),
+        check(
+            "Confidence",
+            "of lists with, or of lists without the correct option, a shorter one is better",
+            (more_correct == 0) & (fewer_wrong > 0),
+        ),
+        check(
             "Priority",
-            _PRIORITY,
-            first_failure(both & (misses == other_misses) & (at < other_at)),
+            "of lists of one length, that is better which has the correct option sooner",
+            both & (fewer_wrong == 0) & sooner,
         ),
     )
-
-
-_CORRECTNESS = "a list with the correct option is better than one without"
-_CONFIDENCE = "of lists with, or of lists without the correct option, a shorter one is better"
-_PRIORITY = "of lists of one length, that is better which has the correct option sooner"
 
 
 def _scores(chosen: Measure, lists: list[str]) -> NDArray[np.float64]:

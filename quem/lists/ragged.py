@@ -59,12 +59,9 @@ class Ragged:
         """The length of all rows where it is the same, else 0."""
         return int(self.sizes[0]) if len(self) and np.ptp(self.sizes) == 0 else 0
 
-    def only(self, mask: NDArray[np.bool_]) -> Ragged:
-        """The rows with only some of their cells.
-
-        Shapes: `mask` (n,).
-        """
-        return Ragged(np.bincount(self.row[mask], minlength=len(self)).astype(np.intp))
+    def only(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Ragged:
+        """The rows with only some of their cells."""
+        return Ragged(np.bincount(self.row[which], minlength=len(self)).astype(np.intp))
 
     def sum(self, values: NDArray[np.float64] | NDArray[np.bool_]) -> NDArray[np.float64]:
         """Sum each row; 0 for one without cells.
@@ -220,6 +217,9 @@ def tied_places(rows: Ragged, ordered: NDArray[np.float64]) -> Places:
     Shapes: `ordered` (n,).
     """
     tie = rows.ties(ordered)
+    if not len(tie) or tie[-1] == len(tie) - 1:
+        # Nothing is tied.
+        return Places(rows.position, rows.position)
     size = np.bincount(tie)
     start = np.cumsum(size) - size
     first = rows.position[start][tie]

@@ -35,7 +35,8 @@ def of_relevant(hits: Hits, score: Floats) -> Outcome:
 def _held(lists: Lists, rel: float, k: int | None) -> tuple[Hits, Floats]:
     """How many relevant items are among the best k, in the mean over the orders of tied ones."""
     hits = lists.hits(rel)
-    return hits, hits.found * 1.0 if k is None else hits.sum(hits.places.within(k))
+    held = hits.found.astype(np.float64)
+    return hits, held if k is None else hits.sum(hits.places.within(k))
 
 
 def _precision(lists: Lists, rel: float, k: int | None) -> Outcome:
@@ -173,7 +174,8 @@ def _search_length(lists: Lists, rel: float, wanted: int) -> Outcome:
     others = (hits.places.size - among) * (hits.nth - before) / (among + 1)
     found = hits.sum(np.where(hits.nth == wanted, hits.places.first - 1 - before + others, 0))
     # What is judged and not listed comes last, as one tie.
-    wrong = lists.truth.only(lists.true_value < rel).sizes - lists.run.sum(lists.value < rel)
+    judged_wrong = lists.truth.only(lists.true_relevance < rel).sizes
+    wrong = judged_wrong - lists.run.sum(lists.relevance < rel)
     unlisted = wrong * (wanted - hits.found) / (hits.relevant - hits.found + 1)
     score = np.where(hits.found >= wanted, found, sizes - hits.found + unlisted)
     few = (hits.relevant > 0) & (hits.relevant < wanted)

@@ -157,8 +157,8 @@ RETRIEVAL = (
         formula="|top k of the list ∩ top k of the ground truth|",
         compute=_hits,
         high=math.inf,
-        notes="An item that the ground truth does not have is not a hit. (ranx calls another "
-        "number hits@k: k times P@k.)",
+        notes="An item that the ground truth does not have is not a hit. In ranx, hits@k "
+        "is k times P@k.",
     ),
     _of_order(
         name="hits_norm",

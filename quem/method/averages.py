@@ -33,7 +33,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class Averages:
-    """What the line is fitted to; of shape (n_solvers,)."""
+    """What the line is fitted to; of shape (n_solvers,), or (studies, n_solvers)."""
 
     called: ClassVar[str] = "average rank"
     solvers: tuple[str, ...]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.method.reference import Population, quantile
+from quem.method.reference import LEAST_VARIANCE, Population, quantiles
 from quem.method.variances import Variance, total
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _POINTS = 201
-_LEAST_VARIANCE = 1e-9
 _ROUNDING = 1e-9
 
 
@@ -49,7 +48,7 @@ def difference(
     prior = population.density(grid)
     prior[[0, -1]] /= 2
     n, s2, u = people.n, people.variance, grid - people.mean_years
-    a, b = (max(error.value, _LEAST_VARIANCE) for error in errors)
+    a, b = (max(error.value, LEAST_VARIANCE) for error in errors)
     off_a, off_b = (z[0] - people.at(grid))[:, np.newaxis], (z[1] - people.at(grid))[np.newaxis]
     q = s2 / people.spread
     var_a = a + s2 / n + q * u[:, np.newaxis] ** 2
@@ -75,9 +74,7 @@ def between(a: Posterior, b: Posterior, *, level: float, opens: tuple[bool, bool
 def _read(weights: Floats, width: float, level: float, opens: tuple[bool, bool]) -> Difference:
     weights = weights / weights.sum()
     grid = np.linspace(-width, width, len(weights))
-    low, median, high = (
-        quantile(grid, weights, share) for share in ((1 - level) / 2, 0.5, (1 + level) / 2)
-    )
+    low, median, high = quantiles(grid, weights, level)
     open_a, open_b = opens
     even = np.abs(grid) <= _ROUNDING
     ahead = float(weights[grid > _ROUNDING].sum() + weights[even].sum() / 2)

@@ -7,7 +7,7 @@ system counts as one further person, plus what it varies more than people.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import chdtri, gammaln
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 POINTS = 2001
 BEYOND = 1.5  # the default population ends at so many times the highest subject's years
-_LEAST_VARIANCE = 1e-9
+LEAST_VARIANCE = 1e-9
 _LEAST_YEARS, _LEAST_RELIABILITY = 0.05, 0.3
 
 
@@ -65,32 +65,33 @@ def default_population(*years: Floats) -> Population:
 def calibrated(years: Floats, error: float) -> Floats:
     """Expected years given what people reported with a relative error; years are log-normal.
 
-    Shapes: `years` (n,).
+    Shapes: `years` (..., n), NaN for who is left out.
     """
-    logs = np.log(np.maximum(years, _LEAST_YEARS))
-    variance = logs.var(ddof=1)
-    if not error or not variance:
+    if not error:
         return years
-    mean = logs.mean()
-    reliability = np.clip(1 - error**2 / variance, _LEAST_RELIABILITY, 1)
+    logs = np.log(np.maximum(years, _LEAST_YEARS))
+    mean = np.nanmean(logs, axis=-1, keepdims=True)
+    variance = np.nanvar(logs, axis=-1, ddof=1, keepdims=True)
+    with np.errstate(divide="ignore"):
+        reliability = np.clip(1 - error**2 / variance, _LEAST_RELIABILITY, 1)
     expected = mean + reliability * (logs - mean) + reliability * error**2 / 2
-    return np.asarray(np.exp(expected))
+    return np.where(variance > 0, np.exp(expected), years)
 
 
 @dataclass(frozen=True)
 class People:
-    """The least squares line of z on years over the subjects."""
+    """The least squares line of z on years over the subjects: numbers, or arrays of studies'."""
 
-    n: int
-    mean_years: float
-    mean_z: float
-    slope: float
-    spread: float  # the sum of squared deviations of years
-    variance: float  # of z about the line
+    n: Any
+    mean_years: Any
+    mean_z: Any
+    slope: Any
+    spread: Any  # the sum of squared deviations of years
+    variance: Any  # of z about the line
 
     def at(self, years: Floats) -> Floats:
         """The z of a typical person of some years."""
-        return self.mean_z + self.slope * (years - self.mean_years)
+        return np.asarray(self.mean_z + self.slope * (years - self.mean_years))
 
 
 def fit_people(z: Floats, years: Floats) -> People:
@@ -103,12 +104,12 @@ def fit_people(z: Floats, years: Floats) -> People:
     spread = float((off**2).sum())
     slope = float((off * (z - mean_z)).sum() / spread)
     rest = float(((z - mean_z - slope * off) ** 2).sum() / (n - 2))
-    return People(n, float(mean_years), float(mean_z), slope, spread, max(rest, _LEAST_VARIANCE))
+    return People(n, float(mean_years), float(mean_z), slope, spread, max(rest, LEAST_VARIANCE))
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """What is known of a system's years; all of shape (points,)."""
+    """What is known of a system's years; all of shape (..., points)."""
 
     grid: Floats
     log_likelihood: Floats
@@ -121,11 +122,20 @@ def posterior(people: People, z: float, population: Population, added: Variance)
     `added` is a variance of z.
     """
     grid = population.grid()
+    return posterior_on(grid, population.density(grid), people, z, added)
+
+
+def posterior_on(
+    grid: Floats, density: Floats, people: People, z: Floats | float, added: Variance
+) -> Posterior:
+    """The same on a grid of years, of one study or many.
+
+    Shapes: `grid`, `density` (..., points), even grids; all else (..., 1).
+    """
     n = people.n
     base = people.variance * (1 + 1 / n + (grid - people.mean_years) ** 2 / people.spread)
     v = base + added.value
-    uncertain = base**2 / (n - 2) + (added.value**2 / added.df if added.value else 0.0)
-    nu = np.minimum(n - 2.0, v**2 / uncertain)
+    nu = np.minimum(n - 2.0, v**2 / (base**2 / (n - 2) + added.value**2 / added.df))
     off = z - people.at(grid)
     log_likelihood = (
         gammaln((nu + 1) / 2)
@@ -133,17 +143,16 @@ def posterior(people: People, z: float, population: Population, added: Variance)
         - 0.5 * np.log(nu * np.pi * v)
         - (nu + 1) / 2 * np.log1p(off**2 / v / nu)
     )
-    weights = np.exp(log_likelihood - log_likelihood.max()) * population.density(grid)
-    weights[[0, -1]] /= 2
-    return Posterior(grid, log_likelihood, weights / weights.sum())
+    weights = np.exp(log_likelihood - log_likelihood.max(axis=-1, keepdims=True)) * density
+    weights[..., [0, -1]] /= 2
+    return Posterior(grid, log_likelihood, weights / weights.sum(axis=-1, keepdims=True))
 
 
-def quantile(grid: Floats, weights: Floats, share: float) -> float:
-    """The point below which a share lies, linear between the points of a grid."""
+def quantiles(grid: Floats, weights: Floats, level: float) -> list[float]:
+    """Lower end, median, and upper end of a distribution, linear between the points of a grid."""
     below = np.cumsum(weights) - weights / 2
-    at = int(np.clip((below < share).sum(), 1, len(grid) - 1))
-    step = (share - below[at - 1]) / max(below[at] - below[at - 1], 1e-300)
-    return float(grid[at - 1] + (grid[at] - grid[at - 1]) * np.clip(step, 0, 1))
+    found: list[float] = np.interp([(1 - level) / 2, 0.5, (1 + level) / 2], below, grid).tolist()
+    return found
 
 
 @dataclass(frozen=True)
@@ -167,9 +176,7 @@ def read_posterior(
 ) -> Reference:
     """Median, credible interval, and chances of a posterior, and whether it says anything."""
     near = of.log_likelihood > of.log_likelihood.max() - chdtri(1, 1 - level) / 2
-    low, median, high = (
-        quantile(of.grid, of.weights, share) for share in ((1 - level) / 2, 0.5, (1 + level) / 2)
-    )
+    low, median, high = quantiles(of.grid, of.weights, level)
     is_open = bool(near[-1]) and not population.declared
     chances = ((years, float(of.weights[of.grid >= years].sum())) for years in at_least)
     return Reference(

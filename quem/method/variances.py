@@ -7,7 +7,7 @@ proportional.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from quem.method.averages import averages_beside
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.method.averages import Averages, Sums
+    from quem.method.averages import Averages
     from quem.method.cells import RankCells
 
     Floats = NDArray[np.float64]
@@ -36,10 +36,10 @@ class Components(NamedTuple):
 
 
 class Variance(NamedTuple):
-    """A dispersion with its degrees of freedom."""
+    """A dispersion with its degrees of freedom: numbers, or arrays of one for each study."""
 
-    value: float
-    df: float
+    value: Any
+    df: Any
 
 
 NONE = Variance(0.0, 1.0)
@@ -77,12 +77,11 @@ class Variation:
 
 
 def total(parts: list[Variance]) -> Variance:
-    """Add variances; their degrees of freedom by Welch and Satterthwaite."""
-    known = [part for part in parts if part.value > 0]
-    value = sum(part.value for part in known)
-    if not known:
-        return Variance(0.0, np.inf)
-    return Variance(value, value**2 / sum(part.value**2 / part.df for part in known))
+    """Add variances, also of many studies; their degrees of freedom by Welch and Satterthwaite."""
+    value = np.sum([part.value for part in parts], axis=0)
+    squares = np.sum([part.value**2 / part.df for part in parts], axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return Variance(value, np.where(value > 0, value**2 / squares, np.inf)[()])
 
 
 def variations(
@@ -109,7 +108,7 @@ def variations(
     parts = zip(of, spread, strict=True)
     phi = np.asarray(sum(v * share for v, share in parts)) / weight[people].mean()
     usual = phi[people].mean()
-    n = len(people)
+    n, is_person = len(people), np.isin(np.arange(len(weight)), people)
     n_problems, n_judges = (int((s.count > 0).any(axis=1).sum()) for s in (problems, judges))
     df_incidence = n * max(n_judges - 1, 1)
     df_own = df_incidence * max(n_problems - 1, 1)
@@ -118,36 +117,39 @@ def variations(
         lacking = phi[k] - usual
         own = averages_beside(cells, averages, k)
         (more_problems, by_problems), (more_judges, by_judges) = (
-            _excess(sums, weight, people, k) for sums in (own.problems, own.judges) if sums
+            excess(sums.places, weight, is_person, k) for sums in (own.problems, own.judges) if sums
         )
         found[averages.solvers[k]] = Variation(
             Variance(lacking if lacking > _ROUNDING else 0.0, df_incidence),
             more_problems,
             more_judges,
-            ratio_problems=by_problems,
-            ratio_judges=by_judges,
+            ratio_problems=None if np.isnan(by_problems) else float(by_problems),
+            ratio_judges=None if np.isnan(by_judges) else float(by_judges),
             own=Variance(float(phi[k]), df_own),
         )
     return found
 
 
-def _excess(
-    sums: Sums, weight: Floats, people: NDArray[np.int64], k: int
-) -> tuple[Variance, float | None]:
-    """What a system varies over units more than people do, and the ratio of both."""
-    means = sums.places
-    held = (sums.count > 0).sum(axis=0)
-    df = max(int(held[k]) - 1, 1)
-    use = people[held[people] > 1]
-    if held[k] < 2 or not len(use):  # noqa: PLR2004  nothing to vary over
-        return Variance(0.0, df), None
-    with np.errstate(invalid="ignore", divide="ignore"):
-        off = means - np.nansum(means, axis=0) / held
-        v = np.nansum(off**2, axis=0) / (held - 1) / weight
-    usual = float(((held - 1) * v)[use].sum() / (held[use] - 1).sum())
-    own, usual = (value if value > _ROUNDING else 0.0 for value in (float(v[k]), usual))
-    ratio = float(np.sqrt(own / usual)) if usual else np.inf if own else None
-    return Variance(max(0.0, own - usual) / int(held[k]), df), ratio
+@np.errstate(divide="ignore", invalid="ignore")
+def excess(
+    means: Floats, weight: Floats, is_person: NDArray[np.bool_], k: int
+) -> tuple[Variance, Floats]:
+    """What a system varies over units more than people do, and the ratio of both (NaN: unknown).
+
+    Shapes: `means` (..., units, solvers), NaN where there is none; `weight`, `is_person`
+    (..., solvers).
+    """
+    held = np.isfinite(means).sum(axis=-2)
+    off = means - (np.nansum(means, axis=-2) / held)[..., np.newaxis, :]
+    squares = np.nansum(off**2, axis=-2) / weight
+    of_people = np.where(is_person & (held > 1), held - 1, 0)
+    own = squares[..., k] / (held[..., k] - 1)
+    usual = np.where(of_people > 0, squares, 0).sum(axis=-1) / of_people.sum(axis=-1)
+    known = (held[..., k] > 1) & ~np.isnan(usual)
+    own, usual = (np.where(value > _ROUNDING, value, 0.0) for value in (own, usual))
+    more = np.where(known, np.maximum(0.0, own - usual) / held[..., k], 0.0)
+    ratio = np.where(known, np.sqrt(own / usual), np.nan)
+    return Variance(more[()], np.maximum(held[..., k] - 1, 1)), ratio
 
 
 def place_table(cells: RankCells, solvers: NDArray[np.int64]) -> Floats:

@@ -10,8 +10,8 @@ import numpy as np
 from quem.errors import FileError, Mistake, QuemError
 from quem.panels.package import yaml_of
 from quem.studyfile.draw import lot
+from quem.studyfile.fields import id_trouble
 from quem.studyfile.reading import draft_study
-from quem.studyfile.subjects import id_trouble
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -10,17 +10,18 @@ import numpy as np
 
 from quem.errors import QuemError
 from quem.method.reference import Population
+from quem.method.warnings import POPULATION
 from quem.planning.batch import Studies
 from quem.planning.designs import Assumptions, Design, efficient
 from quem.planning.pilot import read_pilot, solving_minutes
 from quem.planning.result import PlanFindings
-from quem.planning.settings import COMPONENTS, plan_settings
+from quem.planning.settings import COMPONENTS, PlanSettings
 from quem.planning.warnings import RULES
 from quem.simulation import NOISES, Scenario, simulate
+from quem.studyfile.schema import changed_settings
 from quem.wording import format_count
 
 if TYPE_CHECKING:
-    from quem.planning.settings import PlanSettings
     from quem.rankings.loading import Study
     from quem.studyfile.models import ReferencePopulation
 
@@ -32,7 +33,7 @@ def make_plan(
     study: Study | None, settings: dict[str, Any], *, minutes: float | None = None
 ) -> PlanFindings:
     """Plan, from a pilot where there is one, whose judges took `minutes` for a solution."""
-    asked = plan_settings(settings)
+    asked = changed_settings(PlanSettings(), settings)
     pilot = read_pilot(study) if study else None
     if pilot and asked.noise:
         raise QuemError("noise: a pilot gives the SDs; leave noise out")
@@ -52,7 +53,10 @@ def make_plan(
         level=asked.level or (of.level if of else 0.95),
     )
     plan = PlanFindings(asked, declared, study, pilot, used, _searched(asked, used))
-    return replace(plan, warnings=tuple(RULES.find(plan)))
+    warnings = [*RULES.find(plan)]
+    if used.population:
+        warnings += POPULATION.find(used.population, used.experience[1], plan.unit)
+    return replace(plan, warnings=tuple(warnings))
 
 
 def _population(declared: ReferencePopulation | None) -> Population | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
@@ -11,14 +11,10 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    ValidationError,
 )
 
-from quem.errors import Mistake, QuemError
-from quem.studyfile.document import dotted
 from quem.studyfile.fields import Level, Numeral, Seed, Years
 from quem.studyfile.models import ReferencePopulation  # noqa: TC001  pydantic reads it
-from quem.studyfile.schema import complaints
 
 COMPONENTS = ("person", "solution", "judge", "taste")
 _MOST_NUMBERS = 100
@@ -146,13 +142,3 @@ class PlanSettings(BaseModel):
         1000, title="N", description="Studies to simulate of each design shown; 0 for none."
     )
     seed: Seed = Field(0, description="Random seed of the simulation.")
-
-
-def plan_settings(values: dict[str, Any]) -> PlanSettings:
-    """Check the settings of a plan, of which None means not given."""
-    wanted = {key: value for key, value in values.items() if value is not None}
-    try:
-        return PlanSettings.model_validate(wanted)
-    except ValidationError as error:
-        mistakes = complaints(error, PlanSettings, wanted, what="setting")
-    raise QuemError(Mistake("", key=dotted(loc), message=message) for loc, message, _ in mistakes)

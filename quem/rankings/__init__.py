@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from quem.rankings.decisions import Decisions
+from quem.rankings.entries import Rankings
 from quem.rankings.reading import PrintedAverages, read_rankings
 from quem.rankings.stored import Session
-from quem.rankings.table import Rankings
 
 __all__ = ["Decisions", "PrintedAverages", "Rankings", "Session", "read_rankings"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from quem.errors import Mistake, StudyWarning
 from quem.io.tables import SourceTable, read_table
-from quem.rankings.entries import marks, positions
+from quem.rankings.entries import known_ids, marks, positions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     Codes = NDArray[np.signedinteger[Any]]
 
 _REQUIRED = ("judge", "problem", "winner", "loser")
-# The columns, and under what names they are read.
-FIELDS = {name: (name,) for name in (*_REQUIRED, "tie", "count")}
+FIELDS = (*_REQUIRED, "tie", "count")
 # Of more, finding the line of one takes longer than all else.
 _FEW_ROWS = 1_000_000
 
@@ -56,15 +55,11 @@ class Decisions:
         """Give the table of the contract: judge, problem, winner, loser, tie, count."""
         import pandas as pd
 
-        ids = {
-            "judge": (self.judge, self.judges),
-            "problem": (self.problem, self.problems),
-            "winner": (self.winner, self.solvers),
-            "loser": (self.loser, self.solvers),
-        }
+        ids = {"judge": self.judges, "problem": self.problems}
+        ids |= dict.fromkeys(("winner", "loser"), self.solvers)
         columns: dict[str, Any] = {
-            name: pd.Categorical.from_codes(codes, pd.Index(words))
-            for name, (codes, words) in ids.items()
+            name: pd.Categorical.from_codes(getattr(self, name), pd.Index(words))
+            for name, words in ids.items()
         }
         return pd.DataFrame(columns | {"tie": self.tied, "count": self.times})
 
@@ -90,26 +85,18 @@ def read_decisions(path: Path, name: str, declared: Declared) -> tuple[Decisions
 def _checked(table: SourceTable[str], declared: Declared) -> tuple[Decisions, list[Mistake]]:
     """Turn cells into codes, and say what is wrong with them."""
     mistakes: list[Mistake] = []
-    known = {
-        "judge": declared.judges,
-        "problem": declared.problems,
-        "solver": tuple(declared.solvers),
-    }
     sources = {"judge": ("judge",), "problem": ("problem",), "solver": ("winner", "loser")}
-    for what in declared.broken:
-        # What is missing here may be in a list that could not be read.
-        words = {word for name in sources[what] for word in table.columns[name].values if word}
-        known[what] += tuple(sorted(words.difference(known[what])))
+    known = known_ids(declared, table, sources)
     lacking = table.lacking(_REQUIRED, mistakes)
     if lacking.any():
         table = table.only(np.flatnonzero(~lacking))
     columns: dict[str, Codes] = {}
     for what, names in sources.items():
-        codes = {word: code for code, word in enumerate(known[what])}
+        places = {word: code for code, word in enumerate(known[what])}
         for name in names:
             where = f"the {what}s of the study"
             columns[name] = table.codes(
-                name, codes, mistakes, where, noun=what, dtype=_smallest(len(codes))
+                name, places, mistakes, where, noun=what, dtype=_smallest(len(places))
             )
     tied = marks(table, "tie", mistakes, "where the two tie")
     times = positions(table, "count", mistakes)
@@ -119,18 +106,9 @@ def _checked(table: SourceTable[str], declared: Declared) -> tuple[Decisions, li
     warnings = table.warnings
     if not mistakes:
         warnings += _repeated(table, columns, tied, len(known["problem"]), len(known["solver"]))
-    decisions = Decisions(
-        known["judge"],
-        known["problem"],
-        known["solver"],
-        columns["judge"],
-        columns["problem"],
-        columns["winner"],
-        columns["loser"],
-        tied,
-        times,
-        warnings,
-    )
+    ids = known["judge"], known["problem"], known["solver"]
+    codes = columns["judge"], columns["problem"], columns["winner"], columns["loser"]
+    decisions = Decisions(*ids, *codes, tied, times, warnings)
     return decisions, mistakes
 
 
@@ -149,16 +127,11 @@ def _refuse_itself(
     mistakes: list[Mistake],
 ) -> None:
     rows = np.flatnonzero(columns["winner"] == columns["loser"])
-    if len(rows):
-        _, first = np.unique(columns["winner"][rows], return_index=True)
-        for row in np.sort(rows[first]).tolist():
-            solver = solvers[columns["winner"][row]]
-            same = rows[columns["winner"][rows] == columns["winner"][row]]
-            message = (
-                f"{solver} cannot win against itself; name two different solvers"
-                f"{table.more_lines(same, 'loser')}"
-            )
-            mistakes.append(table.mistake(row, "loser", message))
+    for solver in dict.fromkeys(columns["winner"][rows].tolist()):
+        same = rows[columns["winner"][rows] == solver]
+        message = f"{solvers[solver]} cannot win against itself; name two different solvers"
+        more = table.more_lines(same, "loser")
+        mistakes.append(table.mistake(int(same[0]), "loser", message + more))
 
 
 def _refuse_missing(

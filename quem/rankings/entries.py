@@ -1,9 +1,9 @@
-"""The rankings of a study, from what the cells of its files say to codes and numbers."""
+"""The rankings table, and the way to it from what the cells of files say."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,24 +13,20 @@ from quem.errors import Mistake, StudyWarning
 from quem.io.numbers import BLANKS, finite_number, parse_number
 from quem.io.tables import repeats, stack
 from quem.io.text import shown
-from quem.rankings.table import Rankings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from quem.io.tables import SourceTable
+    from quem.store.answers import Answer
+    from quem.store.blindness import RecordedBlinding
+    from quem.store.care import Care
     from quem.studyfile import Declared
 
-# The columns, and under what names they are read.
-FIELDS = {
-    name: (name,)
-    for name in (
-        *("judge", "problem", "block", "occasion", "solver"),
-        *("rank", "reason", "recognized"),
-    )
-}
+# The columns of a long table.
+FIELDS = ("judge", "problem", "block", "occasion", "solver", "rank", "reason", "recognized")
 
 _MISSING = BLANKS | {"-", "–", "—", "none", ".", "absent", "failed"}
 _MARKED, _UNMARKED = {"1", "true", "yes", "x"}, {"", "0", "false", "no", "-"}
@@ -39,15 +35,58 @@ _POSITION = re.compile(r"0*[1-9]\d{0,8}", re.ASCII)
 _LARGEST_RANK = 1e9
 
 
+@dataclass(frozen=True)
+class Rankings:
+    """Every judged solution of a study, as columns of equal length; rank 1 is the worst."""
+
+    # The ids that the codes stand for
+    judges: tuple[str, ...]
+    problems: tuple[str, ...]
+    solvers: tuple[str, ...]
+    # Of shape (n,): codes into them
+    judge: NDArray[np.int64]
+    problem: NDArray[np.int64]
+    solver: NDArray[np.int64]
+    # Of shape (n,)
+    block: NDArray[np.int64]
+    occasion: NDArray[np.int64]
+    rank: NDArray[np.float64]  # of shape (n,): as the judge wrote it; NaN where there is none
+    failed: NDArray[np.bool_]  # of shape (n,): whether a missing rank means a solution that failed
+    recognized: NDArray[np.bool_]  # of shape (n,): whether the judge recognized the author
+    warnings: tuple[StudyWarning, ...] = ()
+    # What the judges of a judging session answered to the study's own questions.
+    answers: tuple[Answer, ...] = ()
+    # What a judging session recorded of its blinding; None for rankings from a file.
+    blinding: RecordedBlinding | None = None
+    # How each of them went about it; empty where no page said it.
+    cares: tuple[Care, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give the table of the contract: judge, problem, block, ..., rank, reason."""
+        reason = np.where(self.failed, "failed", np.where(np.isnan(self.rank), "absent", ""))
+        frame = pd.DataFrame(
+            {
+                "judge": pd.Categorical.from_codes(self.judge, pd.Index(self.judges)),
+                "problem": pd.Categorical.from_codes(self.problem, pd.Index(self.problems)),
+                "block": self.block,
+                "occasion": self.occasion,
+                "solver": pd.Categorical.from_codes(self.solver, pd.Index(self.solvers)),
+                "rank": self.rank,
+                "reason": reason,
+            }
+        )
+        return frame.assign(recognized=self.recognized) if self.recognized.any() else frame
+
+
 def _checked(
     table: SourceTable[str], known: dict[str, tuple[str, ...]], mistakes: list[Mistake]
-) -> tuple[SourceTable[str], dict[str, NDArray[Any]]]:
+) -> tuple[SourceTable[str], dict[str, Any]]:
     """Turn cells into codes and numbers; rows that hold nothing are left out."""
     table = table.without_blank_rows()
     # Averages have neither judge nor problem.
     lacking = table.lacking([name for name, ids in known.items() if "" not in ids], mistakes)
     table = table.only(np.flatnonzero(~lacking))
-    columns: dict[str, NDArray[Any]] = {}
+    columns: dict[str, Any] = {}
     for name, ids in known.items():
         codes = {word: code for code, word in enumerate(ids)}
         columns[name] = table.codes(name, codes, mistakes, f"the {name}s of the study")
@@ -214,18 +253,26 @@ def _few(words: list[str]) -> str:
     return f"{shown} and {len(words) - _MOST_NAMED} more" if len(words) > _MOST_NAMED else shown
 
 
-_KEY = ("judge", "problem", "block", "occasion", "solver")
-
-
-def assemble(
-    files: Sequence[SourceTable[str]], declared: Declared, judges: tuple[str, ...] | None = None
-) -> tuple[Rankings, list[Mistake]]:
-    """Check what the files say against the study, and make one table of it."""
+def known_ids(
+    declared: Declared, table: SourceTable[str], columns: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[str, ...]]:
+    """The ids of judges, problems, and solvers, by what the columns of a table hold."""
     known = {
-        "judge": judges or declared.judges,
+        "judge": declared.judges,
         "problem": declared.problems,
         "solver": tuple(declared.solvers),
     }
+    for what in declared.broken:
+        # What is missing here may be in a list that could not be read.
+        words = {word for name in columns[what] for word in table.columns[name].values if word}
+        known[what] += tuple(sorted(words.difference(known[what])))
+    return known
+
+
+def assemble(
+    files: Sequence[SourceTable[str]], declared: Declared
+) -> tuple[Rankings, list[Mistake]]:
+    """Check what the files say against the study, and make one table of it."""
     mistakes: list[Mistake] = [mistake for table in files for mistake in table.mistakes]
     mistakes += [
         Mistake(table.name, message="holds no ranks below the header; write one line per rank")
@@ -233,24 +280,13 @@ def assemble(
         if not len(table.without_blank_rows())
     ]
     table = stack(files)
-    for name in declared.broken:
-        # What is missing here may be in a list that could not be read.
-        words = {word for word in table.columns[name].values if word}
-        known[name] += tuple(sorted(words.difference(known[name])))
+    known = known_ids(declared, table, {name: (name,) for name in ("judge", "problem", "solver")})
     table, columns = _checked(table, known, mistakes)
     if not mistakes:
         mistakes += _repeated(table, columns, known)
         mistakes += _contradictions(table, columns, known, declared)
-    rankings = Rankings(
-        known["judge"],
-        known["problem"],
-        known["solver"],
-        **columns,
-        warnings=table.warnings,
-        answers=(),
-        cares=(),
-        blinding=None,
-    )
+    ids = known["judge"], known["problem"], known["solver"]
+    rankings = Rankings(*ids, **columns, warnings=table.warnings)
     if not mistakes:
         warnings = (*table.warnings, *occasion_warnings(rankings))
         rankings = replace(rankings, warnings=warnings)

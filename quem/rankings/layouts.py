@@ -25,10 +25,8 @@ Heads = dict[int, tuple[str, str]]
 
 _REQUIRED = ("judge", "problem", "solver", "rank")
 # How ranks came about; `quem export` writes it beside them.
-_EXPORTED = {
-    name: (name,)
-    for name in (*(field.name for field in QUESTIONS if field.has_cells), "views", "receipt")
-}
+_EXPORTED = (*(field.name for field in QUESTIONS if field.has_cells), "views", "receipt")
+_FIELDS = (*_EXPORTED, *FIELDS)
 
 
 def read_long(path: Path, name: str) -> SourceTable[str]:
@@ -37,15 +35,14 @@ def read_long(path: Path, name: str) -> SourceTable[str]:
         "; if there is one row per solver, write from: wide; if one line names a winner and a "
         "loser, from: decisions"
     )
-    fields = {**_EXPORTED, **FIELDS}
     return read_table(
-        path, name, what="rankings", fields=fields, required=_REQUIRED, otherwise=otherwise
+        path, name, what="rankings", fields=_FIELDS, required=_REQUIRED, otherwise=otherwise
     )
 
 
 def long_columns(table: Delimited, otherwise: str) -> SourceTable[str]:
     """The columns of a long table that is in memory."""
-    return named_columns(table, {**_EXPORTED, **FIELDS}, _REQUIRED, otherwise)
+    return named_columns(table, _FIELDS, _REQUIRED, otherwise)
 
 
 def read_wide(path: Path, name: str, declared: Declared) -> SourceTable[str]:
@@ -56,16 +53,10 @@ def read_wide(path: Path, name: str, declared: Declared) -> SourceTable[str]:
     heads, warnings = _one_row_heads(table) if one_row else _two_row_heads(table, declared)
     mistakes = _first_heads(table, heads)
     if not heads:
-        raise QuemError(
-            Mistake(
-                name,
-                table.header_lines[0],
-                message=(
-                    "no column names a judge and a problem; see the layouts in "
-                    "docs/reference/study-file.md"
-                ),
-            )
+        message = (
+            "no column names a judge and a problem; see the layouts in docs/reference/study-file.md"
         )
+        raise QuemError(Mistake(name, table.header_lines[0], message=message))
 
     at, lines, solvers = [*heads], table.lines(), table.columns[0]
     again = [pair for pair in repeats(solvers.codes)[0] if solvers.cell(pair[0])]

@@ -20,9 +20,10 @@ from quem.rankings.stored import removed_warning
 from quem.studyfile.document import Document
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
+    from pydantic import BaseModel
 
     from quem.errors import StudyWarning
     from quem.rankings.loading import Study
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from quem.studyfile.runs import Run
 
 Value = TypeVar("Value")
+Model = TypeVar("Model", bound="BaseModel")
 Data: TypeAlias = Rankings | Decisions | PrintedAverages
 
 _LETTERS = {"judges": "J", "subjects": "S", "assisted": "A", "withheld": "W"}
@@ -146,70 +148,52 @@ def _renamed(study: Study, new: Pseudonyms) -> Study:
 def _run(run: Run, new: Pseudonyms) -> Run:
     """Rename solvers in what a machine judge ranked; its ids of judges stay."""
     calls = tuple(
-        call.model_copy(
-            update={
-                "order": tuple(map(new.id, call.order)),
-                "ranked": tuple(tuple(map(new.id, tied)) for tied in call.ranked),
-                "cannot": {new.id(solver): "" for solver in call.cannot},
-            }
+        _with(
+            call,
+            order=tuple(map(new.id, call.order)),
+            ranked=tuple(tuple(map(new.id, tied)) for tied in call.ranked),
+            cannot={new.id(solver): "" for solver in call.cannot},
         )
         for call in run.calls
     )
-    return run.model_copy(
-        update={
-            "calls": calls,
-            "digests": {problem: _keys(of, new) for problem, of in run.digests.items()},
-        }
-    )
+    digests = {problem: _keys(of, new) for problem, of in run.digests.items()}
+    return _with(run, calls=calls, digests=digests)
+
+
+def _with(of: Model, **values: object) -> Model:
+    return of.model_copy(update=values)
 
 
 def _spec(spec: ExperienceSpec, new: Pseudonyms) -> ExperienceSpec:
     """Rename people in the study file, and leave out what else says who they are."""
     anonymous = {"name": "", "address": "", "language": None}
 
-    def people(section: str, **more: Any) -> tuple[Any, ...]:  # noqa: ANN401  of any model
-        entries = getattr(spec, section)
-        return tuple(
-            entries[at].model_copy(
-                update={
-                    "id": new.id(entries[at].id),
-                    **{k: v for k, v in anonymous.items() if hasattr(entries[at], k)},
-                    **{key: new.id(getattr(entries[at], key)) for key in more.get("refers", ())},
-                }
-            )
-            for at in new.sorted(entry.id for entry in entries)
-        )
+    def people(section: str) -> Iterator[Any]:
+        for at in new.sorted(one.id for one in getattr(spec, section)):
+            one = getattr(spec, section)[at]
+            ids = {key: new.id(getattr(one, key)) for key in ("id", "person") if hasattr(one, key)}
+            yield _with(one, **ids, **{k: v for k, v in anonymous.items() if hasattr(one, k)})
 
-    judging = spec.judging.model_copy(
-        update={
-            "identity_words": (),
-            "questions": tuple(_question(question, new) for question in spec.judging.questions),
-        }
+    judging = _with(
+        spec.judging,
+        identity_words=(),
+        questions=tuple(_question(question, new) for question in spec.judging.questions),
     )
-    withheld = [spec.withheld[at] for at in new.sorted(spec.withheld)]
-    return spec.model_copy(
-        update={
-            "title": new.prose(spec.title),
-            "description": new.prose(spec.description),
-            "problems": tuple(
-                problem.model_copy(update={"title": new.prose(problem.title)})
-                for problem in spec.problems
-            ),
-            "judges": people("judges"),
-            "subjects": people("subjects"),
-            "assisted": people("assisted", refers=["person"]),
-            "withheld": tuple(map(new.id, withheld)),
-            "missing": tuple(
-                entry.model_copy(update={"solver": new.id(entry.solver)}) for entry in spec.missing
-            ),
-            "judging": judging,
-        }
+    return _with(
+        spec,
+        title=new.prose(spec.title),
+        description=new.prose(spec.description),
+        problems=tuple(_with(one, title=new.prose(one.title)) for one in spec.problems),
+        **{section: tuple(people(section)) for section in ("judges", "subjects", "assisted")},
+        withheld=tuple(new.id(spec.withheld[at]) for at in new.sorted(spec.withheld)),
+        missing=tuple(_with(entry, solver=new.id(entry.solver)) for entry in spec.missing),
+        judging=judging,
     )
 
 
 def _question(question: Question, new: Pseudonyms) -> Question:
     texts = {key: tuple(map(new.prose, getattr(question, key))) for key in ("options", "ends")}
-    return question.model_copy(update={"text": new.prose(question.text), **texts})
+    return _with(question, text=new.prose(question.text), **texts)
 
 
 def _declared(declared: Declared, new: Pseudonyms) -> Declared:

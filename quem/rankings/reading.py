@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.rankings.decisions import Decisions
+    from quem.rankings.entries import Rankings
     from quem.rankings.stored import Session
-    from quem.rankings.table import Rankings
     from quem.studyfile.models import RankingsSource
     from quem.studyfile.reading import StudyFile
 
@@ -86,12 +86,8 @@ def read_preflib(
     that stands for several voters is that of as many judges.
     """
     if path.suffix.lower() not in _ENDINGS:
-        raise QuemError(
-            Mistake(
-                name,
-                message=(f"is not a PrefLib file of strict or tied orders ({', '.join(_ENDINGS)})"),
-            )
-        )
+        message = f"is not a PrefLib file of strict or tied orders ({', '.join(_ENDINGS)})"
+        raise QuemError(Mistake(name, message=message))
     names: dict[str, str] = {}
     orders: list[Order] = []
     mistakes: list[Mistake] = []
@@ -99,7 +95,8 @@ def read_preflib(
         content = line.strip()
         if alternative := _NAME.match(content):
             solver = alternative[2].strip()
-            mistakes += _misnamed(name, number, solver, names, declared)
+            if message := _misnamed(solver, names, declared):
+                mistakes.append(Mistake(name, number, key="solver", message=message))
             names[alternative[1]] = solver
         elif order := _ORDER.fullmatch(content):
             groups, message = _groups(order[2], names)
@@ -111,38 +108,32 @@ def read_preflib(
                 "is not an order such as '1: 2,3,{1,4}'; headers start with # since PrefLib 2022"
             )
             mistakes.append(Mistake(name, number, message=message))
-    mistakes += _miscounted(name, orders, judges) if not mistakes else []
     if mistakes:
         raise QuemError(mistakes)
+    if message := _miscounted(orders, judges):
+        raise QuemError(Mistake(name, message=message))
     return _table(name, problem, orders, judges), sum(times for _, times, _ in orders)
 
 
-def _miscounted(name: str, orders: list[Order], judges: tuple[str, ...]) -> list[Mistake]:
+def _miscounted(orders: list[Order], judges: tuple[str, ...]) -> str:
+    """What is wrong with the number of orders; empty where nothing is."""
     count = sum(times for _, times, _ in orders)
     if not count:
-        message = "holds no orders; write one per judge, such as '1: 2,3,{1,4}'"
-        return [Mistake(name, message=message)]
+        return "holds no orders; write one per judge, such as '1: 2,3,{1,4}'"
     if judges and count > len(judges):
-        message = f"holds {count} orders, and the study has {len(judges)} judges; declare each"
-        return [Mistake(name, message=message)]
+        return f"holds {count} orders, and the study has {len(judges)} judges; declare each"
     if sum(times * sum(map(len, groups)) for _, times, groups in orders) > _MOST_RANKS:
-        message = f"holds more than {_MOST_RANKS:,} ranks; give them as a long table"
-        return [Mistake(name, message=message)]
-    return []
+        return f"holds more than {_MOST_RANKS:,} ranks; give them as a long table"
+    return ""
 
 
-def _misnamed(
-    name: str, number: int, solver: str, names: dict[str, str], declared: Declared
-) -> list[Mistake]:
+def _misnamed(solver: str, names: dict[str, str], declared: Declared) -> str:
+    """What is wrong with the name of an alternative; empty where nothing is."""
     if solver not in declared.solvers and "solver" not in declared.broken:
         hint = nearest(solver, declared.solvers) or "; name each alternative by its solver's id"
-        message = f"unknown solver {shown(solver)}{hint}"
-        return [Mistake(name, number, key="solver", message=message)]
-    for other, taken in names.items():
-        if taken == solver:
-            message = f"{solver} is already the name of alternative {other}; keep one"
-            return [Mistake(name, number, key="solver", message=message)]
-    return []
+        return f"unknown solver {shown(solver)}{hint}"
+    other = next((number for number, taken in names.items() if taken == solver), "")
+    return f"{solver} is already the name of alternative {other}; keep one" if other else ""
 
 
 def _groups(text: str, names: dict[str, str]) -> tuple[list[list[str]], str]:
@@ -170,24 +161,15 @@ def _groups(text: str, names: dict[str, str]) -> tuple[list[list[str]], str]:
 def _table(
     name: str, problem: str, orders: list[Order], judges: tuple[str, ...]
 ) -> SourceTable[str]:
-    lines, judge, solver, rank = [], [], [], []
-    index = 0
-    for number, times, groups in orders:
-        for _ in range(times):
-            judge_id = judges[index] if judges else f"J{index + 1}"
-            index += 1
-            for place, group in enumerate(reversed(groups), 1):
-                for member in group:
-                    lines.append(number)
-                    judge.append(judge_id)
-                    solver.append(member)
-                    rank.append(str(place))
-    columns = {
-        "judge": column_of(judge),
-        "problem": column_of([problem] * len(judge)),
-        "solver": column_of(solver),
-        "rank": column_of(rank),
-    }
+    each = [(number, groups) for number, times, groups in orders for _ in range(times)]
+    rows = [
+        (number, judges[at] if judges else f"J{at + 1}", problem, member, str(place))
+        for at, (number, groups) in enumerate(each)
+        for place, group in enumerate(reversed(groups), 1)
+        for member in group
+    ]
+    lines, *cells = zip(*rows, strict=True)
+    columns = dict(zip(("judge", "problem", "solver", "rank"), map(column_of, cells), strict=True))
     return SourceTable(name, columns, lambda row, key: Mistake(name, lines[row], key=key))
 
 
@@ -312,7 +294,7 @@ def _read_preflib_files(
     if not tables:
         return None, mistakes or [file.document.mistake(("rankings",), "names no file")]
     judges = known or tuple(f"J{number + 1}" for number in range(most))
-    rankings, more = assemble(tables, declared, judges)
+    rankings, more = assemble(tables, replace(declared, judges=judges))
     return rankings, mistakes + more
 
 

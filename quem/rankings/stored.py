@@ -13,7 +13,7 @@ from quem.rankings.entries import FIELDS, assemble
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from quem.rankings.table import Rankings
+    from quem.rankings.entries import Rankings
     from quem.solutions import Solutions
     from quem.store.audit_log import AuditEvent
     from quem.store.blindness import RecordedBlinding
@@ -91,16 +91,11 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
         status = studies.status_of(c, study_id)
     if not status.is_shown and not reveal:
         now = "on trial: it has not opened" if status.state == "trial" else status.state
-        raise QuemError(
-            Mistake(
-                file.name,
-                message=(
-                    f"the judging session is still {now}; close it in the dashboard (quem "
-                    "serve), or "
-                    "give --reveal, which is logged"
-                ),
-            )
+        message = (
+            f"the judging session is still {now}; close it in the dashboard (quem serve), or give "
+            "--reveal, which is logged"
         )
+        raise QuemError(Mistake(file.name, message=message))
     if reveal and status.state != "closed":
         with store.write() as c:
             studies.reveal(c, study_id, "shell")
@@ -112,15 +107,8 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
         noted = noteworthy(c, study_id)
         blinding = recorded_blinding(c, study_id, len(shown))
     if not any(one.state.ranks() for one in rankings):
-        raise QuemError(
-            Mistake(
-                file.name,
-                message=(
-                    f"no ranking is submitted yet in {store.place.name}; judges have to "
-                    "submit first"
-                ),
-            )
-        )
+        message = f"no ranking is submitted yet in {store.place.name}; judges have to submit first"
+        raise QuemError(Mistake(file.name, message=message))
     solutions, _, _ = find_solutions(file, complete=False)
     warnings = [*_changed(solutions, shown, answered), *removed, *_event_warnings(noted)]
     cares = care_of(rankings, solutions.by_problem)

@@ -18,8 +18,8 @@ from quem.importing.writing import write_folder
 from quem.solutions import find_solutions
 from quem.solutions.files import is_ignored
 from quem.studyfile.candidates import candidates_text
+from quem.studyfile.fields import id_trouble
 from quem.studyfile.reading import draft_relevance
-from quem.studyfile.subjects import id_trouble
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

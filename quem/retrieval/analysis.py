@@ -286,7 +286,7 @@ def _mac_fac(work: _Work, phases: Phases) -> MacFacFound | None:
     for (size, k), run in zip(spec.pairs, phases.pairs, strict=True):
         measures = mac_fac_measures(k)
         # Both lists are the second phase's, which breaks ties alike in both.
-        scores = score_lists(run.lists, truth, measures, "input")
+        scores = score_lists(run.lists, truth, measures, "given")
         means = query_means(
             scores.values, level=used.level, replicates=used.bootstrap, seed=used.seed
         )

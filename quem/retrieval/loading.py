@@ -10,8 +10,8 @@ from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.custom_functions import BrokenEntry, Entry, find_entry, load_entry
 from quem.io.text import nearest, shown
 from quem.lists import measure
-from quem.lists.names import split_spelling
-from quem.lists.names import own_definition
+from quem.lists.measure import OWN
+from quem.lists.names import own_definition, split_spelling
 from quem.retrieval.bases import CaseBase, Roles, named_only, read_bases
 from quem.retrieval.build_retrievers import make_built_in
 from quem.retrieval.judges import JudgeGrades, grades_of
@@ -162,7 +162,7 @@ def _inconsistent(spec: RetrievalSpec, source: StudySource, *, pooling: bool) ->
     own = {one.short_name.casefold() for one in chosen if isinstance(one, OwnMeasure)}
     for loc, name in named:
         split = split_spelling(name)
-        if split is not None and split[0].casefold() in own:
+        if split is not None and split[0].casefold().removeprefix(OWN) in own:
             # Its parameters are known when its code is loaded.
             continue
         try:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,9 +13,11 @@ from quem.errors import Mistake, QuemError
 from quem.scores.texts import PADDING, load
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
+
+    from quem.errors import StudyWarning
 
     Keys = NDArray[np.uint64]
     Floats = NDArray[np.float64]
@@ -31,21 +35,33 @@ _MASKS = np.array([(1 << 8 * n) - 1 for n in range(_WORD + 1)], dtype=np.uint64)
 class Tokens:
     """Words of a text, by the places where they stand."""
 
-    text: bytes | bytearray  # ends with `PADDING`
+    text: bytes  # ends with `PADDING`
     start: Integers
     length: Integers
 
     def words(self, at: int) -> Keys:
         """Bytes `at` to `at` + 8 of each token as a number; 0 beyond its end."""
         view: Keys = np.ndarray((len(self.text) - 7,), "<u8", buffer=self.text, strides=(1,))
-        left = np.clip(self.length - at, 0, _WORD)
+        if self._lengths[0] >= at + _WORD:
+            whole: Keys = view[self.start + at]
+            return whole
+        if not at and self._lengths[1] <= _WORD:
+            only: Keys = view[self.start] & _MASKS[self.length]
+            return only
+        left = np.clip(self.length.astype(np.intp) - at, 0, _WORD)
         place = np.where(left > 0, self.start + at, 0) if at else self.start
-        return view[place] & _MASKS[left]
+        masked: Keys = view[place] & _MASKS[left]
+        return masked
+
+    @cached_property
+    def _lengths(self) -> tuple[int, int]:
+        """The least and the greatest length."""
+        return (int(self.length.min()), int(self.length.max())) if len(self.length) else (0, 0)
 
     @property
     def steps(self) -> range:
         """Where the words of the longest token begin."""
-        return range(0, max(int(self.length.max(initial=0)), 1), _WORD)
+        return range(0, max(self._lengths[1], 1), _WORD)
 
     def hashes(self) -> Keys:
         """The hash of the bytes of each token; of up to 8 bytes one to one."""
@@ -56,15 +72,15 @@ class Tokens:
             hashed = new if at == 0 else np.where(self.length > at, new, hashed)
         return hashed
 
-    def only(self, which: NDArray[np.intp] | slice) -> Tokens:
+    def only(self, which: NDArray[Any] | slice) -> Tokens:
         """Some of the tokens."""
         return Tokens(self.text, self.start[which], self.length[which])
 
     def same(self, other: Tokens) -> NDArray[np.bool_]:
         """Whether each token has the bytes of the other's."""
         same = np.asarray(self.length == other.length)
-        for at in self.steps:
-            same &= self.words(at) == other.words(at)
+        for at in self.steps if same.any() else ():
+            same[same] = self.only(same).words(at) == other.only(same).words(at)
         return same
 
     def bytes(self, which: int) -> bytes:
@@ -103,22 +119,37 @@ class Columns:
     judge: NDArray[np.int32] | None = None  # of shape (n,): places in `judges`
     lines: Integers | None = None  # of shape (n,): where the cases do not stand in the file itself
     in_file: bool = False  # whether the cases stand in the text of the file `source`
-    notes: tuple[str, ...] = ()
+    found: NDArray[np.int32] | None = None  # of shape (n,): the judged case of each row, or -1
+    notes: tuple[StudyWarning, ...] = ()
 
     def __len__(self) -> int:
         """Count the rows."""
         return len(self.query)
 
-    def names(self, rows: NDArray[np.intp]) -> list[str]:
-        """The cases of rows."""
-        if not len(self.cases.text):
+    @property
+    def tokens(self) -> Tokens:
+        """The cases with their text, which is read again where it is not kept."""
+        if self.in_file and not self.cases.text:
             self.cases.text = load(self.source)
-        return [self.cases.bytes(row).decode("utf-8", "surrogateescape") for row in rows.tolist()]
+        return self.cases
 
-    def forget(self) -> None:
-        """Free the text of a file; it is read again where names are asked for."""
-        if self.in_file:
-            self.cases.text = b""
+    def names(self, rows: NDArray[np.integer[Any]]) -> list[str]:
+        """The cases of rows."""
+        read = self.tokens.bytes
+        return [read(row).decode("utf-8", "surrogateescape") for row in rows.tolist()]
+
+    def name_reader(self) -> Callable[[NDArray[np.integer[Any]]], list[str]]:
+        """What reads the cases of rows, and keeps nothing else."""
+        of_file = self.in_file and Path(self.source).is_file()
+        text = b"" if of_file else self.cases.text
+        return replace(
+            self,
+            query=np.empty(0, np.int32),
+            key=np.empty(0, np.uint64),
+            value=np.empty(0),
+            cases=Tokens(text, self.cases.start, self.cases.length),
+            found=None,
+        ).names
 
     def line(self, row: int) -> int:
         """The line of a row, from 1; 0 where the source has none."""
@@ -126,7 +157,7 @@ class Columns:
             return int(self.lines[row])
         if not self.in_file:
             return 0
-        return self.cases.text.count(b"\n", 0, int(self.cases.start[row])) + 1
+        return self.tokens.text.count(b"\n", 0, int(self.cases.start[row])) + 1
 
     def check_once(self) -> None:
         """Refuse a case that is twice in the list of a query, or twice graded by a judge."""
@@ -140,7 +171,7 @@ class Columns:
             return
         first: dict[tuple[int, bytes], int] = {}
         for row in np.flatnonzero(np.isin(pairs, doubled)).tolist():
-            known = first.setdefault((int(number[row]), self.cases.bytes(row)), row)
+            known = first.setdefault((int(number[row]), self.tokens.bytes(row)), row)
             if known != row:
                 raise QuemError(self._twice(row, known))
 
@@ -164,7 +195,7 @@ def columns_of(
     lines: Sequence[int] | None = None,
     judges: Sequence[object] | None = None,
     scored: bool = True,
-    notes: tuple[str, ...] = (),
+    notes: tuple[StudyWarning, ...] = (),
 ) -> Columns:
     """Make columns of the values of Python."""
     names, query = _coded(queries)

@@ -5,28 +5,30 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from quem.errors import Mistake, QuemError
 from quem.lists.lists import Lists, Names, best_first, in_32_bits
 from quem.lists.ragged import Ragged
-from quem.scores.columns import Columns, paired
+from quem.scores.columns import Columns, Tokens, paired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Hashable, Iterator
 
     from numpy.typing import NDArray
 
     from quem.lists.lists import Ties
     from quem.scores.columns import Floats, Integers, Keys
+    from quem.scores.read import Find
 
 # Rows that are matched or scored at once: what is computed from them stays in the processor's
 # cache, and memory does not grow with the run.
 _AT_ONCE = 1 << 17
-_BITS = 20
+_BITS = 22
 _REST = np.uint64(64 - _BITS)
+_OF_QUERY, _REST_OF_QUERY = np.uint64(24), np.uint64(40)
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Truth:
     @property
     def empty(self) -> NDArray[np.bool_]:
         """Which queries have no graded case."""
-        return self.rows.sizes == 0
+        empty: NDArray[np.bool_] = self.rows.sizes == 0
+        return empty
 
 
 @dataclass(frozen=True)
@@ -101,9 +104,49 @@ class Judgments:
         return _majority(self.grades)
 
     @cached_property
-    def pairs(self) -> Keys:
-        """The keys of queries and cases, shape (m,)."""
-        return paired(self.columns.key[self.row], self.rows.row)
+    def _index(self) -> tuple[Keys, NDArray[np.intp], NDArray[np.bool_]]:
+        """Queries and keys of judged cases in order, which case each is, and the keys' first bits.
+
+        A query stands beside itself, so that what is sought together is together.
+        """
+        key = self.columns.key[self.row]
+        pairs = _pairs(key, self.rows.row)
+        order = np.argsort(pairs, kind="stable")
+        bits = np.zeros(1 << _BITS, bool)
+        bits[(key >> _REST).view(np.int64)] = True
+        return np.append(pairs[order], np.uint64(0)), order, bits
+
+    def finder(self) -> Find:
+        """What finds the judged case of each row of a run, block by block, or -1."""
+        ordered, order, bits = self._index
+        place = {name: at for at, name in enumerate(self.queries)}
+        to: list[int] = []
+
+        def find(
+            queries: list[str], query: Integers, key: Keys, cases: Tokens
+        ) -> NDArray[np.int32]:
+            found = np.full(len(key), -1, dtype=np.int32)
+            if not len(key):
+                return found
+            to.extend(place.get(name, len(place)) for name in queries[len(to) :])
+            first, last = int(query.min()), int(query.max())
+            true_query = np.array(to[first : last + 1])[query - first]
+            # Most listed cases are not judged, and are done with here.
+            row = np.flatnonzero(bits[(key >> _REST).view(np.int64)])
+            wanted = _pairs(key[row], true_query[row])
+            at = np.searchsorted(ordered[:-1], wanted)
+            while len(row):
+                equal = (ordered[at] == wanted) & (at < len(order))
+                row, at, wanted = row[equal], at[equal], wanted[equal]
+                case = order[at]
+                theirs = self.columns.tokens.only(self.row[case])
+                same = cases.only(row).same(theirs) & (self.rows.row[case] == true_query[row])
+                found[row[same]] = case[same]
+                # Several judged cases can have one hash.
+                row, at, wanted = row[~same], at[~same] + 1, wanted[~same]
+            return found
+
+        return find
 
     def only(self, queries: NDArray[np.bool_]) -> Judgments:
         """The judgments of some queries."""
@@ -132,7 +175,7 @@ class Judgments:
         place[item] = np.arange(len(item))
         return Truth(rows, value, value if len(grades) == 1 else relevance, item, place)
 
-    def _names(self, rows: NDArray[np.intp]) -> list[object]:
+    def _names(self, rows: NDArray[np.integer[Any]]) -> list[Hashable]:
         return list(self.columns.names(rows))
 
     def lists(
@@ -153,6 +196,11 @@ class Judgments:
         )
 
 
+def _pairs(key: Keys, query: Integers) -> Keys:
+    """The number of the query, and behind it bits of the key of the case."""
+    return (query.astype(np.uint64) << _REST_OF_QUERY) | (key >> _OF_QUERY)
+
+
 def _cases(columns: Columns) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The first row of each judged case of a query, and which of them each row is about."""
     if columns.judge is None:
@@ -161,18 +209,21 @@ def _cases(columns: Columns) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     pairs = paired(columns.key, columns.query)
     _, first, case = np.unique(pairs, return_index=True, return_inverse=True)
     own = first[case]
-    same = columns.cases.same(columns.cases.only(own)) & (columns.query == columns.query[own])
+    same = columns.tokens.same(columns.tokens.only(own)) & (columns.query == columns.query[own])
     if not same.all():
         # Two cases have one hash.
         known: dict[tuple[int, bytes], int] = {}
-        every = [(q, columns.cases.bytes(row)) for row, q in enumerate(columns.query.tolist())]
-        case = np.array([known.setdefault(one, len(known)) for one in every], np.intp)
+        pair = ((q, columns.tokens.bytes(row)) for row, q in enumerate(columns.query.tolist()))
+        case = np.array([known.setdefault(one, len(known)) for one in pair], np.intp)
         first = np.unique(case, return_index=True)[1]
     return first, case
 
 
 def _majority(grades: Floats) -> Floats:
     """The highest grade that more than half of the judges of a case give, or exceed."""
+    if len(grades) == 1:
+        alone: Floats = grades[0]
+        return alone
     count = (~np.isnan(grades)).sum(axis=0)
     highest_first: Floats = -np.sort(-grades, axis=0)
     majority: Floats = np.take_along_axis(highest_first, (count // 2)[np.newaxis], axis=0)[0]
@@ -183,17 +234,19 @@ def _majority(grades: Floats) -> Floats:
 class Matched:
     """The lists of a run for the queries of judgments, best first."""
 
-    columns: Columns
     judgments: Judgments
     rows: Ragged
     score: Floats  # of shape (n,)
     found: NDArray[np.int32]  # of shape (n,): which judged case each item is, or -1
-    row: NDArray[np.int32]  # of shape (n,): where `columns` has each
+    key: Keys  # of shape (n,): the hash of each case
+    row: NDArray[np.int32] | None  # of shape (n,): where the run has each, if not in this order
+    names: Callable[[NDArray[np.integer[Any]]], list[str]]  # the cases of rows of the run
+    scored: bool  # whether the scores mean anything; else only the order does
     missing: int  # how many queries of the judgments the run lacks
 
     def lists(self, truth: Truth | None = None) -> Lists:
         """The lists of all queries beside the mean grades, or another truth."""
-        names = Names(self.row, self._names)
+        names = self._names_at(slice(0, self.rows.total))
         truth = self.judgments.truth if truth is None else truth
         return self.judgments.lists(truth, self.rows, self.score, self.found, names)
 
@@ -216,9 +269,9 @@ class Matched:
                         None if truth.relevance is truth.value else truth.relevance[true]
                     ),
                     queries=list(self.judgments.queries[part]),
-                    scored=np.full(end - start, self.columns.scored),
+                    scored=np.full(end - start, self.scored),
                     all_orders=self.judgments.ties == "expected",
-                    names=Names(self.row[own], self._names),
+                    names=self._names_at(own),
                     true_names=Names(
                         self.judgments.row[truth.item[true]],
                         lambda rows: list(self.judgments.columns.names(rows)),
@@ -226,13 +279,15 @@ class Matched:
                 ),
             )
 
-    @property
-    def key(self) -> Keys:
-        """The hash of each listed case, shape (n,)."""
-        return self.columns.key[self.row]
+    def _names_at(self, cells: slice) -> Names:
+        return Names(_rows(self.row, cells), self._names)
 
-    def _names(self, rows: NDArray[np.intp]) -> list[object]:
-        return list(self.columns.names(rows))
+    def _names(self, rows: NDArray[np.integer[Any]]) -> list[Hashable]:
+        return list(self.names(rows))
+
+
+def _rows(row: NDArray[np.int32] | None, cells: slice) -> NDArray[np.integer[Any]]:
+    return np.arange(cells.start, cells.stop) if row is None else row[cells]
 
 
 def _parts(sizes: Integers) -> Iterator[tuple[int, int]]:
@@ -248,14 +303,8 @@ def _cells(rows: Ragged, part: slice) -> slice:
     return slice(int(rows.starts[part.start]), int(rows.starts[last] + rows.sizes[last]))
 
 
-def match(run: Columns, judgments: Judgments) -> Matched:
-    """Order a run, and find its cases in the judgments.
-
-    Raises
-    ------
-    QuemError
-        A case is twice in a list, or the run has none of the queries.
-    """
+def _queries(run: Columns, judgments: Judgments) -> tuple[NDArray[np.int32], int]:
+    """Where the judgments have each query of a run, or their number; and how many it lacks."""
     n = len(judgments.queries)
     place = {name: at for at, name in enumerate(judgments.queries)}
     to = np.array([place.get(name, n) for name in run.queries], np.int32)
@@ -266,53 +315,46 @@ def match(run: Columns, judgments: Judgments) -> Matched:
             f"{judgments.queries[0]!r}; it has {run.queries[0]!r}"
         )
         raise QuemError(Mistake(run.source, message=message))
+    return to, missing
+
+
+def match(run: Columns, judgments: Judgments) -> Matched:
+    """Order a run, and find its cases in the judgments.
+
+    Raises
+    ------
+    QuemError
+        A case is twice in a list, or the run has none of the queries.
+    """
+    n = len(judgments.queries)
+    to, missing = _queries(run, judgments)
     query = to[run.query]
     rows = Ragged(np.bincount(query, minlength=n + 1)[:n].astype(np.intp))
-    row = np.arange(rows.total, dtype=np.int32)
+    found = run.found
+    if found is None:
+        found = judgments.finder()(run.queries, run.query, run.key, run.tokens)
+    row = None
+    score, key, found = run.value[: rows.total], run.key[: rows.total], found[: rows.total]
     if (query[1:] < query[:-1]).any():
         row = np.argsort(query, kind="stable")[: rows.total].astype(np.int32)
-    score, found = run.value[row], np.empty(rows.total, np.int32)
+        score, key, found = run.value[row], run.key[row], found[row]
     if judgments.ties == "trec":
         score = in_32_bits(score)
+    shared = True
     for start, end in _parts(rows.sizes):
         part = slice(start, end)
         own = _cells(rows, part)
-        names = Names(row[own], lambda at: list(run.names(at)))
+        own_row = _rows(row, own)
+        pairs = np.sort(_pairs(key[own], query[own_row]))
+        if (pairs[1:] == pairs[:-1]).any():
+            run.check_once()
+        names = Names(own_row, lambda at: list(run.names(at)))
         best = best_first(Ragged(rows.sizes[part]), score[own], judgments.ties, names)
         if best is not None:
-            row[own], score[own] = row[own][best], score[own][best]
-        found[own] = _found(run, row[own], query[row[own]], judgments, part)
-    return Matched(run, judgments, rows, score, found, row, missing)
-
-
-def _found(
-    run: Columns, row: NDArray[np.intp], query: Integers, judgments: Judgments, part: slice
-) -> NDArray[np.intp]:
-    """Which judged case each row is about, or -1: by hashes, and then by their bytes."""
-    cells = _cells(judgments.rows, part)
-    found = np.full(len(row), -1, dtype=np.intp)
-    wanted = paired(run.key[row], query)
-    ordered = np.sort(wanted)
-    if (ordered[1:] == ordered[:-1]).any():
-        run.check_once()
-    pairs = judgments.pairs[cells]
-    order = np.argsort(pairs, kind="stable")
-    ordered = np.append(pairs[order], np.uint64(0))
-    # Most listed cases are not judged: they end here, at a table of the first bits.
-    there = np.zeros(1 << _BITS, bool)
-    there[(pairs >> _REST).astype(np.intp)] = True
-    open_ = np.flatnonzero(there[(wanted >> _REST).astype(np.intp)])
-    at = np.zeros(len(row), np.intp)
-    at[open_] = np.searchsorted(ordered[:-1], wanted[open_])
-    # Several judged cases can have one hash.
-    open_ = open_[(ordered[at[open_]] == wanted[open_]) & (at[open_] < len(order))]
-    while len(open_):
-        case = order[at[open_]] + cells.start
-        theirs = judgments.columns.cases.only(judgments.row[case])
-        same = run.cases.only(row[open_]).same(theirs)
-        same &= judgments.rows.row[case] == query[open_]
-        found[open_[same]] = case[same]
-        open_ = open_[~same]
-        at[open_] += 1
-        open_ = open_[(ordered[at[open_]] == wanted[open_]) & (at[open_] < len(order))]
-    return found
+            if shared:
+                score, key, found, shared = score.copy(), key.copy(), found.copy(), False
+            if row is None:
+                row = np.arange(rows.total, dtype=np.int32)
+            for array in (row, score, key, found):
+                array[own] = array[own][best]
+    return Matched(judgments, rows, score, found, key, row, run.name_reader(), run.scored, missing)

@@ -6,24 +6,25 @@ TREC files are split by NumPy, block by block, and their words never become obje
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, StudyWarning
 from quem.scores.columns import Columns, Tokens, columns_of, no_number, number
-from quem.scores.texts import PADDING, load
+from quem.scores.texts import HEAD, PADDING, blocks, empty, head, load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from quem.scores.columns import Floats, Integers
+    from quem.scores.columns import Floats, Integers, Keys
 
-    Text = bytes | bytearray
+    Find = Callable[[list[str], Integers, Keys, Tokens], NDArray[np.int32]]
 
 # What heads a column, or names a value of a record.
 QUERY = ("query", "query_id", "qid", "q_id", "topic", "question", "query-id")
@@ -39,7 +40,7 @@ _ONE_RUN = "the run"
 _ONE_TRUTH = "the judgments"
 
 
-def read_run(given: object, source: str = "") -> Columns:
+def read_run(given: object, source: str = "", find: Find | None = None) -> Columns:
     """Read a run: of a file, or of an object of Python.
 
     Parameters
@@ -48,13 +49,15 @@ def read_run(given: object, source: str = "") -> Columns:
         See `read_judgments`; instead of scores a query can have its cases alone, best first.
     source : str, optional
         What messages call it; by default its path.
+    find : callable, optional
+        Finds the cases of each block of a TREC file, so that its text can be forgotten.
 
     Raises
     ------
     QuemError
         It is none, or damaged.
     """
-    return _read(given, _Form("score", SCORE), source or _ONE_RUN)
+    return _read(given, _Form("score", SCORE), source or _ONE_RUN, find)
 
 
 def read_judgments(given: object, source: str = "") -> Columns:
@@ -96,11 +99,16 @@ class _Form:
         return "query Q0 case rank score tag" if self.is_run else "query iteration case grade"
 
 
-def _read(given: Any, form: _Form, source: str) -> Columns:  # noqa: ANN401  all that there is
+def _read(
+    given: Any,  # noqa: ANN401  all that there is
+    form: _Form,
+    source: str,
+    find: Find | None = None,
+) -> Columns:
     if isinstance(given, Columns):
         return given
     if isinstance(given, str | os.PathLike):
-        return _of_file(os.fspath(given), form)
+        return _of_file(os.fspath(given), form, find)
     if type(given).__module__.partition(".")[0] == "ranx" and hasattr(given, "to_dict"):
         given = given.to_dict()
     if hasattr(given, "columns") and hasattr(given, "to_dict"):
@@ -114,8 +122,8 @@ def _read(given: Any, form: _Form, source: str) -> Columns:  # noqa: ANN401  all
 
 def _refusal(source: str, given: object) -> QuemError:
     message = (
-        f"is a {type(given).__name__}; give a file, a DataFrame, a dict of query to dict of case "
-        "to score, or records with a query and a case each"
+        f"is an object of {type(given).__name__}; give a file, a DataFrame, a dict of query to "
+        "dict of case to score, or records with a query and a case each"
     )
     return QuemError(Mistake(source, message=message))
 
@@ -123,16 +131,17 @@ def _refusal(source: str, given: object) -> QuemError:
 # Files
 
 
-def _of_file(path: str, form: _Form) -> Columns:
-    text = load(path)
+def _of_file(path: str, form: _Form, find: Find | None) -> Columns:
+    start = head(path)
+    text = b"" if start else load(path)
     name = path.lower()
     for packed in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(packed)
-    start = bytes(text[:4096]).lstrip()
+    start = (start or text[:HEAD]).lstrip()
     if start.startswith(b"{") or (
         start.startswith(b"[") and name.endswith((".json", ".jsonl", ".ndjson"))
     ):
-        return _of_json(text, form, path)
+        return _of_json(text or load(path), form, path)
     first = start.partition(b"\n")[0].decode("utf-8", "surrogateescape")
     words = len(first.split())
     if (
@@ -141,8 +150,8 @@ def _of_file(path: str, form: _Form) -> Columns:
         or (name.endswith(".tsv") and words not in form.widths)
         or (words < min(form.widths) and any(mark in first for mark in ",;\t"))
     ):
-        return _of_csv(text, form, path)
-    return _of_trec(text, form, path)
+        return _of_csv(text or load(path), form, path)
+    return _of_trec(text, form, path, find)
 
 
 def _is_header(line: str) -> bool:
@@ -150,62 +159,73 @@ def _is_header(line: str) -> bool:
     return any(_find(QUERY, names) >= 0 and _find(CASE, names) >= 0 for names in heads)
 
 
-_BLOCK = 1 << 20
 _BLANK, _LINE_END = 32, 10
 
 
-def _of_trec(text: Text, form: _Form, path: str) -> Columns:
+def _of_trec(text: bytes, form: _Form, path: str, find: Find | None) -> Columns:
     """Split lines of words at blanks and tabs."""
-    size = len(text)
-    rows = text.count(b"\n")
-    query, key, value = np.empty(rows, np.int32), np.empty(rows, np.uint64), np.empty(rows)
-    start = np.empty(rows, np.uint32 if size < 1 << 32 else np.int64)
-    length = np.empty(rows, np.int32)
     queries: dict[bytes, int] = {}
-    begin, width, filled = 0, 0, 0
-    while begin < size:
-        end = size
-        if begin + _BLOCK < size:
-            end = text.rfind(b"\n", begin, begin + _BLOCK) + 1 or text.find(b"\n", begin) + 1
-        at, sizes, width = _words(text, begin, end, width, form, path)
-        names, cases, numbers = (
-            Tokens(text, at[:, column], sizes[:, column])
-            for column in (0, 2, 4 if form.is_run else 3)
-        )
-        part = slice(filled, filled + len(at))
-        query[part] = _codes(names, queries)
-        key[part] = cases.hashes()
-        value[part] = _numbers(numbers, form, path)
-        start[part], length[part] = cases.start, cases.length
-        begin, filled = end, part.stop
-    note = f"{path}: its lines have 5 words; the last is read as the score, so there is no tag"
+    names: list[str] = []
+    parts: list[tuple[NDArray[Any], ...]] = []
+    width, lines = 0, 0
+    for begin, block in blocks(path, text):
+        n_lines = block.count(b"\n")
+        start, length, width = _words(block, width, n_lines, form, path, lines)
+        if len(start):
+            of_query, cases, numbers = (
+                Tokens(block, start[:, column], length[:, column])
+                for column in (0, 2, 4 if form.is_run else 3)
+            )
+            query, key = _codes(of_query, queries), cases.hashes()
+            new = islice(queries, len(names), None)
+            names += [name.decode("utf-8", "surrogateescape") for name in new]
+            found = np.empty(0, np.int32) if find is None else find(names, query, key, cases)
+            value = _numbers(numbers, form, path, lines)
+            parts.append(
+                (query, key, value, _small(cases.start + begin), _small(cases.length), found)
+            )
+        lines += n_lines
+    if not parts:
+        raise empty(path)
+    # One after the other, so that no two copies of all are there at once.
+    columns = [list(column) for column in zip(*parts, strict=True)]
+    parts.clear()
+    query, key, value, start, length, found = (np.concatenate(columns.pop(0)) for _ in range(6))
+    no_tag = StudyWarning(
+        "no-tag",
+        f"{path}: its lines have 5 words; the last is read as the score, so there is no tag",
+    )
     return Columns(
         path,
-        [name.decode("utf-8", "surrogateescape") for name in queries],
-        query[:filled],
-        key[:filled],
-        value[:filled],
-        Tokens(text, start[:filled], length[:filled]),
+        names,
+        query,
+        key,
+        value,
+        Tokens(text, start, length),
         in_file=True,
-        notes=(note,) if width == 5 else (),  # noqa: PLR2004
+        found=None if find is None else found,
+        notes=(no_tag,) if width == 5 else (),  # noqa: PLR2004
     )
 
 
+def _small(numbers: Integers) -> Integers:
+    return numbers.astype(np.min_scalar_type(int(numbers.max())))
+
+
 def _words(
-    text: Text, begin: int, end: int, width: int, form: _Form, path: str
+    text: bytes, width: int, n_lines: int, form: _Form, path: str, lines: int
 ) -> tuple[Integers, Integers, int]:
     """Find the words of all lines of a block, and how many each has, shape (lines, words)."""
-    block = np.frombuffer(text, np.uint8, end - begin, begin)
-    inside = np.zeros(len(block) + 2, bool)
-    np.greater(block, _BLANK, out=inside[1:-1])
+    signs = np.frombuffer(text, np.uint8)
+    inside = np.zeros(len(text) + 1, bool)
+    np.greater(signs, _BLANK, out=inside[1:])
     edge = np.flatnonzero(inside[1:] != inside[:-1])
     start, stop = edge[::2], edge[1::2]
-    line_end = np.flatnonzero(block == _LINE_END)
-    shape = (len(line_end), width)
-    if len(start) == len(line_end) * width:
-        first, last = start.reshape(shape)[:, :1], stop.reshape(shape)[:, -1:]
-        if (last[:, 0] <= line_end).all() and (first[1:, 0] > line_end[:-1]).all():
-            return start.reshape(shape) + begin, (stop - start).reshape(shape), width
+    regular = bool(width) and len(start) == n_lines * width
+    if regular and (signs[stop[width - 1 :: width]] == _LINE_END).all():
+        shape = (n_lines, width)
+        return start.reshape(shape), (stop - start).reshape(shape), width
+    line_end = np.flatnonzero(signs == _LINE_END)
     count = np.diff(np.searchsorted(start, line_end), prepend=0)
     full = count > 0
     if full.any() and not width:
@@ -213,10 +233,10 @@ def _words(
         width = int(allowed.argmax())
     wrong = np.flatnonzero(full & (count != width))
     if len(wrong):
-        line = text.count(b"\n", 0, begin) + int(wrong[0]) + 1
+        line = lines + int(wrong[0]) + 1
         raise QuemError(Mistake(path, line, message=_of_words(int(count[wrong[0]]), form)))
-    shape = (int(full.sum()), max(width, max(form.widths)))
-    return start.reshape(shape) + begin, (stop - start).reshape(shape), width
+    shape = (int(full.sum()), max(width, 1))
+    return start.reshape(shape), (stop - start).reshape(shape), width
 
 
 def _of_words(count: int, form: _Form) -> str:
@@ -240,7 +260,7 @@ def _codes(names: Tokens, known: dict[bytes, int]) -> NDArray[np.int32]:
     return np.repeat(np.array(codes, np.int32), np.diff(np.append(heads, len(new))))
 
 
-def _numbers(words: Tokens, form: _Form, path: str) -> Floats:
+def _numbers(words: Tokens, form: _Form, path: str, lines: int) -> Floats:
     """Read numbers as Python does."""
     columns = np.stack([words.words(at) for at in words.steps], axis=1)
     try:
@@ -250,17 +270,17 @@ def _numbers(words: Tokens, form: _Form, path: str) -> Floats:
     wrong = np.flatnonzero(~np.isfinite(value))
     if len(wrong):
         row = int(wrong[0])
-        line = words.text.count(b"\n", 0, int(words.start[row])) + 1
+        line = lines + words.text.count(b"\n", 0, int(words.start[row])) + 1
         word = words.bytes(row).decode("utf-8", "replace")
         raise QuemError(Mistake(path, line, key=form.noun, message=no_number(word)))
     return value
 
 
-def _of_csv(text: Text, form: _Form, path: str) -> Columns:
+def _of_csv(text: bytes, form: _Form, path: str) -> Columns:
     import csv
     import io
 
-    plain = bytes(text[: -len(PADDING)]).decode("utf-8", "surrogateescape")
+    plain = text[: -len(PADDING)].decode("utf-8", "surrogateescape")
     first = plain.lstrip().partition("\n")[0]
     reader = csv.reader(io.StringIO(plain, newline=""), delimiter=max(",;\t", key=first.count))
     rows: list[list[str]] = []
@@ -283,10 +303,10 @@ def _of_csv(text: Text, form: _Form, path: str) -> Columns:
     return at.columns(path, list(zip(*rows, strict=True)), lines[1:])
 
 
-def _of_json(text: Text, form: _Form, path: str) -> Columns:
+def _of_json(text: bytes, form: _Form, path: str) -> Columns:
     import json
 
-    plain = bytes(text[: -len(PADDING)]).decode("utf-8", "surrogateescape")
+    plain = text[: -len(PADDING)].decode("utf-8", "surrogateescape")
 
     def parsed(part: str) -> Any:  # noqa: ANN401  any JSON
         return json.loads(part, object_pairs_hook=_once)
@@ -391,7 +411,8 @@ class _Fields:
         if not self.form.is_run and self.value_name not in {"similarity", ""}:
             odd = made.value != np.floor(made.value)
             if odd.mean() > 0.5:  # noqa: PLR2004  most
-                made.notes = (f"{source}: most grades are not whole numbers; is this a run?",)
+                message = f"{source}: most grades are not whole numbers; is this a run?"
+                made.notes = (StudyWarning("not-grades", message),)
         return made
 
 
@@ -399,7 +420,7 @@ def _of_frame(frame: Any, form: _Form, source: str) -> Columns:  # noqa: ANN401 
     at = _Fields.of(list(frame.columns), form, source)
     fields = [frame.iloc[:, column].tolist() for column in range(len(frame.columns))]
     if not len(frame):
-        raise QuemError(Mistake(source, message="is empty"))
+        raise empty(source)
     for column, what in ((at.query, "query"), (at.case, "case")):
         for row, value in enumerate(fields[column]):
             if value is None or value != value:  # noqa: PLR0124  NaN
@@ -410,7 +431,7 @@ def _of_frame(frame: Any, form: _Form, source: str) -> Columns:  # noqa: ANN401 
 def _of_records(records: list[Any], form: _Form, source: str) -> Columns:
     """Read records with names, or objects of ir_measures."""
     if not records:
-        raise QuemError(Mistake(source, message="is empty"))
+        raise empty(source)
     if all(hasattr(one, "query_id") and hasattr(one, "doc_id") for one in records):
         values = "score" if form.is_run else "relevance"
         header = ["query_id", "doc_id", values]
@@ -424,17 +445,17 @@ def _of_records(records: list[Any], form: _Form, source: str) -> Columns:
         raise _refusal(source, records)
     names = list(records[0])
     at = _Fields.of(names, form, source)
-    for number, one in enumerate(records, 1):
+    for at_record, one in enumerate(records, 1):
         for name in (names[at.query], names[at.case]):
             if one.get(name) is None:
-                raise QuemError(Mistake(source, message=f"record {number}: has no {name}"))
+                raise QuemError(Mistake(source, message=f"record {at_record}: has no {name}"))
     return at.columns(source, [[one.get(name) for one in records] for name in names])
 
 
 def _of_mapping(given: Mapping[Any, Any], form: _Form, source: str) -> Columns:
     """Read a dict of query to its list, or to its grades."""
     if not given:
-        raise QuemError(Mistake(source, message="is empty"))
+        raise empty(source)
     queries: list[object] = []
     cases: list[object] = []
     values: list[object] = []
@@ -455,9 +476,9 @@ def _of_mapping(given: Mapping[Any, Any], form: _Form, source: str) -> Columns:
 
 def _of_query(
     query: object,
-    listed: Any,
+    listed: Any,  # noqa: ANN401  anything that there is
     form: _Form,
-    source: str,  # noqa: ANN401  anything that there is
+    source: str,
 ) -> tuple[list[object], list[object], bool]:
     if hasattr(listed, "items") and hasattr(listed, "keys"):
         pairs = list(listed.items())

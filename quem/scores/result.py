@@ -20,6 +20,7 @@ from quem.scores.rows import (
     origin_row,
     pair_rows,
 )
+from quem.scores.warnings import find_warnings
 from quem.wording import format_percent, wrap
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ class Scored:
     @property
     def warnings(self) -> tuple[StudyWarning, ...]:
         """What a reader must know."""
-        return self.table.warnings
+        return find_warnings(self.table)
 
 
 def certified(table: ScoreTable, claims: Sequence[str]) -> tuple[Certificate, ...]:
@@ -187,7 +188,10 @@ def presented(view: View) -> Presentation[Scored]:
     if view.detail:
         own = (RowTable("systems", "one row per system", view.detail, _details), *own)
     tables = (MEANS, DIFFERENCES, *own)
-    entries = [Entry(one.stem, one.meaning, one.row, _rows_of(one), always=True) for one in tables]
+    entries = [
+        Entry(one.stem.replace("-", "_"), one.meaning, one.row, _rows_of(one), always=True)
+        for one in tables
+    ]
     claims = Entry(
         "claims",
         "the certificates",
@@ -240,7 +244,7 @@ def summary(view: View, findings: Scored) -> str:
     for section in findings.table.sections:
         if section.id in view.in_terminal:
             for one in section.tables:
-                lines += ["", *present.section_text(one.caption, one.columns, one.rows)]
+                lines += ["", *present.section_text(one)]
                 lines += wrap(one.note) if one.note else []
     for certificate in findings.certificates:
         lines += ["", *str(certificate).splitlines()]
@@ -270,7 +274,7 @@ def report_context(view: View, findings: Scored) -> dict[str, Any]:
         "title": spec.title,
         "study_id": spec.id,
         "description": spec.description,
-        "scores": Markup(present.html(table)),  # noqa: S704  escaped there
+        "scores": Markup(present.html(table, noted=False)),  # noqa: S704  escaped there
         "basis": view.basis(findings),
         "first_figure": "scores",
         "certificates": findings.certificates,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from operator import itemgetter
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from quem.errors import QuemError
+from quem.errors import QuemError, StudyWarning
 from quem.lists.evaluation import computed
 from quem.lists.lists import check_ties
 from quem.scores.matching import Judgments, match
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from quem.lists.lists import Lists, Ties
     from quem.lists.measure import Measure
-    from quem.scores.columns import Floats
+    from quem.scores.columns import Floats, Keys
     from quem.scores.matching import Matched, Truth
 
 Empty = Literal["leave-out", "zero"]
@@ -48,7 +48,7 @@ class Scored:
     judgments: Judgments  # of the queries that count
     matched: tuple[Matched, ...]  # the lists of each system
     left_out: int = 0  # how many queries have nothing relevant, and do not count
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[StudyWarning, ...] = ()
 
     @property
     def queries(self) -> list[str]:
@@ -58,6 +58,20 @@ class Scored:
     def lists(self, system: int) -> Lists:
         """The lists of a system beside the truth."""
         return self.matched[system].lists()
+
+    def keys(self, system: int) -> Keys:
+        """Keys of what a system lists, equal for the same case of a query."""
+        return self.matched[system].key
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The judges' names; none where it is not told who judged."""
+        return self.judgments.judges
+
+    @property
+    def highest_grade(self) -> float:
+        """The highest grade that any judge gave."""
+        return float(np.nanmax(self.judgments.grades, initial=0.0))
 
     @cached_property
     def digest(self) -> str:
@@ -145,15 +159,16 @@ def score_runs(
     known = set(every.queries)
     matched, layers = [], []
     for name, given in runs.items():
-        run = read_run(given, name)
+        run = read_run(given, name, kept.finder())
         one = match(run, kept)
         values = values_of(one, kept.truth, measures)
         if empty == "zero":
             values[~counts & np.isnan(values).any(axis=1)] = 0
-        run.forget()
         matched.append(one)
         layers.append(values)
+        # The next one is read without this one beside it.
         warnings += [*run.notes, *_unlike(name, one, sum(q not in known for q in run.queries))]
+        del run
     every_value = np.stack(layers)
     if np.isnan(every_value[:, :, 0]).all():
         raise QuemError(_undefined(measures[0], every))
@@ -211,21 +226,24 @@ def _undefined(headline: Measure, judgments: Judgments) -> str:
     )
 
 
-def _left_out(count: int, of: int) -> str:
-    return (
+def _left_out(count: int, of: int) -> StudyWarning:
+    message = (
         f"{count:,} of {format_count(of, 'query')} have no relevant case and are left "
         "out (trec_eval counts them 0, as --empty zero does)"
     )
+    return StudyWarning("no-relevant-case", message)
 
 
-def _unlike(name: str, matched: Matched, extra: int) -> list[str]:
+def _unlike(name: str, matched: Matched, extra: int) -> list[StudyWarning]:
     """Say what queries a run lacks, and which it has besides."""
     said = []
     if matched.missing:
         of = format_count(len(matched.rows), "query")
-        said.append(f"{name} lacks {matched.missing:,} of {of}; it scores 0 there")
+        message = f"{name} lacks {matched.missing:,} of {of}; it scores 0 there"
+        said.append(StudyWarning("no-list", message))
     if extra:
         queries = format_count(extra, "query")
         are = "it is" if extra == 1 else "they are"
-        said.append(f"{name} has {queries} without judgments; {are} left out")
+        message = f"{name} has {queries} without judgments; {are} left out"
+        said.append(StudyWarning("unknown-query", message))
     return said

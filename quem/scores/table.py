@@ -11,7 +11,7 @@ import numpy as np
 from quem.errors import QuemError
 from quem.io.text import nearest
 from quem.scores.inference import LEAST_SHARE, Inference, compare, query_means
-from quem.wording import join_words, plural
+from quem.wording import plural
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -124,6 +124,11 @@ class ScoreTable:
         return tuple(measure.name for measure in self.measures)
 
     @property
+    def headings(self) -> tuple[str, ...]:
+        """The measures for people, with parameters that must always be told."""
+        return tuple(getattr(one, "heading", one.name) for one in self.measures)
+
+    @property
     def signs(self) -> NDArray[np.int64]:
         """1 for a measure of which more is better, -1 where less is, shape (measures,)."""
         return np.array([-1 if one.better == "lower" else 1 for one in self.measures])
@@ -200,8 +205,8 @@ class ScoreTable:
             if known.count(system) == 1:
                 return known.index(system)
         raise QuemError(
-            f"there is no {self.nouns.system} {system!r}{nearest(system, self.systems) or '; '}"
-            f"there are {join_words(self.systems, 8)}"
+            f"there is no {self.nouns.system} {system!r}"
+            f"{nearest(system, self.systems)}; there are {', '.join(self.systems)}"
         )
 
     def column(self, measure: str) -> int:

@@ -32,7 +32,7 @@ from quem.store.studies import (
     session_values,
     signed_in,
 )
-from quem.studyfile.subjects import id_trouble
+from quem.studyfile.fields import id_trouble
 
 if TYPE_CHECKING:
     import datetime as dt

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
 from quem.errors import Mistake, QuemError
+from quem.io.text import nearest, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,6 +99,25 @@ class Document:
         # What was made in memory has no lines.
         place = places.get(known, SourcePosition(0, 0))
         return Mistake(self.name, *place, key=dotted(loc), message=message)
+
+    def beside(self, name: str) -> Path:
+        """Where a file that the study names is."""
+        return Path(self.name).parent / name
+
+    def not_there(self, loc: Loc, name: str) -> Mistake | None:
+        """Say at `loc` that a file the study names is not there, if it is not."""
+        path = self.beside(name)
+        try:
+            if path.is_dir():
+                return self.mistake(loc, f"{shown(name)} is a folder; name a file inside it")
+            if path.exists():
+                return None
+            names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
+        except (OSError, ValueError):
+            # Reading it will tell what the system says.
+            return None
+        hint = nearest(path.name, names) or "; check its name"
+        return self.mistake(loc, f"there is no file {shown(name)}{hint}")
 
 
 def parse_document(text: str, name: str) -> Document:

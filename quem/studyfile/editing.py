@@ -75,13 +75,8 @@ def edited(text: str, changes: Sequence[Change], name: str = "study.yaml") -> st
         except (yaml.YAMLError, _NotEditableError, QuemError):
             outcome = None
         if outcome != wanted:
-            raise QuemError(
-                Mistake(
-                    name,
-                    key=dotted(change.loc),
-                    message="cannot be changed from here; edit the file itself",
-                )
-            )
+            message = "cannot be changed from here; edit the file itself"
+            raise QuemError(Mistake(name, key=dotted(change.loc), message=message))
     return mark + text
 
 
@@ -303,34 +298,31 @@ def _add_key(splices: _Splices, parent: yaml.MappingNode, loc: Loc, change: Chan
 
 def _lines(splices: _Splices, loc: Loc, change: Change, column: int) -> list[str]:
     """Write keys below one another, and a list's items below its key."""
-    *above, last = loc
-    lines = [f"{' ' * (column + 2 * at)}{splices.flow(key)}:" for at, key in enumerate(above)]
-    indent = " " * (column + 2 * len(above))
+    lines = [f"{' ' * (column + 2 * at)}{splices.flow(key)}:" for at, key in enumerate(loc)]
     value = _made((), change)
-    if isinstance(value, list) and value:
-        items = (f"{indent}  - {splices.flow(item)}" for item in value)
-        return [*lines, f"{indent}{splices.flow(last)}:", *items]
-    return [*lines, f"{indent}{splices.flow(last)}: {splices.flow(value)}"]
+    if not isinstance(value, list) or not value:
+        return [*lines[:-1], f"{lines[-1]} {splices.flow(value)}"]
+    indent = " " * (column + 2 * len(loc))
+    return [*lines, *(f"{indent}- {splices.flow(item)}" for item in value)]
 
 
 def _fill(splices: _Splices, colon: yaml.Node, node: yaml.Node, loc: Loc, change: Change) -> None:
-    """Write keys below a key that holds nothing, or behind it where it is inside a line."""
-    text = splices.text
-    start = splices.start_of_line(colon.start_mark.index)
-    if text[start : colon.start_mark.index].strip():
+    """Write keys or items below a key that holds nothing, or behind it inside a line."""
+    place = colon.start_mark.index
+    if splices.text[splices.start_of_line(place) : place].strip():
         _replace_empty(splices, colon, node, f" {splices.flow(_made(loc, change))}")
         return
-    if node.value:
+    if node.end_mark.index > node.start_mark.index:
         _replace_empty(splices, colon, node, "")
     lines = _lines(splices, loc, change, colon.start_mark.column + 2)
     splices.add_line(max(node.end_mark.index, colon.end_mark.index), splices.line_end.join(lines))
 
 
 def _replace_empty(splices: _Splices, colon: yaml.Node, node: yaml.Node, new: str) -> None:
-    """Replace nothing, or ``~``, behind a key's colon."""
+    """Replace nothing, ``~``, or ``[]`` behind a key's colon."""
     start = splices.text.index(":", colon.end_mark.index) + 1
-    end = max(node.end_mark.index, start) if node.value else start
-    splices.put(start, end, new)
+    is_there = node.end_mark.index > node.start_mark.index
+    splices.put(start, max(node.end_mark.index, start) if is_there else start, new)
 
 
 def _set(splices: _Splices, colon: yaml.Node | None, node: yaml.Node, value: object) -> None:
@@ -351,32 +343,10 @@ def _change_list(
             _change_flow(splices, node, kept, change)
         else:
             _change_block(splices, colon, node, kept, change)
-    elif colon is not None and change.added:
-        _begin_list(splices, colon, node, change)
-
-
-def _begin_list(splices: _Splices, colon: yaml.Node, node: yaml.Node, change: ListChange) -> None:
-    """Write the first items of a list that was empty."""
-    is_list = isinstance(node, yaml.SequenceNode)
-    if not is_list and not _is_empty(node):
+    elif colon is not None and (isinstance(node, yaml.SequenceNode) or _is_empty(node)):
+        _fill(splices, colon, node, (), change)
+    else:
         raise _NotEditableError
-    text = splices.text
-    place = splices.start_of_line(colon.start_mark.index)
-    if text[place : colon.start_mark.index].strip():
-        # The key is inside a flow mapping, or behind a dash.
-        new = splices.flow(list(change.added))
-        if is_list:
-            splices.put(node.start_mark.index, node.end_mark.index, new)
-        else:
-            _replace_empty(splices, colon, node, f" {new}")
-        return
-    start = text.index(":", colon.end_mark.index) + 1
-    end = node.end_mark.index if is_list or node.value else start
-    splices.put(start, end, "")
-    indent = " " * colon.start_mark.column
-    rows = (f"{splices.line_end}{indent}  - {splices.flow(item)}" for item in change.added)
-    at = splices.end_of_line(end)
-    splices.put(at, at, "".join(rows))
 
 
 def _change_flow(

@@ -23,6 +23,7 @@ _MOST_YEARS = 1_000_000_000
 # Sums of it stay finite.
 _MOST_WEIGHT = 1e300
 _ALL = 100
+_LONGEST_ID = 100
 _DECIMAL_COMMA = re.compile(r"\s*([+-]?\d+),(\d+)\s*", re.ASCII)
 _PERCENT = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*%\s*", re.ASCII)
 
@@ -80,10 +81,31 @@ def allowed(text: str, default: str = "") -> object:
 
 Id = Annotated[
     str,
-    StringConstraints(min_length=1, max_length=100),
+    StringConstraints(min_length=1, max_length=_LONGEST_ID),
     AfterValidator(_printable),
     allowed("text, up to 100 characters"),
 ]
+
+
+def id_trouble(subject_id: str) -> str:
+    """Why an id cannot be a subject's, whose solutions are named after it; empty where it can."""
+    is_name = subject_id.strip() == subject_id and subject_id.isprintable()
+    if not subject_id or not is_name or len(subject_id) > _LONGEST_ID:
+        return "a subject's id is one line of 1 to 100 printable characters"
+    if set(subject_id) & set('/\\:*?"<>|') or subject_id.startswith(".") or subject_id[-1] in "~.":
+        return (
+            'solutions are files named by the id; leave out / \\ : * ? " < > | and dots at its ends'
+        )
+    return ""
+
+
+def _names_files(value: str) -> str:
+    if trouble := id_trouble(value):
+        raise ValueError(trouble)
+    return value
+
+
+FileId = Annotated[Id, AfterValidator(_names_files)]
 Line = Annotated[str, AfterValidator(_printable), allowed("text")]
 FileName = Annotated[Line, allowed("file name")]
 FolderName = Annotated[Line, allowed("folder")]

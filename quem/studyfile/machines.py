@@ -8,24 +8,17 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, model_validator
 
 from quem.studyfile.fields import (
+    FileId,
     FileName,
-    Id,
     Line,
     Numeral,
     OneOrMore,
     Section,
     StudyPart,
 )
-from quem.studyfile.subjects import id_trouble
 
 MOST_MACHINES = 5
 _HERE = ("localhost", "127.0.0.1", "::1")
-
-
-def _names_a_folder(value: str) -> str:
-    if trouble := id_trouble(value):
-        raise ValueError(trouble)
-    return value
 
 
 def _https(value: str) -> str:
@@ -43,7 +36,7 @@ def _https(value: str) -> str:
 class Machine(StudyPart):
     """A machine judge: a command, or a model behind an address."""
 
-    id: Annotated[Id, AfterValidator(_names_a_folder)] = Field(
+    id: FileId = Field(
         description="Unlike the id of every judge; its transcripts are in a folder of this name."
     )
     command: Annotated[tuple[Line, ...], OneOrMore] = Field(

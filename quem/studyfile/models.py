@@ -13,11 +13,13 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
+    field_validator,
     model_validator,
 )
 
 from quem.studyfile.fields import (
     Count,
+    FileId,
     FileName,
     FolderName,
     Id,
@@ -37,7 +39,6 @@ from quem.studyfile.fields import (
     allowed,
 )
 from quem.studyfile.machines import Machines, MachineUse  # noqa: TC001  pydantic reads them
-from quem.studyfile.subjects import id_trouble
 
 Form = Literal["linear", "log", "quadratic"]
 # Of judges' pages; `webjudge.languages` has their names.
@@ -99,8 +100,8 @@ class Problem(StudyPart):
     statement: FileName = Field("", description="File with the text of the problem.")
 
 
-class Judge(StudyPart):
-    """An expert who ranks."""
+class Invited(StudyPart):
+    """Somebody who is asked to judge or to solve."""
 
     id: Id = Field(description="As in the rankings.")
     name: Line = Field("", description="For people.")
@@ -113,10 +114,21 @@ class Judge(StudyPart):
     email: PlainAddress = Field(
         "", description="Where their invitation goes; it can be in `people.csv` beside the file."
     )
+
+
+class Judge(Invited):
+    """An expert who ranks."""
+
     experience: Years | None = Field(
         None,
         description="Experience in the study's unit, which is compared with that of the subjects.",
     )
+
+
+class Person(Invited):
+    """Somebody who is asked to solve the problems."""
+
+    id: FileId = Field(description="As in `subjects.csv`, which closing the session writes.")
 
 
 class Organizer(StudyPart):
@@ -267,37 +279,48 @@ class Question(StudyPart):
 
     @model_validator(mode="after")
     def _is_one(self) -> Question:
-        if message := self._mistake():
+        is_placement, is_choice = self.about == "placement", self.kind == "choice"
+        given, options = self.model_fields_set, self.options
+        # The first that holds is told.
+        wrong = {
+            "about: placement asks how sure judges are; leave out kind, text, and options": (
+                is_placement and given - {"id", "about", "required"}
+            ),
+            "kind is missing; add it": not is_placement and not self.kind,
+            "text is missing; add it": not is_placement and not self.text,
+            "range and ends are of a scale; use kind: scale, or leave them out": (
+                self.kind != "scale" and given & {"range", "ends"}
+            ),
+            "give the options to choose from": is_choice and not options,
+            "options are of a choice; use kind: choice": options and not is_choice,
+            "a flag that is not set is an answer too; leave out required, or use a choice": (
+                self.kind == "flag" and self.required
+            ),
+            "options needs two different texts at least, each of them once": (
+                is_choice and not 1 < len(set(options)) == len(options)
+            ),
+            "options has an empty text": not all(option.strip() for option in options),
+            "ends needs two texts, such as [unclear, clear]": len(self.ends)
+            not in (0, len(_SCALE)),
+            f"range needs two whole numbers, such as [1, 5], at most {_STEPS} apart": (
+                len(self.range) != len(_SCALE) or not 0 < self.range[1] - self.range[0] <= _STEPS
+            ),
+        }
+        if message := next((message for message, is_wrong in wrong.items() if is_wrong), ""):
             raise ValueError(message)
         return self
 
-    def _mistake(self) -> str:
-        """Say what its keys contradict, or nothing."""
-        if self.about == "placement":
-            more = bool(self.model_fields_set - {"id", "about", "required"})
-            text = "about: placement asks how sure judges are; leave out kind, text, and options"
-            return text if more else ""
-        if not self.kind or not self.text:
-            return f"{'text' if self.kind else 'kind'} is missing; add it"
-        if self.kind != "scale" and self.model_fields_set & {"range", "ends"}:
-            return "range and ends are of a scale; use kind: scale, or leave them out"
-        if (self.kind == "choice") != bool(self.options):
-            few = "give the options to choose from"
-            return few if self.kind == "choice" else "options are of a choice; use kind: choice"
-        if self.kind == "flag" and self.required:
-            return "a flag that is not set is an answer too; leave out required, or use a choice"
-        return self._wrong_values()
 
-    def _wrong_values(self) -> str:
-        if self.kind == "choice" and not 1 < len(set(self.options)) == len(self.options):
-            return "options needs two different texts at least, each of them once"
-        if not all(option.strip() for option in self.options):
-            return "options has an empty text"
-        if self.ends and len(self.ends) != len(_SCALE):
-            return "ends needs two texts, such as [unclear, clear]"
-        if len(self.range) != len(_SCALE) or not 0 < self.range[1] - self.range[0] <= _STEPS:
-            return f"range needs two whole numbers, such as [1, 5], at most {_STEPS} apart"
-        return ""
+def _each_once(asked: tuple[Question, ...]) -> tuple[Question, ...]:
+    ids = [question.id for question in asked]
+    if doubled := next((one for one in ids if ids.count(one) > 1), None):
+        raise ValueError(f"has the id {doubled!r} twice; give each its own")
+    if sum(question.about == "placement" for question in asked) > 1:
+        raise ValueError("asks about placements twice; leave one out")
+    return asked
+
+
+Questions = Annotated[tuple[Question, ...], Section, AfterValidator(_each_once)]
 
 
 def _words(value: str) -> str:
@@ -361,7 +384,7 @@ class Judging(StudyPart):
         description="Whether judges receive texts without accidents of format; see [One look for "
         "all texts](../how-to/blinding.md#one-look-for-all-texts). Fixed once judges rank.",
     )
-    questions: Annotated[tuple[Question, ...], Section] = Field(
+    questions: Questions = Field(
         (),
         description="What judges are asked besides the order; see [Ask judges more](../how-"
         "to/questions.md).",
@@ -372,15 +395,6 @@ class Judging(StudyPart):
         description="Whether judges are asked, after their last ranking, who they think made some "
         "of the solutions: a person or a system.",
     )
-
-    @model_validator(mode="after")
-    def _each_question_once(self) -> Judging:
-        ids = [question.id for question in self.questions]
-        if doubled := next((one for one in ids if ids.count(one) > 1), None):
-            raise ValueError(f"questions has the id {doubled!r} twice; give each its own")
-        if sum(question.about == "placement" for question in self.questions) > 1:
-            raise ValueError("questions asks about placements twice; leave one out")
-        return self
 
 
 _UPLOADS = ("pdf", "docx", "xlsx", "pptx", "png", "md", "py")
@@ -393,30 +407,6 @@ def _endings(values: tuple[str, ...]) -> tuple[str, ...]:
     return endings
 
 
-def _names_files(value: str) -> str:
-    if trouble := id_trouble(value):
-        raise ValueError(trouble)
-    return value
-
-
-class Person(StudyPart):
-    """Somebody who is asked to solve the problems."""
-
-    id: Annotated[Id, AfterValidator(_names_files)] = Field(
-        description="As in `subjects.csv`, which closing the session writes."
-    )
-    name: Line = Field("", description="For people.")
-    address: Line = Field(
-        "", description="How pages and messages address them; otherwise by their name."
-    )
-    language: LanguageCode | None = Field(
-        None, description="Language of their pages, unless they choose another."
-    )
-    email: PlainAddress = Field(
-        "", description="Where their invitation goes; it can be in `people.csv` beside the file."
-    )
-
-
 class Solving(StudyPart):
     """How subjects solve the problems in their browsers."""
 
@@ -425,7 +415,7 @@ class Solving(StudyPart):
     )
     briefing: FileName = Field("", description="File with what subjects read first.")
     consent: FileName = Field("", description="File with what subjects agree to.")
-    questions: Annotated[tuple[Question, ...], Section] = Field(
+    questions: Questions = Field(
         (),
         description="What subjects are asked besides their experience: with `about: study` at the "
         "start, with `about: task` after each problem.",
@@ -443,16 +433,14 @@ class Solving(StudyPart):
     )
     tools: Line = Field("", description="Which tools are allowed; shown beside each problem.")
 
-    @model_validator(mode="after")
-    def _can_be_answered(self) -> Solving:
-        if wrong := next((q for q in self.questions if q.about not in ("study", "task")), None):
+    @field_validator("questions")
+    @classmethod
+    def _can_be_answered(cls, asked: tuple[Question, ...]) -> tuple[Question, ...]:
+        if wrong := next((q for q in asked if q.about not in ("study", "task")), None):
             raise ValueError(
                 f"question {wrong.id!r} needs about: study, or about: task for each problem"
             )
-        ids = [question.id for question in self.questions]
-        if doubled := next((one for one in ids if ids.count(one) > 1), None):
-            raise ValueError(f"questions has the id {doubled!r} twice; give each its own")
-        return self
+        return asked
 
     @property
     def asked_once(self) -> tuple[Question, ...]:

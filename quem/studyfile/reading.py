@@ -53,25 +53,11 @@ class Draft(Generic[Spec_co]):
 
     def beside(self, name: str) -> tuple[Path, str]:
         """Where a file that the study names is: its path, and its name for messages."""
-        path = self.path.parent / name
-        shown = Path(self.name).parent / name
-        return path, str(shown)
+        return self.path.parent / name, str(Path(self.name).parent / name)
 
     def not_there(self, loc: Loc, name: str) -> Mistake | None:
         """Say at `loc` that a file the study names is not there, if it is not."""
-        path, _ = self.beside(name)
-        try:
-            if path.is_dir():
-                message = f"{name[:60]!r} is a folder; name a file inside it"
-                return self.document.mistake(loc, message)
-            if path.exists():
-                return None
-            names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
-        except (OSError, ValueError):
-            # Reading it will tell what the system says.
-            return None
-        hint = nearest(path.name, names) or "; check its name"
-        return self.document.mistake(loc, f"there is no file {name[:60]!r}{hint}")
+        return self.document.not_there(loc, name)
 
 
 @dataclass(frozen=True)
@@ -145,16 +131,8 @@ def _document(path: str | os.PathLike[str]) -> Document:
     name = str(path)
     document = parse_document(read_text(Path(path), name, what="study file"), name)
     if not isinstance(document.content, dict):
-        raise QuemError(
-            Mistake(
-                name,
-                1,
-                1,
-                message=(
-                    "a study file is a mapping of keys to values; `quem init FOLDER` writes one"
-                ),
-            )
-        )
+        message = "a study file is a mapping of keys to values; `quem init FOLDER` writes one"
+        raise QuemError(Mistake(name, 1, 1, message=message))
     return document
 
 
@@ -162,28 +140,18 @@ def _kind(document: Document, wanted: tuple[str, ...] = ()) -> str:
     kind = document.content.get("kind", _DEFAULT)
     if not isinstance(kind, str) or kind not in KINDS:
         hint = nearest(kind, KINDS) if isinstance(kind, str) else ""
-        raise QuemError(
-            document.mistake(
-                ("kind",),
-                (
-                    "this version of quem does not know this kind of study; it knows: "
-                    f"{', '.join(KINDS)}{hint}"
-                ),
-            )
+        message = (
+            "this version of quem does not know this kind of study; it knows: "
+            f"{', '.join(KINDS)}{hint}"
         )
+        raise QuemError(document.mistake(("kind",), message))
     if wanted and kind not in wanted:
         article = "an" if kind[0] in "aeiou" else "a"
-        raise QuemError(
-            document.mistake(
-                ("kind",),
-                (
-                    f"this is {article} {kind} study, which `quem analyze` and `quem check` "
-                    "take; what "
-                    f"was asked for is there for the kind{'s'[: len(wanted) - 1]} "
-                    f"{' and '.join(wanted)}"
-                ),
-            )
+        message = (
+            f"this is {article} {kind} study, which `quem analyze` and `quem check` take; what was "
+            f"asked for is there for the kind{'s'[: len(wanted) - 1]} {' and '.join(wanted)}"
         )
+        raise QuemError(document.mistake(("kind",), message))
     return kind
 
 

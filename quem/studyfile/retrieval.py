@@ -255,8 +255,8 @@ class RetrievalSettings(StudyPart):
     ties: Literal["expected", "given", "trec"] = Field(
         "expected",
         description="Order of cases with equal similarity: `expected` is the mean over all "
-        "orders, `given` keeps the given order, `trec` rounds to 32 bits and puts the last id first, "
-        "as trec_eval does; see [Ties](#ties).",
+        "orders, `given` keeps the given order, `trec` is that of trec_eval: scores in 32 bits, "
+        "then the last id first; see [Ties](#ties).",
     )
     level: Level = Field(
         0.95,

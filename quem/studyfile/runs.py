@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 FOLDER = "machines"
-Status = Literal["ok", "invalid", "refused", "too-long", "error", "budget"]
+Status = Literal["ok", "invalid", "refused", "error"]
 
 
 class _Part(BaseModel):
@@ -43,8 +43,6 @@ class Call(_Part):
     # As the service says who answered
     model: str = ""
     fingerprint: str = ""
-    input_tokens: int | None = None
-    output_tokens: int | None = None
 
 
 class Run(_Part):
@@ -70,15 +68,10 @@ class Run(_Part):
         return any(call.block > 1 for call in self.calls)
 
     @property
-    def made(self) -> tuple[Call, ...]:
-        """The calls that were made, and not saved for want of money."""
-        return tuple(call for call in self.calls if call.status != "budget")
-
-    @property
     def failed(self) -> float:
-        """The share of these without a valid ranking; 1 where none was made."""
-        made = self.made
-        return sum(call.status != "ok" for call in made) / len(made) if made else 1.0
+        """The share of the calls without a valid ranking; 1 where none was made."""
+        failed = sum(call.status != "ok" for call in self.calls)
+        return failed / len(self.calls) if self.calls else 1.0
 
     def count(self, status: Status) -> int:
         """Count the calls that ended like this."""
@@ -97,21 +90,13 @@ def read_runs(study: Path, study_id: str, judge: str) -> list[Run]:
         try:
             run = Run.model_validate_json(path.read_bytes())
         except (ValidationError, OSError, json.JSONDecodeError) as error:
-            raise QuemError(
-                Mistake(
-                    str(path),
-                    message=(
-                        "cannot be read as a run of a machine judge; move it elsewhere, and "
-                        "`quem judge` makes it again from the answers that are kept"
-                    ),
-                )
-            ) from error
-        if (run.study, run.judge) != (study_id, judge):
-            raise QuemError(
-                Mistake(
-                    str(path),
-                    message=f"is of {run.judge} in the study {run.study}; move it elsewhere",
-                )
+            message = (
+                "cannot be read as a run of a machine judge; move it elsewhere, and `quem judge` "
+                "makes it again from the answers that are kept"
             )
+            raise QuemError(Mistake(str(path), message=message)) from error
+        if (run.study, run.judge) != (study_id, judge):
+            message = f"is of {run.judge} in the study {run.study}; move it elsewhere"
+            raise QuemError(Mistake(str(path), message=message))
         runs.append(run)
     return sorted(runs, key=lambda run: run.number)

@@ -27,7 +27,7 @@ LEFT = {
     "the memory of track": r"track\.jsonl|few-calibrations|calibration-old|liking-unsteady",
     "own number formats": r"number_formats",
     "searched bounds": r"ir_datasets|machine_judgments",
-    "measures": r"\bILD\b|\bRHL\b|likeness|further-measures",
+    "measures": r"\bILD\b|likeness|further-measures",
     "conformal sets": r"conformal|risk-coverage|few-for-coverage",
     "kept dialogues": r"finished-targets",
     "entry points": r"group `?quem\.kinds",

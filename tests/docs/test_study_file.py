@@ -79,6 +79,11 @@ def test_tables_of_settings_are_those_of_the_models(page: str) -> None:
     assert TABLES["with_tables"](page) == (ROOT / "docs/reference" / page).read_text("utf-8")
 
 
+def test_table_of_measures_is_that_of_the_definitions() -> None:
+    """``python docs/make_tables.py`` would change nothing there either."""
+    assert TABLES["with_measures"]() == (ROOT / "docs/reference/measures.md").read_text("utf-8")
+
+
 def test_id_and_title_are_filled_in(tmp_path: Path) -> None:
     """A study without an id has that of its folder and file, and its title is the id."""
     folder = tmp_path / "p3-1997"

@@ -11,7 +11,7 @@ import ir_measures
 import numpy as np
 import pytest
 import pytrec_eval
-from scipy.stats import kendalltau, pearsonr, rankdata, spearmanr
+from scipy.stats import kendalltau, spearmanr
 
 from quem import lists as measures
 
@@ -91,7 +91,7 @@ def test_trec_eval(rel: int, unjudged: str) -> None:
         given = {"rel": rel, "unjudged": unjudged}
         values = {key: value for key, value in given.items() if key in known}
         chosen.append(measures.measure(name, **values))
-    scores = measures.evaluate(run, truth, chosen, ties="id")
+    scores = measures.evaluate(run, truth, chosen, ties="trec")
     assert len(expected) > 1700
     for measure, column in zip(scores.names, TREC.values(), strict=True):
         for query, score in zip(scores.queries, scores[measure].tolist(), strict=True):
@@ -143,7 +143,7 @@ def test_ir_measures(name: str, theirs: Any, tied: bool) -> None:  # noqa: ANN40
     for these here.
     """
     run, truth = random_run(5, tied=tied)
-    scores = measures.evaluate(run, truth, [name], ties="id")
+    scores = measures.evaluate(run, truth, [name], ties="trec")
     ours = dict(zip(scores.queries, scores[name].tolist(), strict=True))
     expected = {
         one.query_id: one.value for one in ir_measures.iter_calc([theirs], grades(truth), run)
@@ -168,7 +168,7 @@ def test_scipy(tied: bool) -> None:  # noqa: FBT001  a parameter of the test
     """Kendall's tau-b and Spearman are those of SciPy, NaN where these are."""
     run, truth = random_run(7, tied=tied)
     names = ["kendall(variant=b)", "spearman"]
-    scores = measures.evaluate(run, truth, names)
+    scores = measures.evaluate(run, truth, names, ties="given")
     for query, (tau, rho) in zip(run, scores.values.tolist(), strict=True):
         listed, true = common(run[query], truth[query])
         constant = len(set(listed)) < 2 or len(set(true)) < 2
@@ -176,8 +176,6 @@ def test_scipy(tied: bool) -> None:  # noqa: FBT001  a parameter of the test
         if not constant:
             assert tau == pytest.approx(kendalltau(listed, true).statistic, abs=1e-12)
             assert rho == pytest.approx(spearmanr(listed, true).statistic, abs=1e-12)
-            by_ranks = pearsonr(rankdata(listed), rankdata(true)).statistic
-            assert rho == pytest.approx(by_ranks, abs=1e-12)
 
 
 def ranked(items: Items) -> list[str]:
@@ -206,24 +204,34 @@ def mueller(run: Items, truth: Items, k: int) -> float:
     return 1 - sum(truth[item] for item in best if item not in listed) / len(listed)
 
 
-def counted(run: Items, truth: Items, k: int) -> tuple[int, int, int]:
-    """Concordant pairs, discordant ones, and those that the truth orders."""
-    best = set(ranked(run)[:k]) & set(ranked(truth)[:k])
-    signs = [(run[a] - run[b], truth[a] - truth[b]) for a, b in combinations(best, 2)]
-    concordant = sum(a * b > 0 for a, b in signs)
-    return concordant, sum(a * b < 0 for a, b in signs), sum(b != 0 for _, b in signs)
+def counted(run: Items, truth: Items) -> tuple[int, int, int]:
+    """Concordant pairs, discordant ones, and all of common items."""
+    pairs = combinations([item for item in run if item in truth], 2)
+    signs = [(run[a] - run[b]) * (truth[a] - truth[b]) for a, b in pairs]
+    return sum(sign > 0 for sign in signs), sum(sign < 0 for sign in signs), len(signs)
 
 
-def correctness(run: Items, truth: Items, k: int) -> float:
+def correctness(run: Items, truth: Items, _: int) -> float:
     """Rightly ordered pairs against wrongly ordered ones."""
-    c, d, _ = counted(run, truth, k)
+    c, d, _ = counted(run, truth)
     return (c - d) / (c + d)
 
 
-def completeness(run: Items, truth: Items, k: int) -> float:
-    """Ordered pairs of those that the truth orders."""
-    c, d, ordered = counted(run, truth, k)
-    return (c + d) / ordered
+def kendall(run: Items, truth: Items, _: int) -> float:
+    """The same against all pairs of common items."""
+    c, d, n = counted(run, truth)
+    return (c - d) / n
+
+
+def completeness(run: Items, truth: Items, _: int) -> float:
+    """Ordered pairs of all that the truth orders."""
+    c, d, _ = counted(run, truth)
+    return (c + d) / sum(truth[a] != truth[b] for a, b in combinations(truth, 2))
+
+
+def completeness_listed(run: Items, truth: Items, _: int) -> float:
+    """Ordered pairs of those among the common items that the truth orders."""
+    return completeness(run, {item: grade for item, grade in truth.items() if item in run}, 0)
 
 
 def distance(run: Items, truth: Items, _: int) -> float:
@@ -277,18 +285,46 @@ def average_precision_smoothed(run: Items, truth: Items, _: int) -> float:
     return sum(at) / (len(relevant) + 1) if relevant else math.nan
 
 
+def half_life(run: Items, truth: Items, _: int) -> float:
+    """Grouped data with positions as classes: the lower limit, and the share of the class."""
+    good = [truth.get(item, 0) >= 1 for item in ranked(run)]
+    half = sum(good) / 2
+    if not half:
+        return math.nan
+    at = next(i for i in range(len(good)) if sum(good[: i + 1]) >= half)
+    return at + (half - sum(good[:at])) / 1
+
+
+def search_length(run: Items, truth: Items, _: int) -> float:
+    """Read all orders in which judged items that are not listed can follow the list."""
+    rest = [item for item in truth if item not in run]
+    listed = [truth.get(item, 0) >= 2 for item in ranked(run)]
+    relevant = sum(grade >= 2 for grade in truth.values())
+    left = sum(truth[item] >= 2 for item in rest)
+    lengths = []
+    for chosen in combinations(range(len(rest)), left):
+        read = [*listed, *(place in chosen for place in range(len(rest)))]
+        second = [place for place, good in enumerate(read) if good][1:2]
+        lengths += [second[0] - 1] if second else []
+    return sum(lengths) / len(lengths) if relevant > 1 else math.nan
+
+
 BRUTE: dict[str, Callable[[Items, Items, int], float]] = {
     "hits": hits,
     "quality_stromer": stromer,
     "quality_mueller": mueller,
     "correctness": correctness,
+    "kendall": kendall,
     "completeness": completeness,
+    "completeness(of=listed)": completeness_listed,
     "distance": distance,
     "MAE": mae,
     "MSE(by=case)": mse_by_case,
     "RBP(p=0.8, top=3)": rbp,
     "ERR(top=3)": err,
     "APs": average_precision_smoothed,
+    "RHL": half_life,
+    "ESL(rel=2, wanted=2)": search_length,
     "F1": f1,
 }
 CUT = (
@@ -296,8 +332,6 @@ CUT = (
     "hits",
     "quality_stromer",
     "quality_mueller",
-    "correctness",
-    "completeness",
     "RBP",
     "ERR",
 )
@@ -313,7 +347,7 @@ def test_brute_force(name: str, k: int | None) -> None:
         return
     run, truth = random_run(10)
     spelled = name if k is None else f"{name}@{k}"
-    scores = measures.evaluate(run, truth, [spelled])
+    scores = measures.evaluate(run, truth, [spelled], ties="given")
     for query, score in zip(run, scores[spelled].tolist(), strict=True):
         try:
             expected = BRUTE[name](run[query], truth[query], 1000 if k is None else k)

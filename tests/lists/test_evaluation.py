@@ -107,8 +107,14 @@ def test_wrong_settings() -> None:
     """No measure, and another order of ties, are refused."""
     with pytest.raises(QuemError, match="no measure is named; name one such as AP"):
         measures.evaluate({"q": ["a"]}, {"q": ["a"]}, [])
-    with pytest.raises(QuemError, match="ties: should be given, id, or expected, and not 'random'"):
-        measures.evaluate({"q": ["a"]}, {"q": ["a"]}, "AP", ties="random")  # type: ignore[arg-type]
+    allowed = "ties: should be expected, given or trec, and not"
+    for ties, message in {
+        "random": f"{allowed} 'random'",
+        "id": f"{allowed} 'id'; 'id' is now 'trec'",
+        "input": f"{allowed} 'input'; 'input' is now 'given'",
+    }.items():
+        with pytest.raises(QuemError, match=f"{message}$"):
+            measures.evaluate({"q": ["a"]}, {"q": ["a"]}, "AP", ties=ties)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -14,15 +14,22 @@ ALL = measures.DEFINITIONS
 # With parameters for which every list of similarities has as many scores as it can have.
 SPELLINGS = [
     *(name for name in ALL if name not in {"OLAR", "rank_quality", "LAR"}),
-    *("hits@2", "hits_norm@2", "quality_stromer@2", "quality_mueller@2", "correctness@3"),
-    *("kendall(variant=b)", "MAE(by=case)", "AP(rel=0.5)@2", "nDCG@2", "RBP(top=1)@3"),
+    *("hits@2", "hits_norm@2", "quality_stromer@2", "quality_mueller@2", "ESL(wanted=2)"),
+    *(
+        "completeness_listed",
+        "kendall(variant=b)",
+        "MAE(by=case)",
+        "AP(rel=0.5)@2",
+        "nDCG@2",
+        "RBP(top=1)@3",
+    ),
     *("OLAR(max_length=9)", "LAR", "rank_quality@2", "rank_quality@4", "F1@2"),
     *("AP(unjudged=skip)", "nDCG(unjudged=skip)@2", "P(unjudged=skip)@3", "R(unjudged=skip)@2"),
 ]
 BY_ORDER = [
     *("hits", "quality_stromer", "correctness", "completeness", "kendall", "distance"),
     *("spearman", "F1", "F1s", "AP", "APs", "APL", "RR", "nDCG", "nDCGL", "RBP", "RBPL"),
-    *("R@2", "Success@2", "Rprec", "ERR", "bpref", "Judged@2"),
+    *("R@2", "Success@2", "Rprec", "ERR", "bpref", "Judged@2", "RHL", "ESL"),
 ]
 PERFECT = [
     *("quality_stromer", "quality_mueller", "correctness", "completeness", "kendall(variant=b)"),
@@ -39,7 +46,8 @@ run_and_truth = st.tuples(similarities, similarities)
 
 def scores(listed: dict[str, float], truth: dict[str, float], by: list[str]) -> list[float]:
     """The scores of a list."""
-    return list(measures.evaluate({"q": listed}, {"q": truth}, by).values[0].tolist())
+    found = measures.evaluate({"q": listed}, {"q": truth}, by, ties="given")
+    return list(found.values[0].tolist())
 
 
 @quick
@@ -105,10 +113,8 @@ def test_reversal(values: list[float]) -> None:
     """A reversed list has the opposite correlation."""
     truth = {str(i): value for i, value in enumerate(values)}
     listed = {item: -value for item, value in truth.items()}
-    correlations = scores(
-        listed, truth, ["correctness", "kendall", "spearman", "kendall(variant=b)"]
-    )
-    assert correlations == pytest.approx([-1, -1, -1, -1])
+    by = ["correctness", "kendall", "spearman", "kendall(variant=b)"]
+    assert scores(listed, truth, by) == pytest.approx([-1] * 4)
 
 
 @quick
@@ -145,6 +151,6 @@ def test_each_query_by_itself(lists: list[tuple[dict[str, float], dict[str, floa
     """A run has the scores that its lists have one by one."""
     run = {i: listed for i, (listed, _) in enumerate(lists)}
     truth = {i: true for i, (_, true) in enumerate(lists)}
-    together = measures.evaluate(run, truth, SPELLINGS).values
+    together = measures.evaluate(run, truth, SPELLINGS, ties="given").values
     for row, (listed, true) in zip(together.tolist(), lists, strict=True):
         assert row == pytest.approx(scores(listed, true, SPELLINGS), abs=1e-12, nan_ok=True)

@@ -34,6 +34,8 @@ def test_errors_by_case(name: str, expected: float) -> None:
 SHORT = {"G2": 0.5, "G4": 0.3}
 UNKNOWN = {"G2": 0.5, "X": 0.4, "G3": 0.3, "G4": 0.2}
 TIED = {"G2": 0.5, "G3": 0.3, "G4": 0.3}
+ALL_TIED = dict.fromkeys(TRUTH, 0.3)
+ALONE = {"G2": 0.5}
 REVERSED = {"G4": 0.5, "G3": 0.3, "G2": 0.2}
 HALF = math.sqrt(3) / 2
 
@@ -53,7 +55,12 @@ HALF = math.sqrt(3) / 2
         (SHORT, TRUTH, "quality_stromer", 4 / 9),
         (SHORT, TRUTH, "quality_mueller", 0.85),
         (SHORT, TRUTH, "correctness", 1),
-        (SHORT, TRUTH, "completeness", 1),
+        (SHORT, TRUTH, "completeness", 1 / 3),
+        (SHORT, TRUTH, "completeness(of=listed)", 1),
+        ({}, TRUTH, "completeness", 0),
+        (SHORT, {**TRUTH, "G5": 0.1}, "completeness", 1 / 6),
+        (UNKNOWN, TRUTH, "completeness", 1),
+        (ALONE, TIED, "completeness", 0),
         (SHORT, TRUTH, "distance", 0.5),
         (SHORT, TRUTH, "kendall", 1),
         (UNKNOWN, TRUTH, "hits", 3),
@@ -96,37 +103,38 @@ def test_edges(
     listed: dict[str, float], truth: dict[str, float], name: str, expected: float
 ) -> None:
     """Short lists, unknown cases, ties on either side and reversed lists have these scores."""
-    assert measures.score(listed, truth, name).value == pytest.approx(expected, abs=1e-12)
+    score = measures.score(listed, truth, name, ties="given")
+    assert score.value == pytest.approx(expected, abs=1e-12)
 
 
 def test_ties_broken_the_other_way() -> None:
     """Tied cases stand as they are given, or with the last id first."""
     other = {"G2": 0.5, "G4": 0.3, "G3": 0.3}
-    assert measures.score(other, TRUTH, "quality_stromer").value == pytest.approx(4 / 9)
-    assert measures.score(other, TRUTH, "distance").value == pytest.approx(2 / 3)
-    by_id = measures.score(TIED, TRUTH, "quality_stromer", ties="id")
-    assert by_id.value == pytest.approx(4 / 9)
+    for rule, listed in (("given", other), ("trec", TIED), ("trec", other)):
+        for name, expected in (("quality_stromer", 4 / 9), ("distance", 2 / 3)):
+            score = measures.score(listed, TRUTH, name, ties=rule)  # type: ignore[arg-type]
+            assert score.value == pytest.approx(expected)
 
 
-ALL_TIED = dict.fromkeys(TRUTH, 0.3)
-ALONE = {"G2": 0.5}
 FEW = "list and ground truth have fewer than two items in common"
 
 
 @pytest.mark.parametrize(
     ("listed", "truth", "name", "reason"),
     [
-        (LISTED, TRUTH, "correctness@2", FEW),
-        (LISTED, TRUTH, "completeness@2", FEW),
+        (ALONE, TRUTH, "correctness", FEW),
+        (ALONE, TRUTH, "completeness(of=listed)", FEW),
         (ALONE, TRUTH, "kendall", FEW),
         (ALONE, TRUTH, "spearman", FEW),
         ({}, TRUTH, "kendall", FEW),
         (ALL_TIED, TRUTH, "correctness", "each pair is tied in list or ground truth"),
-        (ALL_TIED, TRUTH, "spearman", "all common items are tied in the list"),
         (ALL_TIED, TRUTH, "kendall(variant=b)", "all common items are tied in the list"),
-        (TRUTH, ALL_TIED, "completeness", "all common items are tied in the ground truth"),
-        (TRUTH, ALL_TIED, "spearman", "all common items are tied in the ground truth"),
         (TRUTH, ALL_TIED, "kendall(variant=b)", "all common items are tied in the ground truth"),
+        (ALL_TIED, TRUTH, "spearman", "all common items are tied in the list"),
+        (TRUTH, ALL_TIED, "completeness", "the ground truth orders no pair"),
+        (TRUTH, ["G2"], "completeness", "the ground truth orders no pair"),
+        (TRUTH, ALL_TIED, "completeness_listed", "all common items are tied in the ground truth"),
+        (TRUTH, ALL_TIED, "spearman", "all common items are tied in the ground truth"),
         ({"X": 1.0}, TRUTH, "distance", "list and ground truth have no item in common"),
         ({"X": 1.0}, TRUTH, "MAE(by=case)", "list and ground truth have no item in common"),
         ({}, TRUTH, "MSE", "the list or the ground truth is empty"),

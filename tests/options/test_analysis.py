@@ -124,6 +124,28 @@ def test_missing_lists_count_as_empty_or_not_at_all(tmp_path: Path) -> None:
     assert "they are left out of its means" in codes(out)["missing-lists"]
 
 
+@pytest.mark.parametrize(
+    ("named", "headline", "names"),
+    [
+        (["lar", "olar"], "OLAR", ("LAR", "OLAR")),
+        (["AP", "ap"], "map", ("AP",)),
+        (["OLAR(max_length=2)"], "olar(max_length=2)", ("OLAR(max_length=2)",)),
+        (["OLAR(max_length=2)"], "OLAR", ("OLAR(max_length=2)", "OLAR")),
+        (["OLAR(max_length=5)", "olar"], "OLAR", ("OLAR", "OLAR(max_length=3)")),
+        ("lar map RBP(rel=1, p=0.8) rbp.80", "lar", ("LAR", "AP", "RBP(p=0.8)")),
+    ],
+)
+def test_a_measure_in_two_spellings_is_one_column(
+    tmp_path: Path, named: object, headline: str, names: tuple[str, ...]
+) -> None:
+    """In the study file and as settings, also where the headline is spelled differently."""
+    settings = {"measures": named, "headline": headline}
+    result = analysed(study_in(tmp_path, analysis=settings))
+    assert result.findings.scorer.names == names
+    assert analysed(study_in(tmp_path), **settings).findings.scorer.names == names
+    assert result.findings.headline in result.summary()
+
+
 def test_one_list_is_a_study(tmp_path: Path) -> None:
     """One question and one system give scores without intervals, and all outputs."""
     path = study_in(tmp_path, "question,option,confidence\nQ1,a,0.5\n", "question,correct\nQ1,a\n")

@@ -93,7 +93,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "unknown measure": (
         {"analysis": {"measures": ["nDGC@3"]}},
-        "analysis.measures[1]: there is no measure 'nDGC'; did you mean nDCG?",
+        "analysis.measures[1]: there is no measure 'nDGC@3'; did you mean nDCG?",
     ),
     "no cases": ({"cases": None}, "cases: is missing: the retriever 'all' needs the cases"),
     "no queries": ({"queries": None}, "queries: is missing: name the file of the queries"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from click.testing import CliRunner
 import quem
 from quem.cli import main
 from quem.report.files import write_report
+from quem.scores.listing import list_measures
 from tests.options.made import analysed, study_in
 from tests.retrieval.made import mistakes, write_study
 
@@ -108,12 +108,11 @@ def test_scores_beside_ours(tmp_path: Path) -> None:
         ([{"python": "mine:novelti"}], "has no 'novelti'; did you mean novelty?"),
         ([{"python": "other:novelty"}], "there is no file other.py in the study's folder"),
         ([{"python": "novelty"}], "'novelty' does not name a Python function"),
-        ([{**NOVELTY, "name": "AP"}], "AP is the name of a measure of quem; give yours another"),
         ([{**NOVELTY, "name": "a b"}], "measures[1].name: 'a b' cannot be the name of a measure"),
         ([NOVELTY, {**FOUND, "name": "novelty"}], "measures[2].name: another measure has the name"),
         ([{**NOVELTY, "best": "low"}], "measures[1].best: unknown key; did you mean better?"),
-        ([{**FOUND, "k": 2}], "found: there is no parameter 'k'; it takes none"),
-        ([NOVELTY, "novelty(p=1)"], "novelty: there is no parameter 'p'; it takes k"),
+        ([{**FOUND, "k": 2}], "found@2: found has no cutoff"),
+        ([NOVELTY, "novelty(p=1)"], "novelty(p=1): 'p' is not a parameter of novelty; it has k"),
         ([NOVELTY, "novelti"], "there is no measure 'novelti'"),
     ],
 )
@@ -165,15 +164,17 @@ def short_lists() -> quem.lists.Definition:
     return quem.lists.define(lambda items, _: -len(items), name="short")
 
 
-def test_the_command_lists_those_of_a_study(tmp_path: Path) -> None:
-    """`quem measures` has them where the study is named, and explains each."""
-    path = _study(tmp_path, [NOVELTY, FOUND])
-    listed = CliRunner().invoke(main, ["measures", "--study", str(path)]).output
+def test_a_name_of_ours_needs_a_prefix(tmp_path: Path) -> None:
+    """A function called `map` is `own.map`; without the prefix the name is that of quem's AP."""
+    path = _study(tmp_path, [{**NOVELTY, "name": "map"}, "map", "AP"], headline="own.map")
+    result = quem.analyze(quem.load_study(path))
+    assert [one.name for one in result.findings.measures] == ["own.map", "AP"]
+    assert result.to_dict()["headline"] == "own.map"
+
+
+def test_those_of_a_study_are_listed(tmp_path: Path) -> None:
+    """The list of measures has them first, and explains each."""
+    study = quem.load_study(_study(tmp_path, [NOVELTY, FOUND]), kind="retrieval")
+    listed = list_measures(own=study.own_measures)
     assert listed.startswith("Measures of the study's own\n  novelty  The share of the list")
-    explained = CliRunner().invoke(main, ["measures", "novelty", "--study", str(path), "--json"])
-    assert json.loads(explained.output)["source"] == "mine:novelty of the study"
-    assert "novelty" not in CliRunner().invoke(main, ["measures"]).output
-    refused = CliRunner().invoke(main, ["measures", "--study", str(path), "--no-code"])
-    assert refused.exit_code == 1
-    text = CliRunner().invoke(main, ["measures", "found", "--study", str(path)]).output
-    assert "higher is better" in " ".join(text.split("\n")).replace("      ", " ")
+    assert "mine:novelty of the study" in list_measures("novelty", study.own_measures)

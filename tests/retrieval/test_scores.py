@@ -83,12 +83,12 @@ def test_expected_scores_leave_ties_open(tmp_path: Path) -> None:
 
 def test_grades_have_no_order(tmp_path: Path) -> None:
     """Measures that need one are refused by name, also by check; the defaults are without."""
-    path = _judged(tmp_path, "expected", measures=["hits_norm@5", "AP", "correctness@5"])
+    path = _judged(tmp_path, "expected", measures="hits_norm@5 map distance")
     message = mistakes(path)
     assert (
         "hits_norm@5 needs an order of the cases, and judgments of one grade have none" in message
     )
-    assert "correctness@5 needs an order" in message
+    assert "distance needs an order" in message
     assert "AP needs" not in message
     assert "study.yaml:" in message
     with pytest.raises(quem.QuemError, match="hits_norm@5 needs an order"):

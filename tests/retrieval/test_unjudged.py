@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from quem.lists import evaluate, measure
-from quem.retrieval.lists import CaseLists, Ties, lists_of, score_lists
+from quem.retrieval.lists import CaseLists, lists_of, score_lists
 from quem.retrieval.unjudged import Compared, Unjudged, find_unjudged
 from tests.retrieval.made import codes, evaluated, write_study
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from quem.lists.lists import Ties
 
 _CASES = tuple(f"c{case:02d}" for case in range(14))
 
@@ -76,11 +78,11 @@ def _tried(
             for at, way in enumerate(product(levels, repeat=len(open_cases)))
         }
         each = [
-            evaluate(dict.fromkeys(truths, one), truths, [name], ties=ties).values[:, 0]  # type: ignore[arg-type]
+            evaluate(dict.fromkeys(truths, one), truths, [name], ties=ties).values[:, 0]
             for one in lists
         ]
         ways.append((each[0] - each[1]).tolist())
-        scores = [evaluate({0: one}, {0: known}, [name], ties=ties).values[0, 0] for one in lists]  # type: ignore[arg-type]
+        scores = [evaluate({0: one}, {0: known}, [name], ties=ties).values[0, 0] for one in lists]
         now.append(float(scores[0] - scores[1]))
     ends = []
     for sign in (-1, 1):

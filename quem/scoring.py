@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quem.errors import QuemError, StudyWarning
+from quem.errors import QuemError
 from quem.scores.inference import Inference
 from quem.scores.table import Nouns, Origin, ScoreTable
 
@@ -82,7 +82,7 @@ def score(
     inference = Inference(level, samples, seed)
     named = name_systems(systems)
     if any(callable(one) or hasattr(one, "search") for one in named.values()):
-        from quem.scores.memory import score_retrievers
+        from quem.retrieval.memory import score_retrievers
 
         table: ScoreTable = score_retrievers(
             named,
@@ -112,7 +112,7 @@ def score(
             source=str(truth) if isinstance(truth, str | Path) else "the judgments",
             settings={"ties": ties, "empty": empty},
         ),
-        warnings=tuple(StudyWarning("runs", text) for text in scored.warnings),
+        warnings=scored.warnings,
         evidence=scored,
     )
 

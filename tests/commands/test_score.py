@@ -33,7 +33,7 @@ def test_means_and_differences_are_golden(quem_command: Command, tmp_path: Path)
     for system, own in GOLDEN["means"]["expected"].items():
         for measure in ("nDCG@5", "AP", "P@5"):
             assert means.loc[(system, measure), "mean"] == pytest.approx(own[measure], abs=1e-9)
-        ends = means.loc[(system, "nDCG@5"), ["low", "high"]].tolist()
+        ends = [means.loc[(system, "nDCG@5"), end] for end in ("low", "high")]
         assert ends == pytest.approx(GOLDEN["intervals_seed_0"][system], abs=1e-9)
     found = pd.read_csv(folder / "differences.csv").to_dict("records")
     for own, golden in zip(found, GOLDEN["differences"], strict=True):

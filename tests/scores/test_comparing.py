@@ -23,9 +23,10 @@ def _refused(*given: object, **settings: object) -> str:
 
 def test_one_study_gives_the_numbers_of_its_analysis(tmp_path: Path) -> None:
     """The table of one study is that of its analysis."""
-    study = quem.load_study(write_retrievers(tmp_path, "one", {"a": 0.4, "b": 1.2}))
-    for given in (study, quem.analyze(study)):
-        compared, analyzed = quem.compare(given), quem.analyze(study)
+    path = write_retrievers(tmp_path, "one", {"a": 0.4, "b": 1.2})
+    study = quem.load_study(path, kind="retrieval")
+    analyzed = quem.analyze(study)
+    for compared in (quem.compare(study), quem.compare(analyzed)):
         assert compared.means.equals(analyzed.means)
         assert compared.differences.equals(analyzed.differences)
     assert compared.findings.certificates[0].claim.startswith("b scores higher than a by AP")

@@ -126,37 +126,6 @@ def test_missing_lists_count_as_empty_or_not_at_all(tmp_path: Path) -> None:
     assert "they are left out of its means" in codes(out)["missing-lists"]
 
 
-def test_the_longest_list_can_be_told(tmp_path: Path) -> None:
-    """OLAR goes by max_length, which the data or the setting tells; longer lists have none."""
-    path = study_in(tmp_path)
-    longest = {"OLAR": 3, "OLAR(max_length=4)": 4}
-    for settings, most in (({}, 3), ({"max_length": 9}, 9)):
-        result = analysed(path, measures=[*longest], **settings)
-        for name, length in (longest | {"OLAR": most}).items():
-            expected = measures.score(["a", "b"], ["a"], "OLAR", max_length=length).value
-            assert scores(result).loc[("x", "Q1"), name] == pytest.approx(expected)
-    short = analysed(path, max_length=2)
-    assert codes(short)["beyond-max-length"].startswith("1 list has more options")
-    assert np.isnan(scores(short)["OLAR"].to_dict()["x", "Q2"])
-
-
-def test_missing_lists_count_as_empty_or_not_at_all(tmp_path: Path) -> None:
-    """An empty list scores 0 by AP and has no OLAR; left out, it has neither."""
-    path = study_in(tmp_path, "question,option\nQ1,a\nQ2,b\n")
-    empty, out = analysed(path), analysed(path, missing="leave-out")
-    for result, share, length in ((empty, 2 / 3, 2 / 3), (out, 1, 1)):
-        means = result.means.set_index("measure")["mean"]
-        assert means["AP"] == pytest.approx(share)
-        assert means["OLAR"] == 1
-        (row,) = result.table("systems").to_dict("records")
-        assert (row["correct"], row["length"]) == pytest.approx((share, length))
-        assert (row["lists"], row["missing"], row["empty"]) == (2, 1, 0)
-    assert codes(empty).keys() >= {"missing-lists", "empty-lists"}
-    assert "where OLAR and LAR are undefined" in codes(empty)["empty-lists"]
-    assert "empty-lists" not in codes(out)
-    assert "they are left out of its means" in codes(out)["missing-lists"]
-
-
 def test_one_list_is_a_study(tmp_path: Path) -> None:
     """One question and one system give scores without intervals, and all outputs."""
     path = study_in(tmp_path, "question,option,confidence\nQ1,a,0.5\n", "question,correct\nQ1,a\n")

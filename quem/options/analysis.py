@@ -102,7 +102,8 @@ def _measures(
         if one.definition.takes(_LENGTH) and spelled and not {_LENGTH, "m"} & spelled[1].keys():
             one = measure(one, max_length=max_length)
         if one not in measures.values():
-            measures[spelling if name in measures else name] = one
+            names = (name, one.name, spelling)
+            measures[next(free for free in names if free not in measures)] = one
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
     return measures

@@ -35,7 +35,7 @@ DIALOGUE: dict[str, Any] = {
     "cases": {"file": "cases.csv", "class": "fault", "id": "id"},
     "strategies": ["DD", {"name": "own", "function": "own:distances"}],
     "users": ["DL"],
-    "analysis": {"bootstrap": 0, "orders": 1},
+    "analysis": {"samples": 0, "orders": 1},
 }
 # Every place of a study file that names code.
 PLACES: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {
@@ -137,7 +137,7 @@ MISTAKES = {
     ),
     "column 'falt' not found": ("strategies[2].function", "class: fault", "class: falt"),
     "queries": ("strategies[2].function", "kind: dialogue", "kind: dialogue\nqueries: no.csv"),
-    "analysis.bootstrap": ("strategies[2].function", "bootstrap: 0", "bootstrap: -1"),
+    "analysis.samples": ("strategies[2].function", "samples: 0", "samples: -1"),
     "there is no file nowhere.py": ("retrievers[2].python", "own:retrieve", "nowhere:retrieve"),
 }
 

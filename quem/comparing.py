@@ -167,13 +167,18 @@ def _refuse_systems(given: Sequence[Any], systems: Sequence[str]) -> None:
 def _scores(given: Any, settings: dict[str, Any]) -> ScoreTable:
     """The scores of a study that is analyzed now, or of a result."""
     if hasattr(given, "table_of_scores"):
-        table: ScoreTable = given.table_of_scores
-        return table
+        return _of_its_study(given)
     kind = KINDS[kind_of_loaded("compare", given)]
     own = given.spec.analysis
     known = {*type(own).model_fields, *kind.running} - {"claims"}
     used = {key: value for key, value in settings.items() if key in known}
-    result: Any = analyze(given, **{**used, **(kind.quick or {})})
-    inference = result.table_of_scores.inference
-    wanted = {key: used.get(key, getattr(own, key)) for key in inference._fields}
-    return replace(result.table_of_scores, inference=inference._replace(**wanted))
+    table = _of_its_study(analyze(given, **{**used, **(kind.quick or {})}))
+    wanted = {key: used.get(key, getattr(own, key)) for key in table.inference._fields}
+    return replace(table, inference=table.inference._replace(**wanted))
+
+
+def _of_its_study(result: Any) -> ScoreTable:
+    """The scores of a result, each system with the id of the study."""
+    table: ScoreTable = result.table_of_scores
+    studies = (result.findings.study.spec.id,) * len(table.systems)
+    return table if table.studies else replace(table, studies=studies)

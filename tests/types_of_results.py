@@ -11,7 +11,6 @@ from quem.comparison.result import ComparisonResult
 from quem.dialogue.loading import DialogueStudy
 from quem.dialogue.result import DialogueResult
 from quem.kinds import AnyStudy
-from quem.leaderboard.result import LeaderboardResult
 from quem.lists import Definition, Scores
 from quem.options.loading import OptionsStudy
 from quem.options.result import OptionsResult
@@ -22,6 +21,8 @@ from quem.relevance.loading import RelevanceStudy
 from quem.relevance.result import RelevanceResult
 from quem.retrieval.loading import RetrievalStudy
 from quem.retrieval.result import RetrievalResult
+from quem.scores.runs import ScoresResult
+from quem.scores.table import ScoreTable
 
 
 def types_by_kind(some: str, one: Literal["experience", "options"]) -> None:
@@ -33,8 +34,8 @@ def types_by_kind(some: str, one: Literal["experience", "options"]) -> None:
     assert_type(quem.analyze(experience).estimates, pd.DataFrame)
     assert_type(quem.compare(experience), ComparisonResult)
     retrieval = quem.load_study(some, kind="retrieval")
-    assert_type(quem.compare(retrieval), LeaderboardResult)
-    assert_type(quem.compare(quem.analyze(retrieval)), LeaderboardResult)
+    assert_type(quem.compare(retrieval), ScoresResult)
+    assert_type(quem.compare(quem.analyze(retrieval)), ScoresResult)
     assert_type(quem.plan(), PlanResult)
     assert_type(quem.load_study(some, kind="options"), OptionsStudy)
     assert_type(quem.load_study(some, kind="retrieval"), RetrievalStudy)
@@ -53,6 +54,7 @@ def types_in_memory(frame: pd.DataFrame) -> None:
     assert_type(quem.analyze(study), ExperienceResult)
     assert_type(quem.options.evaluate(frame, {"Q1": "a"}, measures="OLAR"), OptionsResult)
     assert_type(quem.lists.define(own_measure), Definition)
+    assert_type(quem.score(frame, frame), ScoreTable)
     assert_type(quem.lists.evaluate({"q": ["a"]}, {"q": ["a"]}, [own_measure]), Scores)
 
 

@@ -41,7 +41,7 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
     study = replace(study, own_measures={**study.own_measures, **own})
     used = changed_settings(study.spec.analysis, settings)
     inference = Inference(used.level, used.samples, used.seed)
-    systems = study.answers()
+    systems = study.answers
     longest = max(int(one.length.max(initial=0)) for one in systems)
     max_length = used.max_length or max(longest, 1)
     measures = _measures(study, used, max_length)
@@ -102,7 +102,8 @@ def _measures(
         if one.definition.takes(_LENGTH) and spelled and not {_LENGTH, "m"} & spelled[1].keys():
             one = measure(one, max_length=max_length)
         if one not in measures.values():
-            measures[spelling if name in measures else name] = one
+            names = (name, one.name, spelling)
+            measures[next(free for free in names if free not in measures)] = one
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
     return measures

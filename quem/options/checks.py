@@ -8,7 +8,6 @@ import numpy as np
 
 from quem.errors import StudyWarning
 from quem.options.calibration import are_probabilities
-from quem.scores.inference import LEAST_SHARE
 from quem.wording import format_count, join_words, measured
 
 if TYPE_CHECKING:
@@ -17,26 +16,13 @@ if TYPE_CHECKING:
     from quem.options.result import Found
     from quem.scores.table import ScoreTable
 
-_FEW = 30
-
 
 def find_warnings(found: Found, table: ScoreTable) -> Iterator[StudyWarning]:
     """All warnings about an analysis."""
-    yield from _of_questions(table)
     for system in range(len(table.systems)):
         yield from _of_lists(found, table, system)
         yield from _of_confidences(found, table.labels[system], system)
     yield from _of_measures(found, table)
-
-
-def _of_questions(table: ScoreTable) -> Iterator[StudyWarning]:
-    n = len(table.queries)
-    if n < _FEW and table.inference.samples:
-        yield StudyWarning(
-            "few-questions",
-            f"only {n} question{' has' if n == 1 else 's have'} been evaluated, so bootstrap "
-            f"intervals are too narrow; use {_FEW} or more",
-        )
 
 
 def _of_lists(found: Found, table: ScoreTable, system: int) -> Iterator[StudyWarning]:
@@ -69,7 +55,6 @@ def _of_lists(found: Found, table: ScoreTable, system: int) -> Iterator[StudyWar
 
 
 def _of_measures(found: Found, table: ScoreTable) -> Iterator[StudyWarning]:
-    n = len(table.queries)
     over = sum(int((one.length > found.max_length).sum()) for one in found.answers)
     if over:
         yield StudyWarning(
@@ -77,17 +62,6 @@ def _of_measures(found: Found, table: ScoreTable) -> Iterator[StudyWarning]:
             f"{format_count(over, 'list')} ha{'s' if over == 1 else 've'} more options than "
             f"max_length, {found.max_length}, and no score by measures that depend on it; the "
             f"longest has {found.longest:,}",
-        )
-    few = [
-        f"{column} of {table.labels[at]} ({table.means.n[at, layer]:,})"
-        for layer, column in enumerate(table.columns)
-        for at in np.flatnonzero(~table.ranked[:, layer] & (table.means.n[:, layer] > 0)).tolist()
-    ]
-    if few:
-        yield StudyWarning(
-            "few-defined",
-            f"means over fewer than {LEAST_SHARE:.0%} of the {n:,} questions are not ranked and "
-            f"not tested: {join_words(few, 3)}",
         )
     for layer, (column, one) in enumerate(found.measures.items()):
         if not table.means.n[:, layer].any():

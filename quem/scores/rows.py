@@ -31,11 +31,12 @@ class Mean(Row):
 def mean_rows(table: ScoreTable) -> Iterator[Mean]:
     """One row per system and measure."""
     means = table.means
+    several = len(set(table.studies)) > 1
     for at, system in enumerate(table.systems):
         for layer, measure in enumerate(table.columns):
             yield Mean(
                 system=system,
-                study=table.studies[at] if table.studies else "",
+                study=table.studies[at] if several else "",
                 measure=measure,
                 mean=_known(means.mean[at, layer]),
                 interval=_ends(means.low[at, layer], means.high[at, layer]),

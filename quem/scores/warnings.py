@@ -27,8 +27,8 @@ def find_warnings(table: ScoreTable) -> tuple[StudyWarning, ...]:
 @_RULES.add("few-queries", remedy=f"use {_FEW} or more")
 def _few_queries(table: ScoreTable) -> Iterator[str]:
     n = len(table.queries)
-    # Whoever scores runs sees the number below the table.
-    if n < _FEW and table.origin.kind != "scores":
+    # Whoever scores runs sees the number below the table; without samples there is no inference.
+    if n < _FEW and table.inference.samples and table.origin.kind != "scores":
         yield (
             f"there {'is' if n == 1 else 'are'} only {format_count(n, table.nouns.query)}, so that "
             "only large differences are found, and bootstrap intervals are too narrow"

@@ -224,7 +224,7 @@ def test_doubtful_lists_are_told(tmp_path: Path) -> None:
 
 
 def test_other_doubts_are_told(tmp_path: Path) -> None:
-    """Few queries, ids of cases, similarities beyond 1."""
+    """Ids of cases, a query without truth, similarities beyond 1."""
     path = write_study(
         tmp_path,
         [ALL],
@@ -236,7 +236,6 @@ def test_other_doubts_are_told(tmp_path: Path) -> None:
     )
     messages = codes(evaluated(path))
     assert messages.keys() == {
-        "few-queries",
         "query-is-case",
         "no-ground-truth",
         "similarity-range",

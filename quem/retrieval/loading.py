@@ -111,7 +111,8 @@ def match_sources(
     task = Task(queries, cases, spec.queries.leave_one_out)
     mistakes = list(_too_small(spec, task, source))
     # Judgments and lists may name what a case base without a file cannot know.
-    match = partial(_matched, task=task, closed=read.cases is not None)
+    shown_all = read.truth is not None and bool(read.truth.cases)
+    match = partial(_matched, task=task, closed=read.cases is not None or shown_all)
     stored: dict[str, CaseLists] = {}
     truth = read.truth
     try:
@@ -170,7 +171,7 @@ def _refuse_unknown(columns: Columns, rows: NDArray[np.intp], cases: CaseBase) -
     mistakes = []
     for row, name in zip(unknown.tolist(), columns.names(unknown), strict=True):
         query = shown(columns.queries[columns.query[row]])
-        hint = nearest(name, cases.index) or f"; add it to {cases.name}"
+        hint = nearest(name, cases.index) or f"; add it to {cases.name or 'the case base'}"
         message = f"unknown case {shown(name)} of the query {query}{hint}"
         mistakes.append(Mistake(columns.source, columns.line(row), key="case", message=message))
     if mistakes:
@@ -347,8 +348,8 @@ def _file(
 
 def _cases_named(read: Sources) -> CaseBase:
     """The cases that files name, where the study has no case base."""
-    if read.truth is not None and read.truth.kind == "ranks":
-        return named_only(distinct_cases(read.truth.columns)[0])
+    if read.truth is not None and read.truth.cases:
+        return named_only(read.truth.cases)
     sources = [] if read.truth is None else [read.truth.columns]
     return named_only(
         name for one in (*sources, *read.stored.values()) for name in distinct_cases(one)[0]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from quem.errors import QuemError
+from quem.errors import Mistake, QuemError
 from quem.io.text import shown
 from quem.retrieval.lists import lists_of
 from quem.retrieval.retrievers import LinearRetriever, StoredRetriever
@@ -40,11 +40,14 @@ class Truth:
     kind: TruthKind
     source: str  # where it comes from, in words: "the retriever full"
     computed: bool = False  # by a retriever that ran
-    failed: int = 0  # queries for which it could not be computed
+    cases: tuple[str, ...] = ()  # all that judges were shown, where that is known
 
 
 def graded(name: str, title: str, rows: Iterable[tuple[str, str, str, float]]) -> Truth:
     """Grades (query, case, judge, grade), such as those of a judging session."""
+    rows = list(rows)
+    if not rows:
+        raise QuemError(Mistake(name, message="nothing is judged yet"))
     queries, cases, judges, grades = zip(*rows, strict=True)
     columns = columns_of(name, queries, cases, grades, noun="grade", judges=judges)
     return Truth(columns, "grades", f"{format_count(len(columns.judges), 'judge')} ({title})")
@@ -63,6 +66,8 @@ def ranked(
     Shapes: `ranks` (judges, problems, solvers), NaN where a judge did not rank a solution.
     """
     judge, problem, solver = np.nonzero(~np.isnan(ranks))
+    if not len(judge):
+        raise QuemError(Mistake(name, message="nothing is ranked yet"))
     columns = columns_of(
         name,
         [problems[at] for at in problem.tolist()],
@@ -71,7 +76,7 @@ def ranked(
         noun="rank",
         judges=[judges[at] for at in judge.tolist()],
     )
-    return Truth(columns, "ranks", f"the judges of {title}")
+    return Truth(columns, "ranks", f"the judges of {title}", cases=tuple(solvers))
 
 
 # Similarities that a retriever gave are kept whole up to so many.
@@ -118,8 +123,7 @@ def find_truth(
         why = next(iter(lists.failed.values()))
         message = f"the retriever {shown(name)} gives no ground truth for any query: it {why}"
         raise QuemError(study.mistake(("ground_truth",), message))
-    failed = len(lists.failed)
-    return Truth(lists.columns(source), "similarities", source, computed=True, failed=failed)
+    return Truth(lists.columns(source), "similarities", source, computed=True)
 
 
 def require_truth(study: RetrievalStudy, retrievers: dict[str, Runs]) -> None:

@@ -48,7 +48,7 @@ def write_study(folder: Path, retrievers: list[dict[str, Any]], truth: Any, **fi
 
 
 def evaluated(path: Path, **settings: Any) -> RetrievalResult:  # noqa: ANN401  any setting
-    """Analyse a study."""
+    """Analyze a study."""
     result: RetrievalResult = quem.analyze(quem.load_study(path, kind="retrieval"), **settings)
     return result
 
@@ -59,7 +59,7 @@ def codes(result: RetrievalResult) -> dict[str, str]:
 
 
 def mistakes(path: Path) -> str:
-    """What loading or analysing a study refuses, without the folder."""
+    """What loading or analyzing a study refuses, without the folder."""
     try:
         evaluated(path)
     except quem.QuemError as error:

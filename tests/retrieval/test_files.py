@@ -76,6 +76,7 @@ JUDGED = "query,case,grade\n" + "".join(
 )
 RUNS: dict[str, str | list[dict[str, Any]]] = {
     "pytrec_eval.json": json.dumps(RUN, indent=1),
+    "mixed.json": json.dumps({**RUN, "q1": list(RUN["q1"])}),
     "ids.json": json.dumps({q: list(cases) for q, cases in RUN.items()}),
     "rows.jsonl": lines([{**row, "tag": "bm25"} for row in records(RUN, "qid", "docno", "score")]),
     "rows.json": json.dumps(records(RUN, "query_id", "doc_id", "score")),

@@ -136,6 +136,13 @@ def test_experts_are_ordered_by_average_rank(tmp_path: Path) -> None:
     assert len(judgments.judges) == len(result.to_dict()["ground_truth"]["judges"]) > 1
 
 
+def test_lists_name_solvers_of_the_study(tmp_path: Path) -> None:
+    """A solver that no judge was shown is refused."""
+    run = "query,rank,case\nP1,1,S1\nP1,2,S11\n"
+    message = mistakes(_expert_study(tmp_path, order_csv=run))
+    assert "order.csv:3: case: unknown case 'S11' of the query 'P1'; did you mean S1?" in message
+
+
 def test_studies_without_whole_rankings_are_no_experts(tmp_path: Path) -> None:
     """Averages have no order on each problem; the message names that study's file."""
     truth = {"study": str(STUDIES / "p3-1997/averages.yaml")}

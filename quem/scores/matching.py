@@ -334,10 +334,10 @@ def match(run: Columns, judgments: Judgments) -> Matched:
     if found is None:
         found = judgments.finder()(run.queries, run.query, run.key, run.tokens)
     row = None
-    score, key, found = run.value[: rows.total], run.key[: rows.total], found[: rows.total]
+    chosen: slice | NDArray[np.int32] = slice(rows.total)
     if (query[1:] < query[:-1]).any():
-        row = np.argsort(query, kind="stable")[: rows.total].astype(np.int32)
-        score, key, found = run.value[row], run.key[row], found[row]
+        chosen = row = np.argsort(query, kind="stable")[: rows.total].astype(np.int32)
+    score, key, found = run.value[chosen], run.key[chosen], found[chosen]
     if judgments.ties == "trec":
         score = in_32_bits(score)
     shared = True

@@ -336,6 +336,13 @@ def test_queries_that_are_not_in_both(
     assert (zero[len(values) :] == 0).all()
 
 
+def test_queries_without_judgments_come_first() -> None:
+    """What comes before the judged queries is not mistaken for them."""
+    run = {"q0": {"a": 2, "b": 1}, "q2": {"c": 1}, "q1": {"x": 2, "b": 1}}
+    scored = score_runs({"run": run}, {"q1": {"b": 1}, "q2": {"c": 1}}, [measure("RR")])
+    assert scored.values[0, :, 0].tolist() == [0.5, 1]
+
+
 def test_a_run_as_judgments(folder: Path) -> None:
     """Grades that are mostly not whole numbers are doubted."""
     (folder / "judged.csv").write_text("query,case,score\nq1,d1,1.5\nq1,d2,2.5\n")

@@ -75,7 +75,7 @@ def judged_pool(
     (folder / "qrels.txt").write_bytes(b"".join(written["qrels.txt"]))
     qrels = {
         (one.query_id, one.doc_id): one.relevance
-        for one in ir_measures.read_trec_qrels(str(folder / "qrels.txt"))  # type: ignore[no-untyped-call]
+        for one in ir_measures.read_trec_qrels(str(folder / "qrels.txt"))
     }
     assert qrels == {pair: median_low(grades) for pair, grades in given.items()}
     return {"pairs": pairs, **_retrievers(folder, pool, given)}

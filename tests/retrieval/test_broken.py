@@ -236,7 +236,6 @@ def test_other_doubts_are_told(tmp_path: Path) -> None:
     )
     messages = codes(evaluated(path))
     assert messages.keys() == {
-        "few-queries",
         "query-is-case",
         "no-ground-truth",
         "similarity-range",

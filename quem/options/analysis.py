@@ -67,7 +67,10 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
     table = ScoreTable(
         study.systems,
         study.key.ids,
-        tuple(Named(name, one.better) for name, one in measures.items()),
+        tuple(
+            Named(name, one.better, one.heading if name == one.name else name)
+            for name, one in measures.items()
+        ),
         values,
         inference,
         Nouns("system", "question"),

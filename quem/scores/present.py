@@ -63,7 +63,7 @@ def note(table: ScoreTable, best: str = "bold") -> str:
     systems, inference = len(table.systems), table.inference
     n = len(table.queries)
     text = f"{n:,} {table.nouns.query if n == 1 else table.nouns.queries}"
-    if not inference.samples:
+    if not inference.samples or n == 1:
         return text
     text += f"; {format_percent(inference.level)} bootstrap intervals, each alone"
     if systems > 1:

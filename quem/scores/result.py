@@ -327,7 +327,7 @@ def _differences(table: ScoreTable) -> Iterator[Section]:
 def _inference(table: ScoreTable) -> Iterator[str]:
     """How uncertainty was computed, for a paper."""
     inference, queries = table.inference, table.nouns.queries
-    if not inference.samples:
+    if not inference.samples or len(table.queries) == 1:
         return
     yield (
         f"Means over {len(table.queries):,} {queries} have {format_percent(inference.level)} "

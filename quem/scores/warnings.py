@@ -30,8 +30,8 @@ def _few_queries(table: ScoreTable) -> Iterator[str]:
     # Whoever scores runs sees the number below the table; without samples there is no inference.
     if n < _FEW and table.inference.samples and table.origin.kind != "scores":
         yield (
-            f"there are only {format_count(n, table.nouns.query)}, so that only large differences "
-            "are found, and bootstrap intervals are too narrow"
+            f"there {'is' if n == 1 else 'are'} only {format_count(n, table.nouns.query)}, so that "
+            "only large differences are found, and bootstrap intervals are too narrow"
         )
 
 

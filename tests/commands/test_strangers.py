@@ -203,7 +203,7 @@ def test_files_beside_are_found_and_shadow_nothing(tmp_path: Path) -> None:
     for entry in ("own:retrieve", "own:Made"):
         study.write_text(study.read_text("utf-8").replace("own:retrieve", entry), "utf-8")
         result = quem.analyze(quem.load_study(study, kind="retrieval"))
-        assert set(result.measures["retriever"]) == {"own"}
+        assert set(result.means["system"]) == {"own"}
         assert not [doubt for doubt in result.warnings if "retriever" in doubt.code]
         assert {path.name for path in result.inputs} >= {"own.py", "helper.py", "deep.py"}
     assert sys.path == before

@@ -58,7 +58,9 @@ RUNS |= {
     "compare-versions": Run(("compare", _PLANNERS / "study.yaml")),
     "compare-assistance": Run(("compare", _PLANNERS / "assistance.yaml")),
     "compare-years": Run(("compare", _PLANNERS / "study.yaml", _PLANNERS / "next-year.yaml")),
-    "compare-scores": Run(("compare", STUDIES / "bicycles/study.yaml")),
+    "compare-scores": RUNS["bicycles-study"]._replace(
+        words=("compare", STUDIES / "bicycles/study.yaml")
+    ),
     "plan": Run(("plan", "--width", "3")),
     "plan-from-pilot": Run(("plan", STUDIES / "p3-1997/study.yaml")),
 }

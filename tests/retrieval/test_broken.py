@@ -224,7 +224,7 @@ def test_doubtful_lists_are_told(tmp_path: Path) -> None:
 
 
 def test_other_doubts_are_told(tmp_path: Path) -> None:
-    """Few queries, ids of cases, similarities beyond 1."""
+    """Ids of cases, a query without truth, similarities beyond 1."""
     path = write_study(
         tmp_path,
         [ALL],

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 import numpy as np
 
 from quem.report.files import TextTable
+from quem.report.schema import settings_schema
 from quem.wording import format_interval, format_number
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from pydantic import BaseModel
-
-    from quem.report.result import Presentation
 
 Row = TypeVar("Row")
 Findings = TypeVar("Findings")
@@ -325,41 +324,11 @@ def head(kind: str) -> tuple[Column[Any, Any], ...]:
 
 def settings(model: type[BaseModel]) -> Column[Any, Any]:
     """Give the column of the settings of a model, which are written as they were used."""
-    schema = model.model_json_schema(mode="serialization")
     return Column(
         "settings",
-        Type(_strict(_inlined(schema, schema.pop("$defs", {})))),
+        Type(settings_schema(model)),
         "the settings as used: those of the study file, replaced by those of the command",
         of=lambda row, _findings: row.settings.model_dump(mode="json"),
-    )
-
-
-def _inlined(schema: Any, models: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON
-    """Put the models that a schema refers to in their places."""
-    if isinstance(schema, list):
-        return [_inlined(part, models) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    if "$ref" in schema:
-        return _inlined(models[schema["$ref"].rpartition("/")[2]], models)
-    return {key: _inlined(value, models) for key, value in schema.items()}
-
-
-def _strict(schema: Any) -> Any:  # noqa: ANN401  JSON
-    """Every setting is written, whatever its default is."""
-    if isinstance(schema, list):
-        return [_strict(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    entries = {
-        key: {name: _strict(part) for name, part in value.items()}
-        if key == "properties"
-        else _strict(value)
-        for key, value in schema.items()
-        if key not in ("title", "default")
-    }
-    return (
-        {**entries, "required": list(entries["properties"])} if "properties" in entries else entries
     )
 
 
@@ -393,43 +362,3 @@ class WholeTable(Table[Row, Findings]):
             return pd.DataFrame()
         frame = parts[0] if len(parts) == 1 else pd.concat(parts, ignore_index=True)
         return frame.sort_values(list(self.order), ignore_index=True) if self.order else frame
-
-
-def json_schema(presentations: Mapping[str, Presentation[Any]]) -> dict[str, Any]:
-    """Give the JSON Schema (draft 2020-12) of analysis.json: every key, and no other."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "$id": "urn:quem:analysis:1",
-        "title": "analysis.json, format 1",
-        "description": "The result of `quem analyze`, `quem compare` or `quem plan`. null means "
-        "unbounded, undefined, or unknown.",
-        "type": "object",
-        "required": ["format", "kind"],
-        "properties": {"format": {"const": 1}, "kind": {"enum": list(presentations)}},
-        "allOf": [
-            {
-                "if": {"properties": {"kind": {"const": kind}}},
-                "then": {"$ref": f"#/$defs/{kind}"},
-            }
-            for kind in presentations
-        ],
-        "$defs": {kind: shown.document.schema() for kind, shown in presentations.items()},
-    }
-
-
-def keys_table(presentation: Presentation[Any]) -> Iterator[str]:
-    """Give the keys of analysis.json as lines of a Markdown table."""
-    yield "| key | content |"
-    yield "|---|---|"
-    for key, meaning in presentation.document.reference():
-        yield f"| `{key}` | {meaning} |"
-
-
-def tables_table(presentation: Presentation[Any]) -> Iterator[str]:
-    """Give the columns of the CSV files as lines of a Markdown table."""
-    yield "| file | column | content |"
-    yield "|---|---|---|"
-    for table in presentation.tables:
-        yield f"| `{table.stem}.csv` | | {table.meaning} |"
-        for name, meaning in table.columns.saved():
-            yield f"| | `{name}` | {meaning} |"

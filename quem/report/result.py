@@ -39,7 +39,7 @@ class Document(Protocol):
     def schema(self) -> dict[str, Any]:
         """JSON Schema of it."""
 
-    def reference(self, path: str = "") -> Iterator[tuple[str, str]]:
+    def reference(self) -> Iterator[tuple[str, str]]:
         """Each key, with its meaning."""
 
 

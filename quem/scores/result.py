@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from quem.report.columns import STUDY, WARNINGS, Column, head, of, settings
 from quem.report.files import Section, TextTable
 from quem.report.result import BaseResult, Presentation
 from quem.report.rows import Entry, Row, RowDocument, RowTable
@@ -193,11 +192,8 @@ def presented(view: View) -> Presentation[Scored]:
         "claims", "the certificates", ClaimRow, lambda of: [*claim_rows(of.certificates)]
     )
     document = RowDocument(
-        head=(
-            *head(view.kind),
-            Column("study", of(STUDY), "the study", of=lambda row, _: row.study.spec),
-            settings(view.settings),
-        ),
+        view.kind,
+        view.settings,
         entries=(
             *entries,
             claims,
@@ -209,7 +205,6 @@ def presented(view: View) -> Presentation[Scored]:
                 many=False,
             ),
         ),
-        tail=(WARNINGS,),
     )
 
     def figures() -> Drawers[Scored]:

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 import quem
 from quem.cli import main
 from quem.kinds import presentations
-from quem.report.columns import keys_table, tables_table
 from quem.report.files import json_text
+from quem.report.schema import keys_table, tables_table
 from quem.studyfile.schema import known_keys
 from tests.docs.keys import KINDS
 from tests.docs.pages import ROOT

@@ -23,10 +23,10 @@ from joblib.externals.loky import get_reusable_executor
 
 from quem.dialogue.loading import load_dialogue
 from quem.dialogue.reading import EncodedCases
-from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import Experiment, NamedStrategy, prepare, run_experiment
 from quem.dialogue.users import named_user
 from quem.parallel import Workers
+from quem.studyfile.dialogue import DialogueSettings
 
 ROOT = Path(__file__).parents[1]
 STRATEGIES = tuple(NamedStrategy(name) for name in ("DD", "FA", "ND", "NF", "RA"))
@@ -64,9 +64,7 @@ def made_up(n: int, m: int, numeric: int, seed: int = 1) -> EncodedCases:
 def timed(name: str, cases: EncodedCases, orders: int, jobs: int) -> float:
     """Simulate all dialogues of a case base, and print how long that takes."""
     start = time.perf_counter()
-    experiment = prepare(
-        cases, SimulationSettings(orders=orders), strategies=STRATEGIES, users=USERS
-    )
+    experiment = prepare(cases, DialogueSettings(orders=orders), strategies=STRATEGIES, users=USERS)
     run_experiment(experiment, workers=Workers(jobs))
     took = time.perf_counter() - start
     lists = _lists(experiment)

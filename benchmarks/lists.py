@@ -46,7 +46,6 @@ def main() -> int:
     parser.add_argument("--questions", type=int, default=100_000)
     parser.add_argument("--systems", type=int, default=2)
     parser.add_argument("--cases", type=int, default=3_000)
-    parser.add_argument("--bootstrap", type=int, default=2_000, help="fewer take as much memory")
     parser.add_argument("--only", choices=["options", "retrieval"])
     options = parser.parse_args()
     good = True
@@ -54,29 +53,26 @@ def main() -> int:
         if options.only != "retrieval":
             study = write_options(Path(name) / "options", options.questions, options.systems)
             label = f"options: {options.questions:,} questions, {options.systems} systems"
-            peak, _ = measured(label, study, options.bootstrap)
+            peak, _ = measured(label, study)
             good &= judged(peak, OPTIONS_MEMORY)
         if options.only != "options":
             peaks = []
             for cases in (FEW, options.cases):
                 study = write_retrieval(Path(name) / f"retrieval-{cases}", cases)
                 label = f"retrieval: {cases:,} cases, leave-one-out, @10"
-                peak, files = measured(label, study, options.bootstrap)
+                peak, files = measured(label, study)
                 peaks.append(peak)
             good &= judged(peaks[1] - peaks[0], RETRIEVAL_MEMORY, " more")
             good &= judged(files, RETRIEVAL_FILES, " of files")
     return 0 if good else 1
 
 
-def measured(label: str, study: Path, bootstrap: int) -> tuple[float, float]:
+def measured(label: str, study: Path) -> tuple[float, float]:
     """Analyze a study, print what that takes, and give the peak and the size of files, in MB."""
     out = study.parent / "out"
     start = time.perf_counter()
     done = subprocess.run(
-        [
-            *(sys.executable, "-c", ANALYZE, "analyze", str(study), "--out", str(out)),
-            *("--bootstrap", str(bootstrap), "--permutations", str(bootstrap)),
-        ],
+        [sys.executable, "-c", ANALYZE, "analyze", str(study), "--out", str(out)],
         check=False,
         capture_output=True,
         text=True,

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from quem.dialogue.loading import DialogueStudy
     from quem.dialogue.result import DialogueResult
     from quem.errors import StudyWarning
-    from quem.method.result import ExperienceResult
     from quem.options.loading import OptionsStudy
     from quem.options.result import OptionsResult
+    from quem.parts.result import ExperienceResult
     from quem.planning.result import PlanResult
     from quem.rankings.loading import Study
     from quem.relevance.loading import RelevanceStudy
@@ -130,7 +130,7 @@ class _Experience(Kind["Study", "ExperienceResult"]):
         return analyze_experience(study).warnings
 
     def result(self) -> type[ExperienceResult]:
-        from quem.method.result import ExperienceResult
+        from quem.parts.result import ExperienceResult
 
         return ExperienceResult
 
@@ -140,7 +140,7 @@ class _Options(Kind["OptionsStudy", "OptionsResult"]):
 
     name = "options"
     sources = ("code",)
-    quick: ClassVar = {"bootstrap": 0, "permutations": 0}
+    quick: ClassVar = {"samples": 0}
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> OptionsStudy:
         from quem.options.loading import load_options
@@ -281,7 +281,7 @@ class _Dialogue(Kind["DialogueStudy", "DialogueResult"]):
     name = "dialogue"
     sources = ("data", "code")
     running = ("jobs", "cluster", "progress")
-    quick: ClassVar = {"bootstrap": 0, "permutations": 0}
+    quick: ClassVar = {"samples": 0}
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> DialogueStudy:
         from quem.dialogue.loading import load_dialogue

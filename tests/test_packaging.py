@@ -84,7 +84,7 @@ def test_wheel_carries_templates_studies_and_types(wheel: Path) -> None:
         "quem/studies/p3-1997/rankings.csv",
         "quem/templates/report/experience.html",
         "quem/studies/option-lists/lists.csv",
-        "quem/templates/report/options.html",
+        "quem/templates/report/scores.html",
         "quem/templates/init/experience/study.yaml",
         "quem/templates/init/options/lists.csv",
     } <= names

@@ -13,9 +13,9 @@ from quem.dialogue.result import DialogueResult
 from quem.kinds import AnyStudy
 from quem.leaderboard.result import LeaderboardResult
 from quem.lists import Definition, Scores
-from quem.method.result import ExperienceResult
 from quem.options.loading import OptionsStudy
 from quem.options.result import OptionsResult
+from quem.parts.result import ExperienceResult
 from quem.planning.result import PlanResult
 from quem.rankings.loading import Study
 from quem.relevance.loading import RelevanceStudy
@@ -54,7 +54,7 @@ def types_in_memory(frame: pd.DataFrame) -> None:
     study = quem.study(frame, people={"S1": 2})
     assert_type(study, Study)
     assert_type(quem.analyze(study), ExperienceResult)
-    assert_type(quem.options.evaluate(frame, {"Q1": "a"}, headline="OLAR"), OptionsResult)
+    assert_type(quem.options.evaluate(frame, {"Q1": "a"}, measures="OLAR"), OptionsResult)
     assert_type(quem.lists.define(own_measure), Definition)
     assert_type(quem.lists.evaluate({"q": ["a"]}, {"q": ["a"]}, [own_measure]), Scores)
 

@@ -1,16 +1,15 @@
-"""The evaluation of conversational CBR from case base to findings, composed here."""
+"""The evaluation of conversational CBR from case base to result, composed here."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from quem.dialogue.outcomes import Inference, evaluate
-from quem.dialogue.result import DialogueResult
-from quem.dialogue.settings import SimulationSettings
+from quem.dialogue.outcomes import chosen_measures, evaluate
+from quem.dialogue.result import DialogueResult, scored
 from quem.dialogue.simulation import prepare, run_experiment
 from quem.errors import WarningRules
 from quem.parallel import Workers, silent
+from quem.scores.inference import Inference
 from quem.studyfile.schema import changed_settings
 from quem.wording import join_words
 
@@ -18,15 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from quem.dialogue.loading import DialogueStudy
-    from quem.dialogue.outcomes import DialogueFindings
+    from quem.dialogue.outcomes import Evaluation
     from quem.dialogue.reading import EncodedCases
-    from quem.dialogue.users import User
     from quem.errors import StudyWarning
     from quem.parallel import Progress
-    from quem.studyfile.dialogue import Protocol
-
-
-_INFERENCE = ("level", "bootstrap", "permutations")
 
 
 def analyze_dialogue(
@@ -38,72 +32,44 @@ def analyze_dialogue(
     **settings: object,
 ) -> DialogueResult:
     """Analyze a study of kind ``dialogue`` (see `quem.analyze`)."""
-    requested = changed_settings(study.spec.analysis, settings).model_dump()
-    inference = Inference(**{name: requested.pop(name) for name in _INFERENCE})
+    used = changed_settings(study.spec.analysis, settings)
+    measures = chosen_measures(used.measures, study.users)
     experiment = prepare(
         study.cases,
-        SimulationSettings(**requested),
+        used,
         strategies=study.strategies,
         users=study.users,
         questions=study.questions,
         protocol=study.protocol,
         queries=study.queries,
     )
-    workers = Workers(jobs or 1, cluster)
     done = progress("Simulating dialogues", len(experiment.targets))
-    dialogues = run_experiment(experiment, workers=workers, done=done)
-    findings = evaluate(experiment, dialogues, inference)
-    warnings = (*study.warnings, *find_warnings(findings))
-    return DialogueResult(replace(findings, study=study, warnings=warnings))
+    dialogues = run_experiment(experiment, workers=Workers(jobs or 1, cluster), done=done)
+    found = evaluate(experiment, dialogues, Inference(used.level, used.samples, used.seed))
+    warnings = (*_warnings(study), *_AFTER.find(found))
+    return DialogueResult(scored(study, used, found, measures, warnings))
 
 
 def check_dialogue(study: DialogueStudy) -> Iterable[StudyWarning]:
     """Say what an analysis of a study would warn of, as far as no dialogue is needed."""
-    from quem.dialogue.analysis import Planned, warnings_before
+    chosen_measures(study.spec.analysis.measures, study.users)
+    return _warnings(study)
 
-    requested = study.spec.analysis.model_dump()
-    settings = SimulationSettings(
-        **{name: requested[name] for name in requested if name not in _INFERENCE}
-    )
+
+def _warnings(study: DialogueStudy) -> Iterator[StudyWarning]:
     yield from study.warnings
-    targets = len(study.cases if study.queries is None else study.queries)
-    yield from warnings_before(Planned(study.cases, settings, study.users, targets, study.protocol))
+    yield from _BEFORE.find(study.cases)
 
 
 _RARELY = 0.01
 _MISSING = 0.2
 _MOST_NAMED = 5
-
-
-class Planned(NamedTuple):
-    """What is known before any dialogue."""
-
-    cases: EncodedCases
-    settings: SimulationSettings
-    users: Iterable[User]
-    targets: int  # how many there are
-    protocol: Protocol  # which problems they are
-
-
-_BEFORE: WarningRules[Planned] = WarningRules()
-_AFTER: WarningRules[DialogueFindings] = WarningRules()
-
-
-def find_warnings(findings: DialogueFindings) -> list[StudyWarning]:
-    """Find all warnings about an evaluation."""
-    of = findings.experiment
-    before = warnings_before(Planned(of.cases, of.settings, of.users, len(of.targets), of.protocol))
-    return [*before, *_AFTER.find(findings)]
-
-
-def warnings_before(planned: Planned) -> Iterator[StudyWarning]:
-    """Find the warnings that are known before any dialogue."""
-    return _BEFORE.find(planned)
+_BEFORE: WarningRules[EncodedCases] = WarningRules()
+_AFTER: WarningRules[Evaluation] = WarningRules()
 
 
 @_BEFORE.add("constant-attribute")
-def _constant_attribute(planned: Planned) -> Iterator[str]:
-    cases = planned.cases
+def _constant_attribute(cases: EncodedCases) -> Iterator[str]:
     same = [name for name, span in zip(cases.attributes, cases.spans, strict=True) if not span]
     if same:
         yield (
@@ -113,8 +79,8 @@ def _constant_attribute(planned: Planned) -> Iterator[str]:
 
 
 @_BEFORE.add("many-missing", remedy="try other values of `missing`")
-def _many_missing(planned: Planned) -> Iterator[str]:
-    share = 1 - planned.cases.known.mean()
+def _many_missing(cases: EncodedCases) -> Iterator[str]:
+    share = 1 - cases.known.mean()
     if share > _MISSING:
         yield (
             f"{100 * share:.0f}% of the values are missing; how they count in a distance is an "
@@ -123,16 +89,13 @@ def _many_missing(planned: Planned) -> Iterator[str]:
 
 
 @_AFTER.add("contracted")
-def _contracted(findings: DialogueFindings) -> Iterator[str]:
+def _contracted(found: Evaluation) -> Iterator[str]:
     """Lists that had contracted to nothing after some answer."""
-    steps = findings.contracted
-    # Neither before the first answer nor after the last one, where there are others.
-    later = steps[:, 1:-1] if steps.shape[1] > 2 else steps  # noqa: PLR2004
-    worst = int(later.max(axis=1).argmax())
-    share = later[worst].mean()
-    if share > _RARELY:
+    during = found.contracted_during
+    worst = int(during.argmax())
+    if during[worst] > _RARELY:
         yield (
-            f"with {findings.strategies[worst]}, {100 * share:.0f}% of the lists during a dialogue "
-            "were contracted to nothing because of ties and got rank quality 0 "
-            f"(granularity {findings.granularity:.3f}); a larger k makes this rarer"
+            f"with {found.strategies[worst]}, {100 * during[worst]:.0f}% of the lists during a "
+            "dialogue were contracted to nothing because of ties and got rank quality 0 "
+            f"(granularity {found.granularity:.3f}); a larger k makes this rarer"
         )

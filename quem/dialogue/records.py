@@ -30,6 +30,8 @@ class Dialogues:
     # dialogues.
     quality: NDArray[np.float64]
     contracted: NDArray[np.float64]  # share of the dialogues whose list had contracted to nothing
+    # Of shape (t, strategies, 5): see `quem.dialogue.further`; (t, strategies, 0) without them.
+    further: NDArray[np.float64]
 
     def __len__(self) -> int:
         """How many targets there are."""

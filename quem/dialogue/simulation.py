@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from quem.dialogue.further import FURTHER, LISTED, of_dialogues, of_lists
 from quem.dialogue.questions import Questions
 from quem.dialogue.records import Dialogues, fingerprint, join
 from quem.dialogue.space import NANO, find_regions, make_space, problems, steps
@@ -22,11 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.dialogue.reading import EncodedCases
-    from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.space import Problem, Regions, Space
     from quem.dialogue.users import User
     from quem.parallel import Workers
-    from quem.studyfile.dialogue import Protocol
+    from quem.studyfile.dialogue import DialogueSettings, Protocol
 
 # Cells (points of dialogues x cases) that are worked on at once: some 20 MB.
 _CELLS = 400_000
@@ -55,6 +55,7 @@ class _Lists(NamedTuple):
     apart: NDArray[np.int64]
     quality: NDArray[np.float64]  # of shape (rows,)
     contracted: NDArray[np.bool_]  # of shape (rows,)
+    further: NDArray[np.float64]  # of shape (rows, 5), or (rows, 0) where they are not asked for
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Experiment:
     """A case base, and all that is tried on it."""
 
     cases: EncodedCases
-    settings: SimulationSettings
+    settings: DialogueSettings
     strategies: tuple[NamedStrategy, ...]
     users: tuple[User, ...]
     questions: Questions
@@ -91,6 +92,15 @@ class Experiment:
     def dialogues(self) -> int:
         """How many dialogues each target has."""
         return self.questions.dialogues(self.settings.orders)
+
+    def _applicable(self, target: int) -> NDArray[np.bool_]:
+        """Which cases solve a target: itself where it is kept, else the others of its class."""
+        if self.protocol == "leave-one-in":
+            return np.asarray(np.arange(len(self.cases)) == target)
+        same = np.asarray(self.cases.classes == self.targets.classes[target])
+        if self.queries is None:
+            same[target] = False
+        return same
 
     def run(self, targets: Sequence[int]) -> Dialogues:
         """Simulate the dialogues of some targets.
@@ -127,6 +137,8 @@ class Experiment:
         """For each strategy the lists at every point."""
         n, problem = len(self.cases), self.problems[target]
         whole = steps(true)
+        asked_for = FURTHER.keys() & map(str.casefold, self.settings.measures)
+        applicable = self._applicable(target) if asked_for else None
         if problem.left_out is not None:
             whole[problem.left_out] = FAR
             true = np.where(np.arange(n) == problem.left_out, FAR, true)
@@ -143,7 +155,12 @@ class Experiment:
                 points[start : start + chunk],
                 apart,
             )
-            parts.append([self._list(strategy, known, true, ties) for strategy in self.strategies])
+            parts.append(
+                [
+                    self._list(strategy, known, true, whole, ties, applicable)
+                    for strategy in self.strategies
+                ]
+            )
         return [
             _Lists(*map(np.concatenate, zip(*of_strategy, strict=True)))
             for of_strategy in zip(*parts, strict=True)
@@ -154,14 +171,17 @@ class Experiment:
         strategy: NamedStrategy,
         known: Revealed,
         true: NDArray[np.float64],
+        whole: NDArray[np.int64],
         ties: NDArray[np.int64],
+        applicable: NDArray[np.bool_] | None,
     ) -> _Lists:
         settings, others = self.settings, self.space.candidates(known.problem)
         k = min(settings.k, others)
         # What lies beyond 2k + 1 cannot change rank quality: a tie at k that reaches so far
         # leaves out the candidates that are tied, wherever it ends.
         compared = min(2 * k + 1, others)
-        shown = max(compared, min(max((user.top for user in self.users), default=1), others))
+        seen = [user.top for user in self.users] + [LISTED] * (applicable is not None)
+        shown = max(compared, min(max(seen, default=1), others))
         apart = strategy.apart(known)
         candidates = nearest(apart, ties, shown)
         partial = candidates.apart[:, :compared] / NANO
@@ -173,7 +193,10 @@ class Experiment:
             ideal=np.broadcast_to(nearest_true, (len(partial), k)),
         )
         contracted = boundary(partial, k) == 0
-        return _Lists(candidates.cases, candidates.apart, quality, contracted)
+        further = np.empty((len(partial), 0))
+        if applicable is not None:
+            further = of_lists(apart, candidates, k, applicable, whole, ties)
+        return _Lists(candidates.cases, candidates.apart, quality, contracted, further)
 
     def _read_lists(
         self,
@@ -202,6 +225,7 @@ class Experiment:
             same[np.array(last)][np.newaxis],
             np.array([lists.quality[which].mean(axis=0) for lists in by_strategy])[np.newaxis],
             np.array([lists.contracted[which].mean(axis=0) for lists in by_strategy])[np.newaxis],
+            np.array([of_dialogues(lists.further[which]) for lists in by_strategy])[np.newaxis],
         )
 
     def _selected(
@@ -229,7 +253,7 @@ class Experiment:
 
 def prepare(
     cases: EncodedCases,
-    settings: SimulationSettings,
+    settings: DialogueSettings,
     *,
     strategies: Sequence[NamedStrategy],
     users: Sequence[User],
@@ -283,8 +307,8 @@ def _targets_in_a_task(experiment: Experiment) -> int:
     return max(1, _CELLS_AT_ONCE // cells)
 
 
-# What the strategies are made of, rather than what they are measured by.
-_OF_STRATEGIES = ("neighbors", "region_size")
+# What scores depend on but the strategies: not what these are made of.
+_OF_SCORES = ("k", "missing", "orders", "seed")
 
 
 def evaluated_on(experiment: Experiment) -> tuple[str, dict[str, str]]:
@@ -299,11 +323,7 @@ def evaluated_on(experiment: Experiment) -> tuple[str, dict[str, str]]:
         [cases.labels[at] for at in cases.classes.tolist()],
         *(() if queries is None else (queries.values, queries.classes)),
     )
-    settings = {
-        name: str(value)
-        for name, value in experiment.settings.to_dict().items()
-        if name not in _OF_STRATEGIES
-    }
+    settings = {name: str(getattr(experiment.settings, name)) for name in _OF_SCORES}
     settings["queries"] = experiment.protocol
     settings["users"] = fingerprint(
         [[user.name, user.rule, user.top, user.b] for user in experiment.users]

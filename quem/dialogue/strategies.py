@@ -30,16 +30,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.dialogue.reading import EncodedCases
-    from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.space import Fills, Problem, Regions, Space
+    from quem.studyfile.dialogue import DialogueSettings
 
-MEANINGS = {
-    "DD": "assumes no difference in an attribute that is not known (DefaultDifference(0))",
-    "FA": "assumes the mean or majority of the case base (FullAggregate)",
-    "ND": "assumes that of the nearest cases by DD (NNAggregate(DefaultDifference(0)))",
-    "NF": "assumes that of the nearest cases by FA (NNAggregate(FullAggregate))",
-    "RA": "assumes that of the region of the nearest case by DD "
-    "(RegionAggregate(DefaultDifference(0)))",
+FULL_NAMES = {
+    "DD": "DefaultDifference(0)",
+    "FA": "FullAggregate",
+    "ND": "NNAggregate(DefaultDifference(0))",
+    "NF": "NNAggregate(FullAggregate)",
+    "RA": "RegionAggregate(DefaultDifference(0))",
 }
 
 
@@ -60,7 +59,7 @@ class Revealed:
     cases: EncodedCases
     space: Space
     regions: Regions | None  # none where RA is not asked for
-    settings: SimulationSettings
+    settings: DialogueSettings
     problem: Problem  # the target
     values: NDArray[np.float64]  # of shape (m,): of the target, as in ``cases.values``
     revealed: NDArray[np.bool_]  # of shape (rows, m): which attributes were asked for at each point
@@ -126,39 +125,13 @@ class Revealed:
         return sums
 
 
-Strategy = "Callable[[Revealed], NDArray[np.int64]]"
-
-
-def default_difference(known: Revealed) -> NDArray[np.int64]:
-    """DD."""
-    return known.by_default
-
-
-def full_aggregate(known: Revealed) -> NDArray[np.int64]:
-    """FA."""
-    return known.by_overall
-
-
-def nearest_by_default(known: Revealed) -> NDArray[np.int64]:
-    """ND."""
-    return _nearest_aggregate(known, known.by_default)
-
-
-def nearest_by_aggregate(known: Revealed) -> NDArray[np.int64]:
-    """NF."""
-    return _nearest_aggregate(known, known.by_overall)
-
-
 def _nearest_aggregate(known: Revealed, apart: NDArray[np.int64]) -> NDArray[np.int64]:
     sums = known.sums_of_nearest(apart, known.settings.neighbors, known.features)
     return known.assuming(known.space.aggregate(sums, known.overall))
 
 
-def region_aggregate(known: Revealed) -> NDArray[np.int64]:
-    """RA.
-
-    Where several cases are nearest, the aggregates of their regions are aggregated.
-    """
+def _region_aggregate(known: Revealed) -> NDArray[np.int64]:
+    """Where several cases are nearest, the aggregates of their regions are aggregated."""
     if known.regions is None:
         raise ValueError("an experiment with RA has regions")
     apart = steps(known.space.distances(known.problem, known.apart))
@@ -169,11 +142,11 @@ def region_aggregate(known: Revealed) -> NDArray[np.int64]:
 
 
 STRATEGIES: dict[str, Callable[[Revealed], NDArray[np.int64]]] = {
-    "DD": default_difference,
-    "FA": full_aggregate,
-    "ND": nearest_by_default,
-    "NF": nearest_by_aggregate,
-    "RA": region_aggregate,
+    "DD": lambda known: known.by_default,
+    "FA": lambda known: known.by_overall,
+    "ND": lambda known: _nearest_aggregate(known, known.by_default),
+    "NF": lambda known: _nearest_aggregate(known, known.by_overall),
+    "RA": _region_aggregate,
 }
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from quem.errors import QuemError
 from quem.io.custom_functions import raised
 from quem.lists.lists import Lists, check_ties
-from quem.lists.measure import Definition, Measure
 from quem.lists.names import measure
+from quem.lists.names import measures as find_measures
 from quem.lists.registry import is_own, read_items
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from quem.errors import Mistake
     from quem.lists.lists import Ties
-    from quem.lists.measure import Outcome
+    from quem.lists.measure import Measure, Outcome
     from quem.lists.names import Chosen
     from quem.lists.registry import Items
 
@@ -133,7 +133,7 @@ class Scores:
 def evaluate(
     run: Mapping[Any, Items],
     truth: Mapping[Any, Items],
-    measures: Iterable[Chosen],
+    measures: Chosen | Iterable[Chosen],
     *,
     ties: Ties = "expected",
 ) -> Scores:
@@ -148,8 +148,8 @@ def evaluate(
     truth : mapping
         Query to its ground truth: item to grade or similarity, pairs of these, or the relevant
         items alone, each of grade 1.
-    measures : iterable of str, Measure, Definition or callable
-        See `quem.lists.measure`, and for those of the user `quem.lists.define`.
+    measures : str, or iterable of str, Measure, Definition or callable
+        See `quem.lists.measures`, and for those of the user `quem.lists.define`.
     ties : {"expected", "given", "trec"}
         The order of items of equal score, in the lists and in the ground truth: all orders, each
         as likely, over which each score is the mean; as they are given; or as trec_eval has them:
@@ -165,7 +165,7 @@ def evaluate(
         A measure is wrong, or the user's code of one fails; an item is twice in a list, a score
         is not a finite number, or run and ground truth have no query in common.
     """
-    chosen = _measures(measures)
+    chosen = find_measures(measures)
     _check(run, truth, ties)
     queries = list(truth)
     ignored = tuple(query for query in run if query not in truth)
@@ -245,27 +245,6 @@ def computed(wanted: Measure, lists: Lists) -> Outcome:
         )
     # Scores that are not numbers are undefined, also where no reason is given.
     return values, (*where, (np.isnan(values), "the definition gives no value"))
-
-
-def _measures(measures: Iterable[Chosen]) -> tuple[Measure, ...]:
-    if isinstance(measures, str | Measure | Definition) or callable(measures):
-        measures = [measures]
-    chosen: dict[str, Measure] = {}
-    mistakes: list[Mistake | str] = []
-    for one in measures:
-        try:
-            entry = measure(one)
-        except QuemError as error:
-            mistakes += error.mistakes
-            continue
-        known = chosen.setdefault(entry.name, entry)
-        if known.definition != entry.definition:
-            mistakes.append(f"two measures have the name {entry.name}; give one another name")
-    if mistakes:
-        raise QuemError(mistakes)
-    if not chosen:
-        raise QuemError("no measure is named; name one such as AP")
-    return tuple(chosen.values())
 
 
 def _check(run: object, truth: object, ties: str) -> None:

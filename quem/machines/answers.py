@@ -33,7 +33,6 @@ class Answer:
 
     ranked: tuple[tuple[str, ...], ...]  # best first; equal ones together
     cannot: dict[str, str] = field(default_factory=dict)  # why solutions could not be ranked
-    usage: dict[str, Any] = field(default_factory=dict)  # tokens, as far as it says them
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,6 @@ class Refusal:
     """The machine declined the task."""
 
     reason: str
-    usage: dict[str, Any] = field(default_factory=dict)
 
 
 def read_answer(text: str, letters: Sequence[str]) -> Answer | Refusal:
@@ -55,12 +53,11 @@ def read_answer(text: str, letters: Sequence[str]) -> Answer | Refusal:
     if not said:
         raise InvalidAnswerError("neither ranked nor refused")
     one = said[0]
-    usage = one["usage"] if isinstance(one.get("usage"), dict) else {}
     if "refused" not in one:
-        return Answer(*_letters(one["ranked"], one.get("cannot") or {}, letters), usage)
+        return Answer(*_letters(one["ranked"], one.get("cannot") or {}, letters))
     if not isinstance(one["refused"], str) or "ranked" in one:
         raise InvalidAnswerError("refused is not a text, or is beside ranked")
-    return Refusal(one["refused"], usage)
+    return Refusal(one["refused"])
 
 
 def _objects(text: str) -> list[dict[str, Any]]:

@@ -62,8 +62,6 @@ class Reply:
     cut: bool = False  # whether the service cut the answer off
     model: str = ""
     fingerprint: str = ""
-    input_tokens: int | None = None
-    output_tokens: int | None = None
     notes: str = ""  # what a command wrote besides
 
 
@@ -250,15 +248,12 @@ class Endpoint:
         finish, refused = choice.get("finish_reason"), message.get("refusal")
         if finish == "content_filter":
             refused = refused or "the service's content filter"
-        usage = document["usage"] if isinstance(document.get("usage"), dict) else {}
         return Reply(
             self._masked(message.get("content")),
             refused=self._masked(refused),
             cut=finish == "length",
             model=self._masked(document.get("model")),
             fingerprint=self._masked(document.get("system_fingerprint")),
-            input_tokens=count_of(usage.get("prompt_tokens")),
-            output_tokens=count_of(usage.get("completion_tokens")),
         )
 
     def _masked(self, said: object) -> str:
@@ -277,11 +272,6 @@ def _key(machine: Machine) -> str:
     message = f"{machine.id} needs its key in the environment variable {machine.key_env}"
     message += ", and what is there is no key: keys are in ASCII, without blanks" if key else ""
     raise QuemError(Mistake("", key="machines.key_env", message=message))
-
-
-def count_of(tokens: object) -> int | None:
-    """A number of tokens, as far as it is one."""
-    return tokens if isinstance(tokens, int) and tokens >= 0 else None
 
 
 def _seconds(headers: httpx.Headers) -> float | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from quem.errors import Mistake, QuemError
 from quem.machines.answers import InvalidAnswerError, Refusal, read_answer
-from quem.machines.calling import CallError, Pace, Reply, count_of, judge_of
+from quem.machines.calling import CallError, Pace, Reply, judge_of
 from quem.machines.material import ImagesError, sheet_pieces, solution_pieces
 from quem.machines.requests import Request, default_prompt, digest, read_prompt
 from quem.machines.transcripts import Transcripts
@@ -278,13 +278,12 @@ class _Maker:
                 break
             wrong = known["message"]
         solver_of = dict(zip(request.letters, request.solvers, strict=True))
-        same = ("status", "model", "fingerprint", "input_tokens", "output_tokens")
         return Call(
             key=key,
             attempts=attempt + 1,
             ranked=tuple(tuple(solver_of[s] for s in tied) for tied in known["ranked"]),
             cannot={solver_of[letter]: why for letter, why in known["cannot"].items()},
-            **{name: known[name] for name in same},
+            **{name: known[name] for name in ("status", "model", "fingerprint")},
             **task.where,
         )
 
@@ -330,9 +329,6 @@ def _read(reply: Reply, request: Request) -> dict[str, Any]:
         answer = read_answer(reply.answer, request.letters)
     except InvalidAnswerError as error:
         return state | {"status": "invalid", "message": str(error)}
-    for name in ("input_tokens", "output_tokens"):
-        if getattr(reply, name) is None:
-            state[name] = count_of(answer.usage.get(name))
     if isinstance(answer, Refusal):
         return state | {"status": "refused", "message": answer.reason}
     return state | {"ranked": [list(tied) for tied in answer.ranked], "cannot": answer.cannot}

@@ -22,7 +22,6 @@ from quem.method.reference import (
     read_posterior,
 )
 from quem.method.rests import left_out, rests_on
-from quem.method.result import ExperienceResult
 from quem.method.variances import Variance, Variation, variations
 from quem.rankings import PrintedAverages
 from quem.studyfile.schema import changed_settings
@@ -33,17 +32,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.method.cells import RankCells
+    from quem.method.part import Part
     from quem.method.reference import Reference
     from quem.method.rests import Rest
-    from quem.parts.part import Part
     from quem.rankings.loading import Study
     from quem.studyfile import ExperienceSettings
 
     Floats = NDArray[np.float64]
 
 
-def analyze(study: Study, parts: Sequence[Part[Any]], **settings: object) -> ExperienceResult:
-    """Analyze a study of kind ``experience``."""
+def analyze(study: Study, parts: Sequence[Part[Any]], **settings: object) -> Core:
+    """What the method finds in a study, with what parts change."""
     used = changed_settings(study.spec.analysis, settings)
     cells, averages, again = ranked(study, used, parts)
     x, y = fitted(averages)
@@ -76,7 +75,7 @@ def analyze(study: Study, parts: Sequence[Part[Any]], **settings: object) -> Exp
         _estimate(core, int(k), varied[averages.solvers[k]], moved[averages.solvers[k]])
         for k in systems
     )
-    return ExperienceResult.of(replace(core, estimates=estimates, left_out=left), parts)
+    return replace(core, estimates=estimates, left_out=left)
 
 
 def ranked(

@@ -53,13 +53,13 @@ def count_decisions(decisions: Decisions) -> PooledRankings:
     tied, pair = np.divmod(outcomes, n * n)
     best, worst = np.divmod(pair, n)
     order = WeakOrders(
-        np.arange(len(outcomes)),
         _counts(which, times, len(outcomes)),
         np.array([worst, best]),
         np.broadcast_to(1 + tied, (2, len(outcomes))),
         np.array([tied == 0, np.ones_like(tied, dtype=bool)]),
+        np.ones((2, len(outcomes)), dtype=bool),
     )
-    return PooledRankings((order,), n, len(decisions.judges), decisions.judge, which, times)
+    return PooledRankings(order, n, len(decisions.judges), decisions.judge, which, times)
 
 
 def _counts(which: NDArray[np.integer[Any]], times: Codes | None, n: int) -> Floats:
@@ -138,10 +138,10 @@ class DecisionCells(RankCells):
             counts = np.bincount(decision[kept], minlength=len(pooled.which))
             kept = counts > 0
             times = counts[kept]
-        which, (order,) = pooled.which[kept], pooled.orders
-        order = order.given(_counts(which, times, int(order.ranking.max()) + 1))
+        which, orders = pooled.which[kept], pooled.orders
+        orders = replace(orders, times=_counts(which, times, len(orders.times)))
         judge = pooled.judge[kept]
-        left = replace(pooled, orders=(order,), judge=judge, which=which, times=times)
+        left = replace(pooled, orders=orders, judge=judge, which=which, times=times)
         return DecisionCells(self, self.kinds, left, self._problem[kept])
 
     @cached_property
@@ -155,7 +155,7 @@ class DecisionCells(RankCells):
     @cached_property
     def solver(self) -> Codes:
         """The solver of each cell, that of the loser first."""
-        return self._of_outcomes(self.pooled.orders[0].solver.astype(np.int32))
+        return self._of_outcomes(self.pooled.orders.solver.astype(np.int32))
 
     @cached_property
     def group(self) -> Codes:
@@ -169,12 +169,12 @@ class DecisionCells(RankCells):
     @cached_property
     def given(self) -> Floats:
         """2 for the winner; 1 for the loser, and both where they tie."""
-        return self._of_outcomes(np.where(self.pooled.orders[0].tied > 1, 1.0, [[1.0], [2.0]]))
+        return self._of_outcomes(np.where(self.pooled.orders.tied > 1, 1.0, [[1.0], [2.0]]))
 
     @cached_property
     def adjusted(self) -> Floats:
         """The same, 1.5 where they tie."""
-        return self._of_outcomes(np.where(self.pooled.orders[0].tied > 1, 1.5, [[1.0], [2.0]]))
+        return self._of_outcomes(np.where(self.pooled.orders.tied > 1, 1.5, [[1.0], [2.0]]))
 
     def _twice(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of the rows of decisions, as those of cells."""
@@ -184,13 +184,10 @@ class DecisionCells(RankCells):
 
     def _of_outcomes(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values of the loser and the winner of each outcome, as those of cells."""
-        (order,) = self.pooled.orders
-        every = np.zeros((order.ranking.max() + 1, 2), dtype=values.dtype)
-        every[order.ranking] = values.T
         rows = self.pooled.which
         if self.pooled.times is not None:
             rows = np.repeat(rows, self.pooled.times)
-        return np.asarray(every[rows]).ravel()
+        return np.asarray(values.T[rows]).ravel()
 
 
 def decision_cells(decisions: Decisions, declared: Declared) -> DecisionCells:

@@ -9,18 +9,12 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
-from quem.method.scale import Dot, Rectangle, scale_of
-from quem.method.scale import Line as Rule
 from quem.report.drawing import (
     BAND,
-    GRID,
-    INK,
     INNER_BAND,
     LINE,
     MOST_LABELS,
     MUTED,
-    PAPER,
-    SUNKEN,
     colors,
     label_inches,
     with_style,
@@ -41,65 +35,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _MOST_GUIDES = 5  # systems with dashed lines to the axes; more would be a thicket
-_FILES_WIDTH = 760
-_INSET = 12  # pixels around a drawing in a file
-_ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 # Pixels of the two drawings, at 96 to the inch, and of their letters.
 _WIDE, _NARROW = (760, 440, 14.0), (300, 380, 12.5)
 _PIXELS = 96
-
-
-def scale(findings: ExperienceFindings) -> Figure | None:
-    """The scale for files, papers, and notebooks; None where no system has ranks."""
-    from matplotlib.patches import Rectangle as Patch
-    from matplotlib.transforms import ScaledTranslation
-
-    drawn = scale_of(findings)
-    if drawn is None:
-        return None
-    palette = [color for color, _ in zip(colors(), findings.core.estimates, strict=False)]
-    fill = {"zone": SUNKEN, "person": MUTED, "hole": PAPER, "text": MUTED, "axis": MUTED}
-    width, height = _FILES_WIDTH + 2 * _INSET, drawn.height + 2 * _INSET
-    with with_style():
-        figure = Figure(figsize=(width / 100, height / 100))
-        axes = figure.add_axes(
-            (_INSET / width, _INSET / height, _FILES_WIDTH / width, drawn.height / height)
-        )
-        axes.set(xlim=(0, 100), ylim=(drawn.height, 0))
-        axes.axis("off")
-        aspect = 100 / _FILES_WIDTH
-        for layer, mark in enumerate(drawn.marks):
-            system = getattr(mark, "system", -1)
-            color = palette[system] if system >= 0 else fill.get(mark.role, INK)
-            if isinstance(mark, Rectangle):
-                wide = mark.end - mark.start or mark.width * aspect
-                alpha = 0.28 if mark.role == "outer" else 1.0
-                box = Patch((mark.start, mark.y), wide, mark.height, color=color, alpha=alpha)
-                box.set(linewidth=0, zorder=layer)
-                axes.add_patch(box)
-            elif isinstance(mark, Dot):
-                ink = PAPER if mark.role == "hole" else color
-                size = (2 * mark.radius * 0.72) ** 2
-                axes.scatter(mark.x, mark.y, s=size, color=ink, linewidths=0, zorder=layer,
-                             clip_on=False)  # fmt: skip
-            elif isinstance(mark, Rule):
-                ends = [mark.start, mark.end], [mark.top, mark.bottom]
-                line = {"color": MUTED if mark.role == "axis" else GRID, "linewidth": 0.8}
-                axes.plot(*ends, clip_on=False, zorder=layer, **line)  # type: ignore[arg-type]
-            else:
-                shift = ScaledTranslation(mark.shift / 100, 0, figure.dpi_scale_trans)
-                axes.text(
-                    mark.x,
-                    mark.y,
-                    mark.text,
-                    color=color,
-                    fontsize=0.72 * mark.size,
-                    fontweight="bold" if mark.role == "label" else "normal",
-                    ha=_ANCHORS[mark.anchor],
-                    transform=axes.transData + shift,
-                    zorder=layer,
-                )
-    return figure
 
 
 def line(findings: ExperienceFindings, *, narrow: bool = False) -> Figure:
@@ -268,6 +206,5 @@ NARROW: Mapping[str, Callable[[ExperienceFindings], Figure | None]] = {
 }
 # By file stem.
 FIGURES: Mapping[str, Callable[[ExperienceFindings], Figure | None]] = {
-    "scale": scale,
     "line": line,
 }

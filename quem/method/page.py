@@ -75,8 +75,9 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
         "references": [PAPER, *findings.of_parts("references"), QUEM],
         "citation": citation(core),
         "first_figure": "line",
-        "captions": {"scale": legend(findings), **dict.fromkeys(drawn, "")},
-        "labels": {"scale": "Systems and people on a scale", **drawn},
+        "legend": legend(findings),
+        "captions": dict.fromkeys(drawn, ""),
+        "labels": drawn,
         "names_people": not findings.study.named,
     }
 

@@ -1,29 +1,23 @@
-"""The result of an experience study, and the rows of its tables."""
+"""What is found in an experience study, and the rows of its tables."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from quem.method.statement import Statement, state
-from quem.method.warnings import find_warnings
-from quem.report.result import BaseResult
 from quem.report.rows import Interval, Row, StudyRecord, col
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    import pandas as pd
+    from collections.abc import Iterator
 
     from quem.errors import StudyWarning
     from quem.method.core import Core, SystemEstimate
-    from quem.parts.part import Part
+    from quem.method.part import Part
     from quem.rankings.loading import Study
-    from quem.report.result import Content, Presentation
 
 
 class StudiedRecord(StudyRecord):
@@ -246,93 +240,3 @@ class ExperienceFindings:
         """What all parts have to say there."""
         for part, found in self.parts.items():
             yield from getattr(part, hook)(found, self.core)
-
-
-@dataclass(frozen=True, repr=False)
-class ExperienceResult(BaseResult["ExperienceFindings"]):
-    """How experienced the systems of a study are."""
-
-    findings: ExperienceFindings
-    kind = "experience"
-
-    @classmethod
-    def of(cls, core: Core, parts: Sequence[Part[Any]]) -> ExperienceResult:
-        """Let the parts look at what the method found."""
-        found = {part: of for part in parts if (of := part.find(core)) is not None}
-        findings = ExperienceFindings(core, found)
-        warnings = (*find_warnings(core), *findings.of_parts("warn"))
-        return cls(replace(findings, warnings=warnings))
-
-    def __repr__(self) -> str:
-        """One line; `summary` says more."""
-        texts = [f"{one.name} {one.value or 'no years'}" for one in self.findings.statements]
-        return f"<ExperienceResult of {self.study.spec.id}: {', '.join(texts) or 'no system'}>"
-
-    def __str__(self) -> str:
-        """The summary."""
-        return self.summary()
-
-    @staticmethod
-    def presentation() -> Presentation[Any]:
-        """How the results are shown."""
-        from quem.method.presentation import presentation
-
-        return presentation()
-
-    @property
-    def core(self) -> Core:
-        """The method's numbers."""
-        return self.findings.core
-
-    @property
-    def study(self) -> Study:
-        """The study that was analyzed."""
-        return self.findings.study
-
-    @property
-    def statements(self) -> tuple[Statement, ...]:
-        """What is said of each system, the best first."""
-        return self.findings.statements
-
-    @property
-    def inputs(self) -> tuple[Path, ...]:
-        """The files that the result was made of: the study file and its rankings."""
-        return self.study.files
-
-    @property
-    def file_names(self) -> frozenset[str]:
-        """Every file that a report may consist of."""
-        return super().file_names | {"check.py", "check.R"}
-
-    def attachments(self, tables: Sequence[str] = ("csv",)) -> Mapping[str, Content]:
-        """The paper's estimates again, in Python and in R, from the CSV files beside."""
-        if "csv" not in tables or not self.core.estimates:
-            return {}
-        from quem.report.files import rendered
-
-        form, level = self.core.line.form, self.core.settings.level
-        rank = {"linear": "average_rank", "log": "{log}(average_rank)"}
-        terms = rank.get(form, "average_rank + I(average_rank{to}2)")
-        of = {"py": terms.format(log="np.log", to="**"), "R": terms.format(log="log", to="^")}
-        return {
-            f"check.{language}": rendered(
-                "check.txt", language=language, terms=text, level=level
-            ).encode()
-            for language, text in of.items()
-        }
-
-    @property
-    def estimates(self) -> pd.DataFrame:
-        """One row per system: both estimates with their intervals."""
-        return self.table("estimates")
-
-    @property
-    def averages(self) -> pd.DataFrame:
-        """One row per solver: kind, experience, average rank, number of ranks."""
-        return self.table("averages")
-
-    @property
-    def ranks(self) -> pd.DataFrame | None:
-        """One row per judged solution; None for averages computed elsewhere, and for decisions."""
-        cells = self.core.cells
-        return self.table("ranks") if cells and cells.has_ranks else None

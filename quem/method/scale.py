@@ -1,12 +1,12 @@
 """The scale: each system's years and interval, or its place, with the people as marks.
 
-One function computes all marks, in percent of the width and in pixels of the height; two drawers
-use them: SVG for the page, whose text keeps its size at any width, and matplotlib for files.
+It is SVG for the page, whose text keeps its size at any width.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -35,69 +35,59 @@ _FINE = (1, 2, 5)
 _MOST_STEPS = 6
 
 Anchor = Literal["start", "middle", "end"]
-Role = Literal["zone", "grid", "axis", "person", "outer", "mark", "hole", "label", "text"]
-
-
-@dataclass(frozen=True)
-class Rectangle:
-    """A bar: from and to in per cent, the rest in pixels; 0 per cent wide is `width` wide."""
-
-    start: float
-    end: float
-    y: float
-    height: float
-    role: Role
-    system: int = -1
-    width: float = 0.0
-
-
-@dataclass(frozen=True)
-class Dot:
-    """A round mark."""
-
-    x: float
-    y: float
-    radius: float
-    role: Role
-    system: int = -1
-
-
-@dataclass(frozen=True)
-class Line:
-    """A horizontal or vertical line."""
-
-    start: float
-    end: float
-    top: float
-    bottom: float
-    role: Role
-
-
-@dataclass(frozen=True)
-class Text:
-    """A text at its baseline, `shift` pixels beside its place."""
-
-    x: float
-    y: float
-    text: str
-    anchor: Anchor = "middle"
-    size: int = _TEXT
-    role: Role = "text"
-    system: int = -1
-    shift: float = 0.0
-
-
-Mark = Rectangle | Dot | Line | Text
 
 
 @dataclass
 class Scale:
-    """A drawing of marks."""
+    """A drawing: x in per cent of the width, y and letters in pixels."""
 
     label: str  # what it shows, for readers who do not see it
     room: int  # the least width at which all texts have room, in pixels
     height: float = 0.0  # in pixels
-    marks: list[Mark] = field(default_factory=list)
+    marks: list[str] = field(default_factory=list)
+
+    def bar(
+        self, start: float, end: float, y: float, height: float, kind: str, width: str = ""
+    ) -> None:
+        """Add a bar, from and to in per cent unless it has a width in pixels."""
+        self.marks.append(
+            f'<rect class="{kind}" x="{start:.2f}%" width="{width or f"{end - start:.2f}%"}" '
+            f'y="{y:g}" height="{height:g}"/>'
+        )
+
+    def dot(self, x: float, y: float, radius: float, kind: str) -> None:
+        """Add a round mark."""
+        self.marks.append(f'<circle class="{kind}" cx="{x:.2f}%" cy="{y:g}" r="{radius:g}"/>')
+
+    def line(self, start: float, end: float, top: float, bottom: float, kind: str) -> None:
+        """Add a horizontal or vertical line."""
+        self.marks.append(
+            f'<line class="{kind}" x1="{start:.2f}%" x2="{end:.2f}%" y1="{top:g}" y2="{bottom:g}"/>'
+        )
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        anchor: Anchor = "middle",
+        size: int = _TEXT,
+        kind: str = "text",
+        shift: float = 0.0,
+    ) -> None:
+        """Add a text at its baseline, `shift` pixels beside its place."""
+        beside = f' dx="{shift:g}"' if shift else ""
+        self.marks.append(
+            f'<text class="{kind}" x="{x:.2f}%"{beside} y="{y:g}" font-size="{size}" '
+            f'text-anchor="{anchor}">{escape(text)}</text>'
+        )
+
+    def svg(self) -> str:
+        """The drawing for a page, without a viewBox: it is as wide as its place."""
+        return (
+            f'<svg class="scale" height="{self.height:g}" width="100%" role="img" '
+            f'aria-label="{escape(self.label)}">{"".join(self.marks)}</svg>'
+        )
 
     def share(self, text: str, size: int = _TEXT) -> float:
         """The per cent of the least width that a text needs, with a little air."""
@@ -113,9 +103,10 @@ class Scale:
         system: int = -1,
     ) -> None:
         """Add a text, a label where it is of a system, anchored so that it stays inside."""
-        size, role = (_TEXT, "text") if system < 0 else (_LABEL, "label")
+        size, kind = (_TEXT, "text") if system < 0 else (_LABEL, _of(system, "label"))
         need = self.share(text, size)
         start, end = span or (x, x)
+        anchor: Anchor
         if x < _START:
             place, anchor, fits = start, "start", start + need <= 100  # noqa: PLR2004
         elif x > _END:
@@ -124,14 +115,19 @@ class Scale:
             place, anchor, fits = x, "middle", need / 2 <= min(x, 100 - x)
         if not fits:
             place, anchor = (0.0, "start") if x < 50 else (100.0, "end")  # noqa: PLR2004
-        self.marks.append(Text(place, y, text, anchor, size, role, system))  # type: ignore[arg-type]
+        self.text(place, y, text, anchor, size, kind)
 
 
-def scale_of(findings: ExperienceFindings, room: int = WIDE) -> Scale | None:
-    """The marks; None where no system has ranks."""
+def scale_svg(findings: ExperienceFindings, room: int) -> str:
+    """The scale as SVG; empty where no system has ranks."""
     if not findings.statements:
-        return None
-    return (_years if findings.core.states_years else _places)(findings, room)
+        return ""
+    return (_years if findings.core.states_years else _places)(findings, room).svg()
+
+
+def _of(system: int, kind: str) -> str:
+    """The classes of a mark of a system, one of which has its color."""
+    return f"{kind} s{system % 6 + 1}"
 
 
 def legend(findings: ExperienceFindings) -> str:
@@ -167,7 +163,7 @@ def _years(findings: ExperienceFindings, room: int) -> Scale:
     for at, (statement, of) in enumerate(zip(statements, core.best_first, strict=False)):
         y = begin + at * each
         _add_system(scale, statement, core.estimates.index(of), y, top, is_dense=is_dense)
-    scale.marks.append(Text(50, bottom + 42, f"{short(unit, 30)} of experience"))
+    scale.text(50, bottom + 42, f"{short(unit, 30)} of experience")
     scale.height = bottom + 54
     return scale
 
@@ -183,13 +179,13 @@ def _places(findings: ExperienceFindings, room: int) -> Scale:
     ticks = [(0.0, "always last"), (50.0, "middle"), (100.0, "always first")]
     _ground(scale, None, ticks, bottom)
     who = format_count(len(people), "person").replace("persons", "people")
-    scale.marks.append(Text(0, 17, f"the {who}, each with {core.unit} of experience", "start"))
+    scale.text(0, 17, f"the {who}, each with {core.unit} of experience", "start")
     for row, (statement, estimate) in enumerate(zip(statements, core.best_first, strict=False)):
         y, x = begin + 46 * row, float(place[estimate.at])
         system = core.estimates.index(estimate)
         name = _named(scale, statement.name, f": {statement.rank_among}")
         scale.fit(x, y + 20, name, system=system)
-        scale.marks.append(Dot(x, y + 36, 8, "mark", system))
+        scale.dot(x, y + 36, 8, _of(system, "mark"))
     scale.height = bottom + 30
     return scale
 
@@ -241,9 +237,9 @@ def _people(scale: Scale, people: Sequence[tuple[float, str]]) -> float:
     first = 50 if named else 34
     for x, level, text in stacked:
         y = first + step * level
-        scale.marks.append(Dot(x, y, 5, "person"))
+        scale.dot(x, y, 5, "person")
         if text:
-            scale.marks.append(Text(x, y - 9, text))
+            scale.text(x, y - 9, text)
     return step * (len(last) - 1)
 
 
@@ -254,12 +250,16 @@ def _ground(
     bottom: float,
 ) -> None:
     """Put the people's range and the axis behind all other marks."""
-    behind: list[Mark] = [Line(x, x, 26, bottom, "grid") for x, _ in ticks]
-    scale.marks[:0] = [Rectangle(*zone, 0, bottom, "zone"), *behind] if zone else behind
-    scale.marks.append(Line(0, 100, bottom, bottom, "axis"))
+    before, scale.marks = scale.marks, []
+    if zone:
+        scale.bar(*zone, 0, bottom, "zone")
+    for x, _ in ticks:
+        scale.line(x, x, 26, bottom, "grid")
+    scale.marks += before
+    scale.line(0, 100, bottom, bottom, "axis")
     for x, text in ticks:
         anchor: Anchor = "start" if x == 0 else "end" if x == 100 else "middle"  # noqa: PLR2004
-        scale.marks.append(Text(x, bottom + 20, text, anchor))
+        scale.text(x, bottom + 20, text, anchor)
 
 
 def _add_system(
@@ -273,12 +273,10 @@ def _add_system(
     x, bar = _place(low if high is None else of.center, top), y + 36
     scale.fit(x, y + 26, _named(scale, of.name, f": {of.value}"), system=system)
     start, end = _place(low, top), 100.0 if high is None else _place(high, top)
-    scale.marks.append(Rectangle(start, end, bar, 18, "outer", system))
+    scale.bar(start, end, bar, 18, _of(system, "outer"))
     if high is None:
-        scale.marks += [
-            Rectangle(x, x, bar - 4, 26, "mark", system, width=4),
-            Text(100, bar + 15, "→", "end", _LABEL, "label", system, -4),
-        ]
+        scale.bar(x, x, bar - 4, 26, _of(system, "mark"), width="4")
+        scale.text(100, bar + 15, "→", "end", _LABEL, _of(system, "label"), -4)
         if not is_dense:
             scale.fit(x, bar + 36, of.qualifier, span=(x, 100.0))
         return
@@ -289,7 +287,8 @@ def _add_system(
     else:
         kind = f"{of.qualifier.partition(' interval ')[0]} interval"
         _below(scale, start, end, left, right, kind, bar)
-    scale.marks += [Dot(x, bar + 9, 8, "mark", system), Dot(x, bar + 9, 3, "hole", system)]
+    scale.dot(x, bar + 9, 8, _of(system, "mark"))
+    scale.dot(x, bar + 9, 3, _of(system, "hole"))
 
 
 def _below(
@@ -298,11 +297,9 @@ def _below(
     """Add the numbers of the ends under a bar, and between them what it is."""
     middle, y = (start + end) / 2, bar + 36
     if end - start >= scale.share(f"{left}   {kind}   {right}"):
-        scale.marks += [
-            Text(start, y, left, "start"),
-            Text(middle, y, kind),
-            Text(end, y, right, "end"),
-        ]
+        scale.text(start, y, left, "start")
+        scale.text(middle, y, kind)
+        scale.text(end, y, right, "end")
         return
     whole = f"{kind} {left} to {right}"
     scale.fit(middle, y, whole if scale.share(whole) <= 100 else f"{left} to {right}")  # noqa: PLR2004
@@ -312,51 +309,12 @@ def _beside(scale: Scale, start: float, end: float, left: str, right: str, bar: 
     """Add the numbers of the ends left and right of a bar, or where there is room."""
     y, both = bar + 13, f"{left} to {right}"
     if start >= scale.share(left) and end <= 100 - scale.share(right):
-        scale.marks.append(Text(start, y, left, "end", shift=-6))
-        scale.marks.append(Text(end, y, right, "start", shift=6))
+        scale.text(start, y, left, "end", shift=-6)
+        scale.text(end, y, right, "start", shift=6)
     elif end <= 100 - scale.share(both):
-        scale.marks.append(Text(end, y, both, "start", shift=6))
+        scale.text(end, y, both, "start", shift=6)
     elif start >= scale.share(both):
-        scale.marks.append(Text(start, y, both, "end", shift=-6))
+        scale.text(start, y, both, "end", shift=-6)
     else:
-        scale.marks.append(Text(start, y, left, "start", shift=4))
-        scale.marks.append(Text(end, y, right, "end", shift=-4))
-
-
-def scale_svg(findings: ExperienceFindings, room: int) -> str:
-    """The scale for a page, without a viewBox: it is as wide as its place.
-
-    Empty where no system has ranks.
-    """
-    from html import escape
-
-    scale = scale_of(findings, room)
-    if scale is None:
-        return ""
-    parts = [
-        f'<svg class="scale" height="{scale.height:g}" width="100%" role="img" '
-        f'aria-label="{escape(scale.label)}">'
-    ]
-    for mark in scale.marks:
-        system = getattr(mark, "system", -1)
-        kind = f'class="{mark.role}{f" s{system % 6 + 1}" if system >= 0 else ""}"'
-        if isinstance(mark, Rectangle):
-            size = f"{mark.end - mark.start:.2f}%" if not mark.width else f"{mark.width:g}"
-            parts.append(
-                f'<rect {kind} x="{mark.start:.2f}%" width="{size}" y="{mark.y:g}" '
-                f'height="{mark.height:g}"/>'
-            )
-        elif isinstance(mark, Dot):
-            parts.append(f'<circle {kind} cx="{mark.x:.2f}%" cy="{mark.y:g}" r="{mark.radius:g}"/>')
-        elif isinstance(mark, Line):
-            parts.append(
-                f'<line {kind} x1="{mark.start:.2f}%" x2="{mark.end:.2f}%" y1="{mark.top:g}" '
-                f'y2="{mark.bottom:g}"/>'
-            )
-        else:
-            shift = f' dx="{mark.shift:g}"' if mark.shift else ""
-            parts.append(
-                f'<text {kind} x="{mark.x:.2f}%"{shift} y="{mark.y:g}" font-size="{mark.size}" '
-                f'text-anchor="{mark.anchor}">{escape(mark.text)}</text>'
-            )
-    return "".join([*parts, "</svg>"])
+        scale.text(start, y, left, "start", shift=4)
+        scale.text(end, y, right, "end", shift=-4)

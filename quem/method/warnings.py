@@ -21,17 +21,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quem.method.core import Core, SystemEstimate
+    from quem.method.reference import Population
 
 _DECISIVE = 1 / 3  # of the half-width of the paper's interval
 
 _DATA: WarningRules[Core] = WarningRules()
 _ESTIMATE: WarningRules[Core, SystemEstimate] = WarningRules()
+# The most years of the subjects, and their unit; plans are warned of too.
+POPULATION: WarningRules[Population, float, str] = WarningRules()
 
 
 def find_warnings(core: Core) -> Iterator[StudyWarning]:
     """The warnings of a result, those on the data first."""
     yield from core.study.data.warnings
     yield from _DATA.find(core)
+    yield from POPULATION.find(core.population, float(core.line.y.max()), core.unit)
     for of in core.estimates:
         yield from _ESTIMATE.find(core, of)
 
@@ -186,6 +190,18 @@ def _no_reference(core: Core) -> Iterator[str]:
             f"{core.population.low:g} to {core.population.high:g} {core.unit} ({BEYOND:g} x the "
             "most experienced subject) is assumed. Set `reference_population` to the people "
             f"{name} should be compared with"
+        )
+
+
+@POPULATION.add(
+    "population-beyond-subjects", remedy="recruit people of these years, or declare fewer"
+)
+def _population_beyond(population: Population, most: float, unit: str) -> Iterator[str]:
+    if population.declared and population.high > BEYOND * most:
+        yield (
+            f"the declared population reaches to {population.high:g} {unit}, the subjects to "
+            f"{most:.3g}: ranks do not distinguish systems above all subjects, and their "
+            "intervals are too low"
         )
 
 

@@ -1,87 +1,38 @@
-"""From lists of options to findings."""
+"""From lists of options to a table of scores."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, Self
+from hashlib import sha256
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.lists import Measure, measure, properties
-from quem.lists.inference import compare_systems, fewest_of, query_means
+from quem.lists import measure
 from quem.lists.names import named, split_spelling
 from quem.options.calibration import are_probabilities, calibration
 from quem.options.checks import find_warnings
-from quem.options.lists import Scorer, by_length, ways_of
-from quem.options.result import OptionsFindings, OptionsResult, SystemScores, Undefined
-from quem.options.thresholds import cut_lists, sweep
+from quem.options.lists import by_length, ends, known, score_shapes
+from quem.options.result import Found, Named, OptionsResult, System, sections
+from quem.options.table1 import table1
+from quem.options.thresholds import sweep
+from quem.scores.inference import Inference, query_means
+from quem.scores.result import Scored, certified
+from quem.scores.table import Nouns, Origin, ScoreTable
 from quem.studyfile.measures import spellings
 from quem.studyfile.schema import changed_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
-    from quem.lists import Definition, Measure, Properties
-    from quem.options.calibration import Calibration
+    from quem.lists import Measure
     from quem.options.lists import Answers
     from quem.options.loading import OptionsStudy
-    from quem.options.thresholds import Sweep
     from quem.studyfile.options import OptionsSettings
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-
 _LENGTH = "max_length"
-
-
-def _with_length(name: str, max_length: int, own: Mapping[str, Definition]) -> Measure:
-    """Find a measure; one that asks for the longest length gets it by default."""
-    chosen = measure(name, own)
-    spelled = split_spelling(name)
-    has_length = spelled is not None and {_LENGTH, "m"} & spelled[1].keys()
-    asks = chosen.definition.takes(_LENGTH) and not has_length
-    return measure(chosen, max_length=max_length) if asks else chosen
-
-
-def _make_scorer(data: OptionsStudy, settings: OptionsSettings, longest: int) -> Scorer:
-    """Find the measures that the settings name, each once, however it is spelled."""
-    max_length = settings.max_length or max(longest, 1)
-    named: dict[Measure, str] = {}
-    mistakes: list[Mistake] = []
-    spelled = spellings(settings.measures)
-    headline = None
-    for key, name in (*(("measures", name) for name in spelled), ("headline", settings.headline)):
-        try:
-            headline = _with_length(name, max_length, data.own_measures)
-        except QuemError as error:
-            mistakes += [_wrong(data, settings, key, str(m.message)) for m in error.mistakes]
-            continue
-        if headline not in named:
-            # Without the length that it gets, where that is not the name of another one.
-            names = (measure(name, data.own_measures).name, headline.name, name)
-            named[headline] = next(one for one in names if one not in named.values())
-        if key == "headline" and headline.better != "higher":
-            message = f"of {name} less is better; name a measure of which more is"
-            mistakes.append(_wrong(data, settings, key, message))
-    if mistakes or headline is None:
-        raise QuemError(dict.fromkeys(mistakes))
-    at = list(named).index(headline)
-    return Scorer(tuple(named.values()), tuple(named), at, max_length)
-
-
-def _wrong(data: OptionsStudy, settings: OptionsSettings, key: str, message: str) -> Mistake:
-    """A setting that is wrong: in the study file, or as the caller gave it."""
-    if getattr(settings, key) != getattr(data.spec.analysis, key):
-        return Mistake("", key=key, message=message)
-    return data.mistake(("analysis", key), message)
-
-
-# Lists up to this length are enumerated to check what a measure promises.
-_LONGEST_CHECKED = 8
 
 
 def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
@@ -89,138 +40,110 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
     settings, own = named(settings)
     study = replace(study, own_measures={**study.own_measures, **own})
     used = changed_settings(study.spec.analysis, settings)
-    lengths, places = _lists(study, used)
-    scorer = _make_scorer(study, used, int(lengths.max(initial=0)))
-    systems = [study.offered.of_system(system) for system in range(len(study.systems))]
-    ways = ways_of(systems)
-    scored = scorer.score(np.maximum(lengths, 0), ways)
-    scores, codes = scored.values[scored.which], scored.codes[scored.which]
-    scores[lengths < 0], codes[lengths < 0] = np.nan, 0
-    of_confidences = [
-        _Confidences.of(number, answers, lengths[number] >= 0, scorer, used)
-        for number, answers in enumerate(systems)
-        if answers.has_confidences
-    ]
-    findings = OptionsFindings(
-        data=study,
-        settings=used,
-        scorer=scorer,
-        lengths=lengths,
-        places=places,
-        ways=ways,
-        scores=scores,
-        system_scores=tuple(_system_scores(study, used, lengths, places, scores)),
-        undefined=tuple(_undefined(codes, scored.reasons)),
-        groups=by_length(lengths, places, scores, scorer.headline, used),
-        sweeps=tuple(one.sweep for one in of_confidences),
-        calibrations=tuple(one.calibration for one in of_confidences if one.calibration),
-        pairs=tuple(
-            compare_systems(
-                scores,
-                level=used.level,
-                replicates=used.bootstrap,
-                permutations=used.permutations,
-                seed=used.seed,
-                fewest=fewest_of(len(study.key.ids)),
-            )
-        ),
-        properties=tuple(_promises(scorer)),
+    inference = Inference(used.level, used.samples, used.seed)
+    systems = study.answers()
+    longest = max(int(one.length.max(initial=0)) for one in systems)
+    max_length = used.max_length or max(longest, 1)
+    measures = _measures(study, used, max_length)
+    found = Found(study, used, systems, measures, max_length)
+    values = np.full((len(systems), len(study.key.ids), len(measures)), np.nan)
+    for at, (answers, counts) in enumerate(zip(systems, found.counted, strict=True)):
+        ids = study.systems[at], study.name_of(at)
+        shapes, which = answers.shapes()
+        scores, reasons = score_shapes(shapes, list(measures.values()))
+        values[at, counts] = scores[which[counts]]
+        found.reasons.update(reasons)
+        found.systems.append(_system(ids, answers, counts, inference))
+        found.lengths += by_length(ids, answers, counts, values[at, :, 0], inference)
+        if answers.has_confidences:
+            first = next(iter(measures.values()))
+            found.thresholds += sweep(ids[0], answers, counts, first, inference)
+            if are_probabilities(answers.confidence):
+                calibrated, bins = calibration(ids, answers, inference)
+                found.calibration.append(calibrated)
+                found.reliability += bins
+    found.promises, found.table1 = table1(measures, max_length)
+    table = ScoreTable(
+        study.systems,
+        study.key.ids,
+        tuple(Named(name, one.better) for name, one in measures.items()),
+        values,
+        inference,
+        Nouns("system", "question"),
+        tuple(map(study.name_of, range(len(systems)))),
+        (study.spec.id,) * len(systems),
+        origin=_origin(study, used, max_length),
+        details=tuple(found.systems),
+        sections=tuple(sections(found)),
     )
-    return OptionsResult(replace(findings, warnings=(*study.warnings, *find_warnings(findings))))
-
-
-class _Confidences(NamedTuple):
-    """What the confidences of a system are worth."""
-
-    sweep: Sweep
-    calibration: Calibration | None
-
-    @classmethod
-    def of(
-        cls,
-        system: int,
-        answers: Answers,
-        counted: NDArray[np.bool_],
-        scorer: Scorer,
-        settings: OptionsSettings,
-    ) -> Self:
-        """Evaluate a system whose options all have a confidence."""
-        answers = answers.by_confidence()
-        lists = cut_lists(answers, counted)
-        return cls(
-            sweep(system, lists, scorer, settings),
-            calibration(system, answers, settings)
-            if are_probabilities(answers.confidence)
-            else None,
-        )
+    table = replace(table, warnings=(*study.warnings, *find_warnings(found, table)))
+    certificates = certified(table, used.claims)
+    return OptionsResult(Scored(table, study, used, found, certificates))
 
 
 def check_options(study: OptionsStudy) -> tuple[StudyWarning, ...]:
-    """Say what an analysis of a study would warn of, without what takes long."""
-    return analyze_options(study, bootstrap=0, permutations=0).warnings
+    """What an analysis of a study would warn of, without what takes long."""
+    return analyze_options(study, samples=0).warnings
 
 
-def _lists(study: OptionsStudy, settings: OptionsSettings) -> tuple[Integers, Integers]:
-    """Length of each list, -1 where it does not count, and place of its first correct one."""
-    answers = [study.offered.of_system(system) for system in range(len(study.systems))]
-    lengths = np.stack([answer.length for answer in answers]).astype(np.int64)
-    places = np.stack([answer.place for answer in answers])
-    if settings.missing == "leave-out":
-        lengths[~study.offered.answered] = -1
-    return lengths, places
-
-
-def _system_scores(
-    study: OptionsStudy,
-    settings: OptionsSettings,
-    lengths: Integers,
-    places: Integers,
-    scores: Floats,
-) -> Iterator[SystemScores]:
-    for system in range(len(study.systems)):
-        counts = lengths[system] >= 0
-        columns = np.column_stack(
-            [
-                scores[system],
-                np.where(counts, places[system] > 0, np.nan),
-                np.where(counts, lengths[system], np.nan),
-            ]
-        )
-        means = query_means(
-            columns, level=settings.level, replicates=settings.bootstrap, seed=settings.seed
-        )
-        mean = means.mean.tolist()
-        ends = list(zip(means.low.tolist(), means.high.tolist(), strict=True))
-        answered = study.offered.answered[system]
-        yield SystemScores(
-            system=system,
-            n_lists=int(answered.sum()),
-            n_missing=int((~answered).sum()),
-            n_empty=int((answered & (lengths[system] == 0)).sum()),
-            share=mean[-2],
-            share_interval=ends[-2],
-            mean_length=mean[-1],
-            mean_length_interval=ends[-1],
-            scores=tuple(mean[:-2]),
-            intervals=tuple(ends[:-2]),
-            defined=tuple(means.defined.tolist()[:-2]),
-        )
-
-
-def _undefined(codes: NDArray[np.intp], reasons: tuple[str, ...]) -> Iterator[Undefined]:
-    for system, of_system in enumerate(codes):
-        for at, column in enumerate(of_system.T):
-            counts = np.bincount(column, minlength=len(reasons))
-            for code in np.flatnonzero(counts[1:]).tolist():
-                yield Undefined(system, at, reasons[code + 1], int(counts[code + 1]))
-
-
-def _promises(scorer: Scorer) -> Iterator[tuple[str, Properties]]:
-    """What each measure promises, on lists of two to eight options."""
-    longest = min(scorer.max_length, _LONGEST_CHECKED)
-    for name, one in zip(scorer.names, scorer.measures, strict=True):
+def _measures(
+    study: OptionsStudy, settings: OptionsSettings, max_length: int
+) -> dict[str, Measure]:
+    """The measures by name, each once; one that asks for the longest length gets it by default."""
+    measures: dict[str, Measure] = {}
+    mistakes: list[Mistake] = []
+    for spelling in spellings(settings.measures):
         try:
-            yield name, properties(one, max(longest, 1))
-        except QuemError:
-            # Of such lists it has no score, or less of it is better.
+            one = measure(spelling, study.own_measures)
+        except QuemError as error:
+            mistakes += [_wrong(study, settings, str(m.message)) for m in error.mistakes]
             continue
+        name, spelled = one.name, split_spelling(spelling)
+        if one.definition.takes(_LENGTH) and spelled and not {_LENGTH, "m"} & spelled[1].keys():
+            one = measure(one, max_length=max_length)
+        if one not in measures.values():
+            measures[spelling if name in measures else name] = one
+    if mistakes:
+        raise QuemError(dict.fromkeys(mistakes))
+    return measures
+
+
+def _wrong(study: OptionsStudy, settings: OptionsSettings, message: str) -> Mistake:
+    """A measure that is wrong: in the study file, or as the caller gave it."""
+    if settings.measures != study.spec.analysis.measures:
+        return Mistake("", key="measures", message=message)
+    return study.mistake(("analysis", "measures"), message)
+
+
+def _system(
+    ids: tuple[str, str], answers: Answers, counts: NDArray[np.bool_], inference: Inference
+) -> System:
+    """What a system's lists are, beside their scores."""
+    columns = np.column_stack([answers.has_correct, answers.length])[counts]
+    means = query_means(columns.astype(float), inference)
+    correct, length = map(known, means.mean)
+    correct_interval, length_interval = map(ends, means.low, means.high)
+    return System(
+        system=ids[0],
+        name=ids[1],
+        lists=int(answers.answered.sum()),
+        missing=int((~answers.answered).sum()),
+        empty=int((answers.answered & (answers.length == 0)).sum()),
+        correct=correct,
+        correct_interval=correct_interval,
+        length=length,
+        length_interval=length_interval,
+    )
+
+
+def _origin(study: OptionsStudy, settings: OptionsSettings, max_length: int) -> Origin:
+    """Where the scores come from, and what they depend on."""
+    key = study.key
+    truth = sorted(zip(key.ids, map(sorted, key.correct), strict=True))
+    return Origin(
+        "options",
+        study.spec.title,
+        study.name,
+        sha256(repr(truth).encode()).hexdigest()[:32],
+        {"missing": settings.missing, _LENGTH: str(max_length)},
+    )

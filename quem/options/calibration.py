@@ -6,71 +6,84 @@ each other, so all intervals draw whole questions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from quem.lists.inference import draw_queries
+from quem.options.lists import ends, known
+from quem.report.rows import Interval, Row, col
+from quem.scores.inference import drawn_queries, percentile_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.options.lists import Answers
-    from quem.studyfile.options import OptionsSettings
+    from quem.scores.inference import Inference
 
     Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
-Interval = tuple[float, float]
+_BINS = 10
 
 
-@dataclass(frozen=True)
-class Bin:
+class Bin(Row):
     """Options of about one confidence."""
 
-    # The confidences there
-    low: float
-    high: float
-    mean: float
-    n: int  # options
-    share: float  # of correct ones
-    share_interval: Interval
+    title: ClassVar[str] = "Reliability"
+    system: str = col("id")
+    lowest: float = col("confidence in the bin")
+    highest: float = col("confidence in the bin")
+    confidence: float = col("mean confidence in the bin")
+    options: int = col("options in the bin")
+    correct: float = col("share of them that is correct")
+    interval: Interval | None = col("of that share")
 
 
-@dataclass(frozen=True)
-class Calibration:
+class Calibration(Row):
     """How well the confidences of a system are calibrated."""
 
-    system: int
-    # Options, and the questions that they are of
-    n_options: int
-    n_questions: int
-    base_rate: float  # the share of options that are correct
-    brier: float  # the mean of (confidence - correct)^2 over the options; 0 is perfect
-    brier_interval: Interval
-    # 1 less the Brier score over that of the base rate as every option's confidence; NaN where all
-    # options are correct or none is.
-    skill: float
-    skill_interval: Interval
-    # The expected calibration error: the mean over the bins of the distance of mean confidence and
-    # share of correct options, weighted by their options. It is above 0 by chance alone.
-    ece: float
-    # The mean of what chance alone makes of it, and what it is below at the level of the intervals,
-    # if confidences were true probabilities.
-    ece_by_chance: Interval
-    ece_corrected: float  # the ECE less its bias, by bootstrap, and 0 at least
-    # Of the ECE, with the bias taken off; from 0 on where chance alone makes as much of it.
-    ece_interval: Interval
-    bins: tuple[Bin, ...]
+    title: ClassVar[str] = "Calibration of confidences"
+    system: str = col("id")
+    name: str = col("name of the system", "System", kind="csv")
+    options: int = col("options of the system", "Options")
+    questions: int = col("the questions that they are of")
+    base_rate: float = col("share of options that are correct", "Base rate", digits=3)
+    brier: float = col("mean of (confidence - correct)^2 over the options", "Brier", digits=3)
+    brier_interval: Interval | None = col("of the Brier score")
+    skill: float | None = col(
+        "1 less the Brier score over that of the base rate as every confidence; empty where all "
+        "options are correct or none is",
+        "Skill",
+        digits=3,
+    )
+    skill_interval: Interval | None = col("of the skill")
+    ece: float = col(
+        "expected calibration error: mean distance of mean confidence and share of correct "
+        "options over the bins, weighted by their options",
+        "ECE",
+        digits=3,
+    )
+    chance: float | None = col("mean ECE of true probabilities, by chance")
+    chance_most: float | None = col(
+        "what that is below, at the level of the intervals", "By chance up to", digits=3
+    )
+    ece_corrected: float | None = col(
+        "ECE less its bias, by bootstrap; at least 0", "Corrected", digits=3
+    )
+    ece_interval: Interval | None = col(
+        "of the corrected ECE; from 0 on where chance alone makes as much of it",
+        "Interval",
+        digits=3,
+    )
 
 
 def are_probabilities(confidence: Floats) -> bool:
-    """Say whether all confidences lie between 0 and 1."""
+    """Whether all confidences lie between 0 and 1."""
     return bool(((confidence >= 0) & (confidence <= 1)).all())
 
 
-def calibration(system: int, answers: Answers, settings: OptionsSettings) -> Calibration:
+def calibration(
+    ids: tuple[str, str], answers: Answers, inference: Inference
+) -> tuple[Calibration, list[Bin]]:
     """Compare the confidences of a system with how often its options are correct.
 
     References
@@ -83,100 +96,88 @@ def calibration(system: int, answers: Answers, settings: OptionsSettings) -> Cal
     """
     confidence, correct = answers.confidence, answers.correct
     _, question = np.unique(answers.question, return_inverse=True)
-    of_bin = _bins(confidence)
-    n, n_bins = int(question.max()) + 1, int(of_bin.max()) + 1
-    # Of each question: what the sums over questions give all results of.
-    columns = np.empty((n, 3 * n_bins + 1))
-    cell = question * n_bins + of_bin
-    for at, weight in enumerate((None, correct, confidence)):
-        sums = np.bincount(cell, weights=weight, minlength=n * n_bins)
-        columns[:, at * n_bins : (at + 1) * n_bins] = sums.reshape(n, n_bins)
-    columns[:, -1] = np.bincount(question, weights=(confidence - correct) ** 2)
-    total = _measured(columns.sum(axis=0, keepdims=True))
-    replicates = settings.bootstrap if n > 1 else 0
-    parts = [
-        _measured(times @ columns)
-        for times in draw_queries(n, replicates=replicates, seed=settings.seed)
+    # Bins of about one size; options of one confidence are together.
+    edges = np.quantile(confidence, np.arange(1, _BINS) / _BINS, method="higher")
+    _, of_bin = np.unique(np.searchsorted(edges, confidence, side="right"), return_inverse=True)
+    n, bins = int(question.max()) + 1, int(of_bin.max()) + 1
+    # Of each question: its sums in the bins, and its squared distances.
+    sums = [
+        np.bincount(question * bins + of_bin, weights=weight, minlength=n * bins).reshape(n, bins)
+        for weight in (None, correct, confidence)
     ]
-    drawn = {key: np.concatenate([part[key] for part in parts or [total]]) for key in total}
-    tails = [(1 - settings.level) / 2, (1 + settings.level) / 2]
-
-    def interval(values: Floats) -> Interval:
-        known = values[~np.isnan(values)] if parts else np.empty(0)
-        low, high = np.quantile(known, tails).tolist() if len(known) else (np.nan, np.nan)
-        return low, high
-
-    ece = float(total["ece"][0])
-    spread = np.bincount(of_bin, weights=confidence * (1 - confidence))
-    chance = _by_chance(spread / len(confidence) ** 2, settings)
-    bias = float(drawn["ece"].mean()) - ece if parts else np.nan
-    low, high = interval(drawn["ece"] - 2 * bias)
-    if ece <= chance[1]:
-        # As true probabilities have it: 0 cannot be excluded.
-        low = 0.0 * low
-    return Calibration(
-        system=system,
-        n_options=len(confidence),
-        n_questions=n,
-        base_rate=float(correct.mean()),
-        brier=float(total["brier"][0]),
-        brier_interval=interval(drawn["brier"]),
-        skill=float(total["skill"][0]),
-        skill_interval=interval(drawn["skill"]),
-        ece=ece,
-        ece_by_chance=chance,
-        ece_corrected=float(np.maximum(ece - bias, 0)),
-        ece_interval=(float(np.maximum(low, 0)), float(np.maximum(high, 0))),
-        bins=tuple(
-            Bin(
-                low=float(confidence[of_bin == at].min()),
-                high=float(confidence[of_bin == at].max()),
-                mean=float(total["mean"][0, at]),
-                n=int((of_bin == at).sum()),
-                share=float(total["share"][0, at]),
-                share_interval=interval(drawn["share"][:, at]),
-            )
-            for at in range(n_bins)
-        ),
+    squares = np.bincount(question, weights=(confidence - correct) ** 2)
+    columns = np.column_stack([*sums, squares])
+    total = _measured(columns.sum(axis=0, keepdims=True))[0]
+    several = inference if n > 1 else inference._replace(samples=0)
+    drawn = np.concatenate(
+        [
+            np.empty((0, len(total))),
+            *(_measured(times @ columns) for times in drawn_queries(n, several)),
+        ]
     )
+    brier, skill, ece = total[:3].tolist()
+    chance, chance_most = _by_chance(confidence, of_bin, inference)
+    bias = drawn[:, 2].mean() - ece if len(drawn) else np.nan
+    drawn[:, 2] -= 2 * bias
+    low, high = percentile_interval(drawn, inference.level)
+    # As true probabilities have it: 0 cannot be excluded.
+    ece_low = 0 * low[2] if ece <= chance_most else low[2]
+    found = Calibration(
+        system=ids[0],
+        name=ids[1],
+        options=len(confidence),
+        questions=n,
+        base_rate=float(correct.mean()),
+        brier=brier,
+        brier_interval=ends(low[0], high[0]),
+        skill=known(skill),
+        skill_interval=ends(low[1], high[1]),
+        ece=ece,
+        chance=known(chance),
+        chance_most=known(chance_most),
+        ece_corrected=known(np.maximum(ece - bias, 0)),
+        ece_interval=ends(np.maximum(ece_low, 0), np.maximum(high[2], 0)),
+    )
+    counts = sums[0].sum(axis=0)
+    means = sums[2].sum(axis=0) / counts
+    return found, [
+        Bin(
+            system=ids[0],
+            lowest=float(confidence[of_bin == at].min()),
+            highest=float(confidence[of_bin == at].max()),
+            confidence=float(means[at]),
+            options=int(counts[at]),
+            correct=float(total[3 + at]),
+            interval=ends(low[3 + at], high[3 + at]),
+        )
+        for at in range(bins)
+    ]
 
 
-# How many the reliability diagram and the ECE have, of about one size.
-_BINS = 10
-
-
-def _bins(confidence: Floats) -> Integers:
-    """Divide options into bins of about one size; those of one confidence are together."""
-    ends = np.quantile(confidence, np.arange(1, _BINS) / _BINS, method="higher")
-    _, of_bin = np.unique(np.searchsorted(ends, confidence, side="right"), return_inverse=True)
-    return of_bin
-
-
-def _by_chance(variance: Floats, settings: OptionsSettings) -> Interval:
-    """Give mean and upper end of the ECE of true probabilities, by random draws.
-
-    Shapes: `variance` (b,).
-    """
-    if not settings.bootstrap:
+def _by_chance(
+    confidence: Floats, of_bin: NDArray[np.intp], inference: Inference
+) -> tuple[float, float]:
+    """Mean and upper end of the ECE of true probabilities, by random draws."""
+    if not inference.samples:
         return np.nan, np.nan
-    rng = np.random.default_rng(settings.seed)
-    drawn = np.abs(rng.normal(size=(settings.bootstrap, len(variance))) * np.sqrt(variance))
+    spread = np.bincount(of_bin, weights=confidence * (1 - confidence)) / len(confidence) ** 2
+    rng = np.random.default_rng(inference.seed)
+    drawn = np.abs(rng.normal(size=(inference.replicates, len(spread))) * np.sqrt(spread))
     ece = drawn.sum(axis=1)
-    return float(ece.mean()), float(np.quantile(ece, settings.level))
+    return float(ece.mean()), float(np.quantile(ece, inference.level))
 
 
-def _measured(sums: Floats) -> dict[str, Floats]:
-    """Compute what is measured from sums over questions.
+def _measured(sums: Floats) -> Floats:
+    """Brier score, skill, ECE, and the share of correct options in each bin.
 
-    Shapes: `sums` (r, 3 b + 1).
+    Shapes: `sums` (r, 3 b + 1); the result has (r, 3 + b).
     """
     counts, rights, confidences = np.split(sums[:, :-1], 3, axis=1)
+    options = counts.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        share, mean = rights / counts, confidences / counts
-        brier = sums[:, -1] / counts.sum(axis=1)
-        base = rights.sum(axis=1) / counts.sum(axis=1)
+        share = rights / counts
+        brier, base = sums[:, -1] / options, rights.sum(axis=1) / options
         skill = 1 - brier / (base * (1 - base))
-    weight = counts / counts.sum(axis=1, keepdims=True)
     skill[~np.isfinite(skill)] = np.nan
-    ece = np.nansum(weight * np.abs(share - mean), axis=1)
-    return {"brier": brier, "skill": skill, "ece": ece, "share": share, "mean": mean}
+    ece = np.abs(rights - confidences).sum(axis=1) / options
+    return np.column_stack([brier, skill, ece, share])

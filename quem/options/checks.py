@@ -1,7 +1,4 @@
-"""Warnings about an analysis of option lists, as tables of rules.
-
-Every code is explained in ``docs/reference/warnings``.
-"""
+"""Warnings about an analysis of option lists; ``docs/reference/warnings`` explains each code."""
 
 from __future__ import annotations
 
@@ -9,144 +6,118 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import WarningRules
+from quem.errors import StudyWarning
 from quem.options.calibration import are_probabilities
-from quem.wording import join_words, measured
+from quem.scores.inference import LEAST_SHARE
+from quem.wording import format_count, join_words, measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.errors import StudyWarning
-    from quem.options.result import OptionsFindings, SystemScores
+    from quem.options.result import Found
+    from quem.scores.table import ScoreTable
 
 _FEW = 30
-_NEEDS_TO_BE_NOT_EMPTY = "the list is empty"
-
-_QUESTIONS: WarningRules[OptionsFindings] = WarningRules()
-_LISTS: WarningRules[OptionsFindings, SystemScores] = WarningRules()
-_MEASURES: WarningRules[OptionsFindings] = WarningRules()
-_CONFIDENCES: WarningRules[OptionsFindings, int] = WarningRules()
 
 
-def find_warnings(findings: OptionsFindings) -> Iterator[StudyWarning]:
-    """Find all warnings about an analysis."""
-    yield from _QUESTIONS.find(findings)
-    for scores in findings.system_scores:
-        yield from _LISTS.find(findings, scores)
-    yield from _MEASURES.find(findings)
-    for system in range(len(findings.data.systems)):
-        yield from _CONFIDENCES.find(findings, system)
+def find_warnings(found: Found, table: ScoreTable) -> Iterator[StudyWarning]:
+    """All warnings about an analysis."""
+    yield from _of_questions(table)
+    for system in range(len(table.systems)):
+        yield from _of_lists(found, table, system)
+        yield from _of_confidences(found, table.labels[system], system)
+    yield from _of_measures(found, table)
 
 
-@_QUESTIONS.add("few-questions", remedy=f"use {_FEW} or more")
-def _few_questions(findings: OptionsFindings) -> Iterator[str]:
-    n = len(findings.data.key.ids)
-    if n < _FEW and findings.settings.bootstrap:
-        yield (
+def _of_questions(table: ScoreTable) -> Iterator[StudyWarning]:
+    n = len(table.queries)
+    if n < _FEW and table.inference.samples:
+        yield StudyWarning(
+            "few-questions",
             f"only {n} question{' has' if n == 1 else 's have'} been evaluated, so bootstrap "
-            "intervals are too narrow"
+            f"intervals are too narrow; use {_FEW} or more",
         )
 
 
-@_LISTS.add("missing-lists")
-def _missing_lists(findings: OptionsFindings, scores: SystemScores) -> Iterator[str]:
-    if scores.n_missing:
+def _of_lists(found: Found, table: ScoreTable, system: int) -> Iterator[StudyWarning]:
+    name, n = table.labels[system], len(table.queries)
+    answers, counts = found.answers[system], found.counted[system]
+    if missing := found.systems[system].missing:
         as_what = {
             "empty": "each counts as an empty list",
             "leave-out": "they are left out of its means",
-        }[findings.settings.missing]
-        yield (
-            f"{findings.name_of(scores.system)} has no list for {scores.n_missing:,} of "
-            f"{len(findings.data.key.ids):,} questions; {as_what}"
+        }[found.settings.missing]
+        message = f"{name} has no list for {missing:,} of {n:,} questions; {as_what}"
+        yield StudyWarning("missing-lists", message)
+    empty = counts & (answers.length == 0)
+    lost = np.isnan(table.values[system, empty]).all(axis=0)
+    if empty.any() and lost.any():
+        measures = [name for name, one in zip(table.columns, lost, strict=True) if one]
+        yield StudyWarning(
+            "empty-lists",
+            f"{empty.sum():,} of {n:,} lists of {name} {'is' if empty.sum() == 1 else 'are'} "
+            f"empty, where {join_words(measures)} {'is' if len(measures) == 1 else 'are'} "
+            "undefined; the mean excludes them, which favors systems that answer only when "
+            "confident",
+        )
+    if n > 1 and not answers.has_correct.any():
+        yield StudyWarning(
+            "never-correct",
+            f"no list of {name} has a correct option; check that options are named as in the "
+            "questions",
         )
 
 
-@_LISTS.add("empty-lists")
-def _empty_lists(findings: OptionsFindings, scores: SystemScores) -> Iterator[str]:
-    empty = int((findings.lengths[scores.system] == 0).sum())
-    lost = [
-        findings.scorer.names[undefined.measure]
-        for undefined in findings.undefined
-        if undefined.system == scores.system and undefined.reason == _NEEDS_TO_BE_NOT_EMPTY
-    ]
-    if empty and lost:
-        yield (
-            f"{empty:,} of {len(findings.data.key.ids):,} lists of "
-            f"{findings.name_of(scores.system)} {'is' if empty == 1 else 'are'} empty, where "
-            f"{join_words(lost)} {'is' if len(lost) == 1 else 'are'} undefined; the mean excludes "
-            "them, which favors systems that answer only when confident"
+def _of_measures(found: Found, table: ScoreTable) -> Iterator[StudyWarning]:
+    n = len(table.queries)
+    over = sum(int((one.length > found.max_length).sum()) for one in found.answers)
+    if over:
+        yield StudyWarning(
+            "beyond-max-length",
+            f"{format_count(over, 'list')} ha{'s' if over == 1 else 've'} more options than "
+            f"max_length, {found.max_length}, and no score by measures that depend on it; the "
+            f"longest has {found.longest:,}",
         )
-
-
-@_LISTS.add("never-correct", remedy="check that options are named as in the questions")
-def _never_correct(findings: OptionsFindings, scores: SystemScores) -> Iterator[str]:
-    if len(findings.data.key.ids) > 1 and not (findings.places[scores.system] > 0).any():
-        yield f"no list of {findings.name_of(scores.system)} has a correct option"
-
-
-@_MEASURES.add("beyond-max-length")
-def _beyond_max_length(findings: OptionsFindings) -> Iterator[str]:
-    longest = int(findings.lengths.max(initial=0))
-    if longest > findings.scorer.max_length:
-        over = int((findings.lengths > findings.scorer.max_length).sum())
-        yield (
-            f"{over:,} list{'' if over == 1 else 's'} have more options than max_length, "
-            f"{findings.scorer.max_length}, and no score by measures that depend on it; the "
-            f"longest has {longest:,}"
-        )
-
-
-@_MEASURES.add("few-defined")
-def _few_defined(findings: OptionsFindings) -> Iterator[str]:
     few = [
-        f"{name} of {findings.name_of(scores.system)} ({scores.defined[at]:,})"
-        for at, name in enumerate(findings.scorer.names)
-        for scores in findings.system_scores
-        if 0 < scores.defined[at] < findings.fewest
+        f"{column} of {table.labels[at]} ({table.means.n[at, layer]:,})"
+        for layer, column in enumerate(table.columns)
+        for at in np.flatnonzero(~table.ranked[:, layer] & (table.means.n[:, layer] > 0)).tolist()
     ]
     if few:
-        yield (
-            f"means over fewer than half of the {len(findings.data.key.ids):,} questions are not "
-            f"ranked and not tested: {join_words(few, 3)}"
+        yield StudyWarning(
+            "few-defined",
+            f"means over fewer than {LEAST_SHARE:.0%} of the {n:,} questions are not ranked and "
+            f"not tested: {join_words(few, 3)}",
         )
+    for layer, (column, one) in enumerate(found.measures.items()):
+        if not table.means.n[:, layer].any():
+            why = found.reasons.get(one.name, "there is no list")
+            message = f"{column} is undefined for every list: {why}"
+            yield StudyWarning("undefined-measure", message)
 
 
-@_MEASURES.add("undefined-measure")
-def _undefined_measure(findings: OptionsFindings) -> Iterator[str]:
-    for at, name in enumerate(findings.scorer.names):
-        if all(scores.defined[at] == 0 for scores in findings.system_scores):
-            reasons = dict.fromkeys(u.reason for u in findings.undefined if u.measure == at)
-            why = join_words(reasons, 2) or "there is no list"
-            yield f"{name} is undefined for every list: {why}"
-
-
-@_CONFIDENCES.add("partial-confidence")
-def _partial_confidence(findings: OptionsFindings, system: int) -> Iterator[str]:
-    lacking = np.isnan(findings.data.offered.of_system(system).confidence)
+def _of_confidences(found: Found, name: str, system: int) -> Iterator[StudyWarning]:
+    answers = found.answers[system]
+    lacking = np.isnan(answers.confidence)
     if lacking.any() and not lacking.all():
-        yield (
-            f"{int(lacking.sum()):,} of {len(lacking):,} options of {findings.name_of(system)} "
-            "have no confidence, so confidences are not evaluated"
+        yield StudyWarning(
+            "partial-confidence",
+            f"{lacking.sum():,} of {len(lacking):,} options of {name} have no confidence, so "
+            "confidences are not evaluated",
         )
-
-
-@_CONFIDENCES.add("no-probabilities")
-def _no_probabilities(findings: OptionsFindings, system: int) -> Iterator[str]:
-    answers = findings.data.offered.of_system(system)
-    if answers.has_confidences and not are_probabilities(answers.confidence):
+    if not answers.has_confidences:
+        return
+    if not are_probabilities(answers.confidence):
         low, high = answers.confidence.min(), answers.confidence.max()
-        yield (
-            f"confidences of {findings.name_of(system)} go from {measured(low)} to "
-            f"{measured(high)}, and probabilities from 0 to 1, so calibration is not evaluated; "
-            "their order and thresholds are used as they are"
+        yield StudyWarning(
+            "no-probabilities",
+            f"confidences of {name} go from {measured(low)} to {measured(high)}, and probabilities "
+            "from 0 to 1, so calibration is not evaluated; their order and thresholds are used as "
+            "they are",
         )
-
-
-@_CONFIDENCES.add("order-against-confidence")
-def _order_against_confidence(findings: OptionsFindings, system: int) -> Iterator[str]:
-    against = int((~findings.data.offered.of_system(system).falls).sum())
-    if against and any(sweep.system == system for sweep in findings.sweeps):
-        yield (
-            f"{against:,} lists of {findings.name_of(system)} are not in the order of their "
-            "confidences; measures use the positions, and thresholds the confidences"
+    if answers.rises:
+        yield StudyWarning(
+            "order-against-confidence",
+            f"{answers.rises:,} lists of {name} are not in the order of their confidences; "
+            "measures use the positions, and thresholds the confidences",
         )

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from quem.io.tables import SourceTable
     from quem.lists import Definition
-    from quem.options.lists import Offered
+    from quem.options.lists import Answers, Offered
     from quem.studyfile.document import Loc
     from quem.studyfile.reading import Draft
 
@@ -55,6 +55,15 @@ class OptionsStudy:
             "list": int(self.offered.answered.sum()),
             "option": len(self.offered.of_list),
         }
+
+    def answers(self) -> list[Answers]:
+        """The lists of each system."""
+        return [self.offered.of_system(at) for at in range(len(self.systems))]
+
+    def name_of(self, system: int) -> str:
+        """A system as people know it."""
+        names = {one.id: one.name for one in self.spec.systems}
+        return names.get(self.systems[system]) or self.systems[system]
 
     def mistake(self, loc: Loc, message: str) -> Mistake:
         """Describe what is wrong at a place of the study file."""

@@ -47,7 +47,6 @@ def evaluate(
     correct: Correct,
     *,
     measures: Chosen | Iterable[Chosen] | None = None,
-    headline: Chosen | None = None,
     title: str = "Evaluation in memory",
     **settings: object,
 ) -> OptionsResult:
@@ -64,9 +63,7 @@ def evaluate(
         Question to its correct option, or to several; or the columns question and correct, and
         title, with a row for each correct option.
     measures : iterable of str, Measure, Definition or callable, optional
-        By default those of a study.
-    headline : str, Measure, Definition or callable, optional
-        Measure of the answer; OLAR by default.
+        By default those of a study; the first is the headline.
     title : str
         Of the report.
     **settings
@@ -105,13 +102,13 @@ def evaluate(
         (*key.warnings, *assembled.warnings),
         draft.document,
     )
-    chosen: dict[str, object] = {"measures": measures, "headline": headline, **settings}
+    chosen: dict[str, object] = {"measures": measures, **settings}
     if isinstance(measures, str) or not isinstance(measures, Iterable | NoneType):
         chosen["measures"] = [measures]
     findings = analyze_options(study, **chosen).findings
     # Who analyzes or compares the study of the result does it with the same settings.
-    spec = findings.data.spec.model_copy(update={"analysis": findings.settings})
-    return OptionsResult(replace(findings, data=replace(findings.data, spec=spec)))
+    spec = findings.study.spec.model_copy(update={"analysis": findings.settings})
+    return OptionsResult(replace(findings, study=replace(findings.study, spec=spec)))
 
 
 def _questions(correct: object) -> list[dict[str, Any]]:

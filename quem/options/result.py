@@ -1,170 +1,211 @@
-"""What the analysis of option lists finds, and the result that people read, draw and save."""
+"""What option lists add to a table of scores, and how it is shown."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from quem.lists.inference import fewest_of
-from quem.lists.score_table import Entry, Inference, ScoredBy, ScoreTable, content_digest
-from quem.report.result import BaseResult, Presentation
+import numpy as np
+
+from quem.lists.names import describe_own
+from quem.options import table1
+from quem.options.calibration import Bin, Calibration
+from quem.options.lists import Length
+from quem.options.table1 import ListScore, Promise
+from quem.options.thresholds import Threshold
+from quem.report.files import Section
+from quem.report.rows import Interval, Row, RowTable, col
+from quem.scores.result import ScoredResult, View
+from quem.studyfile.options import OptionsSettings
+from quem.wording import format_count
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Iterator, Mapping
+
     from numpy.typing import NDArray
 
-    from quem.errors import StudyWarning
-    from quem.lists import Properties
-    from quem.lists.inference import PairDifference
-    from quem.options.calibration import Calibration
-    from quem.options.lists import LengthGroup, Scorer, Ways
+    from quem.lists import Measure
+    from quem.options.lists import Answers
     from quem.options.loading import OptionsStudy
-    from quem.options.thresholds import Sweep
-    from quem.studyfile.options import OptionsSettings
+    from quem.report.result import Drawers
+    from quem.scores.result import Scored
 
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
-    from pathlib import Path
-
-    import pandas as pd
+_MOST_ROWS = 40
 
 
-@dataclass(frozen=True)
-class Undefined:
-    """Lists that a measure does not score."""
+class Named(NamedTuple):
+    """A measure under the name that it has in a study."""
 
-    system: int
-    measure: int
-    reason: str
-    count: int
+    name: str
+    better: str
 
 
-@dataclass(frozen=True)
-class SystemScores:
-    """What a system's lists are worth."""
+class System(Row):
+    """The lists of a system, beside their scores."""
 
-    system: int
-    # Lists that are there, questions without one, and lists without an option
-    n_lists: int
-    n_missing: int
-    n_empty: int
-    share: float  # of lists with a correct option
-    share_interval: tuple[float, float]
-    mean_length: float
-    mean_length_interval: tuple[float, float]
-    scores: tuple[float, ...]  # the mean of each measure
-    intervals: tuple[tuple[float, float], ...]
-    defined: tuple[int, ...]  # on how many questions each measure is defined
+    title: ClassVar[str] = "Systems"
+    system: str = col("id")
+    name: str = col("name in the report", "System")
+    lists: int = col("questions with a list")
+    missing: int = col("questions without one", "Missing")
+    empty: int = col("lists without an option")
+    correct: float | None = col("share of lists with a correct option", "Correct", digits=3)
+    correct_interval: Interval | None = col("of that share")
+    length: float | None = col("options per list", "Options", digits=2)
+    length_interval: Interval | None = col("of that mean")
 
 
-@dataclass(frozen=True, eq=False)
-class OptionsFindings:
-    """The result of an analysis, as plain results."""
+@dataclass
+class Found:
+    """What was found of the lists beside their scores."""
 
-    data: OptionsStudy
-    settings: OptionsSettings  # as used
-    scorer: Scorer
-    # Of shape (systems, questions): how many options each list has, -1 where it does not count; and
-    # the place of the first correct one, from 1, 0 without one
-    lengths: Integers
-    places: Integers
-    ways: Ways  # how all correct options are placed in each list
-    scores: Floats  # of shape (systems, questions, measures)
-    system_scores: tuple[SystemScores, ...]  # one a system
-    undefined: tuple[Undefined, ...]
-    groups: tuple[LengthGroup, ...]
-    sweeps: tuple[Sweep, ...]  # of the systems with confidences
-    calibrations: tuple[Calibration, ...]  # of those of them whose confidences lie between 0 and 1
-    pairs: tuple[PairDifference, ...]
-    # Of the measures that have a direction, on short lists.
-    properties: tuple[tuple[str, Properties], ...] = ()
-    warnings: tuple[StudyWarning, ...] = ()
+    study: OptionsStudy
+    settings: OptionsSettings
+    answers: list[Answers]  # of each system
+    measures: Mapping[str, Measure]
+    max_length: int
+    reasons: dict[str, str] = field(default_factory=dict)  # why measures are undefined
+    systems: list[System] = field(default_factory=list)
+    lengths: list[Length] = field(default_factory=list)
+    thresholds: list[Threshold] = field(default_factory=list)
+    calibration: list[Calibration] = field(default_factory=list)
+    reliability: list[Bin] = field(default_factory=list)
+    promises: list[Promise] = field(default_factory=list)
+    table1: list[ListScore] = field(default_factory=list)
 
     @property
-    def fewest(self) -> int:
-        """Over how many questions a mean has to be, so that it is ranked and tested."""
-        return fewest_of(len(self.data.key.ids))
+    def counted(self) -> list[NDArray[np.bool_]]:
+        """Of each system, which questions count."""
+        empty = self.settings.missing == "empty"
+        return [np.asarray(one.answered | empty) for one in self.answers]
 
     @property
-    def headline(self) -> str:
-        """The name of the measure that the answer is given in."""
-        return self.scorer.names[self.scorer.headline]
-
-    def name_of(self, system: int) -> str:
-        """Name a system as the study file does."""
-        system_id = self.data.systems[system]
-        for declared in self.data.spec.systems:
-            if declared.id == system_id:
-                return declared.name or declared.id
-        return system_id
+    def longest(self) -> int:
+        """How many options the longest list has."""
+        return max(int(one.length.max(initial=0)) for one in self.answers)
 
 
-@dataclass(frozen=True, repr=False)
-class OptionsResult(BaseResult["OptionsFindings"]):
+def sections(found: Found) -> Iterator[Section]:
+    """What the report says below the table of scores."""
+    headline = next(iter(found.measures))
+    if found.thresholds:
+        text = (
+            "A threshold shows the options whose confidence reaches it, and always the best one. "
+            "No measure of lists recommends a threshold: where options are in the order of their "
+            "true probabilities, the expected LAR is highest with one option, and so is OLAR but "
+            "for a trifle, whatever the system."
+        )
+        yield Section("thresholds", "Which options to show", [text], ("thresholds",))
+    if found.calibration:
+        text = (
+            "Confidences are calibrated if, of all options of a confidence, that share is correct. "
+            "The Brier score is the mean squared difference of confidence and correctness, 0 at "
+            "best; its skill compares it with the base rate as the confidence of every option. The "
+            "expected calibration error (ECE) is the mean distance of confidence and share over "
+            "the bins; chance alone makes it more than 0, and the corrected ECE has that bias "
+            "taken off."
+        )
+        table = Calibration.text_table(found.calibration[:_MOST_ROWS])
+        yield Section("calibration", "Calibration", [text], ("reliability",), [table])
+    caption = f"Lists by their length, with the mean of {headline}"
+    more = len(found.lengths) > _MOST_ROWS
+    note = f"The first {_MOST_ROWS} rows; lengths.csv has all." if more else ""
+    table = Length.text_table(found.lengths[:_MOST_ROWS], caption, note)
+    own = describe_own(found.measures.values())
+    yield Section("lengths", "Length of the lists", own, ("lengths",), [table])
+    is_sample = bool(found.settings.samples)
+    yield from table1.sections(found.promises, found.table1, lists=not is_sample)
+
+
+def _basis(of: Scored) -> str:
+    found: Found = of.found
+    lists = sum(one.lists for one in found.systems)
+    text = f"{format_count(lists, 'list')}, the longest of {format_count(found.longest, 'option')}"
+    if several := int((of.study.key.n_correct > 1).sum()):
+        text += f"; {several:,} questions have several correct options"
+    if "OLAR" in found.measures:
+        text += f"; OLAR for lists of up to {found.max_length}"
+    return f"{text}."
+
+
+def _methods(of: Scored) -> Iterator[str]:
+    yield (
+        f"Lists of options were evaluated by {of.table.columns[0]} (Atanasova et al., 2019) on "
+        f"{len(of.table.queries):,} questions."
+    )
+    if of.found.calibration:
+        yield (
+            "Calibration was evaluated by Brier scores and expected calibration errors, corrected "
+            "for bias, over bins of about equal size."
+        )
+
+
+def _references(of: Scored) -> Iterator[str]:
+    yield (
+        "Atanasova, P., Karadzhov, G., Kiprov, Y., Nakov, P. and Sebastiani, F. (2019). Evaluating "
+        "variable-length multiple-option lists in chatbots and mobile search. SIGIR, 997–1000."
+    )
+    if of.found.calibration:
+        yield (
+            "Bröcker, J. and Smith, L. A. (2007). Increasing the reliability of reliability "
+            "diagrams. Weather and Forecasting, 22(3), 651–661."
+        )
+
+
+def _figures() -> Drawers[Scored]:
+    from quem.options.figures import FIGURES
+
+    return FIGURES
+
+
+class OptionsResult(ScoredResult):
     """How good the lists of options are that systems answer with."""
 
-    findings: OptionsFindings
     kind = "options"
-
-    def __repr__(self) -> str:
-        """One line; `summary` says more."""
-        at = self.findings.scorer.headline
-        systems = ", ".join(
-            f"{self.findings.name_of(s.system)} {s.scores[at]:.4g}"
-            for s in self.findings.system_scores
-        )
-        return (
-            f"<OptionsResult of {self.findings.data.spec.id}: {self.findings.headline} {systems}>"
-        )
-
-    @staticmethod
-    def presentation() -> Presentation[OptionsFindings]:
-        """Say how the results are shown."""
-        from quem.options.presentation import PRESENTATION
-
-        return PRESENTATION
-
-    @property
-    def inputs(self) -> tuple[Path, ...]:
-        """The files that the result was made of: the study file, questions and lists."""
-        return self.findings.data.files
-
-    def score_table(self) -> ScoreTable:
-        """Give the score of each system on each question, to be compared."""
-        findings, spec, used = self.findings, self.findings.data.spec, self.findings.settings
-        key = findings.data.key
-        settings: dict[str, str] = {"missing": used.missing}
-        scorer = findings.scorer
-        if any("max_length" in dict(one.values) for one in scorer.measures):
-            settings["max_length"] = str(scorer.max_length)
-        return ScoreTable(
-            kind="options",
-            title=spec.title,
-            study=spec.id,
-            source=findings.data.name,
-            entries=tuple(
-                Entry(system, findings.name_of(at), spec.id)
-                for at, system in enumerate(findings.data.systems)
+    view = View(
+        "options",
+        "QUEM report on lists of options",
+        OptionsSettings,
+        System,
+        (
+            RowTable(
+                "lengths", "one row per system and length", Length, lambda of: of.found.lengths
             ),
-            queries=key.ids,
-            measures=tuple(
-                ScoredBy(name, one.definition.better)
-                for name, one in zip(scorer.names, scorer.measures, strict=True)
+            RowTable(
+                "thresholds",
+                "one row per system and threshold",
+                Threshold,
+                lambda of: of.found.thresholds,
             ),
-            headline=scorer.headline,
-            values=findings.scores,
-            truth=content_digest(
-                part
-                for question, options in sorted(zip(key.ids, key.correct, strict=True))
-                for option in sorted(options)
-                for part in (question, option)
+            RowTable(
+                "calibration",
+                "one row per system with probabilities",
+                Calibration,
+                lambda of: of.found.calibration,
             ),
-            settings=settings,
-            inference=Inference(used.level, used.bootstrap, used.permutations, used.seed),
-            nouns=("system", "question"),
-        )
-
-    @property
-    def scores(self) -> pd.DataFrame:
-        """One row per system and measure: mean, interval, number of questions."""
-        return self.table("scores")
+            RowTable(
+                "reliability",
+                "one row per system and bin of confidence",
+                Bin,
+                lambda of: of.found.reliability,
+            ),
+            RowTable("promises", "one row per measure", Promise, lambda of: of.found.promises),
+            RowTable(
+                "table1", "one row per measure and list", ListScore, lambda of: of.found.table1
+            ),
+        ),
+        _figures,
+        {
+            "lengths": "How many lists have each length, and how many of them have a correct "
+            "option.",
+            "thresholds": "The first measure of the lists that each threshold leaves, with its "
+            "bootstrap interval, and how long they are.",
+            "reliability": "The share of options that are correct, in bins of about the same "
+            "number of options, with its bootstrap interval over questions. On the dashed line "
+            "confidences are probabilities.",
+        },
+        frozenset({"calibration", "promises"}),
+        _basis,
+        _methods,
+        _references,
+    )

@@ -308,8 +308,6 @@ def assemble(
     codes = {str(text): code for code, text in enumerate(rows.texts)}
     lists = rows.list[order]
     offered = Offered(
-        len(rows.systems),
-        len(key.ids),
         answered.reshape(len(rows.systems), -1),
         lists,
         key.among(codes, lists % max(len(key.ids), 1), rows.option[order]),

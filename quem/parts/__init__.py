@@ -18,8 +18,8 @@ from quem.parts.times import TimesPart
 from quem.parts.worths import Worths
 
 if TYPE_CHECKING:
-    from quem.method.result import ExperienceResult
-    from quem.parts.part import Part
+    from quem.method.part import Part
+    from quem.parts.result import ExperienceResult
     from quem.rankings.loading import Study
 
 PARTS: tuple[Part[Any], ...] = (
@@ -41,5 +41,6 @@ PARTS: tuple[Part[Any], ...] = (
 def analyze_experience(study: Study, **settings: object) -> ExperienceResult:
     """Analyze a study of kind ``experience`` with all parts (see `quem.analyze`)."""
     from quem.method.analysis import analyze
+    from quem.parts.result import ExperienceResult
 
-    return analyze(study, PARTS, **settings)
+    return ExperienceResult.of(analyze(study, PARTS, **settings), PARTS)

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from quem.parts.part import Check, Part, PartTable
+from quem.method.part import Check, Part, PartTable
 from quem.rankings import Rankings
 from quem.report.files import Section, TextTable
 from quem.report.rows import Interval, Row, col

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from quem.parts.part import Part, PartTable
+from quem.method.part import Part, PartTable
 from quem.rankings import Rankings
 from quem.report.files import Section
 from quem.report.rows import Row, col

@@ -11,29 +11,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtr, stdtrit
+from scipy.special import stdtr
 
 from quem.method.cells import judged_cells
 from quem.method.ranks import tau_b
 from quem.rankings import Rankings
-from quem.report.rows import Interval, Row, col
+from quem.report.rows import Row, col
 from quem.wording import format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
+
+    from numpy.typing import NDArray
 
     from quem.method.cells import RankCells
     from quem.rankings.loading import Study
     from quem.studyfile import Declared
     from quem.studyfile.runs import Run
 
-_REPLICATES = 2000
-_FEWEST_FOR_INTERVAL = 5  # problems to resample
-_LEVEL = 0.95
 _MOST_FAILED = 0.2  # of calls without a valid ranking
 _ROUNDING = 1e-9  # of a mean of ranks, and of its error
-_UNKNOWN: Interval = (None, None)
-_BY_RESAMPLING = "at 95%, from resampling problems; null for fewer than 5"
 
 
 class MachineQuality(Row):
@@ -44,18 +41,17 @@ class MachineQuality(Row):
     agreement: float | None = col(
         "mean Kendall's tau-b with the experts, on the problems that both ranked", "Agreement", 2
     )
-    agreement_interval: Interval = col(_BY_RESAMPLING, "95% interval", 2)
     consistency: float | None = col(
         "mean tau-b between its orders of a problem; null for one order", "Consistency", 2
     )
-    consistency_interval: Interval = col(_BY_RESAMPLING, "95% interval", 2)
     position: float | None = col(
         "ranks per standard deviation of place, above 0 where what is shown last is ranked higher",
         "Position",
         2,
     )
-    position_interval: Interval = col("at 95%, by Student's t over problems", "95% interval", 2)
-    position_p: float | None = col("that the place does not count", "p", kind="p")
+    position_p: float | None = col(
+        "that the place does not count, by Student's t over problems", "p", kind="p"
+    )
     failed: float = col("share of its calls without a valid ranking")
 
 
@@ -68,7 +64,7 @@ def unusable(run: Run) -> str:
 
 def servers(run: Run) -> list[str]:
     """The models that answered in a run, as its service names them."""
-    made = {(call.model, call.fingerprint) for call in run.made if call.status == "ok"}
+    made = {(call.model, call.fingerprint) for call in run.calls if call.status == "ok"}
     return sorted(" ".join(filter(None, one)) or "unnamed" for one in made)
 
 
@@ -116,7 +112,7 @@ def machine_quality(study: Study, runs: Iterable[Run]) -> list[MachineQuality]:
     experts = expert_ranks(study)
     if experts is None:
         return []
-    problems, found = list(study.declared.problems), []
+    found = []
     for run in runs:
         machine = run_ranks(run, study.declared, frozenset(experts.columns))
         if run.blocked or machine.empty:
@@ -130,11 +126,17 @@ def machine_quality(study: Study, runs: Iterable[Run]) -> list[MachineQuality]:
         repeated = machine.groupby("problem")[list(machine.columns)].apply(
             lambda of: pd.Series([tau_b(*two) for two in combinations(of.to_numpy(), 2)]).mean()
         )
-        position, interval, p = _tested(_by_position(machine, run).reindex(problems))
-        row = {"position": position, "position_interval": interval, "position_p": p}
-        for name, of in (("agreement", tau.groupby("problem").mean()), ("consistency", repeated)):
-            row[name], row[f"{name}_interval"] = _resampled(of.reindex(problems))
-        found.append(MachineQuality(judge=run.judge, failed=run.failed, **row))
+        by_place = _by_position(machine, run).dropna()
+        found.append(
+            MachineQuality(
+                judge=run.judge,
+                agreement=tau.groupby("problem").mean().mean(),
+                consistency=repeated.mean(),
+                position=by_place.mean(),
+                position_p=_p_of_mean(np.asarray(by_place)),
+                failed=run.failed,
+            )
+        )
     return found
 
 
@@ -155,26 +157,13 @@ def _by_position(machine: pd.DataFrame, run: Run) -> pd.Series[float]:
     return (x * y).sum(axis=1).groupby("problem").sum() / spread.where(spread > 0)
 
 
-def _resampled(values: pd.Series[float]) -> tuple[float, Interval]:
-    """A mean with a percentile interval from resampling the problems."""
-    known = values.dropna().to_numpy()
-    n = len(known)
-    if n < _FEWEST_FOR_INTERVAL:
-        return float(values.mean()), _UNKNOWN
-    draws = np.random.default_rng(0).integers(0, n, (_REPLICATES, n))
-    low, high = np.percentile(known[draws].mean(axis=1), [2.5, 97.5])
-    return float(known.mean()), (float(low), float(high))
-
-
-def _tested(values: pd.Series[float]) -> tuple[float, Interval, float | None]:
-    """A mean with Student's interval, and the test that it is 0."""
-    known = values.dropna().to_numpy()
-    n, mean = len(known), float(values.mean())
+def _p_of_mean(values: NDArray[np.float64]) -> float | None:
+    """Student's test that a mean is 0; None of fewer than two."""
+    n = len(values)
     if n < 2:  # noqa: PLR2004  one has no deviation
-        return mean, _UNKNOWN, None
-    error = float(known.std(ddof=1) / np.sqrt(n))
-    if error <= _ROUNDING * (1 + abs(mean)):
+        return None
+    mean, error = abs(float(values.mean())), float(values.std(ddof=1) / np.sqrt(n))
+    if error <= _ROUNDING * (1 + mean):
         # The same on every problem, as of a machine that only looks at places.
-        return mean, (mean, mean), float(abs(mean) <= _ROUNDING)
-    half = float(stdtrit(n - 1, (1 + _LEVEL) / 2)) * error
-    return mean, (mean - half, mean + half), float(2 * stdtr(n - 1, -abs(mean / error)))
+        return float(mean <= _ROUNDING)
+    return float(2 * stdtr(n - 1, -mean / error))

@@ -29,6 +29,8 @@ import pandas as pd
 from scipy.special import fdtrc
 
 from quem.errors import WarningRules
+from quem.method.part import Check, Part, PartTable
+from quem.method.statement import state
 from quem.method.variances import Variance
 from quem.parts.machine_quality import (
     MachineQuality,
@@ -38,7 +40,6 @@ from quem.parts.machine_quality import (
     servers,
     unusable,
 )
-from quem.parts.part import Check, Part, PartTable
 from quem.report.files import Section
 from quem.report.rows import Interval, Row, col
 from quem.studyfile.draw import digest_of_solutions, order_of_draw
@@ -501,7 +502,8 @@ def _alone(core: Core) -> tuple[tuple[AloneRow, ...], str]:
 
     alone = analyze(replace(core.study, machines=None), (), **core.settings.model_dump())
     rows, texts = [], []
-    for of, said in zip(alone.core.best_first, alone.statements, strict=True):
+    for of in alone.best_first:
+        said = state(alone, of)
         row = AloneRow(
             system=of.system,
             average_rank=of.rank,
@@ -511,7 +513,7 @@ def _alone(core: Core) -> tuple[tuple[AloneRow, ...], str]:
         )
         years = f"{said.value} ({said.qualifier})" if said.value else f"no {core.unit}"
         rows.append(row)
-        texts.append(f"{of.name}: {years}" if len(alone.statements) > 1 else years)
+        texts.append(f"{of.name}: {years}" if len(alone.estimates) > 1 else years)
     return tuple(rows), f"The experts alone: {'; '.join(texts)}."
 
 
@@ -526,7 +528,7 @@ def _use_row(found: Found) -> UseRow:
                 prompt_sha256=run.prompt,
                 repeats=run.repeats,
                 run=run.number,
-                calls=len(run.made),
+                calls=len(run.calls),
                 invalid=run.count("invalid"),
                 refused=run.count("refused"),
                 date=f"{run.ended_at:%Y-%m-%d}",
@@ -552,7 +554,7 @@ def _texts(use: Use) -> Iterator[str]:
         name = f"{run.judge} ({run.declared_model})" if run.declared_model else run.judge
         orders = format_count(run.repeats, "order")
         failures = join_words(_failures(run))
-        failed = f" ({failures} of {len(run.made):,} calls)" if failures else ""
+        failed = f" ({failures} of {len(run.calls):,} calls)" if failures else ""
         yield f"{name} ranked {format_count(problems, 'problem')} in {orders} each{failed}."
     if use.without:
         yield f"{join_words(use.without)}: no run yet."
@@ -573,7 +575,7 @@ def _texts(use: Use) -> Iterator[str]:
 
 
 def _failures(run: Run) -> list[str]:
-    kinds = Counter(call.status for call in run.made if call.status != "ok")
+    kinds = Counter(call.status for call in run.calls if call.status != "ok")
     return [f"{count:,} {status}" for status, count in kinds.items()]
 
 
@@ -594,7 +596,7 @@ def _many_failures(found: Found, core: Core) -> Iterator[str]:
         unused = "; it is not used" if run.judge in found.use.refused else ""
         yield (
             f"{run.judge} gave no valid ranking in {format_percent(round(run.failed, 2))} of "
-            f"{format_count(len(run.made), 'call')} ({', '.join(_failures(run))})"
+            f"{format_count(len(run.calls), 'call')} ({', '.join(_failures(run))})"
             f"{_where(core, run)}{unused}"
         )
 
@@ -605,8 +607,8 @@ def _where(core: Core, run: Run) -> str:
     if cells is None:
         return ""
     labeled = {cells.problems[problem] for problem in np.unique(cells.problem)}
-    failed = pd.Series([call.status != "ok" for call in run.made])
-    shares = failed.groupby([call.problem in labeled for call in run.made]).mean()
+    failed = pd.Series([call.status != "ok" for call in run.calls])
+    shares = failed.groupby([call.problem in labeled for call in run.calls]).mean()
     if len(shares) < 2:  # noqa: PLR2004
         return ""
     off, on = (format_percent(round(share, 2)) for share in shares)

@@ -17,10 +17,10 @@ from scipy.special import stdtrit
 from quem.errors import QuemError, WarningRules
 from quem.method.averages import Averages
 from quem.method.cells import judged_cells
+from quem.method.part import Part, PartTable
 from quem.method.ranks import tau_b
 from quem.method.variances import Variance, total
 from quem.panels.placing import anchors_on, draw_anchors, score_of, seed_of
-from quem.parts.part import Part, PartTable
 from quem.report.files import Section
 from quem.report.rows import Row, col
 from quem.wording import format_count, format_number, join_words
@@ -54,15 +54,6 @@ class Anchor(Row):
     level: float = col("consensus rank by the old judges", "Consensus rank")
     old: float = col("mean score among the other anchors, old judges", "Old judges")
     new: float = col("the same by the new judges", "New judges")
-
-
-class Score(Row):
-    """A system as one judge placed it on one problem."""
-
-    judge: str = col("id")
-    problem: str = col("id")
-    system: str = col("id")
-    score: float = col("rank among all people")
 
 
 class Placed(Row):
@@ -99,7 +90,6 @@ class PanelRow(Row):
     tau_b_old: float | None = col("the same of each old judge with the consensus of the others")
     systems: tuple[Placed, ...] = col("one entry per system")
     anchors: tuple[Anchor, ...] = col("one entry per problem and anchor")
-    scores: tuple[Score, ...] = col("one entry per judge, problem, and system")
 
 
 @dataclass(frozen=True)
@@ -346,7 +336,6 @@ class PanelPart(Part[Placement]):
     def rows(self, found: Placement, core: Core) -> Sequence[Sequence[Row]]:
         """All numbers of the placement."""
         new, old = found.agreement
-        judges = core.study.declared.judges
         wide = {of.system: _times_as_wide(core, of) for of in core.estimates}
         row = PanelRow(
             digest=found.panel.digest,
@@ -366,15 +355,6 @@ class PanelPart(Part[Placement]):
                 for system, w in zip(found.systems, found.widening.tolist(), strict=True)
             ),
             anchors=found.anchors,
-            scores=tuple(
-                Score(
-                    judge=judges[j],
-                    problem=found.problems[p],
-                    system=found.systems[k],
-                    score=float(found.scores[j, p, k]),
-                )
-                for j, p, k in np.argwhere(np.isfinite(found.scores))
-            ),
         )
         return ([row],)
 

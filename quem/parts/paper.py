@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import fdtrc
 
 from quem.method.line import design, leave_one_out
-from quem.parts.part import Part, PartTable
+from quem.method.part import Part, PartTable
 from quem.report.files import Section, TextTable
 from quem.report.rows import Row, col
 from quem.wording import format_interval, format_number, format_p, format_percent, join_words

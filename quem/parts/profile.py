@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.method.averages import averages_beside
-from quem.parts.part import Part, PartTable
+from quem.method.part import Part, PartTable
 from quem.report.files import Section, TextTable
 from quem.report.rows import Row, col
 from quem.wording import format_number, join_words

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
+from quem.method.part import Part, PartTable
 from quem.method.ranks import tau_b
-from quem.parts.part import Part, PartTable
 from quem.rankings import Rankings
 from quem.report.files import Section
 from quem.report.rows import Row, col

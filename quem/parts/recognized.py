@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import StudyWarning
+from quem.method.part import Check, Part, PartTable
 from quem.method.ranks import adjusted_ranks
 from quem.method.rests import estimates_of
-from quem.parts.part import Check, Part, PartTable
 from quem.report.rows import Row, col
 from quem.wording import format_count, format_number, join_words
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from quem.errors import StudyWarning
+from quem.method.part import Part, PartTable
 from quem.method.ranks import adjusted_ranks, tau_b
-from quem.parts.part import Part, PartTable
 from quem.rankings import Rankings
 from quem.rankings.entries import repeated
 from quem.report.files import Section

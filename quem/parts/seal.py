@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quem.method.core import round_years
-from quem.parts.part import Part, PartTable
+from quem.method.part import Part, PartTable
 from quem.report.rows import Row, col
 from quem.seal import Seal
 

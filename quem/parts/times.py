@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from quem.method.part import Part, PartTable
 from quem.method.ranks import tau_b
-from quem.parts.part import Part, PartTable
 from quem.report.files import Section
 from quem.report.rows import Interval, Row, col
 from quem.wording import format_count, format_number, format_percent, format_signed

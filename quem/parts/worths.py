@@ -15,6 +15,7 @@ import numpy as np
 from quem.errors import QuemError, WarningRules
 from quem.method.averages import Averages
 from quem.method.decisions import DecisionCells
+from quem.method.part import Check, Part, PartTable
 from quem.method.plackett_luce import (
     Fit,
     PooledRankings,
@@ -27,7 +28,6 @@ from quem.method.plackett_luce import (
     scale_errors,
 )
 from quem.method.variances import Variance
-from quem.parts.part import Check, Part, PartTable
 from quem.report.files import Section
 from quem.report.rows import Row, col
 from quem.wording import format_number, join_words
@@ -63,8 +63,6 @@ class Worth(Row):
     rank_error: float | None = col("its standard error; null for over 5,000 solvers", "Error", 2)
     log_worth: float = col("logarithm of the odds of being chosen, mean 0", "Worth", 2)
     error: float | None = col("its standard error; null for over 5,000 solvers", "Error", 2)
-    n_choices: int = col("choices among two or more that they were in; of pairs, decisions")
-    infit: float | None = col("how far these are from what worths lead one to expect", "Infit", 2)
 
 
 class JudgeFit(Row):
@@ -98,7 +96,7 @@ class WorthAverages(Averages):
     def errors(self) -> ScaleErrors | None:
         """How sure the worths are, by leaving out each problem where that takes no minutes."""
         without = []
-        different = sum(len(order.times) for order in self.scale.rankings.orders)
+        different = len(self.scale.rankings.orders.times)
         if len(self.cells.problems) <= _MOST_REFITTED // different:
             for problem in range(len(self.cells.problems)):
                 kept = self.cells.problem != problem
@@ -108,8 +106,8 @@ class WorthAverages(Averages):
         return scale_errors(self.scale, without)
 
     @cached_property
-    def fit(self) -> tuple[Fit, Fit]:
-        """How well choices fit, of each judge and of those about each solver."""
+    def fit(self) -> Fit:
+        """How well each judge's choices fit."""
         return infit(self.scale)
 
 
@@ -247,7 +245,7 @@ def _apart(scale: Scale, solvers: Sequence[str]) -> str:
 
 
 def _worths(found: WorthAverages) -> list[Worth]:
-    ranked, solvers = np.flatnonzero(found.scale.ranked), found.fit[1]
+    ranked = np.flatnonzero(found.scale.ranked)
     unknown = np.full(len(ranked), np.nan)
     rank_error, error = (
         (found.errors.rank, found.errors.log_worth) if found.errors else (unknown, unknown)
@@ -259,8 +257,6 @@ def _worths(found: WorthAverages) -> list[Worth]:
             rank_error=rank_error[row],
             log_worth=found.scale.model.log_worth[at],
             error=error[row],
-            n_choices=solvers.n[at],
-            infit=solvers.infit[at],
         )
         for row, at in enumerate(ranked.tolist())
         if found.kinds[at] != "withheld"
@@ -268,7 +264,7 @@ def _worths(found: WorthAverages) -> list[Worth]:
 
 
 def _judges(found: WorthAverages) -> list[JudgeFit]:
-    judges = found.fit[0]
+    judges = found.fit
     return [
         JudgeFit(judge=found.cells.judges[at], n_choices=judges.n[at], infit=judges.infit[at])
         for at in np.flatnonzero(judges.n).tolist()
@@ -329,7 +325,7 @@ def _low_separation(found: WorthAverages, core: Core) -> Iterator[str]:  # noqa:
 
 @_WARNINGS.add("inconsistent-judge", remedy="ask for their criteria")
 def _inconsistent_judge(found: WorthAverages, core: Core) -> Iterator[str]:  # noqa: ARG001
-    of = found.fit[0]
+    of = found.fit
     known = of.infit[of.n > 0]
     if len(known) < 2:  # noqa: PLR2004  one has no deviation
         return

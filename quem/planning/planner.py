@@ -10,6 +10,7 @@ import numpy as np
 
 from quem.errors import QuemError
 from quem.method.reference import Population
+from quem.method.warnings import POPULATION
 from quem.planning.batch import Studies
 from quem.planning.designs import Assumptions, Design, efficient
 from quem.planning.pilot import read_pilot, solving_minutes
@@ -52,7 +53,10 @@ def make_plan(
         level=asked.level or (of.level if of else 0.95),
     )
     plan = PlanFindings(asked, declared, study, pilot, used, _searched(asked, used))
-    return replace(plan, warnings=tuple(RULES.find(plan)))
+    warnings = [*RULES.find(plan)]
+    if used.population:
+        warnings += POPULATION.find(used.population, used.experience[1], plan.unit)
+    return replace(plan, warnings=tuple(warnings))
 
 
 def _population(declared: ReferencePopulation | None) -> Population | None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import QuemError, WarningRules
-from quem.method.reference import BEYOND
 from quem.planning.settings import COMPONENTS
 from quem.wording import format_count, format_interval, format_number, join_words
 
@@ -45,18 +44,6 @@ def _width_not_reached(plan: PlanFindings) -> Iterator[str]:
         yield f"{text}. By the closed form it takes {format_count(int(enough[0]), 'subject')}"
     else:
         yield f"{text}; try more problems, then more judges"
-
-
-@RULES.add("population-beyond-subjects", remedy="recruit people of these years, or declare fewer")
-def _population_beyond(plan: PlanFindings) -> Iterator[str]:
-    most = plan.used.experience[1]
-    population = plan.used.population
-    if population and population.high > BEYOND * most:
-        yield (
-            f"the declared population reaches to {population.high:g} {plan.unit}, the "
-            f"subjects to {most:.3g}: ranks do not distinguish systems above all subjects, and "
-            "their intervals are too low"
-        )
 
 
 @RULES.add(

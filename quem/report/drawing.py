@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 INK, MUTED, GRID, PAPER = "#191c22", "#4c525c", "#dcd9d1", "#ffffff"
-SUNKEN = "#ebe9e3"  # the people's range
 LINE, BAND, INNER_BAND = "#1c4f8f", "#dbe6f3", "#b9cfe8"
 SYSTEMS = ("#b23c17", "#6a3fa0", "#0b6b6b", "#8a5a00", "#a3246b", "#33691e")
 
@@ -30,7 +29,6 @@ _DARK = {
     MUTED: "#a9b0bb",
     GRID: "#2e343e",
     PAPER: "#191d24",
-    SUNKEN: "#0b0e12",
     LINE: "#8db8f0",
     BAND: "#1d2a3a",
     INNER_BAND: "#2b4260",

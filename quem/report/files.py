@@ -120,6 +120,7 @@ class TextTable:
     note: str = ""
     words: frozenset[int] = frozenset()  # columns besides the first that hold words
     muted: frozenset[tuple[int, int]] = frozenset()  # cells, by row and column, that are grayed out
+    is_open: bool = False  # whether it is unfolded where it is long
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def means_figure(table: ScoreTable) -> Figure | None:
             if np.isfinite(ends).all():
                 panel.plot(ends, [row, row], color=color, linewidth=1.8)
             panel.plot([table.means.mean[at, layer]], [row], "D", color=color, markersize=5)
-        panel.set_title(table.columns[layer], fontweight="normal")
+        panel.set_title(table.headings[layer], fontweight="normal")
         panel.margins(x=0.06)
         tidy(panel, x=f"{table.measures[layer].better} is better", grid="x")
         panel.tick_params(axis="y", length=0)

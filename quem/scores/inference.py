@@ -81,14 +81,12 @@ def percentile_interval(drawn: Floats, level: float) -> tuple[Floats, Floats]:
 
     Shapes: `drawn` (samples, columns); `low`, `high` (columns,).
     """
-    if not len(drawn):
-        low, high = np.full((2, drawn.shape[1]), np.nan)
-        return low, high
     low, high = np.full((2, drawn.shape[1]), np.nan)
     some = ~np.isnan(drawn).all(axis=0)
-    low[some], high[some] = np.nanquantile(
-        drawn[:, some], [(1 - level) / 2, (1 + level) / 2], axis=0
-    )
+    if some.any():
+        low[some], high[some] = np.nanquantile(
+            drawn[:, some], [(1 - level) / 2, (1 + level) / 2], axis=0
+        )
     return low, high
 
 
@@ -353,3 +351,73 @@ def _step_down(
             if step == last:
                 critical[order[last + 1 :]] = critical[at]
     return JointTest(p, alone, critical)
+
+
+class JudgeSample(NamedTuple):
+    """A mean difference for judges and queries like those in a sample, and its t interval."""
+
+    mean: float
+    low: float
+    high: float
+    df: float
+
+
+def judge_sample(apart: Floats, level: float) -> JudgeSample:
+    r"""Estimate a mean difference from the differences by each judge on each query.
+
+    A difference is that of the population, plus a part of the judge, plus one of the query, plus
+    the rest of d. Their variances are those at which the mean squares of differences between two
+    cells - of one query, of one judge, and of neither - are as they are seen, which without
+    missing cells are the components of analysis of variance. Degrees of freedom are
+    Satterthwaite's.
+
+    References
+    ----------
+    Koch, G. G. (1968). Some further remarks concerning "A general approach to the estimation of
+    variance components". Technometrics, 10(3), 551-558.
+    Satterthwaite, F. E. (1946). An approximate distribution of estimates of variance components.
+    Biometrics Bulletin, 2(6), 110-114.
+
+    Shapes: `apart` (judges, queries), NaN where a judge gives no difference. The interval is NaN
+    where no two judges have a query in common.
+    """
+    from scipy.stats import t
+
+    known = ~np.isnan(apart)
+    per_query = known.sum(axis=0)
+    apart, known = apart[:, per_query > 0], known[:, per_query > 0]
+    per_query, per_judge = known.sum(axis=0), known.sum(axis=1)
+    if not len(per_query):
+        return JudgeSample(*[np.nan] * 4)
+    weight = known / (per_query * len(per_query))
+    mean = float((np.where(known, apart, 0) * weight).sum())
+    x = np.where(known, apart - mean, 0)
+
+    def squares(axis: int | None) -> float:
+        """The sum of squared differences of all two cells along an axis."""
+        n = known.sum(axis=axis)
+        return float((n * (x**2).sum(axis=axis) - x.sum(axis=axis) ** 2).sum())
+
+    def pairs(n: NDArray[np.int64]) -> int:
+        return int((n * (n - 1)).sum())
+
+    n = known.sum()
+    same_query, same_judge = pairs(per_query), pairs(per_judge)
+    neither = pairs(n) - same_query - same_judge
+    if not (same_query and same_judge and neither):
+        return JudgeSample(mean, np.nan, np.nan, np.nan)
+    of_query, of_judge = squares(0) / same_query, squares(1) / same_judge
+    of_neither = (squares(None) - squares(0) - squares(1)) / neither
+    rest = max(of_query + of_judge - of_neither, 0.0)
+    # Sums of squared weights: 1 / judges, 1 / queries, and 1 / cells without missing cells.
+    share = float((weight.sum(axis=1) ** 2).sum()), float((weight.sum(axis=0) ** 2).sum())
+    own = rest * float((weight**2).sum())
+    judges = max(of_neither - of_judge, 0.0) * share[0] + own
+    queries = max(of_neither - of_query, 0.0) * share[1] + own
+    variance = judges + queries - own
+    if variance <= _ZERO**2:
+        return JudgeSample(mean, mean, mean, np.inf)
+    free = np.array([1 / share[0], 1 / share[1], n - known.any(axis=1).sum() - len(per_query) + 2])
+    df = variance**2 / (np.array([judges, queries, own]) ** 2 / np.maximum(free - 1, 1)).sum()
+    half = float(t.ppf((1 + level) / 2, df) * np.sqrt(variance))
+    return JudgeSample(mean, mean - half, mean + half, float(df))

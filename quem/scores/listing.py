@@ -41,7 +41,7 @@ _TIES = (
 )
 
 
-def list_measures(name: str | None = None, own: Mapping[str, Definition] | None = None) -> str:
+def list_measures(name: str | None = "", own: Mapping[str, Definition] | None = None) -> str:
     """List all measures, those of the user first, or explain one with an example.
 
     Raises
@@ -49,7 +49,7 @@ def list_measures(name: str | None = None, own: Mapping[str, Definition] | None 
     QuemError
         There is no such measure.
     """
-    if name is None:
+    if not name:
         return "\n".join(_listing([*(own or {}).values(), *DEFINITIONS.values()]))
     return "\n".join(_explanation(measure(name, own)))
 

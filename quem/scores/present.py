@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from quem.wording import WIDTH, align_columns, format_percent, latex_escaped
+from quem.wording import WIDTH, align_columns, format_percent, latex_escaped, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
+    from quem.report.files import TextTable
     from quem.scores.table import ScoreTable
 
 Shown = Literal["none", "headline", "all"]
@@ -70,7 +71,8 @@ def note(table: ScoreTable, best: str = "bold") -> str:
         if pairs > 1:
             test = f"joint randomization test of all {pairs} pairs by each measure"
         text += (
-            f"; {best}: best; letters: significantly better than these {table.nouns.system}s "
+            f"; {best}: best; letters: significantly better than these "
+            f"{plural(table.nouns.system)} "
             f"({test}, p <= {1 - inference.level:.2g})"
         )
     return text
@@ -84,13 +86,38 @@ def _details(table: ScoreTable) -> tuple[list[str], list[tuple[str, ...]]]:
     return headings[1:], [row.cells()[1:] for row in table.details]
 
 
+@dataclass(frozen=True)
+class _Grid:
+    """The table as texts: its first columns are names, the next numbers, the others words."""
+
+    heading: list[str]
+    body: list[list[str]]
+    names: int
+    numbers: int
+
+    @property
+    def turned(self) -> _Grid:
+        """A measure a row, and a system a column."""
+        columns = [*zip(*self.body, strict=True)]
+        systems = [f"{letter} {label}" for letter, label, *_ in self.body]
+        rows = zip(self.heading[self.names :], columns[self.names :], strict=True)
+        return _Grid(["", *systems], [[first, *row] for first, row in rows], 1, len(systems))
+
+
+_MOST_MEASURES = 8  # beside each other in a file
+
+
 def _grid(
-    table: ScoreTable, show: Callable[[Cell], str], digits: int, intervals: Shown
-) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows: letter, system, measures, details."""
+    table: ScoreTable,
+    show: Callable[[Cell], str],
+    digits: int,
+    intervals: Shown,
+    plain: Callable[[str], str] = str,
+) -> _Grid:
+    """Letter, system, measures, details; `plain` escapes names and words."""
     headings, details = _details(table)
     body = [
-        [letter, label, *map(show, row), *more]
+        [letter, plain(label), *map(show, row), *map(plain, more)]
         for letter, label, row, more in zip(
             letters(len(table.systems)),
             table.labels,
@@ -99,7 +126,20 @@ def _grid(
             strict=True,
         )
     ]
-    return ["", table.nouns.system, *table.columns, *headings], body
+    heading = ["", *map(plain, (table.nouns.system, *table.headings, *headings))]
+    return _Grid(heading, body, 2, len(table.measures))
+
+
+def _filed(
+    table: ScoreTable,
+    show: Callable[[Cell], str],
+    digits: int,
+    intervals: Shown,
+    plain: Callable[[str], str],
+) -> _Grid:
+    """The same, turned where there are many measures."""
+    grid = _grid(table, show, digits, intervals, plain)
+    return grid.turned if _MOST_MEASURES < len(table.measures) > len(table.systems) else grid
 
 
 def text(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") -> str:
@@ -113,25 +153,21 @@ def text(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") -> s
             + (f" ({cell.interval})" if cell.interval else "")
         )
 
-    heading, body = _grid(table, show, digits, intervals)
-    lines = _aligned([heading, *body])
+    grid = _grid(table, show, digits, intervals)
+    lines = _aligned(grid)
     if max(map(len, lines)) > WIDTH:
-        names = [f"{letter} {label}" for letter, label, *_ in body]
-        columns = [names, *zip(*(row[2:] for row in body), strict=True)]
-        turned = _aligned(
-            [[first, *row] for first, row in zip(["", *heading[2:]], columns, strict=True)]
-        )
-        lines = min(lines, turned, key=lambda one: max(map(len, one)))
+        lines = min(lines, _aligned(grid.turned), key=lambda one: max(map(len, one)))
     return "\n".join([*lines, *textwrap.wrap(note(table, "*"), WIDTH)])
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    return align_columns(rows, range(len(rows[0])))
+def _aligned(grid: _Grid) -> list[str]:
+    return align_columns([grid.heading, *grid.body], range(len(grid.heading)))
 
 
-def section_text(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A section of a kind for a terminal."""
-    return [title, *(f"  {line}" for line in align_columns([columns, *rows]))]
+def section_text(table: TextTable) -> list[str]:
+    """A table of a section of a kind for a terminal."""
+    lines = align_columns([table.columns, *table.rows], {0, *table.words})
+    return [table.caption, *(f"  {line}" for line in lines)]
 
 
 def markdown(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") -> str:
@@ -145,11 +181,10 @@ def markdown(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") 
             + (f" ({cell.interval})" if cell.interval else "")
         )
 
-    heading, body = _grid(table, show, digits, intervals)
-    more = len(heading) - 2 - len(table.measures)
-    rows = ["| " + " | ".join(one.replace("|", r"\|") for one in row) + " |" for row in body]
-    head = "| " + " | ".join(one.replace("|", r"\|") for one in heading) + " |"
-    rule = "|---|---" + "|--:" * len(table.measures) + "|---" * more + "|"
+    grid = _filed(table, show, digits, intervals, lambda text: text.replace("|", r"\|"))
+    head, *rows = (f"| {' | '.join(one)} |" for one in (grid.heading, *grid.body))
+    words = len(grid.heading) - grid.names - grid.numbers
+    rule = "|---" * grid.names + "|--:" * grid.numbers + "|---" * words + "|"
     return "\n".join([head, rule, *rows, "", note(table)])
 
 
@@ -166,21 +201,17 @@ def latex(table: ScoreTable, digits: int = 3, intervals: Shown = "none") -> str:
             + (rf" {{\scriptsize({interval})}}" if interval else "")
         )
 
-    heading, body = _grid(table, show, digits, intervals)
-    last = 2 + len(table.measures)
-    rows = [
-        [row[0], latex_escaped(row[1]), *row[2:last], *map(latex_escaped, row[last:])]
-        for row in body
-    ]
-    sides = "ll" + "r" * len(table.measures) + "l" * (len(heading) - last)
+    grid = _filed(table, show, digits, intervals, latex_escaped)
+    words = len(grid.heading) - grid.names - grid.numbers
+    sides = "l" * grid.names + "r" * grid.numbers + "l" * words
     return "\n".join(
         [
             r"% \usepackage{booktabs}",
             rf"\begin{{tabular}}{{{sides}}}",
             r"\toprule",
-            " & ".join(map(latex_escaped, heading)) + r" \\",
+            " & ".join(grid.heading) + r" \\",
             r"\midrule",
-            *(" & ".join(row) + r" \\" for row in rows),
+            *(" & ".join(row) + r" \\" for row in grid.body),
             r"\bottomrule",
             r"\end{tabular}",
             f"% {note(table)}",
@@ -188,8 +219,10 @@ def latex(table: ScoreTable, digits: int = 3, intervals: Shown = "none") -> str:
     )
 
 
-def html(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") -> str:
-    """The table in HTML."""
+def html(
+    table: ScoreTable, digits: int = 3, intervals: Shown = "headline", *, noted: bool = True
+) -> str:
+    """The table in HTML, with what cells and marks mean unless that is said elsewhere."""
 
     def show(cell: Cell) -> str:
         value = f"<b>{cell.text}</b>" if cell.is_best else cell.text
@@ -199,17 +232,22 @@ def html(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") -> s
             + (f" <small>({cell.interval})</small>" if cell.interval else "")
         )
 
-    heading, body = _grid(table, show, digits, intervals)
-    last = 2 + len(table.measures)
-    head = "".join(f'<th scope="col">{escape(one)}</th>' if one else "<td></td>" for one in heading)
+    grid = _filed(table, show, digits, intervals, escape)
+    last = grid.names + grid.numbers
+    head = "".join(
+        f"""<th scope="col"{' class="n"' if grid.names <= at < last else ""}>{one}</th>"""
+        if one
+        else "<td></td>"
+        for at, one in enumerate(grid.heading)
+    )
     rows = "".join(
-        f'<tr><td>{row[0]}</td><th scope="row">{escape(row[1])}</th>'
-        + "".join(f'<td class="n">{one}</td>' for one in row[2:last])
-        + "".join(f"<td>{escape(one)}</td>" for one in row[last:])
+        f"<tr>{'<td>' + row[0] + '</td>' if grid.names > 1 else ''}"
+        f'<th scope="row">{row[grid.names - 1]}</th>'
+        + "".join(f'<td class="n">{one}</td>' for one in row[grid.names : last])
+        + "".join(f"<td>{one}</td>" for one in row[last:])
         + "</tr>"
-        for row in body
+        for row in grid.body
     )
-    return (
-        f'<table class="scores"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody>'
-        f"<caption>{escape(note(table))}</caption></table>"
-    )
+    caption = f"<caption>{escape(note(table))}</caption>" if noted else ""
+    content = f"{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    return f'<table class="scores">{content}</table>'

@@ -187,9 +187,16 @@ def presented(view: View) -> Presentation[Scored]:
     if view.detail:
         own = (RowTable("systems", "one row per system", view.detail, _details), *own)
     tables = (MEANS, DIFFERENCES, *own)
-    entries = [Entry(one.stem, one.meaning, one.row, _rows_of(one)) for one in tables]
+    entries = [
+        Entry(one.stem.replace("-", "_"), one.meaning, one.row, _rows_of(one), always=True)
+        for one in tables
+    ]
     claims = Entry(
-        "claims", "the certificates", ClaimRow, lambda of: [*claim_rows(of.certificates)]
+        "claims",
+        "the certificates",
+        ClaimRow,
+        lambda of: [*claim_rows(of.certificates)],
+        always=True,
     )
     document = RowDocument(
         view.kind,
@@ -203,6 +210,7 @@ def presented(view: View) -> Presentation[Scored]:
                 OriginRow,
                 lambda of: origin_row(of.table, of.study.files),
                 many=False,
+                always=True,
             ),
         ),
     )
@@ -231,7 +239,7 @@ def summary(view: View, findings: Scored) -> str:
     for section in findings.table.sections:
         if section.id in view.in_terminal:
             for one in section.tables:
-                lines += ["", *present.section_text(one.caption, one.columns, one.rows)]
+                lines += ["", *present.section_text(one)]
                 lines += wrap(one.note) if one.note else []
     for certificate in findings.certificates:
         lines += ["", *str(certificate).splitlines()]
@@ -261,7 +269,7 @@ def report_context(view: View, findings: Scored) -> dict[str, Any]:
         "title": spec.title,
         "study_id": spec.id,
         "description": spec.description,
-        "scores": Markup(present.html(table)),  # noqa: S704  escaped there
+        "scores": Markup(present.html(table, noted=False)),  # noqa: S704  escaped there
         "basis": view.basis(findings),
         "first_figure": "scores",
         "certificates": findings.certificates,

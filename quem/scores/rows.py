@@ -95,19 +95,31 @@ class LineRow(Row):
     text: str = col("the numbers behind it")
 
 
+class CaseRow(Row):
+    """An unjudged case."""
+
+    query: str = col("id")
+    case: str = col("id")
+
+
 class ClaimRow(Row):
     """A certificate."""
 
     claim: str = col("that one system scores higher than another")
     verdict: str = col("what the lines come to")
     lines: tuple[LineRow, ...] = col("what was examined")
+    to_judge: tuple[CaseRow, ...] = col(
+        "the first 1,000 of the cases after which the bounds settle the claim if none is relevant, "
+        "the most telling first"
+    )
 
 
 def claim_rows(certificates: Iterable[Certificate]) -> Iterator[ClaimRow]:
     """One row per certificate."""
     for one in certificates:
         lines = tuple(LineRow.taken_from(line) for line in one.lines)
-        yield ClaimRow(claim=one.claim, verdict=one.verdict, lines=lines)
+        cases = tuple(CaseRow.taken_from(case) for case in one.to_judge)
+        yield ClaimRow(claim=one.claim, verdict=one.verdict, lines=lines, to_judge=cases)
 
 
 class SettingRow(Row):

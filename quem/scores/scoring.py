@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from quem.lists.lists import Lists, Ties
     from quem.lists.measure import Measure
-    from quem.scores.columns import Floats
+    from quem.scores.columns import Floats, Keys
     from quem.scores.matching import Matched, Truth
 
 Empty = Literal["leave-out", "zero"]
@@ -58,6 +58,20 @@ class Scored:
     def lists(self, system: int) -> Lists:
         """The lists of a system beside the truth."""
         return self.matched[system].lists()
+
+    def keys(self, system: int) -> Keys:
+        """Keys of what a system lists, equal for the same case of a query."""
+        return self.matched[system].key
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The judges' names; none where it is not told who judged."""
+        return self.judgments.judges
+
+    @property
+    def highest_grade(self) -> float:
+        """The highest grade that any judge gave."""
+        return float(np.nanmax(self.judgments.grades, initial=0.0))
 
     @cached_property
     def digest(self) -> str:

@@ -124,6 +124,11 @@ class ScoreTable:
         return tuple(measure.name for measure in self.measures)
 
     @property
+    def headings(self) -> tuple[str, ...]:
+        """The measures for people, with parameters that must always be told."""
+        return tuple(getattr(one, "heading", one.name) for one in self.measures)
+
+    @property
     def signs(self) -> NDArray[np.int64]:
         """1 for a measure of which more is better, -1 where less is, shape (measures,)."""
         return np.array([-1 if one.better == "lower" else 1 for one in self.measures])
@@ -168,7 +173,7 @@ class ScoreTable:
     def best(self) -> NDArray[np.bool_]:
         """Which systems have the best mean by each measure, shape (systems, measures)."""
         oriented = np.where(self.ranked, self.means.mean * self.signs, -np.inf)
-        best = np.abs(oriented.max(axis=0, initial=-np.inf) - oriented) < _SAME
+        best = oriented >= oriented.max(axis=0, initial=-np.inf) - _SAME
         several = len(self.systems) > 1
         return np.asarray(best & self.comparable & self.ranked & several)
 

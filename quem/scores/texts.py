@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
+import zlib
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from quem.errors import Mistake, QuemError
 
@@ -16,7 +20,7 @@ if TYPE_CHECKING:
 PADDING = b"\n" + b" " * 15
 HEAD = 4096
 _BLOCK = 1 << 20
-_PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "lzma"}
+_PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _BOM = b"\xef\xbb\xbf"
 
@@ -94,20 +98,16 @@ def empty(path: str) -> QuemError:
 @contextmanager
 def _opened(path: str) -> Iterator[BinaryIO]:
     """Open a file, and unpack it by its first bytes."""
-    import zlib
-    from importlib import import_module
-    from lzma import LZMAError
-
     packed = False
     try:
         with Path(path).open("rb") as file:
             # A pipe can be looked at, and not be read twice.
             magic = file.peek(8)
-            module = next((name for mark, name in _PACKED.items() if magic.startswith(mark)), "")
-            packed = bool(module)
-            yield import_module(module).open(file) if packed else file
+            unpack = next((how for mark, how in _PACKED.items() if magic.startswith(mark)), None)
+            packed = unpack is not None
+            yield unpack(file) if unpack else file
     except FileNotFoundError:
         raise QuemError(Mistake(path, message="file not found")) from None
-    except (OSError, EOFError, zlib.error, LZMAError) as error:
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         why = f"is compressed, and damaged: {error}" if packed else getattr(error, "strerror", "")
         raise QuemError(Mistake(path, message=why or str(error))) from None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from quem.studyfile.fields import (
     ColumnName,
-    Count,
     FileName,
     FunctionName,
     Id,
@@ -18,12 +17,12 @@ from quem.studyfile.fields import (
     Numeral,
     OneOrMore,
     Part,
-    Seed,
     StudyPart,
     StudySpec,
     Weight,
     allowed,
 )
+from quem.studyfile.scores import ScoredSettings
 
 FIVE = ("DD", "FA", "ND", "NF", "RA")
 SEVEN = ("A5 0.05", "T1 0.05", "T5 0.05", "T5 0.10", "T5 0.15", "T5 0.30", "DL")
@@ -219,9 +218,19 @@ class Questions(StudyPart):
         return data
 
 
-class DialogueSettings(StudyPart):
-    """The settings of the evaluation; `quem.dialogue.settings` explains the open choices."""
+class DialogueSettings(ScoredSettings):
+    """The settings of the evaluation."""
 
+    gone: ClassVar[dict[str, str]] = {
+        "bootstrap": "write `samples: 0` for neither intervals nor tests",
+        "permutations": "write `samples`, the random patterns of the joint test",
+    }
+    measures: Annotated[tuple[Line, ...], OneOrMore] = Field(
+        (),
+        description="Measures to compute, the headline first; by default `rank quality`, "
+        "`efficiency`, and `precision`, and the last two by each user, such as "
+        "`efficiency (T5 0.1)`. There are [five more](../how-to/dialogue.md#further-measures).",
+    )
     k: Size = Field(10, description="Number of candidates that rank quality compares.")
     neighbors: Size = Field(10, description="Number of nearest cases that ND and NF aggregate.")
     region_size: Size = Field(
@@ -234,14 +243,6 @@ class DialogueSettings(StudyPart):
     )
     orders: Annotated[int, Field(ge=1, le=10_000), Numeral] = Field(
         10, description="Random question orders of each target."
-    )
-    seed: Seed = Field(0, description="Random seed.")
-    level: Level = Field(0.95, description="Level of the intervals; tests are at 1 − level.")
-    bootstrap: Count = Field(
-        2000, description="Bootstrap samples of the targets; 0 for no intervals."
-    )
-    permutations: Count = Field(
-        9999, description="Random patterns of the tests above 14 targets; 0 for no such test."
     )
 
 

@@ -7,37 +7,21 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Discriminator, Field, Tag
 
 from quem.studyfile.fields import (
-    Count,
     FileName,
     Id,
-    Level,
     Line,
     Numeral,
     OneOrMore,
     Part,
     Section,
-    Seed,
     StudyPart,
     StudySpec,
     allowed,
 )
 from quem.studyfile.measures import MeasureNames  # noqa: TC001  pydantic reads it
+from quem.studyfile.scores import ScoredSettings
 
-# Those of Table 1 of Atanasova et al., in its order.
-MEASURES = (
-    "F1",
-    "F1s",
-    "LAR",
-    "AP",
-    "APL",
-    "APs",
-    "RR",
-    "nDCG",
-    "nDCGL",
-    "RBP",
-    "RBPL",
-    "OLAR",
-)
+MEASURES = ("OLAR", "LAR", "F1", "AP", "RR", "nDCG")
 Whole = Annotated[int, Field(ge=1, le=1_000_000), Numeral]
 
 
@@ -67,17 +51,11 @@ class OptionsSystem(StudyPart):
     )
 
 
-class OptionsSettings(StudyPart):
+class OptionsSettings(ScoredSettings):
     """The settings of the analysis."""
 
     measures: MeasureNames = Field(
-        MEASURES,
-        description="Measures to compute, [spelled](measures.md#how-measures-are-spelled) as "
-        "in the list of measures, or [your own](#your-own-measure).",
-    )
-    headline: Line = Field(
-        "OLAR",
-        description="Measure of the answer and of the differences; more must be better.",
+        MEASURES, description=ScoredSettings.model_fields["measures"].description
     )
     max_length: Whole | None = Field(
         None,
@@ -88,14 +66,6 @@ class OptionsSettings(StudyPart):
         "empty",
         description="Whether a question without a list counts as an empty list or is left out.",
     )
-    level: Level = Field(0.95, description="Level of the intervals.")
-    bootstrap: Count = Field(
-        2000, description="Bootstrap samples of the questions; 0 for no intervals."
-    )
-    permutations: Count = Field(
-        9999, description="Random patterns of the tests above 14 questions; 0 for no such test."
-    )
-    seed: Seed = Field(0, description="Random seed.")
 
 
 class OptionsSpec(StudySpec):

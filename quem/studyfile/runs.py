@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 FOLDER = "machines"
-Status = Literal["ok", "invalid", "refused", "too-long", "error", "budget"]
+Status = Literal["ok", "invalid", "refused", "error"]
 
 
 class _Part(BaseModel):
@@ -43,8 +43,6 @@ class Call(_Part):
     # As the service says who answered
     model: str = ""
     fingerprint: str = ""
-    input_tokens: int | None = None
-    output_tokens: int | None = None
 
 
 class Run(_Part):
@@ -70,15 +68,10 @@ class Run(_Part):
         return any(call.block > 1 for call in self.calls)
 
     @property
-    def made(self) -> tuple[Call, ...]:
-        """The calls that were made, and not saved for want of money."""
-        return tuple(call for call in self.calls if call.status != "budget")
-
-    @property
     def failed(self) -> float:
-        """The share of these without a valid ranking; 1 where none was made."""
-        made = self.made
-        return sum(call.status != "ok" for call in made) / len(made) if made else 1.0
+        """The share of the calls without a valid ranking; 1 where none was made."""
+        failed = sum(call.status != "ok" for call in self.calls)
+        return failed / len(self.calls) if self.calls else 1.0
 
     def count(self, status: Status) -> int:
         """Count the calls that ended like this."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -12,6 +12,13 @@ from quem.studyfile.measures import MeasureNames  # noqa: TC001  pydantic reads 
 
 class ScoredSettings(StudyPart):
     """What is computed, and how uncertain it is."""
+
+    gone: ClassVar[dict[str, str]] = {
+        "headline": "the first of `measures` is the headline",
+        **dict.fromkeys(
+            ("bootstrap", "permutations"), "`samples: 0` leaves out intervals and tests"
+        ),
+    }
 
     measures: MeasureNames = Field(
         (),

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from quem.method.result import ExperienceResult
     from quem.panels.package import ReferencePanel
+    from quem.parts.result import ExperienceResult
 
     Outcome = tuple[int, str, str]
     Command = Callable[..., Outcome]
@@ -386,7 +386,6 @@ def test_pseudonyms_and_comparisons_of_placed_studies(
     code, out, err = quem_command("analyze", studies[0], "--json", "--pseudonyms")
     assert code == 0, err
     made = json.loads(out)
-    assert {one["judge"] for one in made["panel"]["scores"]} == {"J1", "J2"}
     assert {one["person"] for one in made["panel"]["anchors"]} <= {f"p{n}" for n in range(1, 9)}
     code, out, err = quem_command("compare", *studies, "--json")
     assert code == 0, err

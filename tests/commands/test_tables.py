@@ -50,17 +50,17 @@ def test_figures_for_print(
     code, _, err = quem_command("analyze", study, "--out", out, *words)
     assert code == 0, err
     stems = {path.stem for path in out.glob("*.pdf")}
-    assert "scale" in stems
+    assert "line" in stems
     assert stems == {path.stem for path in out.glob("*.png")}
     assert not list(out.glob("*.svg"))
-    pdf = (out / "scale.pdf").read_bytes()
+    pdf = (out / "line.pdf").read_bytes()
     assert pdf.startswith(b"%PDF-")
     assert b"/FontFile2" in pdf
-    with Image.open(out / "scale.png") as picture:
-        # 784 pixels of the drawing at 100 to the inch.
-        assert picture.width == 2352
+    with Image.open(out / "line.png") as picture:
+        # 760 pixels of the drawing at 96 to the inch.
+        assert picture.width == 2375
     assert quem_command("analyze", study, "--out", out, *words)[0] == 0
-    assert (out / "scale.pdf").read_bytes() == pdf
+    assert (out / "line.pdf").read_bytes() == pdf
     assert quem_command("analyze", study, "--out", out, "--figures", "none")[0] == 0
     assert not [path for path in out.iterdir() if path.suffix in {".pdf", ".png", ".svg"}]
     assert "<svg" in (out / "report.html").read_text(encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import combinations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from quem.dialogue.reading import EncodedCases
-    from quem.dialogue.settings import SimulationSettings
     from quem.dialogue.users import User
+    from quem.studyfile.dialogue import DialogueSettings
 
 Value = float | None
 Problem = list[Value]
@@ -39,7 +40,7 @@ class Plain:
     """
 
     base: EncodedCases
-    settings: SimulationSettings
+    settings: DialogueSettings
     queries: EncodedCases | None = None
     kept: bool = False
 
@@ -217,6 +218,39 @@ class Plain:
             better = top
         return better[int(chance * len(better))]
 
+    def further(self, name: str, target: int, order: list[int], ties: list[int]) -> list[float]:
+        """Section 6 of the paper, for one dialogue: as `quem.dialogue.further` has them."""
+        wanted, k = self.target_classes[target], min(self.settings.k, len(self.others(target)))
+        solves = [c for c in self.others(target) if self.base.classes[c] == wanted]
+        if self.kept:
+            solves = [target]
+
+        def listed(far: dict[int, float]) -> list[int]:
+            return sorted(far, key=lambda c: (billionths(far[c]), ties.index(c)))
+
+        best = listed({c: self.full(target, c) for c in self.others(target)})[:3]
+        lists: list[list[float]] = []
+        asked = None
+        for step in range(self.m + 1):
+            far = self.strategy(name, target, set(order[:step]))
+            success = float({*best} <= {*listed(far)[:5]})
+            if not solves:
+                lists.append([math.nan] * 3 + [success])
+                continue
+            top = [c in solves for c in listed(far)[:k]]
+            # All orders of the cases that tie with the first that solves.
+            first = min(billionths(far[c]) for c in solves)
+            tied = [c in solves for c in far if billionths(far[c]) == first]
+            where = combinations(range(len(tied)), sum(tied))
+            rank = fmean(min(places) + 1 for places in where)
+            rank += sum(billionths(far[c]) < first for c in far)
+            lists.append([any(top), fmean(top), rank, success])
+            if asked is None and step and first == 0:
+                asked = step
+        recall, precise, rank, success = (fmean(column) for column in zip(*lists, strict=True))
+        efficient = float(asked or self.m) if solves else math.nan
+        return [recall, precise, rank, efficient, success]
+
     def dialogue(
         self,
         name: str,
@@ -247,7 +281,7 @@ class Plain:
 
 
 def draws(
-    n: int, m: int, settings: SimulationSettings, target: int
+    n: int, m: int, settings: DialogueSettings, target: int
 ) -> tuple[list[int], list[float], list[list[int]]]:
     """What is drawn for a target: order of ties, chance of each dialogue, question orders."""
     random = np.random.default_rng([settings.seed, target])

@@ -11,7 +11,6 @@ from numpy.testing import assert_array_equal
 
 from quem.dialogue import simulation
 from quem.dialogue.records import Dialogues
-from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import (
     Experiment,
     NamedStrategy,
@@ -20,6 +19,7 @@ from quem.dialogue.simulation import (
 )
 from quem.dialogue.users import named_user
 from quem.parallel import Workers
+from quem.studyfile.dialogue import DialogueSettings
 from tests.dialogue.made import case_base
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ def base(n: int = 30) -> EncodedCases:
     return case_base(rows, random.choice(["A", "B"], n).tolist())
 
 
-def experiment(n: int = 30, choices: SimulationSettings | None = None) -> Experiment:
+def experiment(n: int = 30, choices: DialogueSettings | None = None) -> Experiment:
     """An experiment of two strategies and two users."""
     users = [named_user("T5", 0.1), named_user("DL", None)]
     return prepare(
         base(n),
-        choices or SimulationSettings(orders=2),
+        choices or DialogueSettings(orders=2),
         strategies=[NamedStrategy("DD"), NamedStrategy("RA")],
         users=[user for user in users if user],
     )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from quem.dialogue.settings import OPEN_CHOICES, SimulationSettings
+from quem.dialogue.further import FURTHER
+from quem.dialogue.settings import OPEN_CHOICES
 from quem.dialogue.simulation import Experiment, NamedStrategy, prepare
 from quem.dialogue.users import User, named_user
+from quem.studyfile.dialogue import DialogueSettings
 from tests.dialogue.made import case_bases, queries_to
 from tests.dialogue.plain import Plain, draws
 
@@ -37,32 +39,33 @@ USERS = (
     user("DL"),
 )
 CHOICES = {
-    name: choice.values if name not in ("k", "neighbors", "region_size") else (1, 2, 3, 10)
-    for name, choice in OPEN_CHOICES.items()
+    name: values if name not in ("k", "neighbors", "region_size") else (1, 2, 3, 10)
+    for name, values in OPEN_CHOICES.items()
 }
 
 
 @st.composite
-def chosen(draw: st.DrawFn) -> SimulationSettings:
+def chosen(draw: st.DrawFn) -> DialogueSettings:
     """Any values of the open choices."""
-    picked = {name: draw(st.sampled_from(values)) for name, values in CHOICES.items()}
-    return SimulationSettings(orders=2, seed=draw(st.integers(0, 5)), **picked)
+    picked: Any = {name: draw(st.sampled_from(values)) for name, values in CHOICES.items()}
+    measures = draw(st.sampled_from([(), tuple(FURTHER)]))
+    return DialogueSettings(orders=2, seed=draw(st.integers(0, 5)), measures=measures, **picked)
 
 
-def _experiment(base: EncodedCases, choices: SimulationSettings) -> Experiment:
+def _experiment(base: EncodedCases, choices: DialogueSettings) -> Experiment:
     return prepare(base, choices, strategies=FIVE, users=USERS)
 
 
 @settings(max_examples=25, deadline=None)
 @given(base=case_bases(), choices=chosen())
-def test_like_plain_loops(base: EncodedCases, choices: SimulationSettings) -> None:
+def test_like_plain_loops(base: EncodedCases, choices: DialogueSettings) -> None:
     """Every stop, selection and rank quality is that of the plain loops, whatever is chosen."""
     _like_plain(_experiment(base, choices), Plain(base, choices))
 
 
 @settings(max_examples=15, deadline=None)
 @given(base=case_bases(most=7), choices=chosen())
-def test_leave_one_in_like_plain_loops(base: EncodedCases, choices: SimulationSettings) -> None:
+def test_leave_one_in_like_plain_loops(base: EncodedCases, choices: DialogueSettings) -> None:
     """With the target among the candidates, too, at each step of each dialogue."""
     experiment = prepare(base, choices, strategies=FIVE, users=USERS, protocol="leave-one-in")
     _like_plain(experiment, Plain(base, choices, kept=True))
@@ -75,7 +78,7 @@ def test_leave_one_in_like_plain_loops(base: EncodedCases, choices: SimulationSe
     data=st.data(),
 )
 def test_queries_like_plain_loops(
-    base: EncodedCases, choices: SimulationSettings, data: st.DataObject
+    base: EncodedCases, choices: DialogueSettings, data: st.DataObject
 ) -> None:
     """And with queries that are no cases, and may have values and classes that none has."""
     queries = data.draw(queries_to(base))
@@ -103,11 +106,14 @@ def _like_plain(experiment: Experiment, plain: Plain) -> None:
             assert_array_equal(dialogues.top_right[target, place], tops, where)
             assert_allclose(dialogues.quality[target, place], np.mean(quality, axis=0), atol=1e-11)
             assert_allclose(dialogues.contracted[target, place], np.mean(nothing, axis=0))
+            if choices.measures:
+                further = [plain.further(strategy.name, target, order, ties) for order in orders]
+                assert_allclose(dialogues.further[target, place], np.mean(further, axis=0))
 
 
 @settings(max_examples=15, deadline=None)
 @given(base=case_bases(most=14), choices=chosen())
-def test_what_must_hold_in_each_dialogue(base: EncodedCases, choices: SimulationSettings) -> None:
+def test_what_must_hold_in_each_dialogue(base: EncodedCases, choices: DialogueSettings) -> None:
     """T5 selects no later than T1, and no later for a larger b; DL selects what is right."""
     users = [user("T1", 0.3), user("T5", 0.3), user("T5", 0.6), user("DL")]
     dialogues = prepare(base, choices, strategies=FIVE, users=users).run(range(len(base)))
@@ -115,14 +121,3 @@ def test_what_must_hold_in_each_dialogue(base: EncodedCases, choices: Simulation
     assert (stop[:, :, 1] <= stop[:, :, 0]).all()
     assert (stop[:, :, 2] <= stop[:, :, 1]).all()
     assert (dialogues.right[:, :, 3] == (dialogues.stop[:, :, 3] >= 0)).all()
-
-
-def _fixed() -> EncodedCases:
-    random = np.random.default_rng(1)
-    values = random.integers(0, 3, size=(12, 4)).astype(float)
-    from tests.dialogue.made import case_base
-
-    rows: list[list[str | float | None]] = [
-        [f"v{int(a)}", float(b), f"v{int(c)}", float(d) / 7] for a, b, c, d in values
-    ]
-    return case_base(rows, random.choice(["A", "B", "C"], 12).tolist())

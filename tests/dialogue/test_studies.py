@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import kendalltau
 
 import quem
 from quem.dialogue.result import DialogueResult
@@ -16,8 +18,11 @@ from quem.dialogue.settings import OPEN_CHOICES
 from quem.errors import QuemError
 from quem.report.files import report_files
 
+if TYPE_CHECKING:
+    from quem.dialogue.loading import DialogueStudy
+
 FOLDER = Path(__file__).resolve().parents[2] / "studies" / "ccbr"
-QUICK: dict[str, Any] = {"orders": 2, "bootstrap": 50, "permutations": 99}
+QUICK: dict[str, Any] = {"orders": 2, "samples": 99}
 CASES = (
     "color,size,fault\nred,1,A\nred,2,A\nblue,3,B\nblue,5,B\ngreen,8,A\nred,9,B\nblue,4,A\n"
     "green,6,B\n"
@@ -61,8 +66,8 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
         cases=cases,
     )
     result = analyze(own)
-    dialogues = result.findings.dialogues
-    assert result.findings.strategies == ["mine", "DD"]
+    dialogues = result.findings.found.dialogues
+    assert result.findings.table.systems == ("mine", "DD")
     assert_array_equal(dialogues.stop[:, 0], dialogues.stop[:, 1])
     assert_allclose(dialogues.quality[:, 0], dialogues.quality[:, 1])
     assert {path.name for path in result.inputs} == {"study.yaml", "cases.csv", "mine.py"}
@@ -115,6 +120,11 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
         ("analysis: {k: 0}", "analysis.k: must be 1 or more"),
         ("analysis: {neighbors: some}", "'some' is not a whole number"),
         ("analysis: {ties: all}", "analysis.ties: unknown key"),
+        ("analysis: {bootstrap: 0}", "analysis.bootstrap: is not a setting any longer; write `sam"),
+        ("analysis: {permutations: 99}", "analysis.permutations: is not a setting any longer"),
+        ("analysis: {measures: recal}", "analysis.measures: there is no measure 'recal'; did you"),
+        ("analysis: {measures: xyz}", "'xyz'; there are rank quality, efficiency, precision, eff"),
+        ("analysis: {claims: DD beats FA}", "'DD beats FA' is not a claim; write 'A > B'"),
     ],
 )
 def test_refusals(tmp_path: Path, more: str, message: str) -> None:
@@ -143,16 +153,19 @@ def test_leave_one_in(tmp_path: Path) -> None:
     )
     out = analyze(write(tmp_path, "users: [DL]\n", cases=cases))
     assert "class-unique" in {warning.code for warning in out.warnings}
-    assert (out.findings.precision.mean == 0).all()
-    kept = analyze(write(tmp_path, "queries: leave-one-in\nusers: [DL]\n", cases=cases))
+    assert not out.findings.table.values[:, :, 2].any()
+    study = write(tmp_path, "queries: leave-one-in\nusers: [DL]\n", cases=cases)
+    kept = analyze(study, measures=["efficiency", "precision", "recall"])
     assert "class-unique" not in {warning.code for warning in kept.warnings}
     # With all known, the target is the nearest.
-    assert kept.findings.dialogues.top_right.all()
-    assert (kept.findings.precision.mean == 1).all()
-    assert (kept.findings.efficiency.mean > 0).all()
-    assert "kept in the case base (leave-one-in)" in kept.summary()
-    document = kept.to_dict()
-    assert (document["protocol"], document["targets"]) == ("leave-one-in", 24)
+    assert kept.findings.found.dialogues.top_right.all()
+    table = kept.findings.table
+    assert table.columns == ("efficiency", "precision", "recall")
+    assert (table.means.mean[:, 1] == 1).all()
+    assert (table.means.mean[:, 0] > 0).all()
+    assert "kept in the case base (leave-one-in)" in " ".join(kept.summary().split())
+    (base,) = kept.to_dict()["case_base"]
+    assert (base["protocol"], base["targets"]) == ("leave-one-in", 24)
     assert "(leave-one-in)" in report_files(kept)["report.html"].decode()
 
 
@@ -164,29 +177,115 @@ def test_queries_of_a_file(tmp_path: Path) -> None:
     shutil.copy(tmp_path / "cases.csv", tmp_path / "data")
     result = quem.analyze(quem.load_study(study, data=tmp_path / "data"), **QUICK)
     assert isinstance(result, DialogueResult)
-    assert set(result.targets["target"]) == {"1"}
-    assert len(result.targets) == 5
-    assert "1 separate query, each once the target" in result.summary()
+    assert result.findings.table.values.shape == (5, 1, 7)
+    assert result.findings.table.queries == ("1",)
+    assert "1 separate query, each once" in result.summary()
     assert report_files(result)
     # Blue and 4 is a case, of class A; blue and 3, the nearest else, is of B.
-    assert result.findings.dialogues.top_right.sum() == 0
+    assert result.findings.found.dialogues.top_right.sum() == 0
 
 
 def test_all_figures_and_files() -> None:
     """The report has its files, which the result knows of, and says each open choice."""
     result = analyze(FOLDER / "bikes.yaml")
-    files = report_files(result)
+    files: dict[str, Any] = {**result.attachments(), **report_files(result)}
     assert set(files) <= result.file_names
     page = files["report.html"].decode()
-    for name, choice in OPEN_CHOICES.items():
+    for name in OPEN_CHOICES:
         assert f">{name}<" in page
-        assert choice.meaning in page
     assert list(files)[-1] == "analysis.json"
-    assert len(result.targets) == 64 * 5
-    # Means of targets are the means of the report.
-    table = result.targets.groupby("strategy")["efficiency DL"].mean()
-    outcomes = result.outcomes.set_index(["measure", "user", "strategy"])["value"]
-    assert_allclose(table["RA"], outcomes["efficiency", "DL", "RA"])
+    assert files["scores.csv"].count(b"\n") == 1 + 64 * 5
+
+
+def test_scores_and_agreement_are_what_dialogues_give() -> None:
+    """Means over dialogues and targets, and tau-b of SciPy between users and rank quality."""
+    result = analyze(FOLDER / "bikes.yaml")
+    dialogues = result.findings.found.dialogues
+    answered = dialogues.stop >= 0
+    top = np.broadcast_to(dialogues.top_right[:, :, np.newaxis], answered.shape)
+    by_user = {
+        "efficiency": np.where(answered, 1 - dialogues.stop / 10, 0).mean(axis=(0, 3)),
+        "precision": np.where(answered, dialogues.right, top).mean(axis=(0, 3)),
+    }
+    quality = dialogues.quality.mean(axis=(0, 2))
+    means = result.means.set_index(["measure", "system"])["mean"]
+    users = [user.name for user in quem.load_study(FOLDER / "bikes.yaml", kind="dialogue").users]
+    expected = {"rank quality": quality} | {
+        name: values.mean(axis=1) for name, values in by_user.items()
+    }
+    for name, values in by_user.items():
+        expected |= {f"{name} ({user})": values[:, at] for at, user in enumerate(users)}
+    assert list(expected) == list(dict.fromkeys(result.means["measure"]))
+    for name, values in expected.items():
+        assert_allclose(means[name], values, err_msg=name)
+    orders = result.table("orders").set_index(["measure", "one", "other"])
+    agreement: Any = {row["measure"]: row for row in result.table("agreement").to_dict("records")}
+    for name, values in by_user.items():
+        judges = dict(zip([*users, "rank quality"], [*values.T, quality], strict=True))
+        taus = {
+            (one, other): kendalltau(judges[one].round(9), judges[other].round(9)).statistic
+            for one, other in combinations(judges, 2)
+        }
+        for pair, tau in taus.items():
+            assert orders.loc[(name, *pair), "tau_b"] == pytest.approx(tau), pair
+        between = [tau for pair, tau in taus.items() if "rank quality" not in pair]
+        assert agreement[name]["tau_b"] == pytest.approx(np.nanmean(between))
+        assert agreement[name]["low"] <= agreement[name]["high"]
+
+
+def test_a_claim_is_held_against_each_user() -> None:
+    """A line of a certificate says for how many users the claim holds."""
+    result = analyze(FOLDER / "bikes.yaml", samples=0)
+    table = result.findings.table
+    means = result.means.set_index(["system", "measure"])["mean"]
+    (check,) = table.checks
+    for measure, verdict in (("efficiency", "open"), ("rank quality", "-")):
+        line = check(table, table.claim(f"ND > RA by {measure}"))
+        counts = [
+            sum(
+                means["ND", name] > means["RA", name] + 1e-9
+                for name in table.columns
+                if name.startswith(f"{what} (")
+            )
+            for what in ("efficiency", "precision")
+        ]
+        assert line.verdict == verdict
+        assert line.text == (
+            f"of 7 users higher for {counts[0]} by efficiency and for {counts[1]} by precision"
+        )
+    everywhere = table.claim("DD > NF by efficiency (DL)")
+    assert check(table, everywhere).verdict == "-"
+
+
+def test_strategies_of_several_studies_are_compared(tmp_path: Path) -> None:
+    """What strategies are made of may differ; how they are measured may not."""
+
+    def study(name: str, more: str = "", **analysis: int) -> DialogueStudy:
+        (tmp_path / name).mkdir()
+        settings = ", ".join(f"{key}: {value}" for key, value in {"orders": 1, **analysis}.items())
+        text = f"id: {name}\nusers: [T5 0.3, DL]\nstrategies: [DD, ND]\n{more}"
+        path = write(tmp_path / name, f"{text}analysis: {{{settings}}}\n")
+        (path.parent / "few.csv").write_text("\n".join(CASES.splitlines()[:4]), encoding="utf-8")
+        return quem.load_study(path, kind="dialogue")
+
+    near = study("near")
+    table = quem.compare(near, study("far", neighbors=2)).table_of_scores
+    assert table.studies == ("near", "near", "far", "far")
+    assert table.columns[:4] == ("rank quality", "efficiency", "precision", "efficiency (T5 0.3)")
+    # DD has no neighbors.
+    assert_array_equal(table.values[0], table.values[2])
+    assert not np.array_equal(table.values[1], table.values[3])
+    chosen = quem.compare(near, measures=["precision (DL)"]).table_of_scores
+    assert chosen.columns == ("precision (DL)",)
+    for other, message in (
+        (study("other", k=3), ": analysis.k: is 3 here and 10 in"),
+        (study("within", "queries: leave-one-in\n"), ": queries: differs from"),
+        (study("asked", "questions: fixed\n"), ": questions: differs from"),
+        (study("few", "queries: few.csv\n"), "targets are only in"),
+    ):
+        with pytest.raises(QuemError) as caught:
+            quem.compare(near, other)
+        assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -202,5 +301,5 @@ def test_all_figures_and_files() -> None:
 def test_poor_case_bases(tmp_path: Path, cases: str, missing: str) -> None:
     """Case bases that tell little give a result."""
     result = analyze(write(tmp_path, cases=cases), missing=missing)
-    assert np.isfinite(result.findings.whole.mean).all()
+    assert np.isfinite(result.findings.table.means.mean).all()
     assert report_files(result)

@@ -13,7 +13,7 @@ import quem
 from tests.docs.pages import ROOT, table_rows
 
 if TYPE_CHECKING:
-    from quem.method.result import ExperienceResult
+    from quem.parts.result import ExperienceResult
 
 FOLDER = ROOT / "studies/p3-1997"
 ROWS = table_rows((FOLDER / "README.md").read_text(encoding="utf-8"))

@@ -136,6 +136,7 @@ def _masked(value: Any, run: Run, place: str) -> Any:  # noqa: ANN401  JSON
     if isinstance(value, dict):
         return {key: _masked(part, run, place) for key, part in value.items()}
     if isinstance(value, str):
+        value = value.replace(str(STUDIES), "studies").replace(str(DATA), "data")
         for pattern, replacement in run.masks:
             value = re.sub(pattern, replacement, value)
         return value

@@ -91,7 +91,7 @@ def test_texts_of_several() -> None:
     [
         ("NDGC@10", "there is no measure 'NDGC@10'; did you mean nDCG?"),
         ("Kendal", "there is no measure 'Kendal'; did you mean kendall?"),
-        ("recal@5", "there is no measure 'recal@5'; did you mean R?"),
+        ("recalls@5", "there is no measure 'recalls@5'; did you mean R?"),
         ("wow", "there is no measure 'wow'; `quem score --measures` lists them"),
         ("nDCG@0", "nDCG@0: the cutoff should be at least 1"),
         ("ndcg_cut_0", "ndcg_cut_0: the cutoff should be at least 1"),

@@ -72,9 +72,6 @@ def answer(kind: str, solutions: list[tuple[str, str]], seed: int) -> str:
         "chatty": f"Let me see. B looks {{fine}}.\n```json\n{good}\n```\nThat is all.",
         "refuses": json.dumps({"refused": "I would rather not compare people."}),
         "cannot": json.dumps({"ranked": ranked[1:], "cannot": {best[0]: "no figure"}}),
-        "usage": json.dumps(
-            {"ranked": ranked, "usage": {"input_tokens": 100, "output_tokens": 10}}
-        ),
     }
     if kind == "malformed":
         bad = [

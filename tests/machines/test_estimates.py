@@ -26,7 +26,7 @@ from tests.machines.made import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.method.result import ExperienceResult
+    from quem.parts.result import ExperienceResult
     from quem.studyfile.runs import Call
 
 

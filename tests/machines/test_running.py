@@ -305,7 +305,7 @@ def test_a_command_that_answers_500_mb_is_ended(tmp_path: Path) -> None:
 
 def test_limits_stop_between_calls(tmp_path: Path) -> None:
     """Nothing counts before all calls are made; later commands go on."""
-    path = command_study(tmp_path, "usage")
+    path = command_study(tmp_path, "fair")
     code, said = judged(path, "--max-calls", "10")
     assert code == 1
     assert "run it again for the rest" in said
@@ -314,8 +314,6 @@ def test_limits_stop_between_calls(tmp_path: Path) -> None:
     code, said = judged(path)
     assert code == 0
     assert "14 requests sent" in said
-    run = last_run(path)
-    assert sum(call.input_tokens or 0 for call in run.calls) == 2400
 
 
 def test_a_transcript_that_is_damaged_is_named(tmp_path: Path) -> None:

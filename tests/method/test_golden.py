@@ -15,7 +15,7 @@ from quem.parts import analyze_experience
 
 if TYPE_CHECKING:
     from quem.method.core import SystemEstimate
-    from quem.method.result import ExperienceResult
+    from quem.parts.result import ExperienceResult
 
 DATA = Path(__file__).parent / "data"
 PRINTED = Path(__file__).parents[2] / "studies" / "p3-1997" / "averages.yaml"

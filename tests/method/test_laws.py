@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.method.result import ExperienceResult
+    from quem.parts.result import ExperienceResult
 
 FEW = settings(max_examples=25, deadline=None)
 

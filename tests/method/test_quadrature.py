@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.method.core import SystemEstimate
-    from quem.method.result import ExperienceResult
+    from quem.parts.result import ExperienceResult
 
     Floats = NDArray[np.float64]
 
@@ -107,6 +107,16 @@ def test_a_declared_population_is_never_open() -> None:
     agrees(of, by_brute_force(ranks, YEARS, 2.0, 20.0, added.value, added.df))
     assert not of.reference.open
     assert of.reference.interval[1] is not None
+
+
+@pytest.mark.parametrize(("most", "warned"), [(18, False), (18.1, True)])
+def test_a_declared_population_far_beyond_the_subjects_is_warned_of(
+    most: float, *, warned: bool
+) -> None:
+    """Ranks do not tell apart who is better than all people."""
+    ranks = random_ranks(np.random.default_rng(1), YEARS, [6.0])
+    result = analyzed(ranks, reference_population={"years": [0, most]})
+    assert ("population-beyond-subjects" in {one.code for one in result.warnings}) == warned
 
 
 def test_years_that_go_against_quality_say_nothing() -> None:

@@ -9,7 +9,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 import quem
-from quem.options.lists import Answers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,9 +50,9 @@ def study_in(
 
 
 def analysed(path: Path, **settings: object) -> OptionsResult:
-    """Analyse a study, with few replicates unless told otherwise."""
-    few = {"bootstrap": 50, "permutations": 99, **settings}
-    result: OptionsResult = quem.analyze(quem.load_study(path, kind="options"), **few)
+    """Analyse a study, with few patterns of signs unless told otherwise."""
+    used = {"samples": 99, **settings}
+    result: OptionsResult = quem.analyze(quem.load_study(path, kind="options"), **used)
     return result
 
 
@@ -72,18 +71,6 @@ def drawn(questions: int, systems: int = 2, options: int = 6, seed: int = 0) -> 
             shown = [o for o in np.argsort(-confidence).tolist() if confidence[o] >= 0.05]
             lists += [f"Q{number},s{system},o{o},{confidence[o]}" for o in shown]
     return "\n".join(key) + "\n", "\n".join(lists) + "\n"
-
-
-def answers_of(lists: Lists, lacking: int = 0) -> Answers:
-    """Make the answers of a system; of each question so many correct options are in no list."""
-    held = np.array([sum(right for _, right in listed) for listed in lists], dtype=np.int64)
-    return Answers(
-        np.ones(len(lists), dtype=bool),
-        np.repeat(np.arange(len(lists)), [len(listed) for listed in lists]),
-        np.array([right for listed in lists for _, right in listed], dtype=bool),
-        np.array([confidence for listed in lists for confidence, _ in listed], dtype=float),
-        np.maximum(held + lacking, 1),
-    )
 
 
 def cut(listed: list[tuple[float, bool]], threshold: float) -> list[str]:

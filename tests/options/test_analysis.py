@@ -1,23 +1,37 @@
-"""Scores, means, lengths and differences agree with measures that score each list by itself."""
+"""Scores, means, lengths, and promises agree with measures that score each list by itself."""
 
 from __future__ import annotations
 
-import math
+from statistics import mean
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from quem import lists as measures
+from quem.options import evaluate
 from tests.options.made import analysed, drawn, study_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pandas as pd
 
-def codes(result: object) -> set[str]:
-    """Give the codes of the warnings."""
-    return {doubt.code for doubt in result.warnings}  # type: ignore[attr-defined]
+    from quem.options.result import OptionsResult
+
+
+def codes(result: OptionsResult) -> dict[str, str]:
+    """The messages of the warnings by their codes."""
+    return {doubt.code: doubt.message for doubt in result.warnings}
+
+
+def scores(result: OptionsResult) -> pd.DataFrame:
+    """The score of each system on each question, by the name of the measure."""
+    table = result.table_of_scores
+    import pandas as pd
+
+    keys = pd.MultiIndex.from_product([table.systems, table.queries])
+    return pd.DataFrame(table.values.reshape(len(keys), -1), keys, list(table.columns))
 
 
 def test_scores_are_those_of_the_measures_with_several_correct_options(tmp_path: Path) -> None:
@@ -28,70 +42,88 @@ def test_scores_are_those_of_the_measures_with_several_correct_options(tmp_path:
         f"Q{q}": [f"o{o}" for o in rng.permutation(8)[: rng.integers(1, 4)]] for q in range(50)
     }
     key = "question,correct\n" + "".join(f"{q},{o}\n" for q, own in correct.items() for o in own)
-    result = analysed(study_in(tmp_path, lists, key))
+    names = ["OLAR", "LAR", "F1s", "AP", "RR", "nDCGL", "RBPL"]
+    result = analysed(study_in(tmp_path, lists, key), measures=names)
     offered: dict[tuple[str, str], list[str]] = {}
     for line in lists.splitlines()[1:]:
         question, system, option, _ = line.split(",")
-        offered.setdefault((question, system), []).append(option)
+        offered.setdefault((system, question), []).append(option)
     longest = max(map(len, offered.values()))
-    for row in result.tables()["lists"].to_dict("records"):
-        listed, answers = offered[row["question"], row["system"]], correct[row["question"]]
-        places = [listed.index(o) + 1 for o in answers if o in listed]
-        assert (row["place_of_correct"] or 0) == min(places, default=0)
-        for name in result.findings.scorer.names:
+    for (system, question), row in scores(result).iterrows():  # type: ignore[misc]
+        listed, answers = offered[system, question], correct[question]
+        for name in names:
             values = {"max_length": longest} if name == "OLAR" else {}
             expected = measures.score(listed, answers, name, **values).value  # type: ignore[arg-type]
             assert row[name] == pytest.approx(expected, nan_ok=True), (listed, answers, name)
-        if places:
+        if places := [listed.index(o) + 1 for o in answers if o in listed]:
             # At least one correct option, and the first of them.
             m = 0.998 / (longest * (longest - 1))
             n, first = len(listed), min(places)
             assert row["LAR"] == pytest.approx((1 + 1 / n) / 2)
             assert row["OLAR"] == pytest.approx((1 + 1 / n + m / first) / (2 + m))
     several = sum(len(own) > 1 for own in correct.values())
-    assert f"{several} with several correct options" in result.summary()
-    assert "a correct option is in" in result.summary()
+    assert f"{several} questions have several correct options" in result.to_html()
+    for row in result.table("lengths").to_dict("records"):
+        alike = [
+            (listed, correct[question], scores(result).loc[(system, question), "OLAR"])
+            for (system, question), listed in offered.items()
+            if system == row["system"] and len(listed) == row["length"]
+        ]
+        assert row["lists"] == len(alike)
+        assert row["correct"] == sum(bool({*listed} & {*right}) for listed, right, _ in alike)
+        assert row["mean"] == pytest.approx(mean(score for *_, score in alike))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "columns"),
+    [
+        (["lar", "olar"], ("LAR", "OLAR")),
+        ("OLAR map ap AP", ("OLAR", "AP")),
+        (["OLAR(max_length=2)"], ("OLAR(max_length=2)",)),
+        (["olar", "OLAR(max_length=4)", "OLAR(m=0)"], ("OLAR", "OLAR(max_length=4)", "OLAR(m=0)")),
+    ],
+)
+def test_measures_are_named_once_in_any_spelling(
+    tmp_path: Path, chosen: object, columns: tuple[str, ...]
+) -> None:
+    """One measure is one column, and each can be claimed by its name; all outputs are made."""
+    result = analysed(study_in(tmp_path), measures=chosen, max_length=9)
+    assert result.table_of_scores.columns == columns
+    assert result.to_html()
+    assert result.summary()
+    written = analysed(study_in(tmp_path, analysis={"measures": chosen}))
+    assert written.table_of_scores.columns == columns
+
+
+def test_the_longest_list_can_be_told(tmp_path: Path) -> None:
+    """OLAR goes by max_length, which the data or the setting tells; longer lists have none."""
+    path = study_in(tmp_path)
+    longest = {"OLAR": 3, "OLAR(max_length=4)": 4}
+    for settings, most in (({}, 3), ({"max_length": 9}, 9)):
+        result = analysed(path, measures=[*longest], **settings)
+        for name, length in (longest | {"OLAR": most}).items():
+            expected = measures.score(["a", "b"], ["a"], "OLAR", max_length=length).value
+            assert scores(result).loc[("x", "Q1"), name] == pytest.approx(expected)
+    short = analysed(path, max_length=2)
+    assert codes(short)["beyond-max-length"].startswith("1 list has more options")
+    assert np.isnan(scores(short).loc[("x", "Q2"), "OLAR"])
 
 
 def test_missing_lists_count_as_empty_or_not_at_all(tmp_path: Path) -> None:
     """An empty list scores 0 by AP and has no OLAR; left out, it has neither."""
     path = study_in(tmp_path, "question,option\nQ1,a\nQ2,b\n")
     empty, out = analysed(path), analysed(path, missing="leave-out")
-    at = empty.findings.scorer.names.index
-    assert empty.findings.system_scores[0].scores[at("AP")] == pytest.approx(2 / 3)
-    assert empty.findings.system_scores[0].scores[at("OLAR")] == 1
-    assert empty.findings.system_scores[0].share == pytest.approx(2 / 3)
-    assert out.findings.system_scores[0].scores[at("AP")] == 1
-    assert out.findings.system_scores[0].mean_length == 1
-    assert codes(empty) >= {"missing-lists", "empty-lists"}
+    for result, share, length in ((empty, 2 / 3, 2 / 3), (out, 1, 1)):
+        means = result.means.set_index("measure")["mean"]
+        assert means["AP"] == pytest.approx(share)
+        assert means["OLAR"] == 1
+        (row,) = result.table("systems").to_dict("records")
+        assert (row["correct"], row["length"]) == pytest.approx((share, length))
+        assert (row["lists"], row["missing"], row["empty"]) == (2, 1, 0)
+    assert codes(empty).keys() >= {"missing-lists", "empty-lists"}
+    assert "where OLAR and LAR are undefined" in codes(empty)["empty-lists"]
     assert "empty-lists" not in codes(out)
-    assert "they are left out of its means" in next(
-        d.message for d in out.warnings if d.code == "missing-lists"
-    )
-    reasons = {(u.reason, u.count) for u in empty.findings.undefined}
-    assert reasons == {("the list is empty", 1)}
-    assert len(out.tables()["lists"]) == 2
-
-
-def test_the_longest_list_can_be_told(tmp_path: Path) -> None:
-    """OLAR goes by max_length, which the data or the setting tells; longer lists have none."""
-    path = study_in(tmp_path)
-    assert analysed(path).findings.scorer.max_length == 3
-    result = analysed(path, max_length=9, measures=["OLAR", "OLAR(max_length=4)", "OLAR(m=0)"])
-    names = [measure.name for measure in result.findings.scorer.measures]
-    assert names == ["OLAR(max_length=9)", "OLAR(max_length=4)", "OLAR(m=0)"]
-    short = analysed(path, max_length=2)
-    assert "beyond-max-length" in codes(short)
-    assert short.findings.system_scores[0].defined[-1] == 2
-
-
-def test_any_measure_can_be_the_headline(tmp_path: Path) -> None:
-    """A headline that is not among the measures joins them; one that is undefined is told."""
-    result = analysed(study_in(tmp_path), measures=["AP@1", "kendall"], headline="RR")
-    assert result.findings.scorer.names == ("AP@1", "kendall", "RR")
-    assert result.findings.headline == "RR"
-    (message,) = (d.message for d in result.warnings if d.code == "undefined-measure")
-    assert message.startswith("kendall is undefined for every list: ")
+    assert "they are left out of its means" in codes(out)["missing-lists"]
 
 
 @pytest.mark.parametrize(
@@ -120,41 +152,81 @@ def test_one_list_is_a_study(tmp_path: Path) -> None:
     """One question and one system give scores without intervals, and all outputs."""
     path = study_in(tmp_path, "question,option,confidence\nQ1,a,0.5\n", "question,correct\nQ1,a\n")
     result = analysed(path)
-    (entry,) = result.findings.system_scores
-    assert entry.scores[-1] == 1
-    assert np.isnan(entry.intervals).all()
-    assert "OLAR 1.000; the correct option is in 100% of lists of 1.0 option" in result.summary()
+    (row,) = result.means[result.means.measure == "OLAR"].to_dict("records")
+    assert row["mean"] == 1
+    assert np.isnan([row["low"], row["high"]]).all()
     assert result.to_html()
-    drawn_figures = {"scores", "lengths", "thresholds", "reliability"}
-    assert set(result.figures()) == drawn_figures
+    assert set(result.figures()) == {"scores", "lengths", "thresholds", "reliability"}
 
 
 def test_means_over_few_questions_are_not_ranked(tmp_path: Path) -> None:
-    """A system that answers 2 of 8 questions, both rightly: shown with n, and not tested."""
+    """A system that answers 2 of 8 questions, both rightly, is told, and not tested."""
     key = "question,correct\n" + "".join(f"Q{n},a\n" for n in range(8))
     lists = "question,system,option\nQ0,lucky,a\nQ1,lucky,a\n" + "".join(
         f"Q{n},full,{'ab'[n % 2]}\n" for n in range(8)
     )
     result = analysed(study_in(tmp_path, lists, key), measures=["OLAR", "AP"])
-    messages = {doubt.code: doubt.message for doubt in result.warnings}
-    assert "OLAR of lucky (2)" in messages["few-defined"]
-    document = result.to_dict()
-    scores = {(s["system"], m["measure"]): m for s in document["systems"] for m in s["scores"]}
-    assert [scores["lucky", name]["ranked"] for name in ("OLAR", "AP")] == [False, True]
+    assert "OLAR of lucky (2)" in codes(result)["few-defined"]
     # A missing list counts as an empty one, so that AP is 0 there.
-    assert scores["lucky", "AP"]["mean"] == 2 / 8
-    pairs = {pair["measure"]: pair for pair in document["differences"]}
-    assert [pairs[name]["tested"] for name in ("OLAR", "AP")] == [False, True]
-    assert math.isnan(pairs["OLAR"]["p"])
-    text = result.summary()
-    assert "1.000 n = 2 †" in text
-    assert "† fewer than half of them: not ranked and not tested" in text
-    failures = next(line.split() for line in text.splitlines() if "failures" in line)
-    assert sorted(failures[1:]) == ["0", "6"]
+    means = result.means.set_index(["system", "measure"])["mean"]
+    assert means["lucky", "AP"] == 2 / 8
+    p = result.differences.set_index("measure")["p"]
+    assert np.isnan(p["OLAR"])
+    assert not np.isnan(p["AP"])
 
 
-def test_a_system_that_is_never_right_is_doubted(tmp_path: Path) -> None:
-    """Its options may be named otherwise; so are few questions doubted, if there are intervals."""
-    result = analysed(study_in(tmp_path, "question,option\nQ1,1\nQ2,2\nQ3,3\n"))
-    assert codes(result) == {"never-correct", "few-questions"}
-    assert "few-questions" not in codes(analysed(study_in(tmp_path), bootstrap=0))
+@pytest.mark.parametrize(
+    ("lists", "settings", "expected"),
+    [
+        ("question,option\nQ1,1\nQ2,2\nQ3,3\n", {}, {"never-correct", "few-questions"}),
+        (
+            "question,option\nQ1,a\n",
+            {"samples": 0},
+            {"missing-lists", "empty-lists", "few-defined"},
+        ),
+        (
+            "question,option\nQ1,a\nQ2,b\nQ3,c\n",
+            {"measures": "kendall", "samples": 0},
+            {"undefined-measure"},
+        ),
+    ],
+)
+def test_what_is_doubtful_is_warned_of(
+    tmp_path: Path, lists: str, settings: dict[str, object], expected: set[str]
+) -> None:
+    """The codes of the warnings, and no others."""
+    assert codes(analysed(study_in(tmp_path, lists), **settings)).keys() == expected
+
+
+def quick_hit(items: list[str], truth: dict[str, float]) -> float:
+    """1 for a correct option among the first two."""
+    return float(any(item in truth for item in items[:2]))
+
+
+def test_every_study_says_what_its_measures_promise() -> None:
+    """Properties, gold ranks, and stars of all lists of up to three options, one by one."""
+    chosen = ["OLAR(max_length=3)", quick_hit, "MAE"]
+    result = evaluate({"s": {"Q": ["a", "b", "c"]}}, {"Q": "b"}, measures=chosen, samples=0)
+    promises = result.table("promises").set_index("measure")
+    # Of MAE less is better.
+    assert list(promises.index) == ["OLAR(max_length=3)", "quick_hit"]
+    assert promises.loc["OLAR(max_length=3)", ["correctness", "confidence", "priority"]].all()
+    assert not promises.loc["quick_hit", ["correctness", "confidence", "priority"]].any()
+    table = result.table("table1")
+    best_first = ["c", "cw", "wc", "cww", "wcw", "wwc", "w", "ww", "www"]
+    for name in promises.index:
+        own = table[table.measure == name]
+        assert list(own.list) == best_first
+        assert list(own.gold) == [*range(1, 10)]
+        value = dict(zip(own.list, own.score, strict=True))
+        for at, one in enumerate(best_first):
+            options = [f"{sign}{i if sign == 'w' else ''}" for i, sign in enumerate(one)]
+            score = measures.score(options, ["c"], quick_hit if name == "quick_hit" else name)
+            assert value[one] == pytest.approx(score.value)
+            star = any(value[one] >= value[better] - 1e-12 for better in best_first[:at])
+            assert own.star.iloc[at] == star
+    assert "*: no lower than a list that gold puts before it" in result.summary()
+    # A sample of questions is followed by the properties alone.
+    sample = evaluate({"s": {"Q": ["a", "b"]}}, {"Q": "b"}).summary()
+    assert "Correctness" in sample
+    assert "cw" not in sample

@@ -1,39 +1,52 @@
-"""Calibration agrees with sums by hand, and its corrections are honest."""
+"""Calibration agrees with sums by hand, and its intervals draw whole questions."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from quem.lists.inference import draw_queries
-from quem.options.calibration import Calibration, calibration
-from quem.options.lists import Answers
-from quem.studyfile.options import OptionsSettings
+from quem.options import evaluate
+from quem.scores.inference import Inference, drawn_queries
 from tests.options.made import analysed, study_in
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def drawn_answers(questions: int, rng: np.random.Generator, power: float = 1) -> Answers:
-    """Draw four options a question; at power 1 their confidences are true probabilities."""
+def drawn_options(questions: int, seed: int, digits: int = 9) -> pd.DataFrame:
+    """Four options a question, with confidences that are nearly probabilities."""
+    rng = np.random.default_rng(seed)
     chances = rng.dirichlet([0.6] * 5, size=questions)
     which = (rng.random(questions)[:, np.newaxis] > chances.cumsum(axis=1)).sum(axis=1)
-    right = np.arange(4) == which[:, np.newaxis]
-    ones = np.ones(questions, dtype=np.int64)
-    question = np.repeat(np.arange(questions), 4)
-    confidence = (chances[:, :4] ** power).ravel()
-    return Answers(ones > 0, question, right.ravel(), confidence, ones)
+    rows = pd.DataFrame(
+        {
+            "question": np.repeat([f"Q{at}" for at in range(questions)], 4),
+            "option": [f"o{at}" for at in range(4)] * questions,
+            "position": [*range(1, 5)] * questions,
+            "confidence": (chances[:, :4] ** 0.7).ravel().round(digits),
+        }
+    )
+    return rows.assign(correct=(np.arange(4) == which[:, np.newaxis]).ravel())
 
 
-def by_hand(answers: Answers, bins: int) -> tuple[float, float, list[tuple[float, float, int]]]:
+def calibrated(rows: pd.DataFrame, **settings: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:  # noqa: ANN401
+    """The row of calibration, and those of the bins."""
+    right = rows[rows.correct].set_index("question").option.to_dict()
+    key = {question: right.get(question, "none") for question in rows.question.unique()}
+    result = evaluate(rows.drop(columns="correct"), key, **settings)
+    (found,) = result.table("calibration").to_dict("records")
+    return found, result.table("reliability").to_dict("records")
+
+
+def by_hand(rows: pd.DataFrame) -> tuple[float, float, list[tuple[float, float, int]]]:
     """The Brier score, the ECE and the bins: mean confidence, share, options."""
-    confidence, correct = answers.confidence.tolist(), answers.correct.tolist()
+    confidence, correct = rows.confidence.tolist(), rows.correct.tolist()
     brier = sum((c - y) ** 2 for c, y in zip(confidence, correct, strict=True)) / len(confidence)
-    ends = [np.quantile(confidence, i / bins, method="higher") for i in range(1, bins)]
+    ends = [np.quantile(confidence, i / 10, method="higher") for i in range(1, 10)]
     groups: dict[int, list[tuple[float, bool]]] = {}
     for c, y in zip(confidence, correct, strict=True):
         groups.setdefault(sum(c >= end for end in ends), []).append((c, y))
@@ -48,52 +61,40 @@ def by_hand(answers: Answers, bins: int) -> tuple[float, float, list[tuple[float
 @pytest.mark.parametrize("digits", [1, 2, 9])
 def test_scores_and_bins_are_those_of_a_loop(digits: int) -> None:
     """Brier score, skill, ECE and bins, with few and many equal confidences."""
-    answers = drawn_answers(70, np.random.default_rng(digits), 0.7)
-    answers = Answers(
-        answers.answered,
-        answers.question,
-        answers.correct,
-        answers.confidence.round(digits),
-        answers.n_correct,
-    )
-    result = calibration(0, answers, OptionsSettings(bootstrap=0))
-    brier, ece, bins = by_hand(answers, 10)
-    assert result.brier == pytest.approx(brier)
-    assert result.ece == pytest.approx(ece)
-    base = answers.correct.mean()
-    assert result.skill == pytest.approx(1 - brier / np.mean((base - answers.correct) ** 2))
-    assert [(b.mean, b.share, b.n) for b in result.bins] == [pytest.approx(b) for b in bins]
-    assert sum(b.n for b in result.bins) == result.n_options == 280
-    if digits == 9:
-        assert {b.n for b in result.bins} <= {28}
-    edges = [(b.low, b.high) for b in result.bins]
-    assert all(high < low for (_, high), (low, _) in pairwise(edges))
-    assert np.isnan([*result.brier_interval, *result.ece_interval, result.ece_corrected]).all()
+    rows = drawn_options(70, digits, digits)
+    found, bins = calibrated(rows, samples=0)
+    brier, ece, expected = by_hand(rows)
+    assert (found["brier"], found["ece"]) == pytest.approx((brier, ece))
+    base = rows.correct.mean()
+    assert found["skill"] == pytest.approx(1 - brier / np.mean((base - rows.correct) ** 2))
+    shown = [(one["confidence"], one["correct"], one["options"]) for one in bins]
+    assert shown == [pytest.approx(one) for one in expected]
+    assert sum(one["options"] for one in bins) == found["options"] == 280
+    assert all(one["highest"] < other["lowest"] for one, other in pairwise(bins))
+    ends = ("brier_low", "skill_high", "ece_low", "ece_corrected", "chance", "chance_most")
+    assert np.isnan([found[name] for name in ends]).all()
 
 
 def test_intervals_draw_whole_questions() -> None:
     """The interval of the Brier score has the quantiles of samples of questions, one by one."""
-    answers = drawn_answers(60, np.random.default_rng(4), 0.7)
-    result = calibration(0, answers, OptionsSettings(bootstrap=80))
+    rows = drawn_options(60, 4)
+    found, bins = calibrated(rows)
+    square = ((rows.confidence - rows.correct) ** 2).to_numpy().reshape(60, 4)
+    inside = rows.confidence.between(bins[1]["lowest"], bins[1]["highest"]).to_numpy()
+    right = (rows.correct.to_numpy() & inside).reshape(60, 4).sum(axis=1)
+    held = inside.reshape(60, 4).sum(axis=1)
     briers, shares = [], []
-    low, high = result.bins[1].low, result.bins[1].high
-    for times in draw_queries(60, replicates=80, seed=0):
-        for counts in times.astype(int).tolist():
-            rows = np.concatenate(
-                [np.repeat([4 * q + np.arange(4)], n, 0).ravel() for q, n in enumerate(counts)]
-            )
-            c, y = answers.confidence[rows.astype(int)], answers.correct[rows.astype(int)]
-            briers.append(np.mean((c - y) ** 2))
-            shares.append(y[(c >= low) & (c <= high)].mean())
-    assert result.brier_interval == pytest.approx(np.quantile(briers, [0.025, 0.975]))
-    assert result.bins[1].share_interval == pytest.approx(np.quantile(shares, [0.025, 0.975]))
-
-
-def measured(questions: int, power: float, times: int) -> list[Calibration]:
-    """Evaluate many small samples of confidences."""
-    used = OptionsSettings(bootstrap=100)
-    rng = np.random.default_rng(0)
-    return [calibration(0, drawn_answers(questions, rng, power), used) for _ in range(times)]
+    for times in drawn_queries(60, Inference()):
+        for counts in times:
+            briers.append(counts @ square.sum(axis=1) / 240)
+            shares.append(counts @ right / (counts @ held))
+    for low, high, drawn in (
+        (found["brier_low"], found["brier_high"], briers),
+        (bins[1]["low"], bins[1]["high"], shares),
+    ):
+        assert (low, high) == pytest.approx(tuple(np.nanquantile(drawn, [0.025, 0.975])))
+    assert 0 <= found["ece_low"] <= found["ece_corrected"] <= found["ece"]
+    assert 0 < found["chance"] < found["chance_most"]
 
 
 def test_confidences_that_are_no_probabilities_are_told(tmp_path: Path) -> None:
@@ -105,16 +106,9 @@ def test_confidences_that_are_no_probabilities_are_told(tmp_path: Path) -> None:
         for o, v in (("a", v), ("b", v / 2))
     )
     result = analysed(study_in(tmp_path, lists))
-    assert [one.system for one in result.findings.calibrations] == [1]
-    messages = [d.message for d in result.warnings if d.code == "no-probabilities"]
-    assert len(messages) == 1
-    assert messages[0].startswith("confidences of x go from 3.500 to 7")
-    document = result.to_dict()
-    assert [bool(s["calibration"]) for s in document["systems"]] == [False, True]
-    assert all(s["thresholds"] for s in document["systems"])
-    page = " ".join(result.to_html().split())
-    assert "Confidences of x are not all between 0 and 1" in page
+    assert list(result.table("calibration").system) == ["y"]
+    (message,) = (d.message for d in result.warnings if d.code == "no-probabilities")
+    assert message.startswith("confidences of x go from 3.500 to 7")
+    assert {*result.table("thresholds").system} == {"x", "y"}
     only_x = "".join(line + "\n" for line in lists.splitlines() if ",y," not in line)
-    alone = analysed(study_in(tmp_path, only_x))
-    assert "reliability" not in alone.figures()
-    assert alone.findings.calibrations == ()
+    assert "reliability" not in analysed(study_in(tmp_path, only_x)).figures()

@@ -21,7 +21,7 @@ def shape(path: Path) -> list[tuple[list[int], list[int]]]:
     """Lengths and places of the correct option, of each system."""
     data = load_options(path)
     by_system = [data.offered.of_system(system) for system in range(len(data.systems))]
-    return [(answers.length.tolist(), answers.place.tolist()) for answers in by_system]
+    return [(answers.length.tolist(), answers.places[:, 0].tolist()) for answers in by_system]
 
 
 PLAIN = [([2, 3, 1], [1, 2, 0]), ([1, 2, 1], [0, 1, 1])]
@@ -263,7 +263,8 @@ BAD_STUDIES = [
     ({"systems": [{"id": "x", "lists": "lists.csv"}], "lists": None}, "names 'y'"),
     ({"lists": ["lists.csv", "lists.csv"]}, "is also in"),
     ({"analysis": {"measures": ["OLRA"]}}, "analysis.measures: there is no measure 'OLRA'"),
-    ({"analysis": {"headline": "MAE"}}, "analysis.headline: of MAE less is better"),
+    ({"analysis": {"headline": "LAR"}}, "analysis.headline: is not a setting any longer; the fi"),
+    ({"analysis": {"bootstrap": 9}}, "analysis.bootstrap: is not a setting any longer; `samples"),
     ({"analysis": {"level": 90}}, "analysis.level: 90 is not between 0 and 1"),
     ({"questions": [{"id": "Q1", "correct": []}]}, "correct: is empty; add the correct"),
     ({"analysis": {"missing": "zero"}}, "'zero' is not one of empty, leave-out"),
@@ -279,5 +280,5 @@ def test_what_is_wrong_with_a_study_is_said(
 ) -> None:
     """Mistakes of the study file are named with their place."""
     with pytest.raises(quem.QuemError) as caught:
-        quem.analyze(quem.load_study(study_in(tmp_path, **study)), bootstrap=0)  # type: ignore[arg-type]
+        quem.analyze(quem.load_study(study_in(tmp_path, **study)), samples=0)  # type: ignore[arg-type]
     assert any(message in str(mistake) for mistake in caught.value.mistakes), caught.value

@@ -31,23 +31,23 @@ def test_report_is_complete_and_the_same_each_time(result: OptionsResult, tmp_pa
         write_report(result, tmp_path / folder)
     written = {path.name: path.read_bytes() for path in (tmp_path / "a").iterdir()}
     others = {name for name in result.file_names if name.endswith((".md", ".tex", ".pdf", ".png"))}
-    assert set(written) == result.file_names - others
+    assert set(written) == result.file_names - others | {"table.md", "table.tex"}
     assert written == {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
     document = json.loads(written["analysis.json"])
     assert document["kind"] == "options"
-    rows = list(csv.DictReader(written["lists.csv"].decode().splitlines()))
+    rows = list(csv.DictReader(written["scores.csv"].decode().splitlines()))
     assert len(rows) == 120
-    assert float(rows[0]["OLAR"]) == pytest.approx(result.findings.scores[0, 0, -1])
+    assert float(rows[0]["OLAR"]) == pytest.approx(result.table_of_scores.values[0, 0, 0])
 
 
 def test_files_of_the_study_are_never_overwritten(tmp_path: Path) -> None:
     """A table of lists with the name of one of ours stays."""
-    path = study_in(tmp_path)
-    with pytest.raises(quem.QuemError, match=r"lists\.csv: belongs to the study"):
+    path = study_in(tmp_path, name="scores.csv")
+    with pytest.raises(quem.QuemError, match=r"scores\.csv: belongs to the study"):
         write_report(analysed(path), tmp_path)
     assert sorted(file.name for file in tmp_path.iterdir()) == [
-        "lists.csv",
         "questions.csv",
+        "scores.csv",
         "study.yaml",
     ]
 
@@ -56,15 +56,14 @@ def test_summary_says_the_answer(result: OptionsResult) -> None:
     """Systems, thresholds, differences and what they rest on."""
     text = result.summary(warnings=False)
     for words in (
-        "  s0  OLAR 0.",
-        "Confidences\n",
-        "ECE, corrected  0.",
-        "Differences in OLAR (paired randomization test, p adjusted for 3 pairs (Holm))",
-        "s0 − s1  −0.",
-        "Based on\n  40 questions, 3 systems, 120 lists, the longest of",
+        "Missing  0",
+        "Calibration of confidences\n",
+        "What the measures promise, on all lists of up to 6 options\n",
+        "  Confidence     yes    yes     no",
+        "joint randomization test of all 3",
     ):
         assert words in text
-    assert repr(result).startswith("<OptionsResult of example: OLAR s0 0.")
+    assert repr(result).startswith("<OptionsResult of Example: OLAR s0 0.")
 
 
 def test_names_are_escaped(tmp_path: Path) -> None:

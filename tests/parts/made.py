@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from quem.errors import StudyWarning
-    from quem.method.result import ExperienceResult
+    from quem.parts.result import ExperienceResult
 
 Cell = tuple[str, str, str]  # judge, problem, solver
 Ranks = dict[Cell, float]

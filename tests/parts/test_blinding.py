@@ -21,7 +21,7 @@ from tests.parts.made import random_ranks, study_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from quem.method.result import ExperienceResult
+    from quem.parts.result import ExperienceResult
     from quem.report.files import Check
     from tests.parts.made import Ranks
 

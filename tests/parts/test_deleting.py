@@ -18,7 +18,7 @@ import quem
 from quem.parts import PARTS
 
 if TYPE_CHECKING:
-    from quem.parts.part import Part
+    from quem.method.part import Part
 
 ROOT = Path(quem.__file__).parents[1]
 STUDY = ROOT / "studies" / "p3-1997" / "study.yaml"

@@ -18,7 +18,7 @@ from tests.parts.made import random_ranks, study_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from quem.method.result import ExperienceResult
+    from quem.parts.result import ExperienceResult
 
 AVERAGES = Path(__file__).parents[2] / "studies" / "p3-1997" / "averages.yaml"
 FORMULA = "adjusted_rank ~ experience + C(judge) + C(problem)"

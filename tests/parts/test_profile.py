@@ -11,7 +11,7 @@ import quem
 from tests.parts.made import key_of, random_ranks, study_of
 
 if TYPE_CHECKING:
-    from quem.method.result import ExperienceResult
+    from quem.parts.result import ExperienceResult
 
 
 def records(result: ExperienceResult) -> list[dict[str, Any]]:

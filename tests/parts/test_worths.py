@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.method.core import SystemEstimate
-    from quem.method.result import ExperienceResult
+    from quem.parts.result import ExperienceResult
 
 # Judge, problem, solver, block, rank; or judge, problem, winner, loser, tie
 Rows = list[tuple[Any, ...]]

@@ -20,7 +20,7 @@ from tests.report.cases import CASES, case_study
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from quem.method.result import ExperienceResult
+    from quem.parts.result import ExperienceResult
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies"
 

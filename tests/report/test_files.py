@@ -18,7 +18,7 @@ from quem.report.files import json_text, write_report
 from quem.report.tables import csv_bytes
 
 if TYPE_CHECKING:
-    from quem.method.result import ExperienceResult
+    from quem.parts.result import ExperienceResult
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies" / "p3-1997"
 

@@ -22,7 +22,7 @@ from quem.report.files import TextTable, report_files
 from quem.report.tables import csv_bytes, latex_text, markdown_text
 
 if TYPE_CHECKING:
-    from quem.method.result import ExperienceResult
+    from quem.parts.result import ExperienceResult
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "p3-1997" / "study.yaml"
 HOSTILE = r"50% & co_x {y} \\z ~^ $ # [1] <b> | *i* `q` \"é"

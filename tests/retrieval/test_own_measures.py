@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import quem
 from quem.cli import main
 from quem.report.files import write_report
+from quem.scores.listing import list_measures
 from tests.options.made import analysed, study_in
 from tests.retrieval.made import mistakes, write_study
 
@@ -171,13 +172,9 @@ def test_a_name_of_ours_needs_a_prefix(tmp_path: Path) -> None:
     assert result.to_dict()["headline"] == "own.map"
 
 
-def test_the_command_lists_those_of_a_study(tmp_path: Path) -> None:
-    """The list of measures has them where the study is named, and explains each."""
-    path = _study(tmp_path, [NOVELTY, FOUND])
-    listed = CliRunner().invoke(main, ["measures", "--study", str(path)]).output
+def test_those_of_a_study_are_listed(tmp_path: Path) -> None:
+    """The list of measures has them first, and explains each."""
+    study = quem.load_study(_study(tmp_path, [NOVELTY, FOUND]), kind="retrieval")
+    listed = list_measures(own=study.own_measures)
     assert listed.startswith("Measures of the study's own\n  novelty  The share of the list")
-    explained = CliRunner().invoke(main, ["measures", "novelty", "--study", str(path)])
-    assert "mine:novelty of the study" in explained.output
-    assert "novelty" not in CliRunner().invoke(main, ["measures"]).output
-    refused = CliRunner().invoke(main, ["measures", "--study", str(path), "--no-code"])
-    assert refused.exit_code == 1
+    assert "mine:novelty of the study" in list_measures("novelty", study.own_measures)

@@ -111,7 +111,7 @@ def test_trec_eval(tied: bool, tmp_path: Path) -> None:  # noqa: FBT001
     assert ours.values[0].mean(axis=0).tolist() == pytest.approx(
         [means[ir_measures.parse_measure(name)] for name in ORACLE], abs=1e-9
     )
-    assert ours.warnings == ("a lacks 1 of 30 queries; it scores 0 there",)
+    assert [one.message for one in ours.warnings] == ["a lacks 1 of 30 queries; it scores 0 there"]
 
 
 GOOD = "q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 2.0 t\nq2 Q0 d1 1 9 t\nq2 Q0 d3 2 8 t\n"
@@ -180,7 +180,7 @@ def test_formats(name: str, folder: Path) -> None:
     assert result.values.mean(axis=1)[0].tolist() == pytest.approx([0.81546, 0.75], abs=1e-5)
     assert [result.lists(0).of_query(at)[0] for at in (0, 1)] == [["d1", "d2"], ["d1", "d3"]]
     note = f"{name}: its lines have 5 words; the last is read as the score, so there is no tag"
-    assert result.warnings == ((note,) if name == "five words.run" else ())
+    assert [one.message for one in result.warnings] == ([note] if name == "five words.run" else [])
 
 
 GRADES = [("q1", "d1", 0), ("q1", "d2", 2), ("q2", "d1", 1), ("q2", "d3", 1)]
@@ -330,7 +330,7 @@ def test_queries_that_are_not_in_both(
     (folder / "qrels.txt").write_text(judged)
     result = two("a.run", "qrels.txt")
     np.testing.assert_allclose(result.values[0], values, atol=1e-5)
-    assert list(result.warnings) == warnings
+    assert [one.message for one in result.warnings] == warnings
     zero = two("a.run", "qrels.txt", empty="zero").values[0]
     np.testing.assert_allclose(zero[: len(values)], values, atol=1e-5)
     assert (zero[len(values) :] == 0).all()
@@ -339,7 +339,7 @@ def test_queries_that_are_not_in_both(
 def test_a_run_as_judgments(folder: Path) -> None:
     """Grades that are mostly not whole numbers are doubted."""
     (folder / "judged.csv").write_text("query,case,score\nq1,d1,1.5\nq1,d2,2.5\n")
-    warnings = two(DICT, "judged.csv").warnings
+    warnings = [one.message for one in two(DICT, "judged.csv").warnings]
     assert "judged.csv: most grades are not whole numbers; is this a run?" in warnings
 
 

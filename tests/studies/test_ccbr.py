@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from quem.dialogue.loading import load_dialogue
-from quem.dialogue.settings import SimulationSettings
 from quem.dialogue.simulation import prepare, run_experiment
+from quem.studyfile.dialogue import DialogueSettings
 from tests.golden.outcomes import DATA, kept
 
 FOLDER = Path(__file__).resolve().parents[2] / "studies" / "ccbr"
@@ -22,20 +22,38 @@ WITH_DATA = pytest.mark.skipif(
 def test_the_readme_says_what_is_expected(name: str) -> None:
     """Each number of the README's tables is one that is kept."""
     found = kept(name)
-    columns = [found[f"outcomes.csv:{column}"] for column in ("measure", "strategy", "value")]
-    outcomes = list(zip(*columns, strict=True))
+    order = ("RA", "ND", "DD", "NF", "FA")
+    columns = [found[f"means.csv:{column}"] for column in ("measure", "system", "mean")]
+    means = {
+        (measure, system): f"{mean:.3f}" for measure, system, mean in zip(*columns, strict=True)
+    }
+    users = found["users.csv:user"]
     for measure in ("efficiency", "precision"):
-        for strategy in ("RA", "ND", "DD", "NF", "FA"):
-            computed = [f"{value:.3f}" for *of, value in outcomes if of == [measure, strategy]]
-            rows = [
-                line for line in README.splitlines() if line.startswith(f"| {name} | {strategy} |")
-            ]
-            cells = [[cell.split(", ")[-1] for cell in row.split(" | ")[2:]] for row in rows]
-            assert computed in [[cell.rstrip(" |") for cell in row] for row in cells], strategy
-    rows = [f"analysis.rank_quality[{at}]" for at in range(5)]
-    quality = {found[f"{row}.strategy"]: f"{found[f'{row}.mean']:.3f}" for row in rows}
-    shown = " | ".join(quality[s] for s in ("RA", "ND", "DD", "NF", "FA"))
-    assert f"| {name} | {shown} |" in README
+        rows = [line for line in README.split(f"{measure.title()}:")[1].split("\n") if "|" in line]
+        for strategy in order:
+            (row,) = [one for one in rows[: 2 + 15] if one.startswith(f"| {name} | {strategy} |")]
+            shown = [cell.split(", ")[-1] for cell in row.strip("| ").split(" | ")[2:]]
+            assert shown == [means[f"{measure} ({user})", strategy] for user in users], row
+    quality = " | ".join(means["rank quality", strategy] for strategy in order)
+    assert f"| {name} | {quality} |" in README
+    contracted = dict(
+        zip(found["systems.csv:strategy"], found["systems.csv:contracted"], strict=True)
+    )
+    shares = " | ".join(f"{100 * contracted[strategy]:.1f}%" for strategy in order)
+    assert f"| {name} | {shares} |" in README
+
+
+@pytest.mark.parametrize("key", ["tau_b", "same_winner"])
+def test_the_readme_says_how_far_users_agree(key: str) -> None:
+    """The thesis of the paper, case base by case base."""
+    found = [kept(name)[f"agreement.csv:{key}"] for name in ("zoo", "spect", "pima")]
+    efficiency, precision = zip(*found, strict=True)
+    if key == "tau_b":
+        zoo, spect, pima = efficiency
+        assert f"{zoo:.2f} in Zoo, {spect:.2f} in Spect, and {pima:.2f} in Pima" in README
+        assert "{:.2f}, {:.2f}, and {:.2f}".format(*precision) in README
+    else:
+        assert "{:.0%}, {:.0%}, and {:.0%} of pairs".format(*efficiency) in README
 
 
 def test_the_case_base_says_that_it_is_made_up() -> None:
@@ -50,7 +68,7 @@ def test_zoo_with_the_targets_kept() -> None:
     study = load_dialogue(FOLDER / "zoo.yaml", data=DATA)
     experiment = prepare(
         study.cases,
-        SimulationSettings(),
+        DialogueSettings(),
         strategies=study.strategies,
         users=study.users[:1],
         protocol="leave-one-in",

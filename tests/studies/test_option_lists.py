@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from scipy.stats import kendalltau, spearmanr
@@ -17,6 +16,8 @@ from tests.docs.pages import table_rows
 from tests.lists.golden import GOLDEN
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from quem.options.result import OptionsResult
 
 FOLDER = Path(__file__).resolve().parents[2] / "studies" / "option-lists"
@@ -24,78 +25,85 @@ EXPECTED = json.loads((FOLDER / "expected.json").read_text("utf-8"))["study.yaml
 NAMES, TABLE = EXPECTED["measures"], EXPECTED["table"]
 README = (FOLDER / "README.md").read_text("utf-8")
 UNRANKED = ("F1", "F1s", "LAR")
+PROPERTIES = ("correctness", "confidence", "priority")
+# tau-b and rho of the printed numbers, unrounded, from an independent computation.
+CORRELATIONS = {
+    "F1": (0.9701425001453319, 0.9922479451004091),
+    "F1s": (0.985184366143778, 0.9941916256019201),
+    "LAR": (1, 1),
+    **dict.fromkeys(("AP", "RR", "nDCG", "RBP"), (0.7456011350793257, 0.8554690030016078)),
+    "APL": (0.8265265073884384, 0.9257334816963324),
+    "APs": (0.8571548551391923, 0.9337850649444772),
+    **dict.fromkeys(("nDCGL", "RBPL"), (0.8111071056538127, 0.9182081675086764)),
+    "OLAR": (1, 1),
+}
 _CELL = re.compile(r"(Yes|No|[\d.]+)(★?)")
 
 
 @cache
 def result() -> OptionsResult:
-    """Analyse the study."""
-    analysis: OptionsResult = quem.analyze(quem.load_study(FOLDER / "study.yaml", kind="options"))
-    return analysis
+    """Analyze the study."""
+    return quem.analyze(quem.load_study(FOLDER / "study.yaml", kind="options"))
 
 
-@cache
-def scores() -> dict[str, dict[str, float]]:
-    """The score of each list by each measure."""
-    table = result().tables()["lists"]
-    return {row["question"]: {n: row[n] for n in NAMES} for row in table.to_dict("records")}
+def of_measure(name: str) -> pd.DataFrame:
+    """All lists with their scores by a measure."""
+    table = result().table("table1")
+    return table[table.measure == name].set_index("list").loc[list(TABLE)]
 
 
-def rounded(value: float, name: str) -> Decimal:
-    """Round half up, to as many digits as the paper prints."""
-    digits = Decimal("0.001") if name == "OLAR" else Decimal("0.01")
-    return Decimal(round(value, 12)).quantize(Decimal("1e-9")).quantize(digits, ROUND_HALF_UP)
-
-
-def gold(kind: str, name: str) -> int:
-    """The gold rank of a list, for a measure of ordered or of unordered lists."""
-    rank: int = TABLE[kind]["gold"][name not in UNRANKED]
-    return rank
-
-
-def starred(kind: str, name: str) -> bool:
-    """Whether a list scores no lower than some list of a better gold rank."""
-    better = [scores()[k][name] for k in TABLE if gold(k, name) < gold(kind, name)]
-    return bool(better) and scores()[kind][name] >= min(better) - 1e-12
-
-
-def correlation(function: Any, name: str, *, exact: bool = False) -> float:  # noqa: ANN401
-    """Correlate scores, rounded as printed unless told otherwise, with the gold ranks."""
-    values = [
-        scores()[k][name] if exact else float(rounded(scores()[k][name], name)) for k in TABLE
-    ]
-    return float(function(values, [-gold(k, name) for k in TABLE]).statistic)
-
-
-def test_the_lists_are_those_of_the_table() -> None:
-    """Each question has the list of its name, and what is expected is what the paper prints."""
-    findings = result().findings
-    assert findings.data.key.ids == tuple(TABLE)
-    assert findings.lengths[0].tolist() == [len(kind) for kind in TABLE]
-    assert findings.places[0].tolist() == [kind.find("c") + 1 for kind in TABLE]
+def test_what_is_expected_is_what_the_paper_prints() -> None:
+    """And the lists of the study are those of the table."""
     printed = GOLDEN["option_lists"]
     assert {
         k: {key: row[key] for key in ("gold", "printed", "starred")} for k, row in TABLE.items()
     } == printed["table"]
     assert EXPECTED["properties"] == printed["properties"]
+    scores = result().table_of_scores
+    assert scores.queries == tuple(TABLE)
+    for at, name in enumerate(NAMES):
+        assert scores.values[0, :, at] == pytest.approx(of_measure(name).score.to_numpy())
     assert result().warnings == ()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_all_cells_and_stars_come_out(name: str) -> None:
-    """20 scores by each of 12 measures, to every printed digit, and which of them are starred."""
-    for kind, row in TABLE.items():
-        assert rounded(scores()[kind][name], name) == Decimal(row["printed"][NAMES.index(name)])
-        assert starred(kind, name) == (name in row["starred"]), kind
+def test_the_table_comes_out(name: str) -> None:
+    """By each of 12 measures 20 scores to every printed digit, 20 stars, and what is below."""
+    own = of_measure(name)
+    at = NAMES.index(name)
+    assert own.printed.to_dict() == {kind: row["printed"][at] for kind, row in TABLE.items()}
+    assert own.star.to_dict() == {kind: name in row["starred"] for kind, row in TABLE.items()}
+    ordered = name not in UNRANKED
+    assert own.gold.to_dict() == {kind: row["gold"][ordered] for kind, row in TABLE.items()}
+    promised = result().table("promises").set_index("measure").loc[name]
+    assert promised[[*PROPERTIES]].tolist() == EXPECTED["properties"][name]
+    assert (promised.tau, promised.rho) == pytest.approx(CORRELATIONS[name], abs=1e-9)
+    paper = EXPECTED["kendall"][name], EXPECTED["spearman"][name]
+    assert (promised.tau, promised.rho) == pytest.approx(paper, abs=5e-4)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_properties_and_correlations_come_out(name: str) -> None:
-    """The three rows of properties, and the two of correlations."""
-    promised = dict(result().findings.properties)[name]
-    assert [prop.holds for prop in promised] == EXPECTED["properties"][name]
-    for key, function in (("kendall", kendalltau), ("spearman", spearmanr)):
-        assert correlation(function, name) == pytest.approx(EXPECTED[key][name], abs=5e-4)
+@pytest.mark.parametrize("shown", ["terminal", "report"])
+def test_terminal_and_report_print_the_table(shown: str) -> None:
+    """Every row, with its gold rank, stars, properties, and correlations."""
+    if shown == "terminal":
+        lines = result().summary().splitlines()
+    else:
+        rows = re.findall(r"<tr>.*?</tr>", result().to_html(), re.DOTALL)
+        lines = [re.sub(r"<[^>]+>", " ", row) for row in rows]
+    seen = [line.split() for line in lines]
+    for names in (UNRANKED, [name for name in NAMES if name not in UNRANKED]):
+        assert ["List", "Gold", *names] in seen
+        for kind, row in TABLE.items():
+            cells = [
+                f"{'*' if name in row['starred'] else ''}{row['printed'][NAMES.index(name)]}"
+                for name in names
+            ]
+            assert [kind, str(row["gold"][names is not UNRANKED]), *cells] in seen
+        for at, word in enumerate(PROPERTIES):
+            holds = ["yes" if EXPECTED["properties"][name][at] else "no" for name in names]
+            assert [word.title(), *holds] in seen
+        for word, key in (("tau-b", "kendall"), ("rho", "spearman")):
+            assert [word, *(f"{EXPECTED[key][name]:.3f}" for name in names)] in seen
 
 
 def readme_cells() -> dict[str, dict[str, tuple[str, str]]]:
@@ -117,12 +125,12 @@ def test_readme_shows_the_table() -> None:
     cells = readme_cells()
     shown = {name: {kind: cells[kind][name] for kind in cells} for name in NAMES}
     for at, name in enumerate(NAMES):
-        starred_ones = {k: "★" if starred(k, name) else "" for k in TABLE}
-        wanted = {k: (row["printed"][at], starred_ones[k]) for k, row in TABLE.items()}
-        for word, holds in zip(
-            ("Correctness", "Confidence", "Priority"), EXPECTED["properties"][name], strict=True
-        ):
-            wanted[word] = ("Yes" if holds else "No", "")
+        wanted = {
+            kind: (row["printed"][at], "★" if name in row["starred"] else "")
+            for kind, row in TABLE.items()
+        }
+        for word, holds in zip(PROPERTIES, EXPECTED["properties"][name], strict=True):
+            wanted[word.title()] = ("Yes" if holds else "No", "")
         wanted["Kendall's τ"] = (f"{EXPECTED['kendall'][name]:g}", "")
         wanted["Spearman's ρ"] = (f"{EXPECTED['spearman'][name]:g}", "")
         assert shown[name] == wanted
@@ -131,8 +139,9 @@ def test_readme_shows_the_table() -> None:
 def test_readme_explains_with_the_right_numbers() -> None:
     """The numbers in its remarks are computed ones."""
     for name, tau, rho in (("APL", "0.819", "0.923"), ("APs", "0.850", "0.931")):
-        assert f"{correlation(kendalltau, name, exact=True):.3f}" == tau
-        assert f"{correlation(spearmanr, name, exact=True):.3f}" == rho
+        own = of_measure(name)
+        assert f"{kendalltau(own.score.round(12), -own.gold).statistic:.3f}" == tau
+        assert f"{spearmanr(own.score.round(12), -own.gold).statistic:.3f}" == rho
         assert f"{tau} and {rho}" in README
     example = quem.lists.properties("OLAR(m=0.0499)", max_length=6).confidence.counterexample
     assert example is not None

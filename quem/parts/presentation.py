@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
+    from quem.method.part import Part, PartTable
     from quem.method.result import ExperienceFindings
-    from quem.parts.part import Part, PartTable
     from quem.report.rows import Row
 
 

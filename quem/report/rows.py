@@ -26,8 +26,8 @@ _UNKNOWN = "–"
 def col(meaning: str, heading: str = "", digits: int = 1, *, kind: str = "", **more: Any) -> Any:  # noqa: ANN401
     """Declare a value: what it means, its heading on the page (none: not shown), its digits.
 
-    `kind` is ``p`` for a p value, ``chance`` for a probability, and ``csv`` for a value that
-    analysis.json lacks.
+    `kind` is ``p`` for a p value, ``chance`` for a probability, ``share`` for a share, and ``csv``
+    for a value that analysis.json lacks.
     """
     extra: dict[str, Any] = {"digits": digits, "kind": kind}
     return Field(description=meaning, title=heading or None, json_schema_extra=extra, **more)
@@ -215,7 +215,7 @@ def _schema(annotation: Any) -> dict[str, Any]:  # noqa: ANN401
 def _text(value: Any, field: FieldInfo) -> str:  # noqa: ANN401
     """Write a value for people."""
     extra = _extra(field)
-    if value is None or value in ("", (None, None)):
+    if value is None or value in ("", (None, None)) or value != value:  # noqa: PLR0124  NaN
         return _UNKNOWN
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -225,7 +225,11 @@ def _text(value: Any, field: FieldInfo) -> str:  # noqa: ANN401
         low, high = value
         return _ends(low, high, extra["digits"])
     if isinstance(value, float):
-        kind: dict[str, Callable[[float], str]] = {"p": format_bare_p, "chance": format_probability}
+        kind: dict[str, Callable[[float], str]] = {
+            "p": format_bare_p,
+            "chance": format_probability,
+            "share": "{:.0%}".format,
+        }
         write = kind.get(extra["kind"])
         return write(value) if write else format_number(value, extra["digits"])
     return str(value)
@@ -266,6 +270,14 @@ class RowTable:
     def saved(self) -> Iterator[tuple[str, str]]:
         """Each column of the CSV file, with its meaning."""
         yield from ((name, meaning) for name, _, meaning in self.row.columns())
+
+    def entry(self) -> Entry:
+        """The rows as a key of analysis.json."""
+        name = self.stem.replace("-", "_")
+        return Entry(name, self.meaning, self.row, self._listed, always=True)
+
+    def _listed(self, findings: Any) -> list[Row]:  # noqa: ANN401
+        return list(self.rows(findings) or ())
 
 
 @dataclass(frozen=True)

@@ -187,10 +187,7 @@ def presented(view: View) -> Presentation[Scored]:
     if view.detail:
         own = (RowTable("systems", "one row per system", view.detail, _details), *own)
     tables = (MEANS, DIFFERENCES, *own)
-    entries = [
-        Entry(one.stem.replace("-", "_"), one.meaning, one.row, _rows_of(one), always=True)
-        for one in tables
-    ]
+    entries = [table.entry() for table in tables]
     claims = Entry(
         "claims",
         "the certificates",
@@ -227,10 +224,6 @@ def presented(view: View) -> Presentation[Scored]:
         lambda of: summary(view, of),
         lambda of: report_context(view, of),
     )
-
-
-def _rows_of(table: RowTable) -> Callable[[Scored], list[Row]]:
-    return lambda findings: list(table.rows(findings) or ())
 
 
 def summary(view: View, findings: Scored) -> str:

@@ -72,20 +72,22 @@ class Candidate(StudyPart):
 class RelevanceSettings(StudyPart):
     """The settings of the analysis."""
 
+    gone: ClassVar[dict[str, str]] = {"bootstrap": "`samples: 0` leaves out the interval of alpha"}
+
     consensus: Literal["median", "mode"] = Field(
         "median",
         description="Grade of several judges; of two that are in the middle, or equally frequent, "
         "the lower.",
     )
-    level: Level = Field(0.95, description="Level of the intervals.")
-    bootstrap: Count = Field(
-        2000, description="Bootstrap samples of the queries; 0 for no intervals."
+    level: Level = Field(0.95, description="Level of the interval of alpha.")
+    samples: Count = Field(
+        2000, description="0 for no interval of alpha; else it has 2,000 bootstrap samples."
     )
     seed: Seed = Field(0, description="Random seed.")
 
 
 class RelevanceSpec(SessionSpec):
-    """Judges say how relevant the candidates of queries are; `quem pool` writes such studies."""
+    """Judges grade how relevant the candidates of queries are; see `quem score --pool`."""
 
     kind: Literal["relevance"] = Field("relevance", description="Kind of study.")
     problems: Annotated[tuple[Problem, ...], Section] = Field((), description="The queries.")

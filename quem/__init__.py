@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quem import lists, options, retrieval
+    from quem import lists, options
     from quem.comparing import compare
     from quem.errors import QuemError
     from quem.kinds import analyze, load_study, plan
@@ -30,7 +30,6 @@ __all__ = [
     "load_study",
     "options",
     "plan",
-    "retrieval",
     "score",
     "simulate_study",
     "study",
@@ -50,7 +49,7 @@ _HOMES = {
 }
 
 
-_PACKAGES = ("lists", "options", "retrieval")
+_PACKAGES = ("lists", "options")
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  any public name

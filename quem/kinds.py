@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from quem.relevance.loading import RelevanceStudy
     from quem.relevance.result import RelevanceResult
     from quem.report.result import BaseResult, Presentation
-    from quem.retrieval.judges import JudgeGrades
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.result import RetrievalResult
-    from quem.retrieval.truth import ExpertRanks
+    from quem.retrieval.truth import Truth
 
 
 class AnyStudy(Protocol):
@@ -172,7 +171,7 @@ class _Retrieval(Kind["RetrievalStudy", "RetrievalResult"]):
     name = "retrieval"
     sources = ("code",)
     running = ("progress",)
-    quick: ClassVar = {"bootstrap": 0, "permutations": 0, "repeats": 1, "warm_up": 0}
+    quick: ClassVar = {"samples": 0, "repeats": 1, "warm_up": 0}
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> RetrievalStudy:
         from quem.retrieval.loading import load_retrieval
@@ -198,31 +197,32 @@ class _Retrieval(Kind["RetrievalStudy", "RetrievalResult"]):
         return [name for one in study.spec.retrievers for name in (one.id, one.name)]
 
 
-def _experts(path: Path, name: str) -> ExpertRanks | JudgeGrades:
-    """Give what the judges of another study said: ranks, or the grades of a relevance study."""
-    from quem.retrieval.truth import ExpertRanks
+def _experts(path: Path, name: str) -> Truth:
+    """What the judges of another study said: ranks, or the grades of a relevance study."""
+    from quem.retrieval.truth import ranked
 
     if kind_of(path) == "relevance":
         return _relevance(path, name)
     from quem.rankings.loading import judges_panel
 
     study = KINDS["experience"].load(path)
-    return ExpertRanks(name, study.spec.title, *judges_panel(study))
+    return ranked(name, study.spec.title, *judges_panel(study))
 
 
-def _relevance(path: Path, name: str) -> ExpertRanks | JudgeGrades:
-    from quem.retrieval.judges import grades_of_rows
-    from quem.retrieval.truth import ExpertRanks
+def _relevance(path: Path, name: str) -> Truth:
+    from quem.retrieval.truth import graded, ranked
 
     study = KINDS["relevance"].load(path)
     title = study.spec.title
     if not study.spec.grades:
-        return ExpertRanks(name, title, *study.judgments.cube())
+        return ranked(name, title, *study.judgments.cube())
     rows = list(study.judgments.rows())
     new = {row[:2] for row in rows}
-    # What was judged before has no judge, and holds whoever is on a panel.
-    before = [(*pair, "", grade) for pair, grade in study.judged.items() if pair not in new]
-    return grades_of_rows(name, title, [*rows, *before], by=study.spec.analysis.consensus)
+    judges = dict.fromkeys(judge for _, _, judge, _ in rows) or [""]
+    # What was judged before has no judge, and is the grade of each.
+    before = [(*pair, grade) for pair, grade in study.judged.items() if pair not in new]
+    rows += [(query, case, judge, grade) for query, case, grade in before for judge in judges]
+    return graded(name, title, rows)
 
 
 class _Relevance(Kind["RelevanceStudy", "RelevanceResult"]):
@@ -261,18 +261,18 @@ def load_pooling(path: str | os.PathLike[str], *, code: bool = True) -> Retrieva
 
 def read_grades(path: Path, name: str) -> Iterable[tuple[str, str, float]]:
     """Read relevance judgments, a row (query, case, grade) for each."""
-    from quem.retrieval.stored import read_qrels
+    from quem.retrieval.files import read_qrels
+    from quem.retrieval.lists import rows_of
 
-    stored = read_qrels(path, name)
-    return zip(stored.query.cells(), stored.case.cells(), stored.value.tolist(), strict=True)
+    return rows_of(read_qrels(path, name))
 
 
 def read_pairs(path: Path, name: str) -> list[tuple[str, str]]:
-    """Read pairs of query and case, such as ``judge-next.csv``."""
-    from quem.retrieval.stored import read_run
+    """Read pairs of query and case."""
+    from quem.retrieval.files import read_run
+    from quem.retrieval.lists import rows_of
 
-    stored = read_run(path, name)
-    return list(zip(stored.query.cells(), stored.case.cells(), strict=True))
+    return [(query, case) for query, case, _ in rows_of(read_run(path, name))]
 
 
 class _Dialogue(Kind["DialogueStudy", "DialogueResult"]):

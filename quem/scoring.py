@@ -81,7 +81,8 @@ def score(
     chosen = read_measures(measures)
     inference = Inference(level, samples, seed)
     named = name_systems(systems)
-    if any(callable(one) or hasattr(one, "search") for one in named.values()):
+    asked = any(callable(one) or hasattr(one, "search") for one in named.values())
+    if asked or cases is not None:
         from quem.retrieval.memory import score_retrievers
 
         table: ScoreTable = score_retrievers(
@@ -96,8 +97,8 @@ def score(
             out=out,
         )
         return table
-    if cases is not None or queries is not None or mac_fac:
-        raise QuemError("cases, queries, and mac_fac are for retrievers, and these are runs")
+    if queries is not None or mac_fac:
+        raise QuemError("queries and mac_fac are for retrievers, and these are runs")
     from quem.scores.scoring import score_runs
 
     scored = score_runs(named, truth, chosen, ties=ties, empty=empty)

@@ -48,9 +48,6 @@ def types_by_kind(some: str, one: Literal["experience", "options"]) -> None:
 
 def types_in_memory(frame: pd.DataFrame) -> None:
     """What is evaluated in memory has the type of a study's result."""
-    found = quem.retrieval.evaluate({"r": frame}, frame, measures=[own_measure, "AP"])
-    assert_type(found, RetrievalResult)
-    assert_type(found.measures, pd.DataFrame)
     study = quem.study(frame, people={"S1": 2})
     assert_type(study, Study)
     assert_type(quem.analyze(study), ExperienceResult)

@@ -150,17 +150,17 @@ def _users_check(found: Evaluation, table: ScoreTable, claim: Claim) -> Line:
     """Whether a claim holds whoever is simulated."""
     from quem.scores.certificate import Line
 
-    by_user = {
-        name: np.sign(np.round(np.diff(values.mean(axis=0)[[claim.b, claim.a]], axis=0)[0], 9))
-        for name, values in found.by_user.items()
-    }
-    counts = {name: int((signs > 0).sum()) for name, signs in by_user.items()}
-    text = " and ".join(f"for {count} by {name}" for name, count in counts.items())
-    text = f"of {format_count(len(found.users), 'user')} higher {text}"
+    counts = {}
+    for name, values in found.by_user.items():
+        means = values.mean(axis=0)
+        counts[name] = int((np.round(means[claim.a] - means[claim.b], 9) > 0).sum())
+    users = len(found.users)
+    parts = (f"by {name} for {count} of {users}" for name, count in counts.items())
+    text = f"higher {' and '.join(parts)} users"
     count = counts.get(table.columns[claim.measure])
     if count is None:
         return Line("simulated user", "-", text)
-    return Line("simulated user", "yes" if count == len(found.users) else "open", text)
+    return Line("simulated user", "yes" if count == users else "open", text)
 
 
 def _answers(found: Evaluation) -> Iterator[AnswersRow]:

@@ -41,7 +41,7 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
     study = replace(study, own_measures={**study.own_measures, **own})
     used = changed_settings(study.spec.analysis, settings)
     inference = Inference(used.level, used.samples, used.seed)
-    systems = study.answers()
+    systems = study.answers
     longest = max(int(one.length.max(initial=0)) for one in systems)
     max_length = used.max_length or max(longest, 1)
     measures = _measures(study, used, max_length)

@@ -27,42 +27,15 @@ _AT_ONCE = 2000  # distinct lists that are scored at once
 
 
 @dataclass(frozen=True)
-class Offered:
-    """The options that all systems offered, list after list, best first.
-
-    A list has a number: that of its system, times the number of questions, plus that of its
-    question.
-    """
-
-    # Of shape (systems, questions): whether there is a list at all; an empty one counts.
-    answered: NDArray[np.bool_]
-    of_list: Integers  # of shape (n,): the list of each option; rising
-    correct: NDArray[np.bool_]  # of shape (n,)
-    confidence: Floats  # of shape (n,): NaN where the system told none
-    n_correct: Integers  # of shape (questions,): how many correct options each question has
-
-    def of_system(self, system: int) -> Answers:
-        """The lists of one system."""
-        n = self.answered.shape[1]
-        start, end = np.searchsorted(self.of_list, [system * n, (system + 1) * n])
-        return Answers(
-            self.answered[system],
-            self.of_list[start:end] - system * n,
-            self.correct[start:end],
-            self.confidence[start:end],
-            self.n_correct,
-        )
-
-
-@dataclass(frozen=True)
 class Answers:
     """The lists of one system, a list a question."""
 
-    answered: NDArray[np.bool_]  # of shape (q,)
+    # Of shape (q,): whether there is a list at all; an empty one counts.
+    answered: NDArray[np.bool_]
     question: Integers  # of shape (n,): of each option; rising, and in each list best first
     correct: NDArray[np.bool_]  # of shape (n,)
-    confidence: Floats  # of shape (n,)
-    n_correct: Integers  # of shape (q,)
+    confidence: Floats  # of shape (n,): NaN where the system told none
+    n_correct: Integers  # of shape (q,): how many correct options each question has
 
     @cached_property
     def length(self) -> Integers:

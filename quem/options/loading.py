@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
     from quem.io.tables import SourceTable
     from quem.lists import Definition
-    from quem.options.lists import Answers, Offered
+    from quem.options.lists import Answers
     from quem.studyfile.document import Loc
-    from quem.studyfile.reading import Draft
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,7 +34,7 @@ class OptionsStudy:
     spec: OptionsSpec  # what the study file says
     key: AnswerKey  # the questions, and which options are right
     systems: tuple[str, ...]  # the ids of the systems that answered
-    offered: Offered  # their lists
+    answers: tuple[Answers, ...]  # the lists of each
     files: tuple[Path, ...]  # the study file and all files that it names
     warnings: tuple[StudyWarning, ...] = ()  # what is doubtful about the data
     # The study file with its lines and columns.
@@ -52,13 +51,9 @@ class OptionsStudy:
         return {
             "question": len(self.key.ids),
             "system": len(self.systems),
-            "list": int(self.offered.answered.sum()),
-            "option": len(self.offered.of_list),
+            "list": sum(int(one.answered.sum()) for one in self.answers),
+            "option": sum(len(one.question) for one in self.answers),
         }
-
-    def answers(self) -> list[Answers]:
-        """The lists of each system."""
-        return [self.offered.of_system(at) for at in range(len(self.systems))]
 
     def name_of(self, system: int) -> str:
         """A system as people know it."""
@@ -75,7 +70,15 @@ def load_options(path: str | os.PathLike[str], *, code: bool = True) -> OptionsS
     draft = draft_of_kind(path, OptionsSpec)
     spec = draft.checked()
     key, mistakes = read_key(draft, spec)
-    mistakes += _twice(draft, [("systems", i) for i in range(len(spec.systems))])
+    ids = [system.id for system in spec.systems]
+    mistakes += [
+        draft.document.mistake(
+            ("systems", at, "id"),
+            f"the id {shown(name)} is already used; give each system its own",
+        )
+        for at, name in enumerate(ids)
+        if name in ids[:at]
+    ]
     tables: list[tuple[SourceTable[object], str]] = []
     files = [draft.path, *key.files]
     for loc, name, system in _named_files(spec):
@@ -91,7 +94,7 @@ def load_options(path: str | os.PathLike[str], *, code: bool = True) -> OptionsS
         message = "is missing; name the file with the lists of the systems"
         mistakes.append(draft.document.mistake(("lists",), message))
     if not mistakes:
-        assembled, mistakes = assemble(tables, key, [system.id for system in spec.systems])
+        assembled, mistakes = assemble(tables, key, ids)
     named, folder, mistake = spec.analysis.measures, draft.path.parent, draft.document.mistake
     mistakes = [*mistakes, *find_own_measures(named, folder, mistake, code=code)]
     if mistakes:
@@ -103,7 +106,7 @@ def load_options(path: str | os.PathLike[str], *, code: bool = True) -> OptionsS
         spec,
         key,
         assembled.systems,
-        assembled.offered,
+        assembled.answers,
         tuple(dict.fromkeys([*files, *own.files])),
         (*key.warnings, *assembled.warnings),
         draft.document,
@@ -120,17 +123,3 @@ def _named_files(spec: OptionsSpec) -> list[tuple[Loc, str, str]]:
     for at, system in enumerate(spec.systems):
         named += [(("systems", at, "lists"), name, system.id) for name in system.lists]
     return named
-
-
-def _twice(draft: Draft[OptionsSpec], locs: list[Loc]) -> list[Mistake]:
-    """Ids of systems that occur twice."""
-    seen: set[str] = set()
-    mistakes = []
-    for loc in locs:
-        assert draft.spec is not None  # noqa: S101  the caller has looked
-        name = draft.spec.systems[int(loc[1])].id
-        if name in seen:
-            message = f"the id {shown(name)} is already used; give each system its own"
-            mistakes.append(draft.document.mistake((*loc, "id"), message))
-        seen.add(name)
-    return mistakes

@@ -97,7 +97,7 @@ def evaluate(
         spec,
         key,
         assembled.systems,
-        assembled.offered,
+        assembled.answers,
         (),
         (*key.warnings, *assembled.warnings),
         draft.document,

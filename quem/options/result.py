@@ -20,7 +20,7 @@ from quem.studyfile.options import OptionsSettings
 from quem.wording import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -61,7 +61,7 @@ class Found:
 
     study: OptionsStudy
     settings: OptionsSettings
-    answers: list[Answers]  # of each system
+    answers: Sequence[Answers]  # of each system
     measures: Mapping[str, Measure]
     max_length: int
     reasons: dict[str, str] = field(default_factory=dict)  # why measures are undefined

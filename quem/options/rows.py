@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from quem.io.records import is_json, read_records, text_of
 from quem.io.tables import MOST_NAMED, SourceTable, read_table, repeats, stack
 from quem.io.text import shown
 from quem.options.key import unknown_keys
-from quem.options.lists import Offered
+from quem.options.lists import Answers
 from quem.wording import join_words
 
 if TYPE_CHECKING:
@@ -288,7 +289,7 @@ class Assembled:
     """The lists of all systems."""
 
     systems: tuple[str, ...]
-    offered: Offered
+    answers: tuple[Answers, ...]
     warnings: tuple[StudyWarning, ...]
 
 
@@ -305,18 +306,23 @@ def assemble(
     order = order[rows.option[order] != _code(rows, "")]
     answered = np.zeros(len(rows.systems) * len(key.ids), dtype=bool)
     answered[rows.list] = True
+    n, lists, confidence = len(key.ids), rows.list[order], rows.confidence[order]
     codes = {str(text): code for code, text in enumerate(rows.texts)}
-    lists = rows.list[order]
-    offered = Offered(
-        answered.reshape(len(rows.systems), -1),
-        lists,
-        key.among(codes, lists % max(len(key.ids), 1), rows.option[order]),
-        rows.confidence[order],
-        key.n_correct,
+    correct = key.among(codes, lists % max(n, 1), rows.option[order])
+    ends = np.searchsorted(lists, np.arange(len(rows.systems) + 1) * n)
+    answers = tuple(
+        Answers(
+            answered[at * n : (at + 1) * n],
+            lists[start:end] - at * n,
+            correct[start:end],
+            confidence[start:end],
+            key.n_correct,
+        )
+        for at, (start, end) in enumerate(pairwise(ends.tolist()))
     )
     warnings += rows.table.warnings
-    warnings += _nearly_right(rows, key, offered)
-    return Assembled(rows.systems, offered, tuple(warnings)), mistakes
+    warnings += _nearly_right(rows, key, lists[correct])
+    return Assembled(rows.systems, answers, tuple(warnings)), mistakes
 
 
 def _order(rows: _Rows) -> tuple[Integers, list[StudyWarning]]:
@@ -344,16 +350,14 @@ def _order(rows: _Rows) -> tuple[Integers, list[StudyWarning]]:
     return order, warnings
 
 
-def _nearly_right(rows: _Rows, key: AnswerKey, offered: Offered) -> Iterator[StudyWarning]:
+def _nearly_right(rows: _Rows, key: AnswerKey, with_one: Integers) -> Iterator[StudyWarning]:
     """Lists without the correct option that have one which is written nearly the same."""
     folded = column_of(_folded(str(text)) for text in rows.texts)
     question = rows.list % max(len(key.ids), 1)
     written = replace(key, correct=tuple(tuple(map(_folded, texts)) for texts in key.correct))
     codes = {text: code for code, text in enumerate(folded.values)}
     near = written.among(codes, question, folded.codes[rows.option])
-    has_it = np.zeros(offered.answered.size, dtype=bool)
-    has_it[offered.of_list[offered.correct]] = True
-    close = np.flatnonzero(near & ~has_it[rows.list])
+    close = np.flatnonzero(near & ~np.isin(rows.list, with_one))
     if len(close):
         row = int(close[0])
         text = str(rows.texts[int(rows.option[row])])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from quem.options.lists import Answers
     from quem.scores.inference import Inference
 
-_MOST_THRESHOLDS = 100
+_MOST_THRESHOLDS = 50
 
 
 class Threshold(Row):
@@ -56,24 +56,24 @@ def sweep(
     thresholds = distinct[steps.round().astype(np.int64)]
     shapes, which = answers.shapes()
     width = int(answers.length.max(initial=0)) + 1
-    codes = np.empty((int(counted.sum()), len(thresholds)), dtype=np.int64)
-    for at, threshold in enumerate(thresholds):
+    codes = np.empty((len(thresholds), int(counted.sum())), dtype=np.int32)
+    for row, threshold in zip(codes, thresholds, strict=True):
         reached = answers.question[answers.confidence >= threshold]
         length = np.bincount(reached, minlength=len(counted))
         length = np.maximum(length, np.minimum(answers.length, 1))
-        codes[:, at] = (which * width + length)[counted]
-    used, codes = np.unique(codes, return_inverse=True)
-    codes = codes.reshape(-1, len(thresholds))
+        row[:] = (which * width + length)[counted]
+    used = np.unique(np.concatenate([np.unique(row) for row in codes]))
     cut = [shapes[code // width].cut(code % width) for code in used.tolist()]
-    means = query_means(score_shapes(cut, [headline])[0][codes, 0], inference)
     lengths = np.array([shape.length for shape in cut])
     has_correct = np.array([bool(shape.places) for shape in cut])
-    for at, threshold in enumerate(thresholds.tolist()):
+    rows = np.searchsorted(used, codes)
+    means = query_means(score_shapes(cut, [headline])[0][rows, 0].T, inference)
+    for at, (threshold, row) in enumerate(zip(thresholds.tolist(), rows, strict=True)):
         yield Threshold(
             system=system,
             threshold=threshold,
-            length=float(lengths[codes[:, at]].mean()),
-            correct=float(has_correct[codes[:, at]].mean()),
+            length=float(lengths[row].mean()),
+            correct=float(has_correct[row].mean()),
             mean=known(means.mean[at]),
             interval=ends(means.low[at], means.high[at]),
         )

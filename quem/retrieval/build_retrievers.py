@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from quem.errors import QuemError, StudyWarning
 from quem.io.custom_functions import BrokenEntry, Entry, raised
 from quem.io.text import nearest, shown
 from quem.retrieval.bases import is_number
-from quem.retrieval.result import ask_both
 from quem.retrieval.retrievers import (
     LinearRetriever,
     PythonRetriever,
@@ -109,10 +107,12 @@ def _python(study: RetrievalStudy, name: str) -> PythonRetriever:
     if not isinstance(entry, Entry):
         raise BrokenEntry(entry)
     # Its own copy of the cases: what one retriever does to them is not seen by others.
-    function, takes_cases = _function_of(entry, task.cases.cases())
+    function = _function_of(entry, task.cases.cases())
+    names = _parameters(function)
     return PythonRetriever(
         function,
-        takes_cases,
+        "cases" in names,
+        len(names) != 1,
         task.queries,
         task.cases.cases(),
         task.leave_one_out,
@@ -121,8 +121,8 @@ def _python(study: RetrievalStudy, name: str) -> PythonRetriever:
     )
 
 
-def _function_of(entry: Entry, cases: dict[str, Case]) -> tuple[Callable[..., Any], bool]:
-    """Give the function that retrieves, and whether it takes the cases to search.
+def _function_of(entry: Entry, cases: dict[str, Case]) -> Callable[..., Any]:
+    """The function that retrieves.
 
     A class is made into a retriever with the case base, and has a method ``retrieve``.
     """
@@ -138,11 +138,15 @@ def _function_of(entry: Entry, cases: dict[str, Case]) -> tuple[Callable[..., An
                 f"{entry.name} ({entry.file}) is a class without a method "
                 "`retrieve(query, k)`; add it, or name a function"
             )
+    return cast("Callable[..., Any]", function)
+
+
+def _parameters(function: Callable[..., Any]) -> list[str]:
+    """What a function takes; nothing where that is unknown."""
     try:
-        parameters = inspect.signature(function).parameters
+        return list(inspect.signature(function).parameters)
     except (TypeError, ValueError):
-        return function, False
-    return function, "cases" in parameters
+        return []
 
 
 def _linear(
@@ -259,32 +263,3 @@ def run_retrievers(
 def _stored(retriever: Runs) -> Run:
     assert isinstance(retriever, StoredRetriever)  # noqa: S101  asked before
     return Run(retriever.lists)
-
-
-@dataclass(frozen=True)
-class Phases:
-    """What MAC/FAC gave."""
-
-    full: Run | None = None  # the second phase alone, on the whole case base; None without MAC/FAC
-    pairs: tuple[Run, ...] = ()  # for each filter and k
-    depth: int = 0  # the largest k
-
-
-def run_phases(
-    study: RetrievalStudy, retrievers: dict[str, Runs], times: Times, progress: Progress
-) -> Phases:
-    """Ask both phases, with each size of the filter, and the second alone, in turn."""
-    spec, task = study.spec.mac_fac, study.data.task
-    if spec is None or not {spec.mac, spec.fac} <= retrievers.keys():
-        return Phases()
-    mac, fac = retrievers[spec.mac], retrievers[spec.fac]
-    runs = not isinstance(mac, StoredRetriever) and not isinstance(fac, StoredRetriever)
-    most = max(k for _, k in spec.pairs)
-    those = [ask_both(mac, fac, task, size, k, take_time=runs) for size, k in spec.pairs]
-    stored = isinstance(fac, StoredRetriever)
-    if not stored:
-        those.append(ask_all(fac, task, min(most, task.n_candidates)))
-    label = f"MAC/FAC: {spec.mac}, {spec.fac}"
-    results = run_rounds(those, task, times, progress(label, n_calls(those, times)))
-    full = Run(fac.lists) if isinstance(fac, StoredRetriever) else results.pop()
-    return Phases(full, tuple(results), most)

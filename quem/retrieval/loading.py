@@ -3,39 +3,53 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
 
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.custom_functions import BrokenEntry, Entry, find_entry, load_entry
+from quem.io.tables import MOST_NAMED
 from quem.io.text import nearest, shown
 from quem.lists import measure
 from quem.lists.measure import OWN
 from quem.lists.names import own_definition, split_spelling
 from quem.retrieval.bases import CaseBase, Roles, named_only, read_bases
 from quem.retrieval.build_retrievers import make_built_in
-from quem.retrieval.judges import JudgeGrades, grades_of
-from quem.retrieval.match_ids import match
+from quem.retrieval.files import read_qrels, read_run, read_similarities
+from quem.retrieval.lists import (
+    case_places,
+    distinct_cases,
+    lists_of_columns,
+    only,
+    query_places,
+    without_own,
+)
 from quem.retrieval.running import Task
-from quem.retrieval.stored import read_judgments, read_qrels, read_run, read_similarities
+from quem.retrieval.truth import Truth
 from quem.studyfile.measures import OwnMeasure, find_own_measures, load_own_measures
 from quem.studyfile.reading import IN_MEMORY, draft_of_kind
 from quem.studyfile.retrieval import RetrievalSpec
+from quem.wording import format_count
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
-    from quem.errors import Mistake
+    from numpy.typing import NDArray
+
     from quem.lists import Definition
     from quem.retrieval.lists import CaseLists
-    from quem.retrieval.stored import Stored
-    from quem.retrieval.truth import ExpertRanks
+    from quem.retrieval.truth import TruthKind
+    from quem.scores.columns import Columns
     from quem.studyfile.document import Loc
     from quem.studyfile.reading import Draft
     from quem.studyfile.retrieval import GroundTruth
 
 _FEW = 3
+_TRUTH = "the ground truth"
 
 
 class StudySource(Protocol):
@@ -48,32 +62,27 @@ class StudySource(Protocol):
         """Describe what is wrong at a place of the study file."""
 
 
+# What the judges of another study said, by its path and its name for messages.
+Experts: TypeAlias = "Callable[[Path, str], Truth]"
+
+
 @dataclass(frozen=True)
 class RetrievalData:
     """What the files of a study hold."""
 
     task: Task  # its queries and cases
     stored: dict[str, CaseLists]  # the lists of the retrievers that do not run, by their ids
-    truth: CaseLists | None  # none where a retriever makes it
-    experts: ExpertRanks | None = None  # where the order of experts is the ground truth
+    truth: Truth | None  # none where a retriever makes it
     warnings: tuple[StudyWarning, ...] = ()
     files: tuple[Path, ...] = field(default=(), compare=False)  # everything that was read
-    grades: JudgeGrades | None = None  # where the grades of several judges are the ground truth
-
-    @property
-    def judges(self) -> ExpertRanks | JudgeGrades | None:
-        """Those whose consensus is the ground truth, one by one."""
-        return self.experts or self.grades
 
 
 @dataclass
 class Sources:
     """Files that are read, or what stands for them, before they are compared with each other."""
 
-    stored: dict[str, Stored] = field(default_factory=dict)
-    truth: Stored | None = None
-    experts: ExpertRanks | None = None
-    grades: JudgeGrades | None = None
+    stored: dict[str, Columns] = field(default_factory=dict)
+    truth: Truth | None = None
     cases: CaseBase | None = None
     queries: CaseBase | None = None
     files: list[Path] = field(default_factory=list)
@@ -82,11 +91,7 @@ class Sources:
 
 
 def read_retrieval(
-    spec: RetrievalSpec,
-    source: StudySource,
-    experts: Callable[[Path, str], ExpertRanks | JudgeGrades],
-    *,
-    pooling: bool = False,
+    spec: RetrievalSpec, source: StudySource, experts: Experts, *, pooling: bool = False
 ) -> tuple[RetrievalData | None, list[Mistake]]:
     """Read what a study of retrievers names."""
     mistakes = list(_inconsistent(spec, source, pooling=pooling))
@@ -101,42 +106,82 @@ def match_sources(
     spec: RetrievalSpec, read: Sources, source: StudySource, *, pooling: bool = False
 ) -> tuple[RetrievalData | None, list[Mistake]]:
     """Compare what was read, or given in memory, with each other; see `read_retrieval`."""
-    mistakes: list[Mistake] = []
     cases = read.cases or _cases_named(read)
     queries = read.queries or (cases if spec.queries.leave_one_out else _queries_named(read))
     task = Task(queries, cases, spec.queries.leave_one_out)
-    mistakes += _too_small(spec, task, source)
+    mistakes = list(_too_small(spec, task, source))
+    # Judgments and lists may name what a case base without a file cannot know.
+    match = partial(_matched, task=task, closed=read.cases is not None)
     stored: dict[str, CaseLists] = {}
-    warnings = read.warnings
-    for retriever in spec.retrievers:
-        if retriever.id in read.stored:
-            what = f"the retriever {shown(retriever.id)}"
-            lists = _matched(read.stored[retriever.id], task, what, read, mistakes, warnings)
-            if lists is not None:
-                stored[retriever.id] = lists
-    truth = None
-    if read.truth is not None:
-        what = "the ground truth"
-        # Of what is not judged yet a pool is made.
-        doubts = [] if pooling else warnings
-        truth = _matched(read.truth, task, what, read, mistakes, doubts)
-    elif read.experts is not None:
-        from quem.retrieval.truth import consensus
-
-        truth = consensus(read.experts, queries, cases)
+    truth = read.truth
+    try:
+        for name, columns in read.stored.items():
+            rows = match(columns, what=f"the retriever {shown(name)}", warnings=read.warnings)
+            stored[name] = lists_of_columns(rows, queries, cases)
+        if truth is not None:
+            # Of what is not judged yet a pool is made.
+            doubts = [] if pooling else read.warnings
+            rows = match(truth.columns, what=_TRUTH, warnings=doubts)
+            truth = replace(truth, columns=rows)
+    except QuemError as error:
+        mistakes += error.mistakes
     if mistakes:
         return None, mistakes
-    warnings += _shared_ids(spec, task)
-    data = RetrievalData(
-        task,
-        stored,
-        truth,
-        read.experts,
-        tuple(warnings),
-        tuple(read.files),
-        read.grades,
-    )
-    return data, []
+    warnings = (*read.warnings, *_shared_ids(spec, task))
+    return RetrievalData(task, stored, truth, warnings, tuple(read.files)), []
+
+
+def _matched(
+    columns: Columns, *, task: Task, closed: bool, what: str, warnings: list[StudyWarning]
+) -> Columns:
+    """The rows of the queries of a study; a case that a file of cases lacks is refused."""
+    columns.check_once()
+    warnings += columns.notes
+    query = query_places(columns, task.queries)
+    others = [name for name in columns.queries if name not in task.queries.index]
+    base = task.queries.name or "the study"
+    if not (query >= 0).any():
+        message = (
+            f"has none of the queries of {base}, such as {shown(task.queries.ids[0])}; check how "
+            "queries are named"
+        )
+        raise QuemError(Mistake(columns.source, message=message))
+    if others:
+        message = (
+            f"{columns.source} has lists of {what} for {_named(others)}, which {base} does not "
+            "have; they are left out"
+        )
+        warnings.append(StudyWarning("unknown-query", message))
+    if closed:
+        _refuse_unknown(columns, np.flatnonzero(query >= 0), task.cases)
+    there = {columns.queries[at] for at in np.unique(columns.query).tolist()}
+    if lacking := [name for name in task.queries.ids if name not in there]:
+        message = f"{what} has no list for {_named(lacking)} ({columns.source}); each"
+        if what == _TRUTH:
+            warnings.append(StudyWarning("no-ground-truth", f"{message} is left out"))
+        else:
+            warnings.append(StudyWarning("no-list", f"{message} counts as an empty list"))
+    rows = only(columns, query >= 0)
+    return without_own(rows) if task.leave_one_out else rows
+
+
+def _refuse_unknown(columns: Columns, rows: NDArray[np.intp], cases: CaseBase) -> None:
+    unknown = rows[case_places(columns, cases)[rows] < 0][:MOST_NAMED]
+    mistakes = []
+    for row, name in zip(unknown.tolist(), columns.names(unknown), strict=True):
+        query = shown(columns.queries[columns.query[row]])
+        hint = nearest(name, cases.index) or f"; add it to {cases.name}"
+        message = f"unknown case {shown(name)} of the query {query}{hint}"
+        mistakes.append(Mistake(columns.source, columns.line(row), key="case", message=message))
+    if mistakes:
+        raise QuemError(mistakes)
+
+
+def _named(names: list[str]) -> str:
+    few = ", ".join(map(shown, names[:_FEW]))
+    if len(names) == 1:
+        return f"the query {few}"
+    return f"{len(names):,} queries, such as {few}{', ...' * (len(names) > _FEW)}"
 
 
 def _inconsistent(spec: RetrievalSpec, source: StudySource, *, pooling: bool) -> Iterator[Mistake]:
@@ -157,8 +202,6 @@ def _inconsistent(spec: RetrievalSpec, source: StudySource, *, pooling: bool) ->
         for at, name in enumerate(chosen)
         if isinstance(name, str)
     ]
-    if spec.analysis.headline:
-        named.append((("analysis", "headline"), spec.analysis.headline))
     own = {one.short_name.casefold() for one in chosen if isinstance(one, OwnMeasure)}
     for loc, name in named:
         split = split_spelling(name)
@@ -219,11 +262,7 @@ def _missing_bases(spec: RetrievalSpec, source: StudySource) -> Iterator[Mistake
         yield source.mistake(("queries",), message)
 
 
-def _read_files(
-    spec: RetrievalSpec,
-    source: StudySource,
-    experts: Callable[[Path, str], ExpertRanks | JudgeGrades],
-) -> Sources:
+def _read_files(spec: RetrievalSpec, source: StudySource, experts: Experts) -> Sources:
     read = Sources()
     bases = []
     for part, what in ((spec.cases, "case base"), (spec.queries, "query base")):
@@ -239,11 +278,10 @@ def _read_files(
     else:
         read.mistakes += wrong_columns(spec, read.cases, source)
     for retriever in spec.retrievers:
-        name, reader = retriever.similarities or retriever.run, read_run
-        if retriever.similarities:
-            reader = read_similarities
-        if name and (stored := _file(read, source, name, reader)):
-            read.stored[retriever.id] = stored
+        name = retriever.similarities or retriever.run
+        reader = read_similarities if retriever.similarities else read_run
+        if name and (columns := _file(read, source, name, reader)) is not None:
+            read.stored[retriever.id] = columns
     _read_truth(read, spec.ground_truth, source, experts)
     return read
 
@@ -271,57 +309,33 @@ def wrong_columns(
                 yield source.mistake(loc, message)
 
 
-def _read_truth(
-    read: Sources,
-    truth: GroundTruth,
-    source: StudySource,
-    experts: Callable[[Path, str], ExpertRanks | JudgeGrades],
-) -> None:
-    if truth.similarities:
-        read.truth = _file(read, source, truth.similarities, read_similarities)
-    elif truth.qrels:
-        read.truth = _file(read, source, truth.qrels, read_qrels)
-    elif truth.judgments:
-        read.grades = _grades(read, source, truth)
-    elif truth.study:
-        read.files.append(source.beside(truth.study)[0])
-        read.mistakes += _ask_judges(read, truth, source, experts)
-    if read.grades is not None:
-        read.truth = read.grades.stored()
-
-
-def _ask_judges(
-    read: Sources,
-    truth: GroundTruth,
-    source: StudySource,
-    experts: Callable[[Path, str], ExpertRanks | JudgeGrades],
-) -> Iterator[Mistake]:
-    """Take what the judges of another study said."""
-    try:
-        said = experts(*source.beside(truth.study))
-    except QuemError as error:
-        yield from error.mistakes
-        return
-    if isinstance(said, JudgeGrades):
-        read.grades = said
-        return
-    read.experts = said
-
-
-def _grades(read: Sources, source: StudySource, truth: GroundTruth) -> JudgeGrades | None:
-    stored = _file(read, source, truth.judgments, read_judgments)
-    if stored is None:
-        return None
-    try:
-        return grades_of(stored, truth.judgments, by=truth.consensus)
-    except QuemError as error:
-        read.mistakes += error.mistakes
-        return None
+def _read_truth(read: Sources, truth: GroundTruth, source: StudySource, experts: Experts) -> None:
+    named = truth.similarities or truth.qrels or truth.judgments
+    if truth.study:
+        path, name = source.beside(truth.study)
+        read.files.append(path)
+        try:
+            read.truth = experts(path, name)
+        except QuemError as error:
+            read.mistakes += error.mistakes
+    elif named:
+        columns = _file(
+            read, source, named, read_similarities if truth.similarities else read_qrels
+        )
+        if columns is None:
+            return
+        kind: TruthKind = "similarities" if truth.similarities else "grades"
+        n = len(columns.judges)
+        title = f"{format_count(n, 'judge')} ({named})" if n else named
+        read.truth = Truth(columns, kind, title)
+        if truth.judgments and not n:
+            message = "has no column of judges; call it judge, or name the file as qrels"
+            read.mistakes.append(Mistake(columns.source, message=message))
 
 
 def _file(
-    read: Sources, source: StudySource, name: str, reader: Callable[[Path, str], Stored]
-) -> Stored | None:
+    read: Sources, source: StudySource, name: str, reader: Callable[[Path, str], Columns]
+) -> Columns | None:
     path, shown_name = source.beside(name)
     read.files.append(path)
     try:
@@ -333,40 +347,17 @@ def _file(
 
 def _cases_named(read: Sources) -> CaseBase:
     """The cases that files name, where the study has no case base."""
-    if read.experts is not None:
-        return named_only(read.experts.solvers)
-    named = [] if read.truth is None else list(read.truth.case.values)
-    for stored in read.stored.values():
-        named += stored.case.values
-    return named_only(named)
+    if read.truth is not None and read.truth.kind == "ranks":
+        return named_only(distinct_cases(read.truth.columns)[0])
+    sources = [] if read.truth is None else [read.truth.columns]
+    return named_only(
+        name for one in (*sources, *read.stored.values()) for name in distinct_cases(one)[0]
+    )
 
 
 def _queries_named(read: Sources) -> CaseBase:
     """The queries that have a ground truth, where the study has no file of them."""
-    if read.experts is not None:
-        return named_only(read.experts.problems)
-    if read.truth is None:
-        return named_only([])
-    query = read.truth.query
-    return named_only(query.values[code] for code in query.codes.tolist())
-
-
-def _matched(
-    stored: Stored,
-    task: Task,
-    what: str,
-    read: Sources,
-    mistakes: list[Mistake],
-    warnings: list[StudyWarning],
-) -> CaseLists | None:
-    # Judgments and lists may name what a case base without a file cannot know.
-    closed = read.cases is not None or read.experts is not None
-    lists, wrong, doubtful = match(stored, task.queries, task.cases, what=what, closed=closed)
-    mistakes += wrong
-    warnings += doubtful
-    if lists is None:
-        return None
-    return lists.without_own() if task.leave_one_out else lists
+    return named_only([] if read.truth is None else read.truth.columns.queries)
 
 
 def _too_small(spec: RetrievalSpec, task: Task, source: StudySource) -> Iterator[Mistake]:
@@ -449,7 +440,7 @@ class RetrievalStudy:
             "case": len(task.cases),
             "leave-one-out query" if task.leave_one_out else "query": len(task.queries),
             "listed case": stored,
-            "true value": 0 if truth is None else len(truth.case),
+            "true value": 0 if truth is None else len(truth.columns),
         }
 
 
@@ -467,7 +458,7 @@ class _Source:
 def load_retrieval(
     path: str | os.PathLike[str],
     *,
-    experts: Callable[[Path, str], ExpertRanks | JudgeGrades],
+    experts: Experts,
     code: bool = True,
     pooling: bool = False,
 ) -> RetrievalStudy:

@@ -15,8 +15,8 @@ from quem.errors import QuemError
 from quem.io.text import nearest, shown
 from quem.parallel import silent
 from quem.retrieval.build_retrievers import make_retrievers, run_retrievers
-from quem.retrieval.choosing import truth_kind
 from quem.retrieval.running import Times
+from quem.scores.matching import Judgments
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -103,13 +103,13 @@ def picked(
 def judged_pairs(study: RetrievalStudy) -> dict[tuple[str, str], float]:
     """Give query and case of all that the study's ground truth of judges says, with the grade."""
     truth = study.data.truth
-    if truth is None or truth_kind(study) == "similarities":
+    if truth is None or truth.kind == "similarities":
         return {}
-    return {
-        (query, truth.cases[case]): grade
-        for at, query in enumerate(truth.queries)
-        for case, grade in zip(*(part.tolist() for part in truth.of(at)), strict=True)
-    }
+    judgments = Judgments.of(truth.columns)
+    graded = judgments.truth
+    names = truth.columns.names(judgments.row[graded.item])
+    queries = (judgments.queries[at] for at in graded.rows.row.tolist())
+    return dict(zip(zip(queries, names, strict=True), graded.value.tolist(), strict=True))
 
 
 def pooled(

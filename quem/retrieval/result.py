@@ -1,314 +1,316 @@
-"""What an evaluation of retrievers finds, and the result for people."""
+"""The result of an evaluation of retrievers: what it adds to the table of scores."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import QuemError
-from quem.lists.inference import fewest_of, median_interval
-from quem.lists.score_table import Entry, Inference, ScoredBy, ScoreTable
-from quem.report.result import BaseResult, Presentation
-from quem.retrieval.running import Asked, ask, ask_all
-from quem.retrieval.unjudged import DEFAULT_K
+from quem.lists.names import describe_own
+from quem.report.files import Section, TextTable
+from quem.report.rows import Entry, RowTable
+from quem.retrieval.checks import find_warnings
+from quem.retrieval.rows import (
+    FailureRow,
+    FilterRow,
+    RetrieverRow,
+    TimeRow,
+    TruthRow,
+    failure_rows,
+    filter_rows,
+    retriever_rows,
+    tied_share,
+    time_rows,
+    truth_row,
+)
+from quem.retrieval.times import fewest_rounds, time_of
+from quem.retrieval.truth import truth_digest
+from quem.scores import present
+from quem.scores.result import Scored, ScoredResult, View, certified
+from quem.scores.table import Nouns, Origin, ScoreTable
+from quem.studyfile.retrieval import RetrievalSettings
+from quem.wording import format_count, format_number, format_percent, join_words, measured
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+    from collections.abc import Iterator
 
     import pandas as pd
-    from numpy.typing import NDArray
 
-    from quem.errors import StudyWarning
     from quem.lists import Measure
-    from quem.lists.inference import Means, PairDifference
-    from quem.retrieval.judges import JudgeGrades
-    from quem.retrieval.lists import CaseLists, QueryScores
-    from quem.retrieval.loading import RetrievalStudy
-    from quem.retrieval.retrievers import Answer, Runs
-    from quem.retrieval.running import Guard, Run, Task
-    from quem.retrieval.truth import ExpertRanks
-    from quem.retrieval.unjudged import Unjudged
-    from quem.studyfile.retrieval import RetrievalSettings
+    from quem.report.result import Drawers
+    from quem.retrieval.analysis import Evaluation
+    from quem.retrieval.mac_fac import MacFac
+    from quem.retrieval.times import Time
 
-TruthKind = Literal["similarities", "grades", "experts"]
+_MOST_SHOWN = 6  # measures of a table that has its place beside another one
+
+# Sections
 
 
-@dataclass(frozen=True)
-class Truth:
-    """What lists are compared with."""
-
-    lists: CaseLists
-    kind: TruthKind
-    source: str  # where it comes from, in words: "the retriever full"
-    computed: bool = False  # by a retriever that ran
-
-
-@dataclass(frozen=True)
-class Evaluated:
-    """A retriever, and how good it is."""
-
-    id: str
-    name: str
-    source: str
-    run: Run
-    scores: QueryScores | None
-    means: Means | None
-    # Whether it is the ground truth itself, so that it has a time but no scores.
-    is_truth: bool = False
-
-    @property
-    def seconds(self) -> float:
-        """The median over the rounds of the mean time of a query; NaN where nothing was timed."""
-        return time_of(self.run.rounds(), 0.5).median
-
-    @property
-    def n_failed(self) -> int:
-        """For how many queries it failed, or a file has no list: these count as empty lists."""
-        lists = self.run.lists
-        if self.is_truth or self.source == "judges":
-            return 0
-        if self.source in ("similarities", "run"):
-            return int((lists.sizes == 0).sum())
-        return len(lists.failed)
-
-    @property
-    def tied_share(self) -> float:
-        """The share of positions whose similarity another case of the list has; NaN without any."""
-        tied = self.run.lists.tied
-        return float(tied.mean()) if len(tied) else float("nan")
+def _sections(of: Evaluation, table: ScoreTable) -> Iterator[Section]:
+    if of.settings.k:
+        yield _with_k(of, table)
+    if of.mac_fac:
+        yield _mac_fac(of, of.mac_fac)
+    if timed := max((len(run.timed) for run in of.runs.values()), default=0):
+        yield _time(of, timed)
 
 
-@dataclass(frozen=True)
-class Time:
-    """A time in seconds, or a share of one, with its interval."""
-
-    median: float  # over the rounds
-    # Between order statistics; NaN where there are too few rounds
-    low: float
-    high: float
-
-
-def time_of(rounds: NDArray[np.float64], level: float) -> Time:
-    """Sum up what was measured in rounds; NaN where nothing was."""
-    if not len(rounds):
-        return Time(float("nan"), float("nan"), float("nan"))
-    return Time(float(np.median(rounds)), *median_interval(rounds, level))
-
-
-@dataclass(frozen=True)
-class MacFacPair:
-    """What one size of the filter and one k give."""
-
-    filter: int
-    k: int
-    run: Run  # the first part of its time is that of the first phase
-    measures: tuple[Measure, ...]
-    scores: QueryScores
-    means: Means
-    # The time as a share of that of the second phase alone, on the whole case base, round by round.
-    share: Time
-
-    @property
-    def mac_seconds(self) -> float:
-        """The time of the first phase: the median over the rounds."""
-        return time_of(self.run.rounds(parts=slice(1)), 0.5).median
+def _with_k(of: Evaluation, table: ScoreTable) -> Section:
+    """Each measure in a line, without k and with it, as in ProCAKE's documentation."""
+    rows = []
+    for _, group in groupby(enumerate(table.measures), lambda one: _without_k(one[1])):
+        layers = {dict(measure.values).get("k"): at for at, measure in group}
+        name = (
+            table.columns[layers[None]] if None in layers else table.columns[min(layers.values())]
+        )
+        cells = [
+            format_number(table.means.mean[system, layers[k]], 4) if k in layers else "–"
+            for system in table.order
+            for k in (None, *of.settings.k)
+        ]
+        rows.append((name, *cells))
+    heads = [
+        f"{table.labels[system]}{f' (k = {k})' if k else ''}"
+        for system in table.order
+        for k in (None, *of.settings.k)
+    ]
+    note = "– where a measure is undefined, or knows no k."
+    return Section(
+        "with-k",
+        "Without k and with it",
+        tables=[TextTable("Means without k and with it", ("measure", *heads), rows, note)],
+    )
 
 
-@dataclass(frozen=True)
-class MacFacFound:
-    """A quick phase before a thorough one, against the thorough one alone."""
-
-    mac: str
-    fac: str
-    full: Run  # the thorough one on the whole case base
-    pairs: tuple[MacFacPair, ...]
+def _without_k(measure: Measure) -> tuple[object, ...]:
+    values = {key: value for key, value in measure.values if key != "k"}
+    return (measure.definition.name, *sorted(values.items()))
 
 
-@dataclass(frozen=True)
-class RetrievalFindings:
-    """The result of an evaluation."""
-
-    study: RetrievalStudy
-    settings: RetrievalSettings
-    task: Task
-    truth: Truth
-    measures: tuple[Measure, ...]
-    headline: int  # which of them the answer is given in
-    depth: int  # as many cases as each retriever was asked for
-    evaluated: tuple[Evaluated, ...]  # in the order of the study; without those that were left out
-    # Each judge against the others, where experts are the ground truth.
-    judges: Evaluated | None = None
-    # Between those that are `scored`, by their places there.
-    differences: tuple[PairDifference, ...] = ()
-    mac_fac: MacFacFound | None = None
-    experts: ExpertRanks | None = None
-    n_panels: int = 0  # how many panels of judges the intervals are made of
-    graded: JudgeGrades | None = None  # the judges, where their grades are the ground truth
-    # By retriever: the share of cases that are judged, by k; None stands for whole lists. Empty
-    # where the ground truth is not of grades.
-    judged: Mapping[str, Mapping[int | None, float]] = field(default_factory=dict)
-    unjudged: Unjudged | None = None  # what the others could change; None where there are none
-    warnings: tuple[StudyWarning, ...] = field(default=())
-
-    def time(self, one: Evaluated | MacFacPair) -> Time:
-        """The time of a query, with its interval at the level of the settings."""
-        return time_of(one.run.rounds(), self.settings.level)
-
-    @property
-    def best_first(self) -> tuple[Evaluated, ...]:
-        """Those that have scores, by their means of the headline; last those that are not ranked.
-
-        Where no query has a ground truth, all are without a mean.
-        """
-        lower = self.measures[self.headline].definition.better == "lower"
-
-        def place(one: Evaluated) -> tuple[bool, bool, float]:
-            mean = float(one.means.mean[self.headline]) if one.means else float("nan")
-            unranked = not self.is_ranked(one.means, self.headline)
-            return unranked, bool(np.isnan(mean)), mean if lower else -mean
-
-        return tuple(sorted(self.scored, key=place))
-
-    @property
-    def judges_of_truth(self) -> ExpertRanks | JudgeGrades | None:
-        """Those whose consensus is the ground truth."""
-        return self.experts or self.graded
-
-    def judged_share(self, one: Evaluated, at: int) -> float:
-        """The share of the cases that a measure looks at which are judged; NaN where unknown."""
-        if one.id not in self.judged:
-            return float("nan")
-        return self.judged[one.id][self.measures[at].depth]
-
-    @property
-    def judged_depth(self) -> int | None:
-        """Down to where the first page says what is judged: where the headline looks, or 10."""
-        return self.measures[self.headline].depth or DEFAULT_K
-
-    @property
-    def n_scorable(self) -> int:
-        """How many queries have a ground truth."""
-        return int((self.truth.lists.sizes > 0).sum())
-
-    def is_ranked(self, means: Means | None, at: int) -> bool:
-        """Whether a mean is over enough queries to be compared with others."""
-        return means is not None and int(means.defined[at]) >= fewest_of(self.n_scorable)
-
-    @property
-    def scored(self) -> tuple[Evaluated, ...]:
-        """The retrievers that have scores."""
-        return tuple(one for one in self.evaluated if one.scores is not None)
+def _mac_fac(of: Evaluation, mac_fac: MacFac) -> Section:
+    level = of.inference.level
+    rows = [
+        (
+            f"{pair.filter:,}",
+            f"{pair.k:,}",
+            *(measured(mean) for mean in pair.means.mean.tolist()),
+            measured(time_of(pair.run.rounds(), level).times(1000).median),
+            _percent(pair.share),
+        )
+        for pair in mac_fac.pairs
+    ]
+    names = (one.definition.name for one in mac_fac.pairs[0].measures)
+    heads = ("filter", "k", *(f"{name}@k" for name in names), "ms/query", f"of {mac_fac.fac} alone")
+    note = f"Lists are compared with the k best that {mac_fac.fac} finds among all cases."
+    caption = f"MAC/FAC: {mac_fac.mac}, then {mac_fac.fac}"
+    table = TextTable(caption, heads, rows, note)
+    return Section("mac-fac", "MAC/FAC", figures=("mac-fac",), tables=[table])
 
 
-def ask_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, *, take_time: bool) -> Asked:
-    """Let the first fill a filter, and the second look into it."""
-
-    def call(query: int, guard: Guard) -> tuple[Answer, tuple[float, ...]]:
-        return _both(mac, fac, task, query, size, k, guard)
-
-    timed = ask_all(fac, task, k).timed if take_time else ()
-    return Asked(call, range(len(task.queries)), timed, parts=2)
+def _percent(share: Time) -> str:
+    """A share of time with its interval: "31% (30 to 33)"."""
+    if not np.isfinite(share.median):
+        return "–"
+    ends = f" ({100 * share.low:.0f} to {100 * share.high:.0f})" if share.interval else ""
+    return f"{100 * share.median:.0f}%{ends}"
 
 
-def _both(
-    mac: Runs, fac: Runs, task: Task, query: int, size: int, k: int, guard: Guard
-) -> tuple[Answer, tuple[float, float]]:
-    mac_answer, mac_seconds = ask(mac, task, query, size, guard)
-    if isinstance(mac_answer, str):
-        return f"the first phase {mac_answer}", (mac_seconds, float("nan"))
-    among = np.sort(mac_answer[0])
-    # The query itself is not among them, so that none has to be asked for in its place.
-    inside = replace(task, leave_one_out=False)
-    answer, fac_seconds = ask(fac, inside, query, k, guard, among)
-    if isinstance(answer, str):
-        answer = f"the second phase {answer}"
-    return answer, (mac_seconds, fac_seconds)
+def _time(of: Evaluation, timed: int) -> Section:
+    level = of.inference.level
+    names = {one.id: one.name or one.id for one in of.study.spec.retrievers}
+    rows = []
+    for name, run in of.runs.items():
+        time = time_of(run.rounds(), level).times(1000)
+        ends = " to ".join(measured(end) for end in time.interval or ())
+        if len(run.timed):
+            rows.append((names[name], measured(time.median), ends or "–", f"{len(run.timed):,}"))
+    heads = ("retriever", "ms/query", f"{format_percent(level)} interval", "queries")
+    table = TextTable("Time per query", heads, rows, f"{_rounds(of, timed)}.")
+    return Section("time", "Time", figures=("times",), tables=[table])
 
 
-@dataclass(frozen=True, repr=False)
-class RetrievalResult(BaseResult["RetrievalFindings"]):
+def _rounds(of: Evaluation, timed: int) -> str:
+    repeats, level = of.settings.repeats, of.inference.level
+    text = (
+        f"Medians over {format_count(repeats, 'round')} of the mean time of "
+        f"{format_count(timed, 'query')}, all retrievers in turn"
+    )
+    if repeats < (fewest := fewest_rounds(level)):
+        return f"{text}; an interval at {format_percent(level)} needs {fewest} rounds (repeats)"
+    return f"{text}, with intervals between order statistics"
+
+
+# The methods paragraph
+
+_PROCAKE = (
+    "Bergmann, R., Grumbach, L., Malburg, L. and Zeyen, C. (2019). ProCAKE: A process-oriented "
+    "case-based reasoning framework. ICCBR workshops; its documentation, “Retriever Evaluation”."
+)
+_QUEM = (
+    "Hayes, C. C. and Parzen, M. I. (1997). QUEM: An achievement test for knowledge-based "
+    "systems. IEEE Transactions on Knowledge and Data Engineering, 9(6), 838–847."
+)
+_MAC_FAC = (
+    "Forbus, K. D., Gentner, D. and Law, K. (1995). MAC/FAC: A model of similarity-based "
+    "retrieval. Cognitive Science, 19(2), 141–205."
+)
+_ORDER = "David, H. A. and Nagaraja, H. N. (2003). Order statistics (3rd ed.). Wiley."
+_HEOM = (
+    "Wilson, D. R. and Martinez, T. R. (1997). Improved heterogeneous distance functions. Journal "
+    "of Artificial Intelligence Research, 6, 1–34."
+)
+_TRUTHS = {
+    "similarities": "the similarities of",
+    "grades": "the relevance judgments of",
+    "ranks": "the average rank, by",
+}
+_TIES = {
+    "expected": "Scores are means over all orders of tied cases.",
+    "trec": "Tied cases were ordered as by trec_eval.",
+    "given": "Tied cases were kept in the order given.",
+}
+
+
+def _methods(findings: Scored) -> Iterator[str]:
+    of: Evaluation = findings.found
+    task = of.study.data.task
+    names = join_words(findings.table.labels, 8)
+    n = format_count(len(task.queries), "query")
+    base = (
+        f"{n}, each case of the base in turn, left out of it"
+        if task.leave_one_out
+        else f"{n} to {len(task.cases):,} cases"
+    )
+    yield f"{names} {'was' if len(findings.table.systems) == 1 else 'were'} evaluated on {base}."
+    yield f"Lists were compared with {_TRUTHS[of.truth.kind]} {of.truth.source}."
+    if len(of.truth.columns.judges) > 1:
+        yield "The truth is the mean over the judges of each case."
+    if any(tied_share(of.runs[name]) for name in findings.table.systems):
+        yield _TIES[of.settings.ties]
+    if timed := max((len(run.timed) for run in of.runs.values()), default=0):
+        warm = format_count(of.settings.warm_up, "call")
+        yield f"Times: {_rounds(of, timed)[0].lower()}{_rounds(of, timed)[1:]}, after {warm}."
+    if of.mac_fac:
+        yield f"As MAC/FAC, {of.mac_fac.mac} filtered the case base for {of.mac_fac.fac}."
+    if any(one.linear is not None for one in of.study.spec.retrievers):
+        yield (
+            "The linear retriever takes the weighted mean of the attributes' similarities, those "
+            "of numbers relative to their range."
+        )
+    yield from describe_own(of.measures)
+
+
+def _references(findings: Scored) -> Iterator[str]:
+    of: Evaluation = findings.found
+    cited = {
+        _PROCAKE: of.truth.kind == "similarities",
+        _QUEM: of.truth.kind == "ranks",
+        _MAC_FAC: of.mac_fac is not None,
+        _ORDER: any(len(run.timed) for run in of.runs.values()),
+        _HEOM: any(one.linear is not None for one in of.study.spec.retrievers),
+    }
+    yield from (text for text, is_used in cited.items() if is_used)
+
+
+def _basis(findings: Scored) -> str:
+    return f"{present.note(findings.table)}; ground truth: {findings.found.truth.source}"
+
+
+def _shown(table: ScoreTable) -> ScoreTable:
+    """The headline alone where all measures are in lines, without k and with it."""
+    in_lines = any(section.id == "with-k" for section in table.sections)
+    if not in_lines or len(table.measures) <= _MOST_SHOWN:
+        return table
+    return table.of(range(len(table.systems)), [0])
+
+
+def _figures() -> Drawers[Scored]:
+    from quem.retrieval.figures import FIGURES
+
+    return FIGURES
+
+
+VIEW = View(
+    kind="retrieval",
+    kicker="Evaluation of retrievers",
+    settings=RetrievalSettings,
+    detail=RetrieverRow,
+    tables=(
+        RowTable("times", "one row per retriever and query that was timed", TimeRow, time_rows),
+        RowTable("failures", "one row per query without a list", FailureRow, failure_rows),
+        RowTable("mac-fac", "one row per filter, k, and measure", FilterRow, filter_rows),
+    ),
+    entries=(
+        Entry(
+            "ground_truth",
+            "what lists are compared with",
+            TruthRow,
+            truth_row,
+            many=False,
+            always=True,
+        ),
+    ),
+    figures=_figures,
+    captions={
+        "times": "The time of each query, the median of its calls, and the median of all queries "
+        "(the bar).",
+        "mac-fac": "Quality lost and time saved by a filter of that many cases; 1 (dashed) is the "
+        "second phase alone.",
+    },
+    in_terminal=frozenset({"with-k", "mac-fac"}),
+    shown=_shown,
+    basis=_basis,
+    methods=_methods,
+    references=_references,
+)
+
+
+class RetrievalResult(ScoredResult):
     """How good the retrievers of a study are, and how fast."""
 
-    findings: RetrievalFindings
     kind = "retrieval"
-
-    def __repr__(self) -> str:
-        """One line; `summary` says more."""
-        names = ", ".join(one.id for one in self.findings.evaluated)
-        return f"<RetrievalResult of {self.study.spec.id}: {names}>"
-
-    @staticmethod
-    def presentation() -> Presentation[RetrievalFindings]:
-        """Say how the results are shown."""
-        from quem.retrieval.presentation import PRESENTATION
-
-        return PRESENTATION
-
-    @property
-    def study(self) -> RetrievalStudy:
-        """The study that was analyzed."""
-        return self.findings.study
-
-    @property
-    def inputs(self) -> tuple[Path, ...]:
-        """The files that the result was made of."""
-        return self.study.files
-
-    @property
-    def measures(self) -> pd.DataFrame:
-        """One row per retriever and measure: mean, interval, number of queries."""
-        return self.table("measures")
-
-    @property
-    def scores(self) -> pd.DataFrame:
-        """One row per retriever, query, and measure: the score, or why there is none."""
-        return self.table("scores")
-
-    @property
-    def differences(self) -> pd.DataFrame:
-        """One row per pair of retrievers and measure, with interval and p values."""
-        return self.table("differences")
-
-    @property
-    def flips(self) -> pd.DataFrame:
-        """One row per pair of retrievers, with how far unjudged cases could move the difference."""
-        return self.table("flips")
-
-    @property
-    def judge_next(self) -> pd.DataFrame:
-        """One row per unjudged case that should be judged next."""
-        return self.table("judge-next")
+    view = VIEW
 
     @property
     def times(self) -> pd.DataFrame:
         """One row per retriever that ran and query: the median time in seconds."""
         return self.table("times")
 
-    def score_table(self) -> ScoreTable:
-        """Give the scores of each retriever on each query with a ground truth, to be compared."""
-        from quem.retrieval.truth import truth_digest
 
-        findings, spec = self.findings, self.study.spec
-        scores = [one.scores.values for one in findings.scored if one.scores is not None]
-        if not scores:
-            raise QuemError(f"{self.study.name}: no retriever has scores that could be compared")
-        known = np.flatnonzero(findings.truth.lists.sizes > 0)
-        used = findings.settings
-        return ScoreTable(
-            kind="retrieval",
-            title=spec.title,
-            study=spec.id,
-            source=self.study.name,
-            entries=tuple(Entry(one.id, one.name, spec.id) for one in findings.scored),
-            queries=tuple(findings.truth.lists.queries[at] for at in known.tolist()),
-            measures=tuple(ScoredBy(m.name, m.definition.better) for m in findings.measures),
-            headline=findings.headline,
-            values=np.stack(scores)[:, known],
-            truth=truth_digest(findings.truth, findings.measures, findings.task.n_candidates),
-            settings={"ties": used.ties},
-            inference=Inference(used.level, used.bootstrap, used.permutations, used.seed),
-            nouns=("retriever", "query"),
-        )
+def result_of(found: Evaluation) -> RetrievalResult:
+    """The scores of an evaluation, with their certificates."""
+    table = table_of(found)
+    certificates = certified(table, found.settings.claims)
+    return RetrievalResult(Scored(table, found.study, found.settings, found, certificates))
+
+
+def table_of(found: Evaluation) -> ScoreTable:
+    """The scores of an evaluation, and what is said of them."""
+    scored, spec = found.scored, found.study.spec
+    names = {one.id: one.name or one.id for one in spec.retrievers}
+    depths = [one.depth for one in found.measures]
+    depth = None if None in depths or not found.truth.computed else max(filter(None, depths))
+    table = ScoreTable(
+        scored.systems,
+        tuple(scored.queries),
+        found.measures,
+        scored.values,
+        found.inference,
+        Nouns("retriever", "query"),
+        tuple(names[name] for name in scored.systems),
+        origin=Origin(
+            "retrieval",
+            spec.title,
+            found.study.name,
+            truth_digest(scored.judgments, depth) if depth else "",
+            {"ties": found.settings.ties},
+        ),
+        details=tuple(retriever_rows(found)),
+        evidence=scored,
+    )
+    left_out = (one for one in scored.warnings if one.code == "no-relevant-case")
+    warnings = (*found.warnings, *left_out, *find_warnings(found, table))
+    return replace(table, sections=tuple(_sections(found, table)), warnings=warnings)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -50,9 +51,10 @@ class Runs(Protocol):
 class PythonRetriever:
     """A retriever of the user."""
 
-    # ``retrieve(query, k)``, or, where it takes them, ``retrieve(query, k, cases=cases)``.
+    # ``retrieve(query, k)``, ``retrieve(query)``, or ``retrieve(query, k, cases=cases)``.
     function: Callable[..., Any]
     takes_cases: bool
+    takes_k: bool
     queries: CaseBase
     cases: dict[str, Case]  # its own copy
     leave_one_out: bool = False  # whether the case that is the query is kept from it
@@ -70,8 +72,8 @@ class PythonRetriever:
         case, function = self.queries.case(query, solved=self.solved), self.function
         if not self.takes_cases:
             # One more, for the case that is the query.
-            count = k + self.leave_one_out
-            return lambda: function(case, count)
+            count = (k + self.leave_one_out,) if self.takes_k else ()
+            return lambda: function(case, *count)
         if among is not None:
             cases = {self._ids[place]: self.cases[self._ids[place]] for place in among.tolist()}
         elif self.leave_one_out and case.id in self.cases:
@@ -158,7 +160,11 @@ def _wrong_places(names: list[Any], places: list[int], among: set[int] | None) -
 
 
 def _pairs(output: object) -> list[Any] | str:
-    if isinstance(output, str | bytes | Mapping) or not isinstance(output, Iterable):
+    if isinstance(output, Mapping):
+        with suppress(TypeError):
+            return sorted(output.items(), key=lambda pair: -pair[1])
+        return list(output.items())
+    if isinstance(output, str | bytes) or not isinstance(output, Iterable):
         return f"gave {_short(output)}, where a list of pairs of case and similarity should be"
     try:
         pairs = list(output)

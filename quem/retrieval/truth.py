@@ -1,169 +1,81 @@
-"""The ground truth: from a file, from experts, or from a retriever.
-
-The experts' consensus on a problem is the order by average rank, each judge's ranks adjusted for
-ties, 1 the worst (Hayes & Parzen 1997, steps 4 and 5). Judges are a sample: the consensus is
-recomputed for judges drawn with replacement, each list is scored against each such consensus, and
-the intervals of the measures draw judges and queries together.
-"""
+"""The ground truth: from a file, from judges, or from a retriever."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from math import comb, factorial, prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from quem.errors import QuemError
 from quem.io.text import shown
-from quem.lists.inference import resample_means
-from quem.lists.score_table import content_digest
-from quem.retrieval.choosing import truth_depth_of, truth_kind
-from quem.retrieval.lists import CaseLists, lists_of
-from quem.retrieval.result import Truth
+from quem.retrieval.lists import lists_of
 from quem.retrieval.retrievers import LinearRetriever, StoredRetriever
 from quem.retrieval.running import Times, ask_all, run_rounds
+from quem.scores.columns import columns_of
 from quem.wording import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from quem.lists import Measure
     from quem.parallel import Progress
-    from quem.retrieval.bases import CaseBase
+    from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.retrievers import Answer, Runs
     from quem.retrieval.running import Guard, Task
+    from quem.scores.columns import Columns
+    from quem.scores.matching import Judgments
 
-
-# Panels that are scored at most; more than that are a sample of them.
-_MOST_PANELS = 200
-_FEWEST = 2
-
-
-@dataclass(frozen=True)
-class ExpertRanks:
-    """What the judges of another study said."""
-
-    name: str  # the study file, as the user named it
-    title: str
-    judges: tuple[str, ...]
-    problems: tuple[str, ...]
-    solvers: tuple[str, ...]
-    # Of shape (judges, problems, solvers): adjusted ranks, 1 the worst; NaN where a judge did not
-    # rank a solution.
-    ranks: NDArray[np.float64]
+TruthKind = Literal["similarities", "grades", "ranks"]
 
 
 @dataclass(frozen=True)
-class Panels:
-    """Panels of judges drawn with replacement."""
+class Truth:
+    """What lists are compared with: similarities, or what judges said, where more is better."""
 
-    weights: NDArray[np.int64]  # of shape (panels, judges): how often each judge is on the panel
-    chance: NDArray[np.float64]  # of shape (panels,): how likely each panel is
+    columns: Columns
+    kind: TruthKind
+    source: str  # where it comes from, in words: "the retriever full"
+    computed: bool = False  # by a retriever that ran
+    failed: int = 0  # queries for which it could not be computed
 
 
-def consensus(
-    experts: ExpertRanks,
-    queries: CaseBase,
-    cases: CaseBase,
-    weights: NDArray[np.int64] | None = None,
-) -> CaseLists:
-    """Order the solutions of each problem by average rank, the best first.
+def graded(name: str, title: str, rows: Iterable[tuple[str, str, str, float]]) -> Truth:
+    """Grades (query, case, judge, grade), such as those of a judging session."""
+    queries, cases, judges, grades = zip(*rows, strict=True)
+    columns = columns_of(name, queries, cases, grades, noun="grade", judges=judges)
+    return Truth(columns, "grades", f"{format_count(len(columns.judges), 'judge')} ({title})")
 
-    Shapes: `weights` (judges,), optional.
+
+def ranked(
+    name: str,
+    title: str,
+    judges: Sequence[str],
+    problems: Sequence[str],
+    solvers: Sequence[str],
+    ranks: NDArray[np.float64],
+) -> Truth:
+    """Ranks of experts, adjusted for ties, 1 the worst (Hayes & Parzen 1997, steps 4 and 5).
+
+    Shapes: `ranks` (judges, problems, solvers), NaN where a judge did not rank a solution.
     """
-    w = np.ones(len(experts.judges)) if weights is None else weights.astype(float)
-    mask = ~np.isnan(experts.ranks)
-    total = np.einsum("j,jps->ps", w, np.where(mask, experts.ranks, 0.0))
-    count = np.einsum("j,jps->ps", w, mask.astype(float))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        average = total / count
-    return lists_of(queries.ids, cases.ids, _orders(average, experts, queries, cases))
-
-
-def judge_lists(experts: ExpertRanks, judge: int, queries: CaseBase, cases: CaseBase) -> CaseLists:
-    """Give the order of one judge, as if they were a retriever."""
-    only = np.zeros(len(experts.judges), dtype=np.int64)
-    only[judge] = 1
-    return consensus(experts, queries, cases, only)
-
-
-def _orders(
-    average: NDArray[np.float64], experts: ExpertRanks, queries: CaseBase, cases: CaseBase
-) -> Iterator[Answer]:
-    # A solver that the case base lacks takes no part.
-    place = np.array([cases.index.get(solver, -1) for solver in experts.solvers], dtype=np.int32)
-    rows = {problem: row for row, problem in enumerate(experts.problems)}
-    for query in queries.ids:
-        row = rows.get(query)
-        ranked = np.zeros(len(place), bool) if row is None else ~np.isnan(average[row])
-        known = np.flatnonzero(ranked & (place >= 0))
-        if not len(known):
-            yield "no judge ranked solutions of this problem"
-            continue
-        order = known[np.argsort(-average[row, known], kind="stable")]
-        yield place[order], average[row, order]
-
-
-def panels_of(n_judges: int, rng: np.random.Generator) -> Panels:
-    r"""Draw panels of as many judges, with replacement.
-
-    All :math:`{2J-1 \choose J}` different panels where these are few, each with its multinomial
-    probability; else a sample of equal weight.
-    """
-    if comb(2 * n_judges - 1, n_judges) <= _MOST_PANELS:
-        panels = np.array(list(_compositions(n_judges, n_judges)), dtype=np.int64)
-        whole = factorial(n_judges)
-        ways = [whole / prod(map(factorial, panel)) for panel in panels.tolist()]
-        return Panels(panels, np.array(ways) / n_judges**n_judges)
-    drawn = rng.multinomial(n_judges, np.full(n_judges, 1 / n_judges), size=_MOST_PANELS)
-    return Panels(drawn.astype(np.int64), np.full(_MOST_PANELS, 1 / _MOST_PANELS))
-
-
-def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """All ways to write a total as that many counts."""
-    if parts == 1:
-        yield (total,)
-        return
-    for first in range(total + 1):
-        for rest in _compositions(total - first, parts - 1):
-            yield (first, *rest)
-
-
-def panel_means(
-    scores: list[NDArray[np.float64]], panels: Panels, *, level: float, replicates: int, seed: int
-) -> NDArray[np.float64]:
-    """Give bootstrap percentile intervals of means over queries, judges drawn too.
-
-    Shapes: `scores` (queries, columns).
-    """
-    _n_queries, n_columns = scores[0].shape
-    intervals = np.full((n_columns, 2), np.nan)
-    if not replicates:
-        return intervals
-    rng = np.random.default_rng(seed)
-    share = rng.multinomial(replicates, panels.chance)
-    drawn = np.concatenate(
-        [
-            resample_means(one, replicates=count, seed=int(rng.integers(2**32)))
-            for one, count in zip(scores, share.tolist(), strict=True)
-            if count
-        ]
+    judge, problem, solver = np.nonzero(~np.isnan(ranks))
+    columns = columns_of(
+        name,
+        [problems[at] for at in problem.tolist()],
+        [solvers[at] for at in solver.tolist()],
+        ranks[judge, problem, solver].tolist(),
+        noun="rank",
+        judges=[judges[at] for at in judge.tolist()],
     )
-    known = (~np.isnan(np.array(scores))).any(axis=0).sum(axis=0)
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    for column in np.flatnonzero(known >= _FEWEST).tolist():
-        means = drawn[:, column]
-        intervals[column] = np.quantile(means[~np.isnan(means)], tails)
-    return intervals
+    return Truth(columns, "ranks", f"the judges of {title}")
 
 
 # Similarities that a retriever gave are kept whole up to so many.
-_WHOLE = 1_000_000
+WHOLE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -172,7 +84,7 @@ class Need:
 
     depth: int  # the number of most similar cases of each query, and those that tie with the last
     lists: Sequence[CaseLists] = ()  # and all cases that these hold
-    whole: int = _WHOLE  # where there are no more pairs of query and case than that, all are kept
+    whole: int = WHOLE  # where there are no more pairs of query and case than that, all are kept
 
     def cuts(self, task: Task) -> bool:
         """Whether there is anything to be left out."""
@@ -184,8 +96,7 @@ class Need:
         if isinstance(answer, str):
             return answer
         case, similarity = answer
-        others = [lists.of(query)[0] for lists in self.lists]
-        mask = np.isin(case, np.concatenate(others)) if others else np.zeros(len(case), dtype=bool)
+        mask = np.isin(case, np.concatenate([case[:0], *(one.of(query)[0] for one in self.lists)]))
         if len(case):
             # What is as similar as the last of them could stand in its place.
             mask |= similarity >= similarity[: self.depth][-1]
@@ -193,35 +104,22 @@ class Need:
 
 
 def find_truth(
-    study: RetrievalStudy,
-    retrievers: dict[str, Runs],
-    need: Need,
-    progress: Progress,
+    study: RetrievalStudy, retrievers: dict[str, Runs], need: Need, progress: Progress
 ) -> Truth:
-    """Give the ground truth of a study; of a retriever's, what is needed."""
-    spec, data = study.spec.ground_truth, study.data
-    kind = truth_kind(study)
+    """The ground truth of a study; of a retriever's, what is needed."""
+    data, name = study.data, study.spec.ground_truth.retriever
     if data.truth is not None:
-        title = f"the judges of {data.experts.title}" if data.experts else ""
-        if data.grades is not None:
-            title = f"{format_count(len(data.grades.judges), 'judge')} ({data.grades.title})"
-        return Truth(data.truth, kind, title or spec.qrels or spec.similarities)
-    name = spec.retriever
-    source = f"the retriever {name}"
-    retriever = retrievers[name]
+        return data.truth
+    retriever, source = retrievers[name], f"the retriever {name}"
     if isinstance(retriever, StoredRetriever):
-        return Truth(retriever.lists, kind, source)
-    cuts = need.cuts(data.task)
-    lists = _computed(name, retriever, data.task, need if cuts else None, progress)
+        return Truth(retriever.lists.columns(source), "similarities", source)
+    lists = _computed(name, retriever, data.task, need if need.cuts(data.task) else None, progress)
     if len(lists.failed) == len(data.task.queries):
         why = next(iter(lists.failed.values()))
-        raise QuemError(
-            study.mistake(
-                ("ground_truth",),
-                f"the retriever {shown(name)} gives no ground truth for any query: it {why}",
-            )
-        )
-    return Truth(lists, kind, source, computed=True)
+        message = f"the retriever {shown(name)} gives no ground truth for any query: it {why}"
+        raise QuemError(study.mistake(("ground_truth",), message))
+    failed = len(lists.failed)
+    return Truth(lists.columns(source), "similarities", source, computed=True, failed=failed)
 
 
 def require_truth(study: RetrievalStudy, retrievers: dict[str, Runs]) -> None:
@@ -230,12 +128,8 @@ def require_truth(study: RetrievalStudy, retrievers: dict[str, Runs]) -> None:
     if name and name not in retrievers:
         entry = study.entries.get(name)
         why = entry if isinstance(entry, str) else "it cannot be made"
-        raise QuemError(
-            study.mistake(
-                ("ground_truth",),
-                f"there is no ground truth without the retriever {shown(name)}: {why}",
-            )
-        )
+        message = f"there is no ground truth without the retriever {shown(name)}: {why}"
+        raise QuemError(study.mistake(("ground_truth",), message))
 
 
 def _computed(
@@ -266,33 +160,21 @@ def _all_lists(
         yield answer if need is None else need.cut(query, answer)
 
 
-def truth_digest(truth: Truth, measures: Sequence[Measure], n_candidates: int) -> str:
-    """Make a short text that changes with the ground truth, and not with the order of queries.
+def truth_digest(judgments: Judgments, depth: int | None) -> str:
+    """A short text that changes with the ground truth, and not with the order of queries.
 
-    Of similarities that a retriever computed, only what the measures look at counts, because no
-    more may be there.
+    With a depth only what is as similar as the case of that rank counts.
     """
-    lists = truth.lists
-    if truth.computed:
-        depth = truth_depth_of(measures, n_candidates)
-        lists = lists if depth >= n_candidates else lists.top(depth)
-    names = np.array(
-        [
-            int.from_bytes(hashlib.blake2b(name.encode(), digest_size=8).digest(), "little")
-            for name in lists.cases
-        ],
-        dtype=np.uint64,
-    )
-
-    def parts() -> Iterator[bytes | str]:
-        for query in sorted(range(len(lists.queries)), key=lists.queries.__getitem__):
-            case, similarity = lists.of(query)
-            if not len(case):
-                continue
-            # Without similarities the order says all; with them, it says nothing more.
-            order = np.argsort(names[case]) if lists.scored else np.arange(len(case))
-            yield lists.queries[query]
-            yield names[case][order].astype("<u8").tobytes()
-            yield similarity[order].astype("<f8").tobytes() if lists.scored else b""
-
-    return content_digest(parts())
+    truth, names = judgments.truth, judgments.queries
+    rows, key = truth.rows, judgments.columns.key[judgments.row[truth.item]]
+    kept = np.ones(rows.total, dtype=bool)
+    if depth is not None:
+        last = rows.starts + np.clip(rows.sizes, 1, depth) - 1
+        kept = truth.value >= np.append(truth.value, np.nan)[last][rows.row]
+    place = np.argsort(np.argsort(np.array(names, dtype=object)))
+    order = np.flatnonzero(kept)
+    order = order[np.lexsort((key[order], place[rows.row[order]]))]
+    digest = hashlib.sha256("\n".join(sorted(names)).encode())
+    for part in (place[rows.row[order]], key[order], truth.value[order]):
+        digest.update(part.tobytes())
+    return digest.hexdigest()[:32]

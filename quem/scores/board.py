@@ -47,12 +47,13 @@ def _read(folder: Path, like: ScoreTable) -> ScoreTable:
     document, scores = (folder / name for name in _FILES)
     try:
         origin = json.loads(document.read_text("utf-8"))["origin"]
-        frame = pd.read_csv(scores, dtype={0: str, 1: str}, float_precision="round_trip")
+        frame = pd.read_csv(scores, dtype=str, keep_default_na=False)
+        numbers = frame.iloc[:, 2:].replace("", "nan").to_numpy(np.float64)
     except (ValueError, KeyError, TypeError) as error:
         raise FileError(document, f"is damaged ({error}); name a new folder") from None
     systems, queries = (frame.iloc[:, at].drop_duplicates().tolist() for at in (0, 1))
     measures = list(frame.columns[2:])
-    values = frame.iloc[:, 2:].to_numpy(np.float64).reshape(len(systems), len(queries), -1)
+    values = numbers.reshape(len(systems), len(queries), -1)
     known = {one.name: one for one in like.measures}
     return ScoreTable(
         systems=tuple(systems),

@@ -25,8 +25,8 @@ def means_figure(table: ScoreTable) -> Figure | None:
     """The means of up to six measures, the best systems first."""
     layers = [at for at in range(len(table.measures)) if np.isfinite(table.means.mean[:, at]).any()]
     systems = table.order[:MOST_ROWS]
-    if not layers:
-        return None
+    if not layers or (len(systems) == 1 and np.isnan(table.means.low).all()):
+        return None  # a point alone says nothing
     figure, panels = _grid([short(table.labels[at], 30) for at in systems], len(layers[:_MOST]))
     for panel, layer in zip(panels, layers, strict=False):
         for row, at in enumerate(systems):

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from quem.wording import WIDTH, align_columns, format_percent, latex_escaped, plural
+from quem.wording import WIDTH, align_columns, format_percent, latex_escaped, plural, wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from quem.report.files import TextTable
     from quem.scores.table import ScoreTable
 
 Shown = Literal["none", "headline", "all"]
 _LETTERS = 26
+_UNKNOWN = "–"  # as rows have it
 
 
 @dataclass(frozen=True)
@@ -79,11 +80,16 @@ def note(table: ScoreTable, best: str = "bold") -> str:
 
 
 def _details(table: ScoreTable) -> tuple[list[str], list[tuple[str, ...]]]:
-    """What a kind says beside the scores: headings, and a row a system without its name."""
+    """What a kind says beside the scores: headings, and a row a system without its name.
+
+    What is unknown of all systems is left out.
+    """
     if not table.details:
         return [], [()] * len(table.systems)
     headings = [field.title or "" for field in type(table.details[0]).shown().values()]
-    return headings[1:], [row.cells()[1:] for row in table.details]
+    rows = [row.cells() for row in table.details]
+    known = [at for at in range(1, len(headings)) if {row[at] for row in rows} != {_UNKNOWN}]
+    return [headings[at] for at in known], [tuple(row[at] for at in known) for row in rows]
 
 
 @dataclass(frozen=True)
@@ -164,6 +170,17 @@ def _aligned(grid: _Grid) -> list[str]:
     return align_columns([grid.heading, *grid.body], range(len(grid.heading)))
 
 
+def sections_text(table: ScoreTable, shown: Collection[str] | None = None) -> list[str]:
+    """The tables of sections for a terminal: of all, or of those with some ids."""
+    return [
+        line
+        for section in table.sections
+        if shown is None or section.id in shown
+        for one in section.tables
+        for line in ("", *section_text(one), *wrap(one.note))
+    ]
+
+
 def section_text(table: TextTable) -> list[str]:
     """A table of a section of a kind for a terminal."""
     lines = align_columns([table.columns, *table.rows], {0, *table.words})
@@ -219,6 +236,11 @@ def latex(table: ScoreTable, digits: int = 3, intervals: Shown = "none") -> str:
     )
 
 
+def _side(cell: str) -> str:
+    """Numbers stand on the right."""
+    return ' class="n"' if cell[:1].isdigit() or cell == _UNKNOWN else ""
+
+
 def html(
     table: ScoreTable, digits: int = 3, intervals: Shown = "headline", *, noted: bool = True
 ) -> str:
@@ -244,7 +266,7 @@ def html(
         f"<tr>{'<td>' + row[0] + '</td>' if grid.names > 1 else ''}"
         f'<th scope="row">{row[grid.names - 1]}</th>'
         + "".join(f'<td class="n">{one}</td>' for one in row[grid.names : last])
-        + "".join(f"<td>{one}</td>" for one in row[last:])
+        + "".join(f"<td{_side(one)}>{one}</td>" for one in row[last:])
         + "</tr>"
         for row in grid.body
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from quem.report.files import Section, TextTable
@@ -20,7 +21,7 @@ from quem.scores.rows import (
     pair_rows,
 )
 from quem.scores.warnings import find_warnings
-from quem.wording import format_percent, wrap
+from quem.wording import format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -82,6 +83,9 @@ class View:
     basis: Callable[[Scored], str] = lambda of: present.note(of.table, "bold")
     methods: Callable[[Scored], Iterable[str]] = _no_lines  # before those on inference
     references: Callable[[Scored], Iterable[str]] = _no_lines
+    entries: tuple[Entry, ...] = ()  # further keys of analysis.json alone
+    # What the first table shows, where a section shows the rest.
+    shown: Callable[[ScoreTable], ScoreTable] = lambda table: table
 
 
 class ScoredResult(BaseResult[Scored]):
@@ -199,6 +203,7 @@ def presented(view: View) -> Presentation[Scored]:
         view.kind,
         view.settings,
         entries=(
+            *view.entries,
             *entries,
             claims,
             Entry(
@@ -228,12 +233,8 @@ def presented(view: View) -> Presentation[Scored]:
 
 def summary(view: View, findings: Scored) -> str:
     """The result as text: the table, what the kind shows, the certificates."""
-    lines = [findings.study.spec.title, "", *present.text(findings.table).splitlines()]
-    for section in findings.table.sections:
-        if section.id in view.in_terminal:
-            for one in section.tables:
-                lines += ["", *present.section_text(one)]
-                lines += wrap(one.note) if one.note else []
+    lines = [findings.study.spec.title, "", *present.text(view.shown(findings.table)).splitlines()]
+    lines += present.sections_text(findings.table, view.in_terminal)
     for certificate in findings.certificates:
         lines += ["", *str(certificate).splitlines()]
     return "\n".join(lines)
@@ -262,7 +263,7 @@ def report_context(view: View, findings: Scored) -> dict[str, Any]:
         "title": spec.title,
         "study_id": spec.id,
         "description": spec.description,
-        "scores": Markup(present.html(table, noted=False)),  # noqa: S704  escaped there
+        "scores": Markup(present.html(view.shown(table), noted=False)),  # noqa: S704  escaped there
         "basis": view.basis(findings),
         "first_figure": "scores",
         "certificates": findings.certificates,
@@ -288,7 +289,9 @@ def _differences(table: ScoreTable) -> Iterator[Section]:
         (
             f"{table.labels[pair.a]} − {table.labels[pair.b]}",
             measured(pair.difference, sign=True),
-            f"{measured(pair.low, sign=True)} to {measured(pair.high, sign=True)}",
+            f"{measured(pair.low, sign=True)} to {measured(pair.high, sign=True)}"
+            if isfinite(pair.low)
+            else "–",
             format_bare_p(pair.p),
             f"{pair.higher:,} / {pair.equal:,} / {pair.lower:,}",
         )

@@ -291,15 +291,18 @@ class ScoreTable:
         return certify(self, self.claim(claim))
 
     def __str__(self) -> str:
-        """The table as text."""
-        from quem.scores.present import text
+        """The table as text, with the sections of its kind."""
+        from quem.scores.present import sections_text, text
 
-        return text(self)
+        return "\n".join([text(self), *sections_text(self)])
 
     def _repr_html_(self) -> str:
-        from quem.scores.present import html
+        from html import escape
 
-        return html(self)
+        from quem.scores.present import html, sections_text
+
+        sections = "\n".join(sections_text(self))
+        return html(self) + (f"<pre>{escape(sections)}</pre>" if sections else "")
 
 
 class Claim(NamedTuple):

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from quem.studyfile.fields import (
     ColumnName,
-    Count,
     FileName,
     Id,
-    Level,
     Line,
     Numeral,
     OneOrMore,
     Part,
     RetrieverId,
     Section,
-    Seed,
     StudyPart,
     StudySpec,
     Weight,
     allowed,
 )
-from quem.studyfile.measures import MeasureNames  # noqa: TC001  pydantic reads it
+from quem.studyfile.scores import ScoredSettings, TiedCases
 
 LEAVE_ONE_OUT = "leave-one-out"
 _LARGEST = 1e300
@@ -167,6 +164,9 @@ class GroundTruth(StudyPart):
     """What the lists are compared with."""
 
     text_key = "retriever"
+    gone: ClassVar[dict[str, str]] = {
+        "consensus": "leave it out; the truth is the mean grade of the judges"
+    }
 
     retriever: Annotated[Line, allowed("id of a retriever")] = Field(
         "", description="The similarities of one of the retrievers."
@@ -181,20 +181,12 @@ class GroundTruth(StudyPart):
         description="The study file whose judges are the experts: of kind `experience`, or of "
         "kind `relevance`, as `quem pool` writes it.",
     )
-    consensus: Literal["median", "mean", "mode"] = Field(
-        "median",
-        description="What the judges of `judgments` agree on, by query and case: the median of "
-        "their grades or the most frequent one, of two the lower, or the mean. A study has its "
-        "own.",
-    )
 
     @model_validator(mode="after")
     def _one_source(self) -> GroundTruth:
         # Before cases are pooled and judged there is none.
         if self.is_named:
             _need_one(self, *_TRUTHS)
-        if self.consensus != "median" and not self.judgments:
-            raise ValueError("consensus is of judgments; leave it out, since a study has its own")
         return self
 
     @property
@@ -234,40 +226,19 @@ class MacFac(StudyPart):
         return tuple(dict.fromkeys(zip(filters, k, strict=True)))
 
 
-class RetrievalSettings(StudyPart):
+class RetrievalSettings(ScoredSettings):
     """The settings of the evaluation."""
 
-    measures: MeasureNames = Field(
-        (),
-        description="Measures to compute, [spelled](measures.md#how-measures-are-spelled) as "
-        "in the list of measures, or [your own](#your-own-measure); by default those below.",
-    )
     k: Annotated[tuple[Size, ...], OneOrMore] = Field(
         (),
         description="Each measure that knows k and is named without one is computed without k "
         "and with each of these.",
     )
-    headline: Line = Field(
-        "",
-        description="Measure of the answer, of the order of the retrievers, and of the "
-        "differences on the first page; the default is described below.",
-    )
-    ties: Literal["expected", "given", "trec"] = Field(
+    ties: TiedCases = Field(
         "expected",
         description="Order of cases with equal similarity: `expected` is the mean over all "
         "orders, `given` keeps the given order, `trec` is that of trec_eval: scores in 32 bits, "
         "then the last id first; see [Ties](#ties).",
-    )
-    level: Level = Field(
-        0.95,
-        description="Level of the intervals; differences with an adjusted p of at most 1 − "
-        "level are called significant.",
-    )
-    bootstrap: Count = Field(2000, description="Bootstrap replicates; 0 for no intervals.")
-    permutations: Count = Field(
-        9999,
-        description="Random patterns of the randomization test above 14 queries; 0 for no test "
-        "there.",
     )
     warm_up: Annotated[int, Field(ge=0, le=1000), Numeral] = Field(
         1, description="Calls of each retriever before its time is measured."
@@ -275,7 +246,6 @@ class RetrievalSettings(StudyPart):
     repeats: Annotated[int, Field(ge=1, le=1000), Numeral] = Field(
         7, description="Rounds in which time is measured; a 95% interval needs 6."
     )
-    seed: Seed = Field(0, description="Random seed.")
 
 
 class RetrievalSpec(StudySpec):

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal, get_args
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from quem.studyfile.fields import Count, Level, Line, OneOrMore, Seed, StudyPart
 from quem.studyfile.measures import MeasureNames  # noqa: TC001  pydantic reads it
+
+Ties = Literal["expected", "given", "trec"]
+_FORMER_TIES = {"input": "given", "id": "trec"}
+
+
+def _ties(word: object) -> object:
+    """Refuse a word of earlier versions with the one that took its place."""
+    if isinstance(word, str) and word in _FORMER_TIES:
+        raise ValueError(
+            f"should be {' or '.join(get_args(Ties))}; {word} is now {_FORMER_TIES[word]}"
+        )
+    return word
+
+
+TiedCases = Annotated[Ties, BeforeValidator(_ties)]
 
 
 class ScoredSettings(StudyPart):

@@ -28,7 +28,7 @@ RETRIEVAL: dict[str, Any] = {
     "queries": "leave-one-out",
     "retrievers": [{"id": "all", "linear": {}}, {"id": "own", "python": ""}],
     "ground_truth": "all",
-    "analysis": {"bootstrap": 0},
+    "analysis": {"samples": 0},
 }
 DIALOGUE: dict[str, Any] = {
     "kind": "dialogue",

@@ -45,13 +45,12 @@ RUNS = {
 }
 RUNS["bicycles-study"] = Run(
     ("analyze", STUDIES / "bicycles/study.yaml"),
-    times=r"seconds|time_share",
+    times=r"seconds|share|speedup|[.:]ms",
     masks=(
-        (r"[\d.,]+ (µs|ms|s)\b( \([\d.,]+ to [\d.,]+\))?", "TIME"),
-        (r"[\d.,<>]+% \([\d.,<>]+ to [\d.,<>]+\) of seller alone", "SHARE of seller alone"),
+        (r"^(ms/query|interval|speedup) .*", r"\1 TIME"),
+        # A pair of filter and k, and its means.
+        (r"^(  \d+ +\d+(?: +[\d.]+){4}) .*", r"\1 TIME"),
         (" {2,}", "  "),
-        # As many further measures as times leave room for.
-        (r"(time per query|TIME)(  [\w.@]+)+$", r"\1"),
     ),
 )
 _PLANNERS = STUDIES / "assembly-planners"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from statistics import mean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from quem import lists as measures
@@ -14,8 +15,6 @@ from tests.options.made import analysed, drawn, study_in
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pandas as pd
 
     from quem.options.result import OptionsResult
 
@@ -28,8 +27,6 @@ def codes(result: OptionsResult) -> dict[str, str]:
 def scores(result: OptionsResult) -> pd.DataFrame:
     """The score of each system on each question, by the name of the measure."""
     table = result.table_of_scores
-    import pandas as pd
-
     keys = pd.MultiIndex.from_product([table.systems, table.queries])
     return pd.DataFrame(table.values.reshape(len(keys), -1), keys, list(table.columns))
 
@@ -63,15 +60,16 @@ def test_scores_are_those_of_the_measures_with_several_correct_options(tmp_path:
             assert row["OLAR"] == pytest.approx((1 + 1 / n + m / first) / (2 + m))
     several = sum(len(own) > 1 for own in correct.values())
     assert f"{several} questions have several correct options" in result.to_html()
-    for row in result.table("lengths").to_dict("records"):
+    olar = scores(result)["OLAR"].to_dict()
+    for group in result.table("lengths").itertuples():
         alike = [
-            (listed, correct[question], scores(result).loc[(system, question), "OLAR"])
-            for (system, question), listed in offered.items()
-            if system == row["system"] and len(listed) == row["length"]
+            key
+            for key, listed in offered.items()
+            if key[0] == group.system and len(listed) == group.length
         ]
-        assert row["lists"] == len(alike)
-        assert row["correct"] == sum(bool({*listed} & {*right}) for listed, right, _ in alike)
-        assert row["mean"] == pytest.approx(mean(score for *_, score in alike))
+        assert group.lists == len(alike)
+        assert group.correct == sum(bool({*offered[key]} & {*correct[key[1]]}) for key in alike)
+        assert group.mean == pytest.approx(mean(olar[key] for key in alike))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +104,7 @@ def test_the_longest_list_can_be_told(tmp_path: Path) -> None:
             assert scores(result).loc[("x", "Q1"), name] == pytest.approx(expected)
     short = analysed(path, max_length=2)
     assert codes(short)["beyond-max-length"].startswith("1 list has more options")
-    assert np.isnan(scores(short).loc[("x", "Q2"), "OLAR"])
+    assert np.isnan(scores(short)["OLAR"].to_dict()["x", "Q2"])
 
 
 def test_missing_lists_count_as_empty_or_not_at_all(tmp_path: Path) -> None:
@@ -205,7 +203,7 @@ def quick_hit(items: list[str], truth: dict[str, float]) -> float:
 
 def test_every_study_says_what_its_measures_promise() -> None:
     """Properties, gold ranks, and stars of all lists of up to three options, one by one."""
-    chosen = ["OLAR(max_length=3)", quick_hit, "MAE"]
+    chosen: list[Any] = ["OLAR(max_length=3)", quick_hit, "MAE"]
     result = evaluate({"s": {"Q": ["a", "b", "c"]}}, {"Q": "b"}, measures=chosen, samples=0)
     promises = result.table("promises").set_index("measure")
     # Of MAE less is better.

@@ -33,13 +33,14 @@ def drawn_options(questions: int, seed: int, digits: int = 9) -> pd.DataFrame:
     return rows.assign(correct=(np.arange(4) == which[:, np.newaxis]).ravel())
 
 
-def calibrated(rows: pd.DataFrame, **settings: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:  # noqa: ANN401
-    """The row of calibration, and those of the bins."""
+def calibrated(rows: pd.DataFrame, **settings: Any) -> tuple[Any, list[Any]]:  # noqa: ANN401
+    """The row of calibration, and those of the bins, as dicts."""
     right = rows[rows.correct].set_index("question").option.to_dict()
     key = {question: right.get(question, "none") for question in rows.question.unique()}
     result = evaluate(rows.drop(columns="correct"), key, **settings)
     (found,) = result.table("calibration").to_dict("records")
-    return found, result.table("reliability").to_dict("records")
+    bins: list[Any] = result.table("reliability").to_dict("records")
+    return found, bins
 
 
 def by_hand(rows: pd.DataFrame) -> tuple[float, float, list[tuple[float, float, int]]]:

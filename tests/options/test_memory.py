@@ -33,7 +33,7 @@ def test_the_shipped_study_in_memory() -> None:
     lists["system"] = "table-1"
     filed = quem.analyze(quem.load_study(folder / "study.yaml", kind="options"))
     result = evaluate(
-        lists, questions, measures=filed.findings.settings.measures, max_length=5, samples=0
+        lists, questions, measures=filed.table_of_scores.columns, max_length=5, samples=0
     )
     same_tables(result, filed)
 

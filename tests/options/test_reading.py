@@ -20,8 +20,7 @@ HEAD = "question,system,option,confidence\n"
 def shape(path: Path) -> list[tuple[list[int], list[int]]]:
     """Lengths and places of the correct option, of each system."""
     data = load_options(path)
-    by_system = [data.offered.of_system(system) for system in range(len(data.systems))]
-    return [(answers.length.tolist(), answers.places[:, 0].tolist()) for answers in by_system]
+    return [(one.length.tolist(), one.places[:, 0].tolist()) for one in data.answers]
 
 
 PLAIN = [([2, 3, 1], [1, 2, 0]), ([1, 2, 1], [0, 1, 1])]
@@ -34,7 +33,7 @@ def test_lists_are_read(tmp_path: Path) -> None:
     data = load_options(path)
     assert data.systems == ("x", "y")
     assert data.counts() == {"question": 3, "system": 2, "list": 6, "option": 10}
-    assert data.offered.of_system(0).confidence.tolist() == [0.9, 0.5, 0.6, 0.6, 0.1, 0.7]
+    assert data.answers[0].confidence.tolist() == [0.9, 0.5, 0.6, 0.6, 0.1, 0.7]
     assert data.warnings == ()
     assert {file.name for file in data.files} == {"study.yaml", "questions.csv", "lists.csv"}
 
@@ -102,8 +101,8 @@ def test_questions_can_have_several_correct_options(tmp_path: Path) -> None:
         assert data.key.ids == ("Q1", "Q2", "Q3")
         assert data.key.correct == (("a", "c", "z"), ("b",), ("c",))
         assert data.key.titles == ("One", "", "")
-        assert data.offered.n_correct.tolist() == [3, 1, 1]
-        assert data.offered.of_system(1).places.tolist() == [[2, 3], [1, 0], [1, 0]]
+        assert data.answers[0].n_correct.tolist() == [3, 1, 1]
+        assert data.answers[1].places.tolist() == [[2, 3], [1, 0], [1, 0]]
         assert shape(path) == [PLAIN[0], ([3, 2, 1], [2, 1, 1])]
 
 

@@ -27,8 +27,8 @@ def test_scores_are_those_of_lists_cut_by_hand(lists: Lists, lacking: int, name:
         for q, listed in enumerate(lists)
     }
     truths = {}
-    for (question, listed), number in zip(given_lists.items(), held, strict=True):
-        right = [option for option, _ in listed if option[0] == "c"]
+    for (question, pairs), number in zip(given_lists.items(), held, strict=True):
+        right = [option for option, _ in pairs if option[0] == "c"]
         truths[question] = right + [f"lost{n}" for n in range(number - len(right))]
     result = evaluate({"s": given_lists}, truths, measures=name, samples=0)
     rows = result.table("thresholds").to_dict("records")
@@ -41,10 +41,10 @@ def test_scores_are_those_of_lists_cut_by_hand(lists: Lists, lacking: int, name:
         hits = [any("c" in option for option in s) for s in shown]
         assert row["correct"] == pytest.approx(np.mean(hits))
         scores = []
-        for listed, number in zip(shown, held, strict=True):
-            right = [option for option in listed if "c" in option]
+        for options, number in zip(shown, held, strict=True):
+            right = [option for option in options if "c" in option]
             truth = right + [f"lost{n}" for n in range(number - len(right))]
-            scores.append(measures.score(listed, truth, name, **values).value)  # type: ignore[arg-type]
+            scores.append(measures.score(options, truth, name, **values).value)  # type: ignore[arg-type]
         assert row["mean"] == pytest.approx(np.nanmean(scores))
 
 

@@ -181,5 +181,5 @@ def test_retrievers_are_measured_against_graded_judgments(tmp_path: Path) -> Non
     by_study = evaluated(path)
     path = write_study(tmp_path, retrievers, {"qrels": "qrels.txt"}, run_csv=run)
     by_qrels = evaluated(path)
-    assert by_study.measures.equals(by_qrels.measures)
-    assert by_study.findings.truth.kind == "grades"
+    assert by_study.means.equals(by_qrels.means)
+    assert by_study.findings.found.truth.kind == "grades"

@@ -42,7 +42,7 @@ def write_study(folder: Path, retrievers: list[dict[str, Any]], truth: Any, **fi
     for name, text in texts.items():
         stem, _, ending = name.rpartition("_")
         (folder / f"{stem}.{ending}").write_text(text, encoding="utf-8")
-    content.setdefault("analysis", {}).setdefault("bootstrap", 50)
+    content.setdefault("analysis", {}).setdefault("samples", 0)
     (folder / "study.yaml").write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
     return folder / "study.yaml"
 

@@ -26,7 +26,6 @@ BROKEN = {
     "return None": "gave None, where a list of pairs",
     "return ['ab']": "gave 'ab', where a pair",
     "return [('a', '0.5')]": "gave '0.5' as the similarity of 'a', which is not a number",
-    "return {'a': 1}": "gave {'a': 1}, where a list of pairs",
     "return [(1, .5)]": "gave 1 as a case, where an id (a text) should be",
     "return [([], .5)]": "gave [] as a case, where an id should be",
     "raise SystemExit(3)": "raised SystemExit: 3",
@@ -46,9 +45,9 @@ def test_broken_retriever_is_reported_and_others_stand(
     assert reason in message
     assert "the retriever 'bad' gave no list for" in message
     assert "'q2'" in message
-    scores = result.scores[result.scores["query"] == "q2"].set_index("retriever")
-    assert reason in scores["reason"]["bad"]
-    assert scores["score"]["ok"] == 1.0
+    failures = result.table("failures").set_index(["retriever", "query"])["reason"]
+    assert reason in failures["bad", "q2"]
+    assert result.means.set_index("system")["mean"]["ok"] == 1.0
 
 
 def test_a_retriever_can_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -64,7 +63,7 @@ def test_a_retriever_can_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixtur
     result = evaluated(
         write_study(tmp_path, retrievers, "all", bad_py=code), measures=["hits_norm@4"]
     )
-    assert result.measures["mean"].tolist()[-1] == 1.0
+    assert result.means["mean"].tolist()[-1] == 1.0
     caught = capsys.readouterr()
     assert caught.out == ""
     assert "noise" in caught.err
@@ -180,18 +179,17 @@ def test_mistakes_are_named(tmp_path: Path, changed: dict[str, Any], message: st
 
 
 TABLES = {
-    "query,case,similarity\nq1,a,1\nq1,a,.5\n": "t.csv:3:2: case: duplicate: the case 'a' is "
-    "already listed for the query 'q1' on line 2",
-    "query,case,similarity\nq1,a,1\nq1,z,.5\n": "t.csv:3:2: case: unknown case 'z'; add it to",
-    "query,case,similarity\nq1,a,nan\n": "t.csv:2:3: similarity: 'nan' is not a finite number",
-    "query,case,similarity\nq1,a,\n": "t.csv:2:3: similarity: is empty; add a number",
-    "query,case,similarity\nq1,,1\n": "t.csv:2:2: case: is empty; add the case",
+    "query,case,similarity\nq1,a,1\nq1,a,.5\n": "t.csv:3: the case 'a' is already listed for the "
+    "query 'q1', on line 2",
+    "query,case,similarity\nq1,a,1\nq1,z,.5\n": "t.csv:3: case: unknown case 'z' of the query "
+    "'q1'; add it to",
+    "query,case,similarity\nq1,a,nan\n": "t.csv:2: score: 'nan' is not a finite number",
+    "query,case,similarity\nq1,a,\n": "t.csv:2: score: '' is not a finite number",
     "query,case,similarity\nq9,a,1\n": "t.csv: has none of the queries of queries.csv",
-    "query,case,similarity\n": "t.csv: holds no line below the header",
-    "query,case,sim,score\nq1,a,1,1\n": "t.csv:1:4: score: duplicate column: column 3 is",
-    "query,case,value\nq1,a,1\n": "t.csv:1: similarity: column 'similarity' not found",
+    "query,case,similarity\n": "t.csv: has a header and no rows",
     "query,a,a\nq1,1,2\n": "t.csv:1:3: a: duplicate column",
-    "query,a,b\nq1,1,x\n": "t.csv:2:3: b: 'x' is not a finite number",
+    "query,a,b\nq1,1,x\n": "t.csv:2: similarity: 'x' is not a finite number",
+    "query,a,b\nq1,,\n": "t.csv: holds no similarity below the header",
     "": "t.csv: is empty",
 }
 
@@ -203,67 +201,43 @@ def test_wrong_tables_are_named(tmp_path: Path, text: str, message: str) -> None
     assert message in mistakes(path)
 
 
-RUNS = {
-    "q1 Q0 a 1 0.5 t\nq1 Q0 b 2\n": "r.txt:2: has 4 words; expected query Q0 case",
-    "q1 Q0 a 1 high t\n": "r.txt:1:5: score: 'high' is not a finite number",
-    "q1 Q0 a 1 1 t\nq1 Q0 a 2 .5 t\n": "r.txt:2:3: case: duplicate: the case 'a' is already listed",
-    "question;item\n": "r.txt: holds no line below the header",
-    "x,y\n1,2\n": "r.txt:1: query: columns 'query', 'case' not found; the header must",
-}
-
-
-@pytest.mark.parametrize(("text", "message"), RUNS.items(), ids=list(RUNS.values()))
-def test_wrong_runs_are_named(tmp_path: Path, text: str, message: str) -> None:
-    """With file and line."""
-    path = write_study(tmp_path, [ALL, {"id": "r", "run": "r.txt"}], "all", r_txt=text)
-    assert message in mistakes(path)
-
-
-def test_tables_as_people_save_them(tmp_path: Path) -> None:
-    """Long or square, other order, semicolons, decimal commas, CRLF and BOM: the same lists."""
-    texts = (
-        "query,case,similarity\nq1,a,0.5\nq1,b,0.25\nq2,b,1\nq3,a,0\n",
-        "\ufeffSimilarity;Query;Case\r\n0,5;q1;a\r\n0,25;q1;b\r\n1;q2;b\r\n0;q3;a\r\n",
-        "# made by hand\n"[:0] + "query\ta\tb\nq1\t0,5\t0,25\nq2\t\t1\nq3\t0\t\n",
-    )
-    lists = []
-    for text in texts:
-        retrievers = [ALL, {"id": "t", "similarities": "t.csv"}]
-        path = write_study(tmp_path, retrievers, "all", t_csv=text)
-        (one,) = evaluated(path).findings.scored
-        lists.append([one.run.lists.case.tolist(), one.run.lists.similarity.tolist()])
-    assert lists[0] == [[0, 1, 1, 0], [0.5, 0.25, 1.0, 0.0]]
-    assert lists[1] == lists[0]
-    assert lists[2] == lists[0]
+@pytest.mark.parametrize("square", [True, False])
+def test_tables_of_similarities(tmp_path: Path, square: bool) -> None:  # noqa: FBT001
+    """Long or square, with semicolons, CRLF and BOM: the same lists."""
+    long = "\ufeffSimilarity;Query;Case\r\n0.5;q1;a\r\n0.25;q1;b\r\n1;q2;b\r\n0;q3;a\r\n"
+    text = "query\ta\tb\nq1\t0.5\t0.25\nq2\t\t1\nq3\t0\t\n" if square else long
+    retrievers = [ALL, {"id": "t", "similarities": "t.csv"}]
+    result = evaluated(write_study(tmp_path, retrievers, "all", t_csv=text))
+    lists = result.findings.found.runs["t"].lists
+    assert lists.case.tolist() == [0, 1, 1, 0]
+    assert lists.similarity.tolist() == [0.5, 0.25, 1.0, 0.0]
 
 
 def test_doubtful_lists_are_told(tmp_path: Path) -> None:
-    """Lists for other queries, none for one, and ranks that contradict scores."""
-    run = "q1 Q0 a 1 0.5 t\nq1 Q0 b 2 0.9 t\nq9 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n"
+    """Lists for other queries, none for one, and a run without its tag."""
+    run = "q1 Q0 a 1 0.5\nq1 Q0 b 2 0.4\nq9 Q0 a 1 1\nq2 Q0 a 1 1\n"
     path = write_study(tmp_path, [ALL, {"id": "r", "run": "r.txt"}], "all", r_txt=run)
     messages = codes(evaluated(path))
     assert "has no list for the query 'q3'" in messages["no-list"]
     assert "for the query 'q9', which" in messages["unknown-query"]
-    assert "on line 1 of" in messages["rank-against-score"]
+    assert "r.txt: its lines have 5 words" in messages["no-tag"]
 
 
 def test_other_doubts_are_told(tmp_path: Path) -> None:
-    """Few queries, ids of cases, large k and filters, similarities beyond 1."""
-    truth = "query,case,similarity\na,b,7\na,c,3\n"
+    """Few queries, ids of cases, similarities beyond 1."""
     path = write_study(
         tmp_path,
         [ALL],
         {"similarities": "t.csv"},
         queries_csv="id,x,kind\na,1,p\nq2,2,p\n",
-        t_csv=truth,
+        t_csv="query,case,similarity\na,b,7\na,c,3\n",
         mac_fac={"mac": "all", "fac": "all", "filters": 2, "k": 3},
-        analysis={"measures": "hits_norm@9", "bootstrap": 0},
+        analysis={"measures": "hits_norm@9"},
     )
     messages = codes(evaluated(path))
     assert messages.keys() == {
         "few-queries",
         "query-is-case",
-        "no-list",
         "no-ground-truth",
         "similarity-range",
     }

@@ -65,8 +65,8 @@ def test_the_solution_is_not_compared(tmp_path: Path) -> None:
     keys = {"cases_csv": base, "queries": "leave-one-out", "mine_py": SEES}
     path = write_study(tmp_path, retrievers, "truth", cases=cases, **keys)
     result = evaluated(path, repeats=1)
-    assert result.study.data.task.cases.problem == ("x",)
-    lists = {one.id: one.run.lists for one in result.findings.evaluated}
+    assert result.findings.study.data.task.cases.problem == ("x",)
+    lists = {name: run.lists for name, run in result.findings.found.runs.items()}
     # By x alone: of c0 the nearest are c1, c2, ...
     assert lists["all"].of(0)[0].tolist() == [1, 2, 3, 4, 5]
     assert lists["asked"].of(0)[0].tolist() == [2, 4, 1, 3, 5]

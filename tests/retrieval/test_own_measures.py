@@ -10,7 +10,6 @@ from click.testing import CliRunner
 
 import quem
 from quem.cli import main
-from quem.report.files import write_report
 from quem.scores.listing import list_measures
 from tests.options.made import analysed, study_in
 from tests.retrieval.made import mistakes, write_study
@@ -73,30 +72,19 @@ FOUND = {"python": "mine:found"}
 
 
 def test_scores_beside_ours(tmp_path: Path) -> None:
-    """A function and a definition of a file have scores, means, and differences like ours."""
-    path = _study(tmp_path, [NOVELTY, {**NOVELTY, "k": 2}, FOUND, "AP"], headline="novelty@2")
+    """A function and a definition of a file have scores and means like ours."""
+    path = _study(tmp_path, [NOVELTY, {**NOVELTY, "k": 2}, FOUND, "AP"])
     study = quem.load_study(path, kind="retrieval")
     assert {file.name for file in study.files} >= {"mine.py", "helper.py"}
     result = quem.analyze(study)
-    assert [one.name for one in result.findings.measures] == ["novelty", "novelty@2", "found", "AP"]
-    (scores,) = (one.scores for one in result.findings.evaluated)
-    assert scores is not None
-    np.testing.assert_allclose(scores.values[:, 0], [1 / 3, 1 / 2, 1])
+    table = result.table_of_scores
+    assert table.columns == ("novelty", "novelty@2", "found", "AP")
+    np.testing.assert_allclose(table.values[0, :, 0], [1 / 3, 1 / 2, 1])
     # One of b and c, which tie, is second: half of the orders have the unknown one there.
-    np.testing.assert_allclose(scores.values[:, 1], [0.25, 0.5, 1])
-    assert scores.values[:, 2].tolist() == [1, 1, 0]
-    document = result.to_dict()
-    assert document["headline"] == "novelty@2"
-    assert document["measures"][0] == {
-        "measure": "novelty",
-        "better": "lower",
-        "summary": "The share of the list that nobody has judged.",
-    }
-    assert document["settings"]["measures"][1] == "novelty@2"
+    np.testing.assert_allclose(table.values[0, :, 1], [0.25, 0.5, 1])
+    assert table.values[0, :, 2].tolist() == [1, 1, 0]
+    assert result.to_dict()["settings"]["measures"][1] == "novelty@2"
     assert "novelty: The share of the list that nobody has judged (mine:novelty" in result.to_html()
-    write_report(result, tmp_path / "report", figures=("svg",))
-    table = (tmp_path / "report/measures.csv").read_text("utf-8")
-    assert "r,novelty,lower," in table
 
 
 @pytest.mark.parametrize(
@@ -137,26 +125,18 @@ def test_code_can_be_refused(tmp_path: Path) -> None:
 
 
 def test_measures_of_options(tmp_path: Path) -> None:
-    """A function is given numbers for options, and the correct one; thresholds can be by it."""
+    """A function is given numbers for options, and the correct one."""
     (tmp_path / "mine.py").write_text(
         "def early(items, truth):\n"
         '    """One over the place of the correct option."""\n'
         "    return next((1 / n for n, i in enumerate(items, 1) if i in truth), 0)\n",
         encoding="utf-8",
     )
-    own = {"python": "mine:early"}
-    result = analysed(study_in(tmp_path, analysis={"measures": [own, "RR"], "headline": "early"}))
-    scores = result.findings.scores
+    result = analysed(study_in(tmp_path, analysis={"measures": [{"python": "mine:early"}, "RR"]}))
+    scores = result.table_of_scores.values
     np.testing.assert_array_equal(scores[..., 0], scores[..., 1])
-    assert result.findings.headline == "early"
-    assert result.findings.sweeps
-    (_, early), *_ = [pair for pair in result.findings.properties if pair[0] == "early"]
-    assert early.priority.holds
-    assert not early.confidence.holds
-    assert "early: One over the place of the correct option (mine:early" in result.to_html()
-    assert result.to_dict()["measures"][0]["summary"] == "One over the place of the correct option."
-    other = quem.analyze(result.findings.data, measures=["early", short_lists()], headline="early")
-    assert other.findings.scorer.names == ("early", "short")
+    other = quem.analyze(result.findings.study, measures=["early", short_lists()])
+    assert other.table_of_scores.columns == ("early", "short")
 
 
 def short_lists() -> quem.lists.Definition:
@@ -166,10 +146,9 @@ def short_lists() -> quem.lists.Definition:
 
 def test_a_name_of_ours_needs_a_prefix(tmp_path: Path) -> None:
     """A function called `map` is `own.map`; without the prefix the name is that of quem's AP."""
-    path = _study(tmp_path, [{**NOVELTY, "name": "map"}, "map", "AP"], headline="own.map")
-    result = quem.analyze(quem.load_study(path))
-    assert [one.name for one in result.findings.measures] == ["own.map", "AP"]
-    assert result.to_dict()["headline"] == "own.map"
+    path = _study(tmp_path, [{**NOVELTY, "name": "map"}, "map", "AP"])
+    result = quem.analyze(quem.load_study(path, kind="retrieval"))
+    assert result.table_of_scores.columns == ("own.map", "AP")
 
 
 def test_those_of_a_study_are_listed(tmp_path: Path) -> None:

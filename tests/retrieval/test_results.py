@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from quem.report.files import json_text, report_files
-from tests.docs.schema import mappings, mistakes
+from quem.retrieval.lists import rows_of
+from tests.docs.schema import mappings, mistakes, shortened
 from tests.retrieval.made import codes, evaluated, write_study
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def _rich(folder: Path, **more: Any) -> Path:  # noqa: ANN401  keys
         "queries_csv": "\n".join(["id,x,kind", *queries]),
         "mine_py": CODE,
         "mac_fac": {"mac": "one x", "fac": "all", "filters": [2, 6, 30], "k": 3},
-        "analysis": {"measures": ["hits_norm@3", "kendall"], "repeats": 2, "bootstrap": 100},
+        "analysis": {"measures": ["hits_norm@3", "kendall"], "repeats": 2, "samples": 0},
     }
     return write_study(folder, [ALL, ONE, PYTHON], "all", **{**keys, **more})
 
@@ -52,28 +53,29 @@ def test_command_writes_everything(tmp_path: Path) -> None:
     assert "Retrieving: all, only x, and py" in done.stderr
     folder = tmp_path / "study-report"
     names = {file.name for file in folder.iterdir()}
-    figures = {f"{stem}.svg" for stem in ("quality", "differences", "times", "mac-fac")}
-    tables = ("measures", "scores", "differences", "times", "rounds", "mac-fac", "mac-fac-queries")
+    figures = {f"{stem}.svg" for stem in ("scores", "times", "mac-fac")}
+    tables = ("means", "scores", "differences", "systems", "times", "mac-fac")
+    paper = {f"table.{ending}" for ending in ("md", "tex", "html")}
     page = {"report.html", "analysis.json"}
-    assert names == figures | {f"{stem}.csv" for stem in tables} | page
+    assert names == figures | {f"{stem}.csv" for stem in tables} | paper | page
     document = json.loads((folder / "analysis.json").read_text("utf-8"))
     assert not mistakes(document)
-    (folder / "measures.csv").unlink()
+    (folder / "means.csv").unlink()
     printed = run([*command, "--json"], capture_output=True, text=True, check=True).stdout
     assert json.loads(printed)["kind"] == "retrieval"
-    assert not (folder / "measures.csv").exists()
+    assert not (folder / "means.csv").exists()
 
 
 def test_document_holds_what_the_schema_names(tmp_path: Path) -> None:
-    """A key more or fewer, in any mapping, does not fit."""
-    document = json.loads(json_text(evaluated(_rich(tmp_path)).to_dict()))
+    """A key more, in any mapping, does not fit, nor a key fewer below the first level."""
+    document = shortened(json.loads(json_text(evaluated(_rich(tmp_path)).to_dict())))
     assert not mistakes(document)
     seen = set()
     for index, mapping in enumerate(mappings(document)):
         if (keys := tuple(mapping)) in seen:
             continue
         seen.add(keys)
-        for key in keys:
+        for key in keys if index else ():
             changed = deepcopy(document)
             del list(mappings(changed))[index][key]
             assert mistakes(changed), f"{key} is missing beside {keys}"
@@ -85,23 +87,23 @@ def test_document_holds_what_the_schema_names(tmp_path: Path) -> None:
 def test_mac_fac_is_the_second_phase_on_what_the_first_keeps(tmp_path: Path) -> None:
     """Compared with both phases by hand; a filter of all cases loses nothing."""
     result = evaluated(_rich(tmp_path))
-    mac_fac = result.findings.mac_fac
-    assert mac_fac is not None
-    full = {one.id: one for one in result.findings.evaluated}["one x"].run.lists
-    truth = result.findings.truth.lists
-    for pair in mac_fac.pairs:
+    found = result.findings.found
+    full, rows = found.runs["one x"].lists, rows_of(found.truth.columns)
+    table = result.table("mac-fac").set_index(["filter", "measure"])
+    for pair in found.mac_fac.pairs:
         hits = []
-        for query in range(12):
-            candidates = set(full.of(query)[0][: pair.filter].tolist())
-            best = truth.of(query)[0].tolist()
+        for at, query in enumerate(full.queries):
+            candidates = {full.cases[case] for case in full.of(at)[0][: pair.filter].tolist()}
+            best = [case for name, case, _ in rows if name == query]
             wanted = [case for case in best if case in candidates][: pair.k]
-            assert pair.run.lists.of(query)[0].tolist() == wanted
-            hits.append(len(set(wanted) & set(best[: pair.k])) / pair.k)
-        assert float(pair.means.mean[0]) == pytest.approx(np.mean(hits))
-    assert mac_fac.pairs[-1].means.mean.tolist() == [1.0] * 4
-    table = result.tables()["mac-fac"]
+            lists = pair.run.lists
+            assert [lists.cases[case] for case in lists.of(at)[0].tolist()] == wanted
+            hits.append(len({*wanted} & {*best[: pair.k]}) / pair.k)
+        assert table.loc[(pair.filter, "hits_norm@3"), "mean"] == pytest.approx(np.mean(hits))
+    assert table.loc[(30, "hits_norm@3"), "mean"] == 1
     assert (table["mac_seconds"] < table["seconds"]).all()
-    assert (table["time_share"] > 0).all()
+    assert (table["share"] > 0).all()
+    assert "MAC/FAC: one x, then all" in result.summary()
 
 
 def test_figures_and_page_can_be_drawn_of_little(tmp_path: Path) -> None:
@@ -113,7 +115,7 @@ def test_figures_and_page_can_be_drawn_of_little(tmp_path: Path) -> None:
         "all",
         mine_py=code,
         queries_csv="id,x\nq,1\n",
-        analysis={"measures": "kendall", "bootstrap": 0},
+        analysis={"measures": "kendall"},
     )
     result = evaluated(path)
     assert "retriever-failed" in codes(result)
@@ -121,7 +123,7 @@ def test_figures_and_page_can_be_drawn_of_little(tmp_path: Path) -> None:
     assert b"raised OSError" in files["report.html"]
     assert not mistakes(json.loads(files["analysis.json"]))
     assert "raised OSError" in result.summary()
-    assert "raised OSError" in result._repr_html_()
+    assert "raised OSError" in files["failures.csv"].decode()
 
 
 def test_check_counts_and_runs_nothing(tmp_path: Path) -> None:
@@ -131,4 +133,3 @@ def test_check_counts_and_runs_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "quem", "check", str(path)]
     done = run(command, capture_output=True, text=True, check=True)
     assert "found: 2 retrievers, 4 cases, 3 queries" in done.stdout
-    assert "warning: few-queries" in done.stderr

@@ -11,8 +11,8 @@ import quem
 from quem.lists import DEFINITIONS, measure
 from quem.retrieval.build_retrievers import make_retrievers
 from quem.retrieval.choosing import truth_depth_of
-from quem.retrieval.lists import score_lists
-from quem.retrieval.truth import Need, find_truth
+from quem.retrieval.truth import Need, find_truth, truth_digest
+from quem.scores.scoring import score_runs
 from tests.retrieval.made import evaluated, mistakes, write_study
 
 if TYPE_CHECKING:
@@ -44,16 +44,15 @@ def test_retrievers_take_turns(tmp_path: Path) -> None:
     pairs = list(zip(calls[::2], calls[1::2], strict=True))
     assert all({one[0], two[0]} == {"a", "b"} and one[1] == two[1] for one, two in pairs)
     assert {one[0] for one, _ in pairs} == {"a", "b"}
-    rounds = result.tables()["rounds"]
-    own = rounds[rounds["retriever"] == "a"]["seconds"].to_numpy()
-    (entry,) = [one for one in result.to_dict()["retrievers"] if one["id"] == "a"]
-    assert entry["seconds"] == pytest.approx(np.median(own))
+    own = 1000 * result.findings.found.runs["a"].rounds()
+    entry = next(one for one in result.to_dict()["systems"] if one["id"] == "a")
+    assert entry["ms"] == pytest.approx(np.median(own))
     # Of six rounds the extremes hold the median with a chance of 97%; of five, with 94%.
-    assert entry["seconds_interval"] == [own.min(), own.max()]
-    assert "6 rounds" in result.summary()
+    assert entry["ms_interval"] == pytest.approx([own.min(), own.max()])
+    assert "6 rounds" in result.to_html()
     fewer = evaluated(path, repeats=5, warm_up=0)
-    assert np.isnan(fewer.to_dict()["retrievers"][1]["seconds_interval"]).all()
-    assert "an interval at 95% needs 6 rounds" in fewer.summary()
+    assert fewer.to_dict()["systems"][1]["ms_interval"] is None
+    assert "an interval at 95% needs 6 rounds" in fewer.to_html()
 
 
 def test_filters_are_no_larger_than_the_case_base(tmp_path: Path) -> None:
@@ -86,25 +85,22 @@ def test_cut_truth_scores_as_the_whole(tmp_path: Path) -> None:
     """By every measure at k: the k best, what ties with them, and what retrievers gave."""
     study = quem.load_study(_study(tmp_path), kind="retrieval")
     retrievers, _ = make_retrievers(study)
-    run = evaluated(tmp_path / "study.yaml", measures=["nDCG@5"], repeats=1)
-    (lists,) = [one.run.lists for one in run.findings.evaluated if one.id == "x"]
+    lists = evaluated(tmp_path / "study.yaml", measures=["nDCG@5"]).findings.found.runs["x"].lists
     whole = find_truth(study, retrievers, Need(5, [lists]), silent)
-    need = Need(5, [lists], whole=0)
-    cut = find_truth(study, retrievers, need, silent)
-    assert len(cut.lists.case) < len(whole.lists.case) / 2
+    cut = find_truth(study, retrievers, Need(5, [lists], whole=0), silent)
+    assert len(cut.columns) < len(whole.columns) / 2
     named = [
         measure(name, k=5)
         for name, one in DEFINITIONS.items()
-        if any(parameter.name == "k" for parameter in one.parameters) and name != "rank_quality"
+        if any(parameter.name == "k" for parameter in one.parameters)
+        and one.family != "dialogue"
+        and not any(parameter.name == "rel" for parameter in one.parameters)
     ]
     assert len(named) > 4
-    expected, scores = (score_lists(lists, t.lists, named).values for t in (whole, cut))
-    np.testing.assert_array_equal(scores, expected)
-    # Of relevant cases all are needed, and runs that are cut keep ties whole, too.
+    scored = [score_runs({"x": lists.columns("x")}, t.columns, named) for t in (whole, cut)]
+    np.testing.assert_array_equal(scored[0].values, scored[1].values)
+    digests = [truth_digest(one.judgments, 5) for one in scored]
+    assert digests[0] == digests[1] != truth_digest(scored[0].judgments, 6)
+    # Of relevant cases all are needed.
     assert truth_depth_of([measure("nDCG", k=5)], 39) == 5
     assert truth_depth_of([measure("nDCG", k=5), measure("AP", k=5)], 39) == 39
-    top = whole.lists.top(5)
-    ends = [whole.lists.of(query)[1][4] for query in range(40)]
-    sizes = [np.count_nonzero(whole.lists.of(query)[1] >= end) for query, end in enumerate(ends)]
-    assert top.sizes.tolist() == sizes
-    assert max(sizes) > min(sizes) == 5

@@ -1,38 +1,31 @@
-"""Scores, means and differences that mislead nobody: ties, failures, few queries, and signs."""
+"""Scores that mislead nobody: orders of grades, failures, unjudged cases, and few queries."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import ir_measures
 import numpy as np
 import pytest
 
 import quem
-from quem.report.files import report_files
 from quem.retrieval.analysis import check_retrieval
 from tests.retrieval.made import codes, evaluated, mistakes, write_study
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.retrieval.result import RetrievalResult
-
-THEIRS = {"P@5": ir_measures.P @ 5, "AP": ir_measures.AP, "nDCG@10": ir_measures.nDCG @ 10}
 FILES: dict[str, Any] = {"cases": None, "queries": None}
-TIED = np.array([0.1, 0.2, 0.3])
 
 
-def _judged(folder: Path, ties: str, **more: Any) -> Path:  # noqa: ANN401
-    """20 queries with lists full of ties, and graded judgments."""
+def _judged(folder: Path, **more: Any) -> Path:  # noqa: ANN401
+    """20 queries with lists full of ties, and graded judgments of a half."""
     rng = np.random.default_rng(3)
     qrels, run = [], []
     for query in range(20):
         grades = rng.integers(-3, 3, 40)
         qrels += [f"q{query} 0 d{case} {grade}" for case, grade in enumerate(grades) if grade >= 0]
         for rank, case in enumerate(rng.permutation(40)[:25], 1):
-            run.append(f"q{query} Q0 d{case} {rank} {float(rng.choice(TIED))!r} t")
-    settings = {"measures": list(THEIRS), "bootstrap": 0, "ties": ties, **more}
+            run.append(f"q{query} Q0 d{case} {rank} {rng.choice([0.1, 0.2, 0.3])} t")
     return write_study(
         folder,
         [{"id": "t", "run": "t.txt"}],
@@ -40,196 +33,118 @@ def _judged(folder: Path, ties: str, **more: Any) -> Path:  # noqa: ANN401
         **FILES,
         t_txt="\n".join(run),
         q_txt="\n".join(rng.permutation(qrels).tolist()),
-        analysis=settings,
+        analysis={"samples": 0, **more},
     )
-
-
-def _answers(result: RetrievalResult) -> list[tuple[str, ...]]:
-    """The heads and rows of the first table."""
-    table = result.context()["answers"]
-    return [table.columns, *table.rows]
-
-
-def _means(result: RetrievalResult) -> dict[str, float]:
-    return dict(zip(result.measures["measure"], result.measures["mean"], strict=True))
-
-
-def test_expected_scores_leave_ties_open(tmp_path: Path) -> None:
-    """The mean of many runs with ties broken at random; the report says how many are tied."""
-    path = _judged(tmp_path, "expected")
-    result = evaluated(path)
-    rng = np.random.default_rng(0)
-    qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "q.txt")))  # type: ignore[no-untyped-call]
-    run = list(ir_measures.read_trec_run(str(tmp_path / "t.txt")))  # type: ignore[no-untyped-call]
-    drawn = [
-        ir_measures.calc_aggregate(
-            THEIRS.values(),
-            qrels,
-            [
-                ir_measures.ScoredDoc(d.query_id, d.doc_id, d.score + rng.uniform(0, 0.01))
-                for d in run
-            ],
-        )
-        for _ in range(150)
-    ]
-    for name, mean in _means(result).items():
-        values = [one[THEIRS[name]] for one in drawn]
-        assert mean == pytest.approx(np.mean(values), abs=4 * np.std(values) / 150**0.5), name
-    assert result.findings.scored[0].tied_share == 1
-    assert "tied: the share of positions" in result.summary()
-    assert dict(zip(*_answers(result), strict=True))["tied"] == "100%"
-    assert "mean over all orders of cases with equal similarity" in result.summary()
 
 
 def test_grades_have_no_order(tmp_path: Path) -> None:
     """Measures that need one are refused by name, also by check; the defaults are without."""
-    path = _judged(tmp_path, "expected", measures="hits_norm@5 map distance")
+    path = _judged(tmp_path, measures=["hits_norm@5", "AP"])
     message = mistakes(path)
     assert (
         "hits_norm@5 needs an order of the cases, and judgments of one grade have none" in message
     )
-    assert "distance needs an order" in message
     assert "AP needs" not in message
     assert "study.yaml:" in message
     with pytest.raises(quem.QuemError, match="hits_norm@5 needs an order"):
         check_retrieval(quem.load_study(path, kind="retrieval"))
-    names = _means(evaluated(_judged(tmp_path, "expected", measures=[])))
-    assert list(names) == [
-        *("AP", "AP@10", "RR", "RR@10", "nDCG", "nDCG@10", "RBP", "RBP@10", "P", "P@10")
-    ]
+    result = evaluated(_judged(tmp_path))
+    assert result.table_of_scores.columns == ("nDCG@10", "AP", "RR", "P@10", "R@100")
+    (row,) = result.to_dict()["systems"]
+    assert row["tied"] == 1
+    found = result.findings.found.scored.matched[0]
+    judged = [(found.found[found.rows.slice(q)][:10] >= 0).mean() for q in range(20)]
+    assert row["judged"] == pytest.approx(np.mean(judged))
+    assert "of 't' are judged" in codes(result)["unjudged-cases"]
 
 
-def _lists(**lists: dict[str, str]) -> dict[str, Any]:
-    """Files of result lists, a string of cases a query; the truth is a, then b, then c."""
-    files = {
-        f"{name}_csv": "query,rank,case\n"
-        + "".join(
-            f"{query},{rank},{case}\n"
-            for query, cases in own.items()
-            for rank, case in enumerate(cases, 1)
-        )
-        for name, own in lists.items()
-    }
-    queries = dict.fromkeys(q for own in lists.values() for q in own)
+@pytest.mark.parametrize(
+    ("analysis", "message"),
+    [
+        ({"headline": "AP"}, "headline: is not a setting any longer; the first of"),
+        ({"bootstrap": 10}, "bootstrap: is not a setting any longer; `samples: 0` leaves out"),
+        ({"ties": "input"}, "input is now given"),
+        ({"ties": "id"}, "id is now trec"),
+    ],
+)
+def test_settings_of_earlier_versions(
+    tmp_path: Path, analysis: dict[str, Any], message: str
+) -> None:
+    """Each is refused with what takes its place."""
+    assert message in mistakes(_judged(tmp_path, **analysis))
+
+
+def test_k_makes_columns(tmp_path: Path) -> None:
+    """A measure that knows k is there without it and with each; a section has both in a line."""
+    result = evaluated(_judged(tmp_path, measures=["nDCG", "RR", "P@3"], k=[2, 5]))
+    names = ("nDCG", "nDCG@2", "nDCG@5", "RR", "RR@2", "RR@5", "P@3")
+    assert result.table_of_scores.columns == names
+    lines = result.summary().splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith("  measure"))
+    means = dict(zip(result.means["measure"], result.means["mean"], strict=True))
+    assert lines[at].split() == ["measure", "t", *"t (k = 2)".split(), *"t (k = 5)".split()]
+    assert lines[at + 1].split() == ["nDCG", *(f"{means[n]:.4f}" for n in names[:3])]
+    assert lines[at + 3].split() == ["P@3", "–", "–", "–"]
+
+
+def test_few_queries_and_undefined_scores_are_told(tmp_path: Path) -> None:
+    """A mean over 2 of 20 queries, and why the others have none."""
+    lists = {f"q{n}": "abc" if n < 2 else "a" for n in range(20)}
+    run = "query,rank,case\n" + "".join(
+        f"{query},{rank},{case}\n"
+        for query, cases in lists.items()
+        for rank, case in enumerate(cases, 1)
+    )
     truth = "query,case,similarity\n" + "".join(
         f"{query},{case},{value}\n"
-        for query in queries
+        for query in lists
         for case, value in zip("abc", (0.9, 0.6, 0.1), strict=True)
     )
-    return {**files, "truth_csv": truth, **FILES}
-
-
-def test_means_over_few_queries_are_not_ranked(tmp_path: Path) -> None:
-    """Perfect on 2 of 20 queries: shown with its n, greyed, not tested, and warned of."""
-    lucky = {f"q{n}": "abc" if n < 2 else "a" for n in range(20)}
-    good = {f"q{n}": "abc" if n % 3 else "acb" for n in range(20)}
-    other = {f"q{n}": "acb" if n % 3 else "cab" for n in range(20)}
-    retrievers = [{"id": name, "run": f"{name}.csv"} for name in ("lucky", "good", "other")]
     path = write_study(
         tmp_path,
-        retrievers,
-        {"similarities": "truth.csv"},
-        **_lists(lucky=lucky, good=good, other=other),
+        [{"id": "lucky", "run": "r.csv"}],
+        {"similarities": "t.csv"},
+        **FILES,
+        r_csv=run,
+        t_csv=truth,
     )
-    result = evaluated(path, measures=["kendall", "hits_norm@2"])
-    table = result.measures.set_index(["retriever", "measure"])
-    assert table.loc[("lucky", "kendall"), "n_queries"] == 2
-    assert not table.loc[("lucky", "kendall"), "ranked"]
-    assert table.loc[("lucky", "hits_norm@2"), "ranked"]
-    pairs = {(p["a"], p["b"], p["measure"]): p for p in result.differences.to_dict("records")}
-    untested = pairs["lucky", "good", "kendall"]
-    assert not untested["tested"]
-    assert np.isnan(untested["p_holm"])
-    # Holm's number is that of the pairs that are tested.
-    tested = pairs["good", "other", "kendall"]
-    assert tested["tested"]
-    assert tested["p_holm"] == tested["p"]
-    assert "kendall of 'lucky' (2)" in codes(result)["few-defined"]
-    line = next(line for line in result.summary().splitlines() if line.startswith("  lucky"))
-    assert line.split("  ")[1:4] == ["lucky", "1.000 (1.000 to 1.000) †", "2"]
-    assert "defined for fewer than half of the 20 queries" in result.summary()
-    assert [row[0] for row in _answers(result)[1:]] == ["good", "other", "lucky"]
-    page = report_files(result)["report.html"].decode()
-    assert '<td class="n muted">1.000 (1.000 to 1.000) †</td>' in page
-    assert '<td class="n muted">1.000 (1.000 to 1.000) n = 2 †</td>' in page
-    beside = evaluated(path, measures=["kendall", "hits_norm@2"], headline="hits_norm@2")
-    assert ("lucky", "1.000 n = 2 †") in [(row[0], row[-1]) for row in _answers(beside)]
-    assert "few-defined" not in codes(evaluated(path, measures=["hits_norm@2"]))
+    messages = codes(evaluated(path, measures=["kendall", "hits_norm@2"]))
+    assert "lucky is neither ranked nor tested by kendall" in messages["few-defined"]
+    assert "kendall for 18 of 20 queries (" in messages["undefined-scores"]
 
 
 FAILING = """
 def retrieve(query, k, cases):
-    if query.id == "q2" or BAD:
+    if query.id == "q2":
         raise OSError("down")
-    return [(name, 1 / (1 + abs(case["x"] - (query["x"] or 0)))) for name, case in sorted(
-        cases.items(), key=lambda pair: abs(pair[1]["x"] - (query["x"] or 0)))][:k]
+    return [(name, 1 / (1 + abs(case["x"] - query["x"]))) for name, case in sorted(
+        cases.items(), key=lambda pair: abs(pair[1]["x"] - query["x"]))][:k]
 """
 
 
 def test_a_failure_scores_like_an_empty_list(tmp_path: Path) -> None:
-    """As the same lists do in a file that lacks the query; both count the failure."""
-    code = FAILING.replace(" or BAD", "")
+    """As the same lists do in a file that lacks the query: 0."""
     retrievers: list[dict[str, Any]] = [
         {"id": "all", "linear": {"attributes": [{"name": "x"}]}},
         {"id": "fails", "python": "fails:retrieve"},
         {"id": "lacks", "run": "lacks.csv"},
-        {"id": "never", "python": "never:retrieve"},
     ]
     keys: dict[str, Any] = {
         "queries_csv": "id,x\nq1,1.6\nq2,3\nq3,2.2\n",
-        "fails_py": code,
-        "never_py": FAILING.replace("BAD", "True"),
-        "lacks_csv": "query,rank,case\nq1,1,a\n",
+        "fails_py": FAILING,
+        "lacks_csv": "query,position,case\nq1,1,b\nq1,2,a\nq3,1,b\nq3,2,c\n",
     }
-    by = ["hits_norm@2", "nDCG@2", "kendall"]
-    first = evaluated(write_study(tmp_path, retrievers, "all", **keys), measures=by)
-    lists = {q: first.findings.scored[0].run.lists.of(n)[0] for n, q in ((0, "q1"), (2, "q3"))}
-    keys["lacks_csv"] = "query,rank,case,similarity\n" + "".join(
-        f"{q},{rank},{'abcd'[case]},{1 / rank}\n"
-        for q, cases in lists.items()
-        for rank, case in enumerate(cases, 1)
-    )
-    result = evaluated(write_study(tmp_path, retrievers, "all", **keys), measures=by)
-    table = result.measures.set_index(["retriever", "measure"])
-    for name in ("hits_norm@2", "nDCG@2"):
-        means = table["mean"].xs(name, level=1).to_dict()
-        assert 0 < means["fails"] == means["lacks"] < 1
-        assert means["never"] == 0
-        assert table.loc[("fails", name), "n_queries"] == 3
-    assert table["failures"].xs("hits_norm@2", level=1).to_dict() == {
+    path = write_study(tmp_path, retrievers, "all", **keys)
+    result = evaluated(path, measures=["hits_norm@2", "nDCG@2"])
+    means = result.table_of_scores.means
+    assert (means.mean[0] == means.mean[1]).all()
+    assert ((means.mean > 0) & (means.mean < 1)).all()
+    assert (means.n == 3).all()
+    assert {one["id"]: one["failures"] for one in result.to_dict()["systems"]} == {
         "fails": 1,
         "lacks": 1,
-        "never": 3,
     }
-    heads, *rows = _answers(result)
-    counted = {row[0]: row[heads.index("failures")] for row in rows}
-    assert counted == {"fails": "1", "lacks": "1", "never": "3"}
-    assert "failures: queries without a list" in result.summary()
-    messages = [doubt.message for doubt in result.warnings if doubt.code == "retriever-failed"]
-    assert (
-        "1 of 3 queries, which counts as an empty list (kendall leaves empty lists out)"
-        in messages[0]
-    )
-    assert "for any query, which count as empty lists" in messages[1]
-    reasons = result.scores.set_index(["retriever", "query", "measure"])["reason"]
-    assert "raised OSError: down" in reasons["fails", "q2", "hits_norm@2"]
-
-
-@pytest.mark.parametrize("order", [("better", "worse"), ("worse", "better")])
-@pytest.mark.parametrize(("measure", "sign"), [("nDCG@1", "+"), ("distance", "−")])
-def test_the_sentence_has_the_sign_of_who_it_names_first(
-    tmp_path: Path, order: tuple[str, str], measure: str, sign: str
-) -> None:
-    """Whichever the study names first; the better one has more, or less where less is better."""
-    lists = {
-        "better": {f"q{n}": "abc" for n in range(8)},
-        "worse": {f"q{n}": "bca" if n else "bac" for n in range(8)},
-    }
-    retrievers = [{"id": name, "run": f"{name}.csv"} for name in order]
-    path = write_study(tmp_path, retrievers, {"similarities": "truth.csv"}, **_lists(**lists))
-    result = evaluated(path, measures=[measure])
-    scores = result.measures.set_index("retriever")["mean"]
-    apart = abs(scores["better"] - scores["worse"])
-    line = next(line for line in result.summary().splitlines() if "better than worse" in line)
-    sentence = f"better scores better than worse on {measure}: difference {sign}{apart:.3f} ("
-    assert f"{sentence}{sign.strip('+')}" in line
+    assert "1 of 3 queries, which counts as empty" in codes(result)["retriever-failed"]
+    reasons = result.table("failures").set_index("retriever")["reason"]
+    assert "raised OSError: down" in reasons["fails"]
+    assert reasons["lacks"] == "is not in the file"

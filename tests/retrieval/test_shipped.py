@@ -30,8 +30,8 @@ NAMES = {
 
 
 def _means(result: RetrievalResult, retriever: str) -> dict[str, float]:
-    table = result.measures
-    rows = table[table["retriever"] == retriever]
+    table = result.means
+    rows = table[table["system"] == retriever]
     return dict(zip(rows["measure"], rows["mean"], strict=True))
 
 

@@ -20,7 +20,6 @@ from tests.trials import (  # noqa: F401  register their trials
     machines,
     panels,
     pooling,
-    retrieval_judges,
     scores,
     solving_kills,
     trouble,

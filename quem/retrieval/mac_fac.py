@@ -1,0 +1,134 @@
+"""A quick retriever fills a filter, and a thorough one looks into it (Forbus et al. 1995)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quem.lists import measure
+from quem.retrieval.retrievers import StoredRetriever
+from quem.retrieval.running import Asked, Run, ask, ask_all, n_calls, run_rounds
+from quem.retrieval.times import ratio_of
+from quem.scores.inference import query_means
+from quem.scores.scoring import score_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from quem.lists import Measure
+    from quem.parallel import Progress
+    from quem.retrieval.loading import RetrievalStudy
+    from quem.retrieval.retrievers import Answer, Runs
+    from quem.retrieval.running import Guard, Task, Times
+    from quem.retrieval.times import Time
+    from quem.scores.columns import Columns
+    from quem.scores.inference import Inference, Means
+
+_MEASURES = ("hits_norm", "quality_stromer", "quality_mueller", "nDCG")
+
+
+@dataclass(frozen=True)
+class Phases:
+    """What MAC/FAC gave."""
+
+    full: Run  # the second phase alone, on the whole case base
+    pairs: tuple[Run, ...]  # for each filter and k; the first part of the time is the filter's
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What one size of the filter and one k give."""
+
+    filter: int
+    k: int
+    run: Run
+    measures: tuple[Measure, ...]
+    means: Means
+    share: Time  # the time as a share of that of the second phase alone
+
+
+@dataclass(frozen=True)
+class MacFac:
+    """A quick phase before a thorough one, against the thorough one alone."""
+
+    mac: str
+    fac: str
+    full: Run
+    pairs: tuple[Pair, ...]
+
+
+def run_phases(
+    study: RetrievalStudy, retrievers: dict[str, Runs], times: Times, progress: Progress
+) -> Phases | None:
+    """Ask both phases, with each size of the filter, and the second alone, in turn."""
+    spec, task = study.spec.mac_fac, study.data.task
+    if spec is None or not {spec.mac, spec.fac} <= retrievers.keys():
+        return None
+    mac, fac = retrievers[spec.mac], retrievers[spec.fac]
+    runs = not isinstance(mac, StoredRetriever) and not isinstance(fac, StoredRetriever)
+    those = [_ask_both(mac, fac, task, size, k, take_time=runs) for size, k in spec.pairs]
+    if not isinstance(fac, StoredRetriever):
+        most = max(k for _, k in spec.pairs)
+        those.append(ask_all(fac, task, min(most, task.n_candidates)))
+    label = f"MAC/FAC: {spec.mac}, {spec.fac}"
+    results = run_rounds(those, task, times, progress(label, n_calls(those, times)))
+    full = Run(fac.lists) if isinstance(fac, StoredRetriever) else results.pop()
+    return Phases(full, tuple(results))
+
+
+def _ask_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, *, take_time: bool) -> Asked:
+    """Let the first fill a filter, and the second look into it."""
+
+    def call(query: int, guard: Guard) -> tuple[Answer, tuple[float, ...]]:
+        return _both(mac, fac, task, query, size, k, guard)
+
+    timed = ask_all(fac, task, k).timed if take_time else ()
+    return Asked(call, range(len(task.queries)), timed, parts=2)
+
+
+def _both(
+    mac: Runs, fac: Runs, task: Task, query: int, size: int, k: int, guard: Guard
+) -> tuple[Answer, tuple[float, float]]:
+    mac_answer, mac_seconds = ask(mac, task, query, size, guard)
+    if isinstance(mac_answer, str):
+        return f"the first phase {mac_answer}", (mac_seconds, float("nan"))
+    among = np.sort(mac_answer[0])
+    # The query itself is not among them, so that none has to be asked for in its place.
+    inside = replace(task, leave_one_out=False)
+    answer, fac_seconds = ask(fac, inside, query, k, guard, among)
+    if isinstance(answer, str):
+        answer = f"the second phase {answer}"
+    return answer, (mac_seconds, fac_seconds)
+
+
+def measures_at(measures: Sequence[Measure], k: int) -> tuple[Measure, ...]:
+    """The measures of the study that know k, with it; those of ProCAKE where none does."""
+    known = [one for one in measures if "k" in dict(one.values)]
+    chosen = {one.name: one for one in (measure(one, k=k) for one in known or _MEASURES)}
+    return tuple(chosen.values())
+
+
+def score_phases(
+    study: RetrievalStudy,
+    phases: Phases,
+    truth: Columns,
+    measures: Sequence[Measure],
+    inference: Inference,
+) -> MacFac | None:
+    """Score each pair of filter and k; the truth is the second phase's list of all cases."""
+    spec = study.spec.mac_fac
+    if spec is None:
+        return None
+    if study.spec.ground_truth.retriever != spec.fac:
+        truth = phases.full.lists.columns(spec.fac)
+    pairs = []
+    for (size, k), run in zip(spec.pairs, phases.pairs, strict=True):
+        chosen = measures_at(measures, k)
+        # Both lists are the second phase's, which breaks ties alike in both.
+        scored = score_runs({"": run.lists.columns("")}, truth, chosen, ties="given")
+        share = ratio_of(run, phases.full, inference.level)
+        means = query_means(scored.values[0], inference)
+        pairs.append(Pair(size, k, run, chosen, means, share))
+    return MacFac(spec.mac, spec.fac, phases.full, tuple(pairs))

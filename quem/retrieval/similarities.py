@@ -1,0 +1,135 @@
+"""The similarities of a ground truth in a file, which is read again if its inputs are the same."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import sys
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pydantic import BaseModel
+
+from quem.retrieval.files import read_similarities
+from quem.retrieval.lists import rows_of
+from quem.retrieval.truth import Truth
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from quem.retrieval.bases import CaseBase
+    from quem.retrieval.running import Task
+
+FILE = "similarities.csv"
+_RECORD = "similarities.json"  # what the file was made of
+
+
+class _UnknownState(Exception):  # noqa: N818  it ends the search
+    """Something holds more than can be read."""
+
+
+def digest_of(retriever: object, task: Task) -> str:
+    """A digest of a retriever, and of the cases and queries; empty where its state is unknown."""
+    digest = hashlib.sha256(sys.version.encode())
+    try:
+        for part in (*_base(task.cases), *_base(task.queries), repr(task.leave_one_out)):
+            digest.update(part.encode() + b"\0")
+        for state in _state(retriever, set()):
+            digest.update(state + b"\0")
+    except _UnknownState:
+        return ""
+    return digest.hexdigest()
+
+
+def _base(base: CaseBase) -> Iterator[str]:
+    yield repr(base.ids)
+    for name, values in base.columns.items():
+        yield repr((name, values))
+
+
+def _state(thing: Any, seen: set[int]) -> Iterator[bytes]:  # noqa: ANN401  of whatever kind
+    """All that decides what a function or an object does, part by part."""
+    if thing is None or isinstance(thing, str | bytes | int | float | complex):
+        yield repr(thing).encode()
+        return
+    yield type(thing).__qualname__.encode()
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    for part in _parts(thing):
+        yield from _state(part, seen)
+
+
+def _of_function(function: FunctionType) -> list[Any]:
+    cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    known = function.__globals__
+    used = [known[name] for name in _names(function.__code__) if name in known]
+    return [function.__code__, function.__defaults__, function.__kwdefaults__, cells, used]
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """What a function and those in it refer to."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names(inner)
+
+
+def _of_type(kind: type) -> list[Any]:
+    own = {name: one for name, one in vars(kind).items() if isinstance(one, FunctionType)}
+    return [kind.__module__, kind.__qualname__, own, kind.__bases__]
+
+
+_PARTS: dict[Any, Callable[[Any], list[Any]]] = {
+    (list, tuple): list,
+    (set, frozenset): lambda thing: sorted(thing, key=repr),
+    dict: lambda thing: [part for item in thing.items() for part in item],
+    (np.ndarray, np.generic): lambda thing: [str(thing.dtype), thing.shape, thing.tolist()],
+    BaseModel: lambda thing: [thing.model_dump_json()],
+    CodeType: lambda thing: [thing.co_code, thing.co_consts, thing.co_names],
+    FunctionType: _of_function,
+    MethodType: lambda thing: [thing.__func__, thing.__self__],
+    ModuleType: lambda thing: [thing.__name__, str(getattr(thing, "__version__", ""))],
+    BuiltinFunctionType: lambda thing: [str(thing.__module__), thing.__qualname__],
+    type: _of_type,
+}
+
+
+def _parts(thing: Any) -> list[Any]:  # noqa: ANN401
+    parts = next((parts for kinds, parts in _PARTS.items() if isinstance(thing, kinds)), None)
+    if parts is not None:
+        return parts(thing)
+    if type(thing).__module__ == "builtins" or not hasattr(thing, "__dict__"):
+        raise _UnknownState
+    return [type(thing), vars(thing)]
+
+
+def known_similarities(folder: Path, digest: str, source: str) -> Truth | None:
+    """The similarities that a folder has, where they were made of the same inputs."""
+    path = folder / FILE
+    try:
+        record = json.loads((folder / _RECORD).read_text("utf-8"))
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+    except (OSError, ValueError):
+        return None
+    if not digest or record != {"inputs": digest, "sha256": content}:
+        return None
+    columns = read_similarities(path, str(path))
+    return Truth(columns, "similarities", source, computed=True)
+
+
+def save_similarities(folder: Path, digest: str, truth: Truth) -> None:
+    """Write the similarities, and what they were made of."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("query", "case", "similarity"))
+    writer.writerows((query, case, repr(value)) for query, case, value in rows_of(truth.columns))
+    content = text.getvalue().encode()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / FILE).write_bytes(content)
+    record = {"inputs": digest, "sha256": hashlib.sha256(content).hexdigest()}
+    (folder / _RECORD).write_text(f"{json.dumps(record)}\n", encoding="utf-8")

@@ -262,11 +262,6 @@ class RowTable:
         found = self.rows(findings)
         return found if isinstance(found, pd.DataFrame) else self.row.frame(found or ())
 
-    @property
-    def columns(self) -> RowTable:
-        """What documents the columns."""
-        return self
-
     def saved(self) -> Iterator[tuple[str, str]]:
         """Each column of the CSV file, with its meaning."""
         yield from ((name, meaning) for name, _, meaning in self.row.columns())
@@ -354,7 +349,7 @@ class RowDocument:
     entries: Sequence[Entry]
     study: Entry = STUDY
 
-    def record(self, row: Any, findings: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
+    def record(self, findings: Any) -> dict[str, Any]:  # noqa: ANN401
         """The content; entries without a value are left out."""
         return {
             "format": 1,

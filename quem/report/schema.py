@@ -84,5 +84,5 @@ def tables_table(presentation: Presentation[Any]) -> Iterator[str]:
     yield "|---|---|---|"
     for table in presentation.tables:
         yield f"| `{table.stem}.csv` | | {table.meaning} |"
-        for name, meaning in table.columns.saved():
+        for name, meaning in table.saved():
             yield f"| | `{name}` | {meaning} |"

@@ -214,7 +214,7 @@ def test_every_key_is_documented() -> None:
         inner = {key for part in mappings(_inner(SCHEMA["$defs"][kind])) for key in part}
         assert keys - words - inner == set()
         assert all(named.values())
-        saved = [row for table in presentation.tables for row in table.columns.saved()]
+        saved = [row for table in presentation.tables for row in table.saved()]
         assert all(name and meaning for name, meaning in saved)
         page = "\n".join([*keys_table(presentation), *tables_table(presentation)])
         assert "`warnings[].code`" in page

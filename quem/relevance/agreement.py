@@ -1,4 +1,4 @@
-"""Agreement of judges on grades or ranks, and of each judge with themselves."""
+"""Agreement of judges on grades, and of each judge with themselves."""
 
 from __future__ import annotations
 

@@ -30,8 +30,7 @@ def analyze_relevance(study: RelevanceStudy, **settings: object) -> RelevanceRes
     """Analyze a study of kind ``relevance`` (see `quem.analyze`)."""
     used = changed_settings(study.spec.analysis, settings)
     said = study.judgments
-    graded = bool(study.spec.grades)
-    consensus = consensus_grade(said, used.consensus) if graded else average_rank(said)
+    consensus = consensus_grade(said, used.consensus)
     alpha = alphas(said, Inference(used.level, used.samples, used.seed))
     found = RelevanceFindings(study, used, consensus, alpha)
     return RelevanceResult(replace(found, warnings=(*study.warnings, *_RULES.find(found))))
@@ -53,13 +52,6 @@ def consensus_grade(judgments: Judgments, rule: Literal["median", "mode"]) -> Fl
     votes = np.array([(values == level).sum(axis=0) for level in levels])
     # The first of equal counts is the lowest grade.
     return np.where(judgments.counts > 0, levels[votes.argmax(axis=0)], np.nan)
-
-
-def average_rank(judgments: Judgments) -> Floats:
-    """The mean rank of each candidate, 1 for the worst; NaN where nobody ranked it."""
-    total = np.nansum(judgments.first, axis=0)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(total / judgments.counts)
 
 
 _RULES: WarningRules[RelevanceFindings] = WarningRules()

@@ -36,21 +36,18 @@ _ALPHA = "Alpha is Krippendorff's, ordinal; – where there is nothing that coul
 def summary_text(found: RelevanceFindings) -> str:
     """The terminal summary."""
     lines = [found.study.spec.title, "", f"  {_consensus(found)}", f"  {_agreement(found)}"]
-    for table in filter(None, (_judges(found), _repeats(found))):
-        heading = tuple(map(str.lower, table.columns))
-        lines += ["", table.caption]
-        lines += [f"  {line}" for line in align_columns([heading, *table.rows])]
+    table = _judges(found)
+    lines += ["", table.caption]
+    lines += [f"  {line}" for line in align_columns([table.columns, *table.rows])]
     return "\n".join([*lines, "", "Based on", f"  {_basis(found)}"])
 
 
 def _consensus(found: RelevanceFindings) -> str:
     """How many candidates have which grade."""
     known = found.consensus[~np.isnan(found.consensus)]
-    n = format_count(len(known), "candidate")
-    if not found.grades:
-        return f"{n} ordered by average rank"
     counts = [f"{label} {(known == grade).sum():,}" for grade, label in enumerate(found.grades)]
     before = f"; {len(found.study.judged):,} from before" if found.study.judged else ""
+    n = format_count(len(known), "candidate")
     return f"{n} graded: {', '.join(reversed(counts))}{before}"
 
 
@@ -82,11 +79,6 @@ def _judges(found: RelevanceFindings) -> TextTable:
     return rows.JudgeRow.text_table([*found.judges()])
 
 
-def _repeats(found: RelevanceFindings) -> TextTable | None:
-    repeats = [*found.repeats()]
-    return rows.RepeatRow.text_table(repeats, note=_KAPPA) if repeats else None
-
-
 def report_context(found: RelevanceFindings) -> dict[str, Any]:
     """What the template ``report/relevance.html`` shows."""
     spec = found.study.spec
@@ -109,27 +101,21 @@ def report_context(found: RelevanceFindings) -> dict[str, Any]:
 
 
 def _sections(found: RelevanceFindings) -> Iterator[Section]:
-    pairs, repeats = [*found.pairs()], _repeats(found)
-    tables = [rows.PairRow.text_table(pairs, note=_KAPPA)] if pairs else []
-    if tables := [*tables, *filter(None, [repeats])]:
-        yield Section("pairs", "Agreement of judges", tables=tables)
-    relevant = f"Relevant: a consensus above “{found.grades[0]}”. " if found.grades else ""
-    queries = rows.QueryRow.text_table([*found.queries()], note=f"{relevant}{_ALPHA}")
+    if pairs := [*found.pairs()]:
+        yield Section("pairs", "Agreement", tables=[rows.PairRow.text_table(pairs, note=_KAPPA)])
+    note = f"Relevant: a consensus above “{found.grades[0]}”. {_ALPHA}"
+    queries = rows.QueryRow.text_table([*found.queries()], note=note)
     yield Section("queries", "Queries", tables=[queries])
-    note = "" if found.grades else "Rank 1 is the worst."
-    candidates = rows.CandidateRow.text_table([*found.candidates()], note=note)
+    candidates = rows.CandidateRow.text_table([*found.candidates()])
     yield Section("consensus", "Candidates", tables=[candidates])
 
 
 def _methods(found: RelevanceFindings) -> Iterator[str]:
     """A methods paragraph for a paper."""
     yield f"The relevance of pooled candidates was judged on {_basis(found)}."
-    if found.grades:
-        labels = ", ".join(f"{grade} {label}" for grade, label in enumerate(found.grades))
-        rule = _RULES[found.settings.consensus]
-        yield f"Grades were {labels}; the consensus on a candidate is {rule}."
-    else:
-        yield "The candidates of a query were ranked, ties allowed; their average ranks order them."
+    labels = ", ".join(f"{grade} {label}" for grade, label in enumerate(found.grades))
+    rule = _RULES[found.settings.consensus]
+    yield f"Grades were {labels}; the consensus on a candidate is {rule}."
     yield (
         "Agreement is Krippendorff's alpha with the ordinal metric (Krippendorff, 2013), and "
         "Cohen's kappa with quadratic weights for two judges (Cohen, 1968)."
@@ -146,7 +132,6 @@ def _methods(found: RelevanceFindings) -> Iterator[str]:
 _F = rows.RelevanceFindings
 _TABLES = (
     RowTable("judges", "one row per judge", rows.JudgeRow, _F.judges),
-    RowTable("repeats", "one row per judge who judged twice", rows.RepeatRow, _F.repeats),
     RowTable("pairs", "one row per two judges", rows.PairRow, _F.pairs),
     RowTable("grades", "one row per judge and grade", rows.UsedRow, _F.used),
     RowTable("queries", "one row per query", rows.QueryRow, _F.queries),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -26,15 +26,11 @@ if TYPE_CHECKING:
     from quem.report.result import Content
     from quem.studyfile.relevance import RelevanceSettings
 
-# A whole grade, or a rank of which ties are averaged.
-Value = float | int | None
-
 
 class Overall(Record):
     """What was judged, and how far judges agree."""
 
-    scale: Literal["grades", "ranks"] = col("what judges gave")
-    labels: tuple[str, ...] = col("of the grades 0, 1, 2, …; empty for ranks")
+    labels: tuple[str, ...] = col("of the grades 0, 1, 2, …")
     n_queries: int = col("queries")
     n_candidates: int = col("candidates")
     n_judgments: int = col("judgments")
@@ -51,17 +47,12 @@ class JudgeRow(Row):
     n_queries: int = col("queries with a judgment", "Queries")
     n_judged: int = col("candidates that they judged", "Judged")
     n_cannot: int = col("candidates that they could not judge", "Could not")
-    mean: float | None = col("mean of their grades or ranks", "Mean", 2)
-
-
-class RepeatRow(Row):
-    """A judge who judged twice."""
-
-    title: ClassVar[str] = "Judges with themselves"
-    judge: str = col("id", "Judge")
-    n: int = col("candidates that they judged twice", "Judged twice")
-    same: float | None = col("share of these with the same judgment", "The same", kind="share")
-    weighted_kappa: float | None = col("of both judgments of these", "Weighted kappa", 2)
+    mean: float | None = col("mean of their grades", "Mean grade", 2)
+    n_repeated: int = col("candidates that they judged twice", "Judged twice")
+    same_again: float | None = col(
+        "share of these with the same judgment", "The same", kind="share"
+    )
+    kappa_again: float | None = col("weighted kappa of both judgments of these", "Kappa", 2)
 
 
 class PairRow(Row):
@@ -92,9 +83,7 @@ class QueryRow(Row):
     n_candidates: int = col("candidates", "Candidates")
     n_judged: int = col("candidates that somebody judged", "Judged")
     n_judgments: int = col("judgments", "Judgments")
-    n_relevant: int | None = col(
-        "candidates with a consensus of 1 or more; null where judges ranked", "Relevant"
-    )
+    n_relevant: int = col("candidates with a consensus of 1 or more", "Relevant")
     alpha: float | None = col("Krippendorff's alpha, ordinal", "Alpha", 2)
 
 
@@ -105,14 +94,10 @@ class CandidateRow(Row):
     query: str = col("id", "Query")
     case: str = col("id", "Case")
     n_judges: int = col("judges who judged it", "Judges")
-    consensus: Value = col(
-        "its grade by `settings.consensus`; where judges ranked, its average rank, 1 for the worst",
-        "Consensus",
-        2,
-    )
+    consensus: int | None = col("its grade by `settings.consensus`", "Grade")
     label: str | None = col("of its grade", "Label", kind="csv")
-    lowest: Value = col("lowest grade or rank of a judge", "Lowest")
-    highest: Value = col("highest grade or rank of a judge", "Highest")
+    lowest: int | None = col("lowest grade of a judge", "Lowest")
+    highest: int | None = col("highest grade of a judge", "Highest")
 
 
 class JudgmentRow(Row):
@@ -121,7 +106,7 @@ class JudgmentRow(Row):
     query: str = col("id")
     case: str = col("id")
     judge: str = col("id")
-    grade: float = col("the grade; where judges ranked, the rank, 1 for the worst")
+    grade: int = col("the judge's")
 
 
 class QrelRow(Row):
@@ -138,7 +123,7 @@ class RelevanceFindings:
 
     study: RelevanceStudy
     settings: RelevanceSettings  # as used
-    # Of shape (pairs,): the grade or average rank of each candidate; NaN where nobody judged it.
+    # Of shape (pairs,): the grade of each candidate; NaN where nobody judged it.
     consensus: NDArray[np.float64]
     alpha: Alpha
     warnings: tuple[StudyWarning, ...] = ()
@@ -150,14 +135,13 @@ class RelevanceFindings:
 
     @property
     def grades(self) -> tuple[str, ...]:
-        """What grades are called, the lowest first; empty where judges ranked."""
+        """What grades are called, the lowest first."""
         return self.study.spec.grades
 
     def overall(self) -> Overall:
         """What was judged, and how far judges agree."""
         judgments = self.judgments
         return Overall(
-            scale="grades" if self.grades else "ranks",
             labels=self.grades,
             n_queries=len(judgments.queries),
             n_candidates=len(judgments.pairs),
@@ -170,23 +154,19 @@ class RelevanceFindings:
     def judges(self) -> Iterator[JudgeRow]:
         """One row per judge."""
         judgments = self.judgments
-        for judge, first, n_cannot in zip(
-            judgments.judges, judgments.first, judgments.n_cannot.tolist(), strict=True
-        ):
-            said = ~np.isnan(first)
+        for at, both in enumerate(with_themselves(judgments)):
+            said = judgments.first[at]
+            known = ~np.isnan(said)
             yield JudgeRow(
-                judge=judge,
-                n_queries=len(np.unique(judgments.query[said])),
-                n_judged=int(said.sum()),
-                n_cannot=n_cannot,
-                mean=float(first[said].mean()) if said.any() else None,
+                judge=judgments.judges[at],
+                n_queries=len(np.unique(judgments.query[known])),
+                n_judged=int(known.sum()),
+                n_cannot=int(judgments.n_cannot[at]),
+                mean=float(said[known].mean()) if known.any() else None,
+                n_repeated=both.n,
+                same_again=both.same,
+                kappa_again=both.weighted_kappa,
             )
-
-    def repeats(self) -> Iterator[RepeatRow]:
-        """One row per judge who judged a candidate twice."""
-        for judge, both in zip(self.judgments.judges, with_themselves(self.judgments), strict=True):
-            if both.n:
-                yield RepeatRow(judge=judge, **both._asdict())
 
     def pairs(self) -> Iterator[PairRow]:
         """One row per two judges who judged a candidate both."""
@@ -214,7 +194,7 @@ class RelevanceFindings:
                 n_candidates=len(counts),
                 n_judged=int((counts > 0).sum()),
                 n_judgments=int(counts.sum()),
-                n_relevant=int((self.consensus[own] >= 1).sum()) if self.grades else None,
+                n_relevant=int((self.consensus[own] >= 1).sum()),
                 alpha=alpha,
             )
 
@@ -224,29 +204,27 @@ class RelevanceFindings:
         for (query, case), said, value in zip(
             judgments.pairs, judgments.first.T, self.consensus.tolist(), strict=True
         ):
-            known = said[~np.isnan(said)].tolist()
+            known = said[~np.isnan(said)].astype(int).tolist()
+            grade = int(value) if known else None
             yield CandidateRow(
                 query=query,
                 case=case,
                 n_judges=len(known),
-                consensus=self._value(value) if known else None,
-                label=self.grades[int(value)] if known and self.grades else None,
-                lowest=self._value(min(known)) if known else None,
-                highest=self._value(max(known)) if known else None,
+                consensus=grade,
+                label=None if grade is None else self.grades[grade],
+                lowest=min(known, default=None),
+                highest=max(known, default=None),
             )
-
-    def _value(self, value: float) -> Value:
-        return int(value) if self.grades else value
 
     def each_judgment(self) -> Iterator[JudgmentRow]:
         """One row per judgment."""
         for query, case, judge, grade in self.judgments.rows():
-            yield JudgmentRow(query=query, case=case, judge=judge, grade=grade)
+            yield JudgmentRow(query=query, case=case, judge=judge, grade=int(grade))
 
     def qrels(self) -> list[QrelRow]:
-        """The consensus, and what was judged before and not again; none where judges ranked."""
+        """The consensus, and what was judged before and not again."""
         known = zip(self.judgments.pairs, self.consensus.tolist(), strict=True)
-        new = {pair: grade for pair, grade in known if not np.isnan(grade)} if self.grades else {}
+        new = {pair: grade for pair, grade in known if not np.isnan(grade)}
         return [
             QrelRow(query=query, case=case, grade=int(grade))
             for (query, case), grade in {**self.study.judged, **new}.items()
@@ -284,7 +262,7 @@ class RelevanceResult(BaseResult["RelevanceFindings"]):
 
     @property
     def consensus(self) -> pd.DataFrame:
-        """One row per candidate: its grade or average rank, and how many judged it."""
+        """One row per candidate: its grade, and how many judged it."""
         return self.table("consensus")
 
     @property

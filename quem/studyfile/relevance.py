@@ -51,10 +51,8 @@ LABELS: dict[int, tuple[str, ...]] = {
 
 
 def _differ(values: tuple[str, ...]) -> tuple[str, ...]:
-    if values and not 1 < len(values) <= MOST_GRADES:
-        raise ValueError(
-            f"needs 2 to {MOST_GRADES} labels, the lowest grade first; or none, to rank"
-        )
+    if not 1 < len(values) <= MOST_GRADES:
+        raise ValueError(f"needs 2 to {MOST_GRADES} labels, the lowest grade first")
     if len({one.casefold() for one in values}) < len(values) or not all(map(str.strip, values)):
         raise ValueError("has a label twice, or an empty one; give each grade its own")
     return values
@@ -96,11 +94,7 @@ class RelevanceSpec(SessionSpec):
     )
     grades: Annotated[
         tuple[Line, ...], OneOrMore, AfterValidator(_differ), allowed("texts, 2 to 10")
-    ] = Field(
-        (),
-        description="What the grades 0, 1, 2, … are called; without them, judges rank the "
-        "candidates of a query.",
-    )
+    ] = Field(description="What the grades 0, 1, 2, … are called.")
     judgments: FileName = Field(
         "",
         description="A table of judgments with the columns query, case, judge, and grade, instead "
@@ -136,14 +130,12 @@ class RelevanceSpec(SessionSpec):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What grades are called, the lowest first; empty where judges rank."""
+        """What grades are called, the lowest first."""
         return self.grades
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """The grade, where judges give one, and what they are asked besides."""
-        if not self.grades:
-            return self.judging.questions
+        """The grade, and what judges are asked besides."""
         asked = Question(
             id=GRADE,
             about="solution",
@@ -156,17 +148,9 @@ class RelevanceSpec(SessionSpec):
 
     @model_validator(mode="after")
     def _fits_together(self) -> RelevanceSpec:
-        if self.grades and any(one.id == GRADE for one in self.judging.questions):
+        if any(one.id == GRADE for one in self.judging.questions):
             raise ValueError(
                 f"judging.questions has the id {GRADE!r}, which the grades have; rename it"
-            )
-        if not self.grades and self.judged:
-            raise ValueError(
-                "judged are grades, and ranks are none; name the grades, or leave judged out"
-            )
-        if not self.grades and self.design.block_size:
-            raise ValueError(
-                "ranks of blocks cannot be compared; name the grades, or leave design out"
             )
         return self
 

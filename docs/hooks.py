@@ -20,7 +20,7 @@ import quem
 from quem.cli import main
 from quem.commands.options import Command
 from quem.kinds import presentations
-from quem.report.columns import keys_table, tables_table
+from quem.report.schema import keys_table, tables_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

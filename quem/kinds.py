@@ -210,31 +210,29 @@ def _experts(path: Path, name: str) -> Truth:
 
 
 def _relevance(path: Path, name: str) -> Truth:
-    from quem.retrieval.truth import graded, ranked
+    from quem.retrieval.truth import graded
 
     study = KINDS["relevance"].load(path)
-    title = study.spec.title
-    if not study.spec.grades:
-        return ranked(name, title, *study.judgments.cube())
     rows = list(study.judgments.rows())
     new = {row[:2] for row in rows}
     judges = dict.fromkeys(judge for _, _, judge, _ in rows) or [""]
     # What was judged before has no judge, and is the grade of each.
     before = [(*pair, grade) for pair, grade in study.judged.items() if pair not in new]
     rows += [(query, case, judge, grade) for query, case, grade in before for judge in judges]
-    return graded(name, title, rows)
+    return graded(name, study.spec.title, rows)
 
 
 class _Relevance(Kind["RelevanceStudy", "RelevanceResult"]):
-    """Candidates of queries, graded or ranked by judges."""
+    """Candidates of queries, graded by judges."""
 
     name = "relevance"
     sources = ("database", "reveal")
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> RelevanceStudy:
         from quem.relevance.loading import load_relevance
+        from quem.retrieval.files import read_qrels
 
-        return load_relevance(path, qrels=read_grades, **sources)
+        return load_relevance(path, reader=read_qrels, **sources)
 
     def analyze(self, study: RelevanceStudy, **settings: Any) -> RelevanceResult:
         from quem.relevance.analysis import analyze_relevance

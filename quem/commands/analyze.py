@@ -43,7 +43,7 @@ def _print_schema(context: click.Context, _: click.Parameter, value: object) -> 
     import json
 
     from quem.kinds import presentations
-    from quem.report.columns import json_schema
+    from quem.report.schema import json_schema
 
     click.echo(json.dumps(json_schema(presentations()), ensure_ascii=False, indent=1).encode())
     context.exit()

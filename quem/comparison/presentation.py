@@ -5,12 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quem import __version__
-from quem.comparison.result import Difference, GainRow, PairRow, PersonRow, SystemRow
+from quem.comparison.result import (
+    ComparedStudy,
+    ComparisonSettings,
+    Difference,
+    GainRow,
+    PairRow,
+    PersonRow,
+    SystemRow,
+)
 from quem.comparison.statement import difference_text, gain_text, lead_text, notes
 from quem.comparison.systems import dated
 from quem.method.methods import PAPER, QUEM
 from quem.method.statement import assumption
-from quem.report.columns import NAME, NUMBER, STUDY, TEXT, WARNINGS, Column, Columns, each, head, of
 from quem.report.files import Section
 from quem.report.result import Presentation
 from quem.report.rows import Entry, RowDocument, RowTable
@@ -20,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from quem.comparison.result import ComparisonFindings
+    from quem.method.core import Core
     from quem.report.rows import Row
 
 _REFERENCES = (
@@ -41,29 +49,38 @@ _WON = (
 _MOST_SENTENCES = 6
 
 
-def _document() -> RowDocument:
-    study: Columns[Any, Any] = Columns(
-        *(Column(c.name, c.type, c.meaning, of=f"study.spec.{c.name}") for c in STUDY.columns),
-        Column("experience_unit", TEXT, "what experience is counted in", of="unit"),
-        Column("population", TEXT, "whom years speak about", of=lambda core, _: assumption(core)),
-    )
-    settings: Columns[Any, Any] = Columns(
-        Column("level", NUMBER, "of the intervals"),
-        Column("systems", each(NAME), "that were named; empty for all", of="chosen"),
-    )
-    pairs = Entry(
-        "pairs", "one entry per pair of systems", PairRow, lambda found: found.pairs, always=True
-    )
-    meaning = "one entry per system that helped people, where people were helped"
-    return RowDocument(
-        head=(
-            *head("comparison"),
-            Column("studies", each(study), "the studies", of="cores"),
-            Column("settings", of(settings), "as used", of=lambda found, _: found),
+def _compared(core: Core) -> ComparedStudy:
+    """A study."""
+    more = {"experience_unit": core.unit, "population": assumption(core)}
+    return ComparedStudy.taken_from(core.study.spec, **more)
+
+
+_DOCUMENT = RowDocument(
+    "comparison",
+    ComparisonSettings,
+    entries=(
+        Entry(
+            "pairs",
+            "one entry per pair of systems",
+            PairRow,
+            lambda found: found.pairs,
+            always=True,
         ),
-        entries=(pairs, Entry("assistance", meaning, GainRow, lambda found: found.gains or None)),
-        tail=(WARNINGS,),
-    )
+        Entry(
+            "assistance",
+            "one entry per system that helped people, where people were helped",
+            GainRow,
+            lambda found: found.gains or None,
+        ),
+    ),
+    study=Entry(
+        "studies",
+        "the studies",
+        ComparedStudy,
+        lambda found: [_compared(core) for core in found.cores],
+        always=True,
+    ),
+)
 
 
 def title_of(found: ComparisonFindings) -> str:
@@ -139,7 +156,7 @@ def _drawers(name: str) -> dict[str, Any]:
 
 
 PRESENTATION: Presentation[Any] = Presentation(
-    _document(),
+    _DOCUMENT,
     (
         RowTable("differences", "one row per pair of systems", PairRow, lambda f: f.pairs),
         RowTable("estimates", "one row per system", SystemRow, lambda f: f.rows),

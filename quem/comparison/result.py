@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from pydantic import BaseModel
+
 from quem.report.result import BaseResult, Presentation
-from quem.report.rows import Interval, Row, col
+from quem.report.rows import Interval, Row, StudyRecord, col
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +18,20 @@ if TYPE_CHECKING:
     from quem.comparison.systems import Measured
     from quem.errors import StudyWarning
     from quem.method.core import Core
+
+
+class ComparedStudy(StudyRecord):
+    """A study that is compared."""
+
+    experience_unit: str = col("what experience is counted in")
+    population: str = col("whom years speak about")
+
+
+class ComparisonSettings(BaseModel):
+    """The settings as used."""
+
+    level: float  # of the intervals
+    systems: tuple[str, ...]  # that were named; empty for all
 
 
 class Difference(Row):
@@ -102,6 +118,11 @@ class ComparisonFindings:
     def level(self) -> float:
         """Of the intervals."""
         return self.cores[0].settings.level
+
+    @property
+    def settings(self) -> ComparisonSettings:
+        """The settings as used."""
+        return ComparisonSettings(level=self.level, systems=self.chosen)
 
     @property
     def rows(self) -> tuple[SystemRow, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from quem.method.statement import Statement, state
-from quem.report.rows import Interval, Row, col
+from quem.report.rows import Interval, Row, StudyRecord, col
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +18,31 @@ if TYPE_CHECKING:
     from quem.method.core import Core, SystemEstimate
     from quem.method.part import Part
     from quem.rankings.loading import Study
+
+
+class StudiedRecord(StudyRecord):
+    """An experience study."""
+
+    experience_unit: str = col("what experience is counted in")
+
+
+class RankRow(Row):
+    """A judged solution."""
+
+    judge: str = col("id")
+    problem: str = col("id")
+    block: int = col("block of the task, from 1")
+    occasion: int = col("first or later ranking of the task, from 1")
+    solver: str = col("id")
+    kind: Literal["subject", "system", "assisted", "withheld"] = col("of the solver")
+    rank: float | None = col("as the judge gave it; empty where the solution failed")
+    adjusted_rank: float = col("mid-rank in its group, 1 is the worst")
+    score: float = col("what is averaged: the adjusted rank, with what machines add")
+    size: int = col("solutions in its group")
+    reason: Literal["", "failed", "withheld"] = col("why there is no rank, or why it was placed")
+    recognized: bool = col(
+        "whether the judge recognized the author; only where some author was recognized"
+    )
 
 
 class Average(Row):

@@ -13,12 +13,13 @@ from quem.lists import measure
 from quem.lists.names import named, split_spelling
 from quem.options.calibration import are_probabilities, calibration
 from quem.options.checks import find_warnings
-from quem.options.lists import by_length, ends, known, score_shapes
+from quem.options.lists import by_length, score_shapes
 from quem.options.result import Found, Named, OptionsResult, System, sections
 from quem.options.table1 import table1
 from quem.options.thresholds import sweep
 from quem.scores.inference import Inference, query_means
 from quem.scores.result import Scored, certified
+from quem.scores.rows import ends, known
 from quem.scores.table import Nouns, Origin, ScoreTable
 from quem.studyfile.measures import spellings
 from quem.studyfile.schema import changed_settings
@@ -66,7 +67,10 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
     table = ScoreTable(
         study.systems,
         study.key.ids,
-        tuple(Named(name, one.better) for name, one in measures.items()),
+        tuple(
+            Named(name, one.better, one.heading if name == one.name else name)
+            for name, one in measures.items()
+        ),
         values,
         inference,
         Nouns("system", "question"),

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from quem.options.lists import ends, known
 from quem.report.rows import Interval, Row, col
 from quem.scores.inference import drawn_queries, percentile_interval
+from quem.scores.rows import ends, known
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

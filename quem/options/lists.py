@@ -11,6 +11,7 @@ import numpy as np
 from quem.lists import evaluate
 from quem.report.rows import Interval, Row, col
 from quem.scores.inference import query_means
+from quem.scores.rows import ends, known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -168,13 +169,3 @@ def by_length(
             mean=known(means.mean[at]),
             interval=ends(means.low[at], means.high[at]),
         )
-
-
-def known(value: float) -> float | None:
-    """A number; None for NaN."""
-    return float(value) if np.isfinite(value) else None
-
-
-def ends(low: float, high: float) -> Interval | None:
-    """An interval; None where it has no ends."""
-    return (float(low), float(high)) if np.isfinite(low) and np.isfinite(high) else None

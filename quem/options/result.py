@@ -38,6 +38,7 @@ class Named(NamedTuple):
 
     name: str
     better: str
+    heading: str
 
 
 class System(Row):

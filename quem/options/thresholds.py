@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from quem.options.lists import ends, known, score_shapes
+from quem.options.lists import score_shapes
 from quem.report.rows import Interval, Row, col
 from quem.scores.inference import query_means
+from quem.scores.rows import ends, known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

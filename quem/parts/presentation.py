@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,8 @@ import numpy as np
 
 from quem.method import result as rows
 from quem.method.statement import assumption, basis
-from quem.report.columns import STUDY, WARNINGS, Column, Columns, WholeTable, head, of, settings
 from quem.report.result import Presentation
-from quem.report.rows import Entry, RowDocument, RowTable
+from quem.report.rows import STUDY, Entry, RowDocument, RowTable
 from quem.studyfile.models import ExperienceSettings
 from quem.wording import WIDTH, wrap
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import pandas as pd
+    from numpy.typing import NDArray
 
-    from quem.method.cells import RankCells
     from quem.method.part import Part, PartTable
     from quem.method.result import ExperienceFindings
     from quem.report.rows import Row
@@ -79,14 +79,9 @@ def _context(findings: ExperienceFindings) -> dict[str, Any]:
 
 def document(parts: Sequence[Part[Any]]) -> RowDocument:
     """analysis.json."""
-    unit: Column[Any, Any] = Column("experience_unit", _TEXT, "what experience is counted in")
-    study: Columns[Any, Any] = Columns(*STUDY.columns, unit)
     return RowDocument(
-        head=(
-            *head("experience"),
-            Column("study", of(study), "the study", of=lambda row, _: row.study.spec),
-            settings(ExperienceSettings),
-        ),
+        "experience",
+        ExperienceSettings,
         entries=(
             Entry(
                 "skill",
@@ -131,11 +126,12 @@ def document(parts: Sequence[Part[Any]]) -> RowDocument:
                 if one.name
             ),
         ),
-        tail=(WARNINGS,),
+        study=replace(
+            STUDY,
+            row=rows.StudiedRecord,
+            of=lambda found: rows.StudiedRecord.taken_from(found.study.spec),
+        ),
     )
-
-
-_TEXT = STUDY.columns[1].type
 
 
 def _of(row: Callable[..., Any]) -> Callable[[ExperienceFindings], Any]:
@@ -164,67 +160,9 @@ def _part_rows(part: Part[Any], at: int, findings: ExperienceFindings) -> Sequen
     return part.rows(findings.parts[part], findings.core)[at]
 
 
-def _ids(name: str) -> Callable[[RankCells, ExperienceFindings], pd.Categorical]:
-    """Ids as categories, in the order of the study file."""
-
-    def ids(cells: RankCells, _: ExperienceFindings) -> pd.Categorical:
-        import pandas as pd
-
-        words = pd.Index(getattr(cells, f"{name}s"), dtype=object)
-        return pd.Categorical.from_codes(getattr(cells, name), words)
-
-    return ids
-
-
-def _kinds(cells: RankCells, _: ExperienceFindings) -> pd.Categorical:
-    import pandas as pd
-
-    codes, words = pd.factorize(np.array(cells.kinds, dtype=object))
-    return pd.Categorical.from_codes(codes[cells.solver], pd.Index(words))
-
-
-def _tables() -> tuple[Any, ...]:
-    from quem.report.columns import COUNT, FLAG, NAME, NUMBER, choice
-
-    ranks: Columns[RankCells, ExperienceFindings] = Columns(
-        Column("judge", NAME, "id", of=_ids("judge")),
-        Column("problem", NAME, "id", of=_ids("problem")),
-        Column("block", COUNT, "block of the task, from 1"),
-        Column("occasion", COUNT, "first or later ranking of the task, from 1"),
-        Column("solver", NAME, "id", of=_ids("solver")),
-        Column(
-            "kind", choice("subject", "system", "assisted", "withheld"), "of the solver", of=_kinds
-        ),
-        Column(
-            "rank",
-            NUMBER,
-            "as the judge gave it; empty where the solution failed",
-            of=lambda row, _: np.where(np.isneginf(row.given), np.nan, row.given),
-        ),
-        Column("adjusted_rank", NUMBER, "mid-rank in its group, 1 is the worst", of="adjusted"),
-        Column("score", NUMBER, "what is averaged: the adjusted rank, with what machines add"),
-        Column("size", COUNT, "solutions in its group"),
-        Column(
-            "reason",
-            choice("", "failed", "withheld"),
-            "why there is no rank, or why it was placed",
-            of=_reasons,
-        ),
-        Column(
-            "recognized",
-            FLAG,
-            "whether the judge recognized the author; only where some author was recognized",
-            of=lambda row, _: row.recognized if row.recognized.any() else None,
-        ),
-    )
+def _tables() -> tuple[RowTable, ...]:
     return (
-        WholeTable(
-            "ranks",
-            "one row per judged solution",
-            ranks,
-            _ranked,
-            order=("judge", "problem", "block", "solver"),
-        ),
+        RowTable("ranks", "one row per judged solution", rows.RankRow, _ranks),
         RowTable("averages", "one row per solver", rows.Average, _of(rows.average_rows)),
         RowTable(
             "estimates", "one row per system with ranks", rows.Estimate, _estimates, always=True
@@ -233,17 +171,43 @@ def _tables() -> tuple[Any, ...]:
     )
 
 
-def _ranked(findings: ExperienceFindings) -> list[RankCells]:
-    cells = findings.core.cells
-    return [cells] if cells and cells.has_ranks else []
+_ORDER = ["judge", "problem", "block", "solver"]
 
 
-def _reasons(cells: RankCells, _: ExperienceFindings) -> pd.Categorical:
+def _ranks(findings: ExperienceFindings) -> pd.DataFrame | None:
+    """Every judged solution; ids are categories in the order of the study file."""
     import pandas as pd
 
-    codes = np.where(np.isneginf(cells.given), 1, np.where(cells.placed, 2, 0))
-    words = pd.Index(["", "failed", "withheld"], dtype=object)
-    return pd.Categorical.from_codes(codes, words)
+    cells = findings.core.cells
+    if not (cells and cells.has_ranks):
+        return None
+
+    def words(codes: NDArray[Any], names: Sequence[str]) -> pd.Categorical:
+        return pd.Categorical.from_codes(codes, pd.Index(np.array(names, dtype=object)))
+
+    kinds, kind_names = pd.factorize(np.array(cells.kinds, dtype=object))
+    failed = np.isneginf(cells.given)
+    frame = pd.DataFrame(
+        {
+            "judge": words(cells.judge, cells.judges),
+            "problem": words(cells.problem, cells.problems),
+            "block": cells.block,
+            "occasion": cells.occasion,
+            "solver": words(cells.solver, cells.solvers),
+            "kind": words(kinds[cells.solver], kind_names.tolist()),
+            "rank": np.where(failed, np.nan, cells.given),
+            "adjusted_rank": cells.adjusted,
+            "score": cells.score,
+            "size": cells.size,
+            "reason": words(
+                np.where(failed, 1, np.where(cells.placed, 2, 0)), ("", "failed", "withheld")
+            ),
+            "recognized": cells.recognized,
+        }
+    )
+    if not cells.recognized.any():
+        del frame["recognized"]
+    return frame.sort_values(_ORDER, ignore_index=True)
 
 
 def summary_text(findings: ExperienceFindings) -> str:

@@ -11,10 +11,9 @@ from matplotlib.ticker import MaxNLocator
 from quem.planning.designs import Design
 from quem.planning.pilot import Pilot
 from quem.planning.settings import PlanSettings
-from quem.report.columns import STUDY, WARNINGS, Column, head, null_or, of, settings
 from quem.report.drawing import INK, LINE, MUTED, SYSTEMS, tidy, with_style
 from quem.report.result import Presentation
-from quem.report.rows import Entry, RowDocument, RowTable
+from quem.report.rows import Entry, RowDocument, RowTable, StudyRecord
 from quem.wording import align_columns, format_count, format_number, format_percent, join_words
 
 if TYPE_CHECKING:
@@ -149,14 +148,18 @@ def growth(plan: PlanFindings) -> Figure:
     return figure
 
 
-_STUDY: Column[Any, Any] = Column(
-    "study",
-    null_or(of(STUDY)),
-    "the pilot; null without one",
-    of=lambda row, _: row.study.spec if row.study else None,
-)
 _DOCUMENT = RowDocument(
-    head=(*head("plan"), _STUDY, settings(PlanSettings)),
+    "plan",
+    PlanSettings,
+    study=Entry(
+        "study",
+        "the pilot; null without one",
+        StudyRecord,
+        lambda plan: plan.study and StudyRecord.taken_from(plan.study.spec),
+        many=False,
+        always=True,
+        null=True,
+    ),
     entries=(
         Entry("pilot", "only with a pilot", Pilot, lambda plan: plan.pilot, many=False),
         Entry(
@@ -173,7 +176,6 @@ _DOCUMENT = RowDocument(
             lambda plan: plan.designs,
         ),
     ),
-    tail=(WARNINGS,),
 )
 PRESENTATION: Presentation[Any] = Presentation(
     _DOCUMENT,

@@ -1,22 +1,23 @@
-"""Agreement of judges on grades or ranks, and of each judge with themselves."""
+"""Agreement of judges on grades, and of each judge with themselves."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from quem.scores.inference import drawn_queries, percentile_interval
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.relevance.judgments import Judgments
+    from quem.scores.inference import Inference
 
     Floats = NDArray[np.float64]
 
-# Numbers that replicates take at once.
-_AT_ONCE = 4_000_000
 _FEWEST = 2
 
 
@@ -29,7 +30,7 @@ class Alpha:
     by_query: Floats  # of shape (queries,)
 
 
-def alphas(judgments: Judgments, *, level: float, replicates: int, seed: int) -> Alpha:
+def alphas(judgments: Judgments, inference: Inference) -> Alpha:
     r"""Compute Krippendorff's alpha with the ordinal metric.
 
     :math:`\alpha = 1 - D_o / D_e` with the distance of two grades
@@ -40,31 +41,16 @@ def alphas(judgments: Judgments, *, level: float, replicates: int, seed: int) ->
     ----------
     Krippendorff, K. (2013). *Content analysis* (3rd ed.), chapter 12. Sage.
     """
-    n = len(judgments.queries)
-    coincidences = _coincidences(judgments)
-    by_query = _alpha(coincidences)
-    overall = float(_alpha(coincidences.sum(axis=0)[None])[0])
+    met = _coincidences(judgments)
+    overall = float(_alpha(met.sum(axis=0)[None])[0])
     interval = (np.nan, np.nan)
-    paired = (coincidences.sum(axis=(1, 2)) > 0).sum()
-    if replicates and paired >= _FEWEST:
-        rng = np.random.default_rng(seed)
-        step = max(1, _AT_ONCE // coincidences[0].size)
-        drawn = [
-            _alpha(
-                np.tensordot(
-                    rng.multinomial(n, np.full(n, 1 / n), size=min(step, replicates - start)),
-                    coincidences,
-                    axes=1,
-                )
-            )
-            for start in range(0, replicates, step)
-        ]
-        known = np.concatenate(drawn)
-        known = known[~np.isnan(known)]
-        if len(known):
-            low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]).tolist()
-            interval = (low, high)
-    return Alpha(overall, interval, by_query)
+    if (met.sum(axis=(1, 2)) > 0).sum() >= _FEWEST:
+        samples = drawn_queries(len(met), inference, met[0].size)
+        drawn = [_alpha(np.tensordot(times, met, axes=1)) for times in samples]
+        known = np.concatenate([np.empty(0), *drawn])[:, None]
+        low, high = percentile_interval(known, inference.level)
+        interval = (float(low[0]), float(high[0]))
+    return Alpha(overall, interval, _alpha(met))
 
 
 def _coincidences(judgments: Judgments) -> Floats:
@@ -98,21 +84,19 @@ def _alpha(met: Floats) -> Floats:
     return np.where(expected > 0, alpha, np.nan)
 
 
-@dataclass(frozen=True)
-class InCommon:
+class InCommon(NamedTuple):
     """How far two readings of the same candidates agree."""
 
     n: int  # candidates that both judged
     same: float  # the share on which they are the same; NaN without any
-    kappa: float  # cohen's kappa with quadratic weights; NaN where it is undefined
+    weighted_kappa: float  # NaN where it is undefined
 
 
 def in_common(one: Floats, other: Floats) -> InCommon:
-    r"""Compare two judges, or a judge with themselves.
+    """Compare two judges, or a judge with themselves, by Cohen's kappa with quadratic weights.
 
-    Kappa with weights :math:`(i - j)^2` is one minus the mean squared difference over the one to
-    expect of independent judges with the same grades, which is the sum of both variances and of
-    the squared difference of both means.
+    It is one minus the mean squared difference over the one to expect of independent judges with
+    the same grades: the sum of both variances and of the squared difference of both means.
 
     References
     ----------

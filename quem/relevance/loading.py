@@ -10,23 +10,24 @@ import numpy as np
 
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.rankings.stored import Session, read_submitted, session_of_study
-from quem.relevance.judgments import judgments_of_session, read_judgments
+from quem.relevance.judgments import graded_pairs, judgments_of_session, judgments_of_table
 from quem.store.location import locate_database
 from quem.studyfile.document import Document
 from quem.studyfile.reading import draft_relevance
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from quem.relevance.judgments import Judgments
+    from quem.scores.columns import Columns
     from quem.studyfile.document import Loc
     from quem.studyfile.reading import RelevanceFile
     from quem.studyfile.relevance import RelevanceSpec
 
     Pair = tuple[str, str]
-    # From a file and its name for messages to rows of query, case, and grade.
-    QrelsReader = Callable[[Path, str], Iterable[tuple[str, str, float]]]
+    # From a file and its name for messages to judgments.
+    Reader = Callable[[Path, str], Columns]
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,7 +58,7 @@ class RelevanceStudy:
         return (self.path, *(folder / name for name in named if isinstance(name, str) and name))
 
     def counts(self) -> dict[str, int]:
-        """Count what was read, by noun."""
+        """What was read, by noun."""
         return {
             "query": len(self.judgments.queries),
             "candidate": len(self.judgments.pairs),
@@ -74,39 +75,42 @@ class RelevanceStudy:
 def load_relevance(
     path: str | os.PathLike[str],
     *,
-    qrels: QrelsReader,
+    reader: Reader,
     database: str | None = None,
     reveal: bool = False,
 ) -> RelevanceStudy:
     """Read a study of kind ``relevance`` with what its judges said."""
     draft = draft_relevance(path)
-    if draft.spec is None or draft.mistakes:
+    spec = draft.spec
+    if spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
-    names = names_of(draft.spec)
+    names = names_of(spec)
     if twice := _twice(names):
-        raise QuemError(
-            draft.document.mistake(
-                ("candidates",),
-                f"{' and '.join(twice)} are the same case of the same query; keep one",
-            )
-        )
-    judged = _judged(draft, draft.spec, qrels)
+        message = f"{' and '.join(twice)} are the same case of the same query; keep one"
+        raise QuemError(draft.document.mistake(("candidates",), message))
+    judged = _read(draft, "judged", spec.judged, reader)
+    before = {} if judged is None else dict(zip(graded_pairs(judged), judged.value, strict=True))
+    table = _read(draft, "judgments", spec.judgments, reader)
     warnings: list[StudyWarning] = []
-    if draft.spec.judgments:
-        if wrong := draft.not_there(("judgments",), draft.spec.judgments):
-            raise QuemError(wrong)
-        table = draft.beside(draft.spec.judgments)
-        judgments = read_judgments(*table, len(draft.spec.grades), names.values())
+    if table is not None:
+        judgments = judgments_of_table(table, len(spec.grades), names.values())
     else:
         session = Session(locate_database(Path(path), database), reveal)
-        judgments, warnings = _of_session(draft, draft.spec, session)
+        judgments, warnings = _of_session(draft, spec, session)
     return RelevanceStudy(
-        draft.path, draft.name, draft.spec, judgments, judged, tuple(warnings), draft.document
+        draft.path, draft.name, spec, judgments, before, tuple(warnings), draft.document
     )
 
 
+def _read(draft: RelevanceFile, key: str, name: str, reader: Reader) -> Columns | None:
+    """Judgments of a file that the study names, if it names one."""
+    if wrong := draft.not_there((key,), name) if name else None:
+        raise QuemError(wrong)
+    return reader(*draft.beside(name)) if name else None
+
+
 def names_of(spec: RelevanceSpec) -> dict[Pair, Pair]:
-    """Give query and case, as they are called elsewhere, of each problem and candidate."""
+    """Query and case, as they are called elsewhere, of each problem and candidate."""
     practice = spec.judging.practice
     return {
         (one.problem, one.id): (one.query or one.problem, one.case or one.id)
@@ -116,7 +120,7 @@ def names_of(spec: RelevanceSpec) -> dict[Pair, Pair]:
 
 
 def _twice(names: Mapping[Pair, Pair]) -> tuple[str, ...]:
-    """Name two candidates that are one case of a query, if there are such."""
+    """Two candidates that are one case of a query, if there are such."""
     first: dict[Pair, str] = {}
     for (_, candidate), pair in names.items():
         if pair in first:
@@ -130,17 +134,11 @@ def _of_session(
 ) -> tuple[Judgments, list[StudyWarning]]:
     store = session_of_study(session, spec.id)
     if store is None:
-        raise QuemError(
-            Mistake(
-                draft.name,
-                message=(
-                    f"there is no judging session of this study in {session.place.name}; "
-                    "`quem serve` "
-                    "starts one, --database names another place, and `judgments` a table "
-                    "instead"
-                ),
-            )
+        message = (
+            f"there is no judging session of this study in {session.place.name}; `quem serve` "
+            "starts one, --database names another place, and `judgments` a table instead"
         )
+        raise QuemError(Mistake(draft.name, message=message))
     from quem.store.engine import clear_refusals
 
     try:
@@ -148,38 +146,9 @@ def _of_session(
             read = read_submitted(draft, store, reveal=session.reveal)
     finally:
         store.close()
-    judgments = judgments_of_session(
-        read.rankings,
-        [judge.id for judge in read.people],
-        names_of(spec),
-        graded=bool(spec.grades),
-    )
+    judges = [judge.id for judge in read.people]
+    judgments = judgments_of_session(read.rankings, judges, names_of(spec))
     if np.isnan(judgments.first).all():
-        raise QuemError(
-            Mistake(
-                draft.name,
-                message="judges could not judge any candidate, so there is nothing to analyze",
-            )
-        )
+        message = "judges could not judge any candidate, so there is nothing to analyze"
+        raise QuemError(Mistake(draft.name, message=message))
     return judgments, read.warnings
-
-
-def _judged(draft: RelevanceFile, spec: RelevanceSpec, qrels: QrelsReader) -> dict[Pair, float]:
-    """Read the judgments from before; whole grades, as qrels have them."""
-    if not spec.judged:
-        return {}
-    if wrong := draft.not_there(("judged",), spec.judged):
-        raise QuemError(wrong)
-    rows = list(qrels(*draft.beside(spec.judged)))
-    if mistakes := list(_unfit(draft, rows)):
-        raise QuemError(mistakes)
-    return {(query, case): grade for query, case, grade in rows}
-
-
-def _unfit(draft: RelevanceFile, rows: list[tuple[str, str, float]]) -> Iterator[Mistake]:
-    _, name = draft.beside(draft.spec.judged if draft.spec else "")
-    for query, case, grade in rows:
-        if not float(grade).is_integer():
-            message = f"the grade {grade:g} of {case} for {query} is not a whole number"
-            yield Mistake(name, message=f"{message}; qrels hold whole numbers")
-            return

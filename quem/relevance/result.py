@@ -1,56 +1,131 @@
-"""What the analysis of relevance judgments finds, and the result that people read and save."""
+"""The result of relevance judgments, and the rows of its tables."""
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from quem.relevance.agreement import pairs_of_judges, with_themselves
 from quem.report.result import BaseResult, Presentation
+from quem.report.rows import Interval, Record, Row, col
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
     from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
-    from quem.relevance.agreement import Alpha, InCommon
+    from quem.relevance.agreement import Alpha
     from quem.relevance.judgments import Judgments
     from quem.relevance.loading import RelevanceStudy
+    from quem.report.result import Content
     from quem.studyfile.relevance import RelevanceSettings
 
 
-@dataclass(frozen=True)
-class JudgeFindings:
-    """What a judge said, and how steadily."""
+class Overall(Record):
+    """What was judged, and how far judges agree."""
 
-    judge: str
-    # Queries with a judgment, judgments, and candidates that the judge could not judge
-    n_queries: int
-    n_judged: int
-    n_cannot: int
-    mean: float  # of the grades or ranks
-    repeated: InCommon  # both judgments of the queries that came twice
+    labels: tuple[str, ...] = col("of the grades 0, 1, 2, …")
+    n_queries: int = col("queries")
+    n_candidates: int = col("candidates")
+    n_judgments: int = col("judgments")
+    n_before: int = col("judgments from before")
+    alpha: float | None = col("Krippendorff's alpha, ordinal, over all queries")
+    alpha_interval: Interval = col("of that, by bootstrap over queries")
+
+
+class JudgeRow(Row):
+    """What a judge said."""
+
+    title: ClassVar[str] = "Judges"
+    judge: str = col("id", "Judge")
+    n_queries: int = col("queries with a judgment", "Queries")
+    n_judged: int = col("candidates that they judged", "Judged")
+    n_cannot: int = col("candidates that they could not judge", "Could not")
+    mean: float | None = col("mean of their grades", "Mean grade", 2)
+    n_repeated: int = col("candidates that they judged twice", "Judged twice")
+    same_again: float | None = col(
+        "share of these with the same judgment", "The same", kind="share"
+    )
+    kappa_again: float | None = col("weighted kappa of both judgments of these", "Kappa", 2)
+
+
+class PairRow(Row):
+    """Two judges."""
+
+    title: ClassVar[str] = "Pairs of judges"
+    first: str = col("id of a judge", "Judge")
+    second: str = col("id of another", "And")
+    n: int = col("candidates that both judged", "Judged by both")
+    same: float | None = col("share of these with the same judgment", "The same", kind="share")
+    weighted_kappa: float | None = col("Cohen's kappa with quadratic weights", "Weighted kappa", 2)
+
+
+class UsedRow(Row):
+    """How often a judge gave a grade."""
+
+    judge: str = col("id")
+    grade: int = col("its number")
+    label: str = col("what it is called")
+    n: int = col("candidates that the judge gave it")
+
+
+class QueryRow(Row):
+    """A query, and how far judges agree on its candidates."""
+
+    title: ClassVar[str] = "What was judged of each query"
+    query: str = col("id", "Query")
+    n_candidates: int = col("candidates", "Candidates")
+    n_judged: int = col("candidates that somebody judged", "Judged")
+    n_judgments: int = col("judgments", "Judgments")
+    n_relevant: int = col("candidates with a consensus of 1 or more", "Relevant")
+    alpha: float | None = col("Krippendorff's alpha, ordinal", "Alpha", 2)
+
+
+class CandidateRow(Row):
+    """A candidate, and what was made of its judgments."""
+
+    title: ClassVar[str] = "Consensus on each candidate"
+    query: str = col("id", "Query")
+    case: str = col("id", "Case")
+    n_judges: int = col("judges who judged it", "Judges")
+    consensus: int | None = col("its grade by `settings.consensus`", "Grade")
+    label: str | None = col("of its grade", "Label", kind="csv")
+    lowest: int | None = col("lowest grade of a judge", "Lowest")
+    highest: int | None = col("highest grade of a judge", "Highest")
+
+
+class JudgmentRow(Row):
+    """A judgment."""
+
+    query: str = col("id")
+    case: str = col("id")
+    judge: str = col("id")
+    grade: int = col("the judge's")
+
+
+class QrelRow(Row):
+    """What counts as true of a case."""
+
+    query: str = col("id")
+    case: str = col("id")
+    grade: int = col("the consensus, or the grade from before where nobody judged it since")
 
 
 @dataclass(frozen=True, eq=False)
 class RelevanceFindings:
-    """The result of an analysis, as plain results."""
+    """What judges said, and what was made of it."""
 
     study: RelevanceStudy
     settings: RelevanceSettings  # as used
-    # Of shape (pairs,): a grade, or the average rank, of each candidate; NaN where nobody judged
-    # it.
+    # Of shape (pairs,): the grade of each candidate; NaN where nobody judged it.
     consensus: NDArray[np.float64]
     alpha: Alpha
-    judges: tuple[JudgeFindings, ...]
-    pairs: dict[tuple[int, int], InCommon]  # of every two judges
     warnings: tuple[StudyWarning, ...] = ()
 
     @property
@@ -60,22 +135,100 @@ class RelevanceFindings:
 
     @property
     def grades(self) -> tuple[str, ...]:
-        """What grades are called, the lowest first; empty where judges ranked."""
+        """What grades are called, the lowest first."""
         return self.study.spec.grades
 
-    def qrels(self) -> dict[tuple[str, str], int]:
-        """Give the consensus on each query and case, and what was judged before.
+    def overall(self) -> Overall:
+        """What was judged, and how far judges agree."""
+        judgments = self.judgments
+        return Overall(
+            labels=self.grades,
+            n_queries=len(judgments.queries),
+            n_candidates=len(judgments.pairs),
+            n_judgments=int(judgments.counts.sum()),
+            n_before=len(self.study.judged),
+            alpha=self.alpha.overall,
+            alpha_interval=self.alpha.interval,
+        )
 
-        Where a case was judged before and again, the new judgments count. Empty for ranks.
-        """
-        if not self.grades:
-            return {}
-        new = {
-            pair: int(grade)
-            for pair, grade in zip(self.judgments.pairs, self.consensus.tolist(), strict=True)
-            if not np.isnan(grade)
-        }
-        return {pair: int(grade) for pair, grade in self.study.judged.items()} | new
+    def judges(self) -> Iterator[JudgeRow]:
+        """One row per judge."""
+        judgments = self.judgments
+        for at, both in enumerate(with_themselves(judgments)):
+            said = judgments.first[at]
+            known = ~np.isnan(said)
+            yield JudgeRow(
+                judge=judgments.judges[at],
+                n_queries=len(np.unique(judgments.query[known])),
+                n_judged=int(known.sum()),
+                n_cannot=int(judgments.n_cannot[at]),
+                mean=float(said[known].mean()) if known.any() else None,
+                n_repeated=both.n,
+                same_again=both.same,
+                kappa_again=both.weighted_kappa,
+            )
+
+    def pairs(self) -> Iterator[PairRow]:
+        """One row per two judges who judged a candidate both."""
+        judges = self.judgments.judges
+        for (j, k), both in pairs_of_judges(self.judgments).items():
+            yield PairRow(first=judges[j], second=judges[k], **both._asdict())
+
+    def used(self) -> Iterator[UsedRow]:
+        """One row per judge and grade."""
+        for judge, said in zip(self.judgments.judges, self.judgments.first, strict=True):
+            for grade, label in enumerate(self.grades):
+                n = int((said == grade).sum())
+                yield UsedRow(judge=judge, grade=grade, label=label, n=n)
+
+    def queries(self) -> Iterator[QueryRow]:
+        """One row per query."""
+        judgments = self.judgments
+        for at, (query, alpha) in enumerate(
+            zip(judgments.queries, self.alpha.by_query.tolist(), strict=True)
+        ):
+            own = judgments.query == at
+            counts = judgments.counts[own]
+            yield QueryRow(
+                query=query,
+                n_candidates=len(counts),
+                n_judged=int((counts > 0).sum()),
+                n_judgments=int(counts.sum()),
+                n_relevant=int((self.consensus[own] >= 1).sum()),
+                alpha=alpha,
+            )
+
+    def candidates(self) -> Iterator[CandidateRow]:
+        """One row per candidate."""
+        judgments = self.judgments
+        for (query, case), said, value in zip(
+            judgments.pairs, judgments.first.T, self.consensus.tolist(), strict=True
+        ):
+            known = said[~np.isnan(said)].astype(int).tolist()
+            grade = int(value) if known else None
+            yield CandidateRow(
+                query=query,
+                case=case,
+                n_judges=len(known),
+                consensus=grade,
+                label=None if grade is None else self.grades[grade],
+                lowest=min(known, default=None),
+                highest=max(known, default=None),
+            )
+
+    def each_judgment(self) -> Iterator[JudgmentRow]:
+        """One row per judgment."""
+        for query, case, judge, grade in self.judgments.rows():
+            yield JudgmentRow(query=query, case=case, judge=judge, grade=int(grade))
+
+    def qrels(self) -> list[QrelRow]:
+        """The consensus, and what was judged before and not again."""
+        known = zip(self.judgments.pairs, self.consensus.tolist(), strict=True)
+        new = {pair: grade for pair, grade in known if not np.isnan(grade)}
+        return [
+            QrelRow(query=query, case=case, grade=int(grade))
+            for (query, case), grade in {**self.study.judged, **new}.items()
+        ]
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,8 +245,8 @@ class RelevanceResult(BaseResult["RelevanceFindings"]):
 
     @staticmethod
     def presentation() -> Presentation[RelevanceFindings]:
-        """Say how the results are shown."""
-        from quem.relevance.presentation import PRESENTATION
+        """How the results are shown."""
+        from quem.relevance.page import PRESENTATION
 
         return PRESENTATION
 
@@ -105,41 +258,26 @@ class RelevanceResult(BaseResult["RelevanceFindings"]):
     @property
     def file_names(self) -> frozenset[str]:
         """Every file that a report may consist of."""
-        return super().file_names | {"judgments.csv", "qrels.csv", "qrels.txt"}
+        return super().file_names | {"qrels.txt"}
 
     @property
     def consensus(self) -> pd.DataFrame:
-        """One row per candidate: its grade or average rank, and how many judged it."""
+        """One row per candidate: its grade, and how many judged it."""
         return self.table("consensus")
 
     @property
     def judges(self) -> pd.DataFrame:
-        """One row per judge: what they judged, and how steadily."""
+        """One row per judge: what they judged."""
         return self.table("judges")
 
     def attachments(
         self,
         tables: Sequence[str] = ("csv",),  # noqa: ARG002
-    ) -> dict[str, Iterable[bytes]]:
-        """Give each judgment, and the qrels as CSV and as TREC has them."""
-        files: dict[str, Iterable[bytes]] = {"judgments.csv": [self._judgments()]}
-        if qrels := self.findings.qrels():
-            rows = [(query, case, str(grade)) for (query, case), grade in qrels.items()]
-            files["qrels.csv"] = [_csv(("query", "case", "grade"), rows)]
-            names = [name for pair in qrels for name in pair]
-            if not any(re.search(r"\s", name) or not name for name in names):
-                lines = (f"{query} 0 {case} {grade}\n" for query, case, grade in rows)
-                files["qrels.txt"] = ["".join(lines).encode()]
-        return files
-
-    def _judgments(self) -> bytes:
-        rows = self.findings.judgments.rows()
-        return _csv(("query", "case", "judge", "grade"), ((*r[:3], f"{r[3]:g}") for r in rows))
-
-
-def _csv(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue().encode()
+    ) -> Mapping[str, Content]:
+        """The qrels as TREC has them, unless an id has a space."""
+        qrels = self.findings.qrels()
+        names = {name for one in qrels for name in (one.query, one.case)}
+        if not qrels or any(re.search(r"\s", name) or not name for name in names):
+            return {}
+        lines = (f"{one.query} 0 {one.case} {one.grade}\n" for one in qrels)
+        return {"qrels.txt": "".join(lines).encode()}

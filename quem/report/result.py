@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, T
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
     from matplotlib.figure import Figure
 
     from quem.errors import StudyWarning
+    from quem.report.rows import RowDocument, RowTable
 
 # What a file holds; in parts where that is much.
 Content: TypeAlias = "bytes | Iterable[bytes]"
@@ -30,49 +31,6 @@ class WarningFindings(Protocol):
 Findings = TypeVar("Findings", bound=WarningFindings)
 
 
-class Document(Protocol):
-    """What analysis.json holds."""
-
-    def record(self, row: Any, findings: Any) -> dict[str, Any]:  # noqa: ANN401
-        """The content of some findings."""
-
-    def schema(self) -> dict[str, Any]:
-        """JSON Schema of it."""
-
-    def reference(self, path: str = "") -> Iterator[tuple[str, str]]:
-        """Each key, with its meaning."""
-
-
-class Documented(Protocol):
-    """The columns of a CSV file."""
-
-    def saved(self) -> Iterator[tuple[str, str]]:
-        """Each column, with its meaning."""
-
-
-class SavedTable(Protocol):
-    """A CSV file of a report."""
-
-    @property
-    def stem(self) -> str:
-        """Of its name."""
-
-    @property
-    def meaning(self) -> str:
-        """What a row is."""
-
-    @property
-    def always(self) -> bool:
-        """Whether it is written without rows too."""
-
-    @property
-    def columns(self) -> Documented:
-        """What documents the columns."""
-
-    def frame(self, findings: Any) -> pd.DataFrame:  # noqa: ANN401
-        """The table of some findings."""
-
-
 Drawers: TypeAlias = "Mapping[str, Callable[[Findings], Figure | None]]"
 
 
@@ -81,8 +39,8 @@ class Presentation(Generic[Findings]):
 
     def __init__(
         self,
-        document: Document,
-        tables: tuple[SavedTable, ...],
+        document: RowDocument,
+        tables: tuple[RowTable, ...],
         figures: Drawers[Findings] | Callable[[], Drawers[Findings]],
         summary: Callable[[Findings], str],
         context: Callable[[Findings], dict[str, Any]],
@@ -185,8 +143,8 @@ class BaseResult(ABC, Generic[Findings]):
         return {}
 
     def to_dict(self) -> dict[str, Any]:
-        """Give the content of analysis.json."""
-        return self.presentation().document.record(self.findings, self.findings)
+        """The content of analysis.json."""
+        return self.presentation().document.record(self.findings)
 
     def context(self) -> dict[str, Any]:
         """Give what the report's template shows."""

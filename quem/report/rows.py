@@ -1,4 +1,4 @@
-"""A row of a result: each value is declared once, and from that come all the forms of a table."""
+"""The rows of a result: each value is declared once, and all forms of a table come from that."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quem.report.columns import Columns
 from quem.report.files import TextTable
+from quem.report.schema import settings_schema
 from quem.wording import format_bare_p, format_interval, format_number, format_probability
 
 if TYPE_CHECKING:
@@ -26,28 +26,66 @@ _UNKNOWN = "–"
 def col(meaning: str, heading: str = "", digits: int = 1, *, kind: str = "", **more: Any) -> Any:  # noqa: ANN401
     """Declare a value: what it means, its heading on the page (none: not shown), its digits.
 
-    `kind` is ``p`` for a p value, ``chance`` for a probability, and ``csv`` for a value that
-    analysis.json lacks.
+    `kind` is ``p`` for a p value, ``chance`` for a probability, ``share`` for a share, and ``csv``
+    for a value that analysis.json lacks.
     """
     extra: dict[str, Any] = {"digits": digits, "kind": kind}
     return Field(description=meaning, title=heading or None, json_schema_extra=extra, **more)
 
 
-class Row(BaseModel):
-    """A line of a table; the order of the fields is that of the columns.
-
-    A field whose type is a row stands for its columns, with its name before theirs; a list of
-    rows is in analysis.json alone.
-    """
+class Record(BaseModel):
+    """An entry of analysis.json; the order of the fields is that of the keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-    title: ClassVar[str] = ""
 
     @classmethod
     def taken_from(cls, found: object, **more: object) -> Self:
         """The attributes of the same names, and what these do not give."""
         names = cls.model_fields.keys() - more.keys()
         return cls(**{name: getattr(found, name) for name in names}, **more)
+
+    def record(self) -> dict[str, Any]:
+        """An entry of analysis.json; NaN and infinity stand for null."""
+        return {
+            name: _plain(getattr(self, name))
+            for name, field in type(self).model_fields.items()
+            if _extra(field)["kind"] != "csv"
+        }
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """JSON Schema of an entry: no other keys, and all required."""
+        fields = {n: f for n, f in cls.model_fields.items() if _extra(f)["kind"] != "csv"}
+        return {
+            "type": "object",
+            "required": list(fields),
+            "properties": {
+                name: {"description": field.description, **_schema(field.annotation)}
+                for name, field in fields.items()
+            },
+            "additionalProperties": False,
+        }
+
+    @classmethod
+    def documented(cls, path: str = "") -> Iterator[tuple[str, str]]:
+        """Each key of an entry of analysis.json, with its meaning."""
+        for name, field in cls.model_fields.items():
+            if _extra(field)["kind"] == "csv":
+                continue
+            yield f"{path}{name}", field.description or ""
+            if record := _record_of(field.annotation):
+                many = "[]" if _is_list(field.annotation) else ""
+                yield from record.documented(f"{path}{name}{many}.")
+
+
+class Row(Record):
+    """A line of a table; the order of the fields is that of the columns.
+
+    A field whose type is a row stands for its columns, with its name before theirs; a list of
+    rows is in analysis.json alone.
+    """
+
+    title: ClassVar[str] = ""
 
     @classmethod
     def frame(cls, rows: Iterable[Row]) -> pd.DataFrame:
@@ -76,14 +114,6 @@ class Row(BaseModel):
             else:
                 yield f"{prefix}{name}", kind, meaning
 
-    def record(self) -> dict[str, Any]:
-        """An entry of analysis.json; NaN and infinity stand for null."""
-        return {
-            name: _plain(getattr(self, name))
-            for name, field in type(self).model_fields.items()
-            if _extra(field)["kind"] != "csv"
-        }
-
     @classmethod
     def shown(cls) -> dict[str, FieldInfo]:
         """The fields that have a heading."""
@@ -102,36 +132,11 @@ class Row(BaseModel):
         lines = [row.cells() for row in rows]
         return TextTable(caption or cls.title, headings, lines, note, frozenset(words))
 
-    @classmethod
-    def json_schema(cls) -> dict[str, Any]:
-        """JSON Schema of an entry: no other keys, and all required."""
-        fields = {n: f for n, f in cls.model_fields.items() if _extra(f)["kind"] != "csv"}
-        return {
-            "type": "object",
-            "required": list(fields),
-            "properties": {
-                name: {"description": field.description, **_schema(field.annotation)}
-                for name, field in fields.items()
-            },
-            "additionalProperties": False,
-        }
-
-    @classmethod
-    def documented(cls, path: str = "") -> Iterator[tuple[str, str]]:
-        """Each key of an entry of analysis.json, with its meaning."""
-        for name, field in cls.model_fields.items():
-            if _extra(field)["kind"] == "csv":
-                continue
-            yield f"{path}{name}", field.description or ""
-            if row := _row_of(field.annotation):
-                many = "[]" if _is_list(field.annotation) else ""
-                yield from row.documented(f"{path}{name}{many}.")
-
 
 def _values(row: type[Row], of: Row | None) -> Iterator[Any]:
     for name, field in row.model_fields.items():
         value = None if of is None else getattr(of, name)
-        if (inner := _row_of(field.annotation)) and not _is_list(field.annotation):
+        if inner := _row_of(field.annotation):
             yield from _values(inner, value)
         elif _is_interval(field.annotation):
             yield from (None, None) if value is None else value
@@ -160,17 +165,23 @@ def _is_list(annotation: Any) -> bool:  # noqa: ANN401
     return any(get_args(kind)[1:] == (...,) for kind in _types(annotation))
 
 
-def _row_of(annotation: Any) -> type[Row] | None:  # noqa: ANN401
-    """The row that a field holds, or of which it holds a list."""
+def _record_of(annotation: Any) -> type[Record] | None:  # noqa: ANN401
+    """The record that a field holds, or of which it holds a list."""
     for kind in _types(annotation):
         inner = get_args(kind)[0] if get_args(kind)[1:] == (...,) else kind
-        if isinstance(inner, type) and issubclass(inner, Row):
+        if isinstance(inner, type) and issubclass(inner, Record):
             return inner
     return None
 
 
+def _row_of(annotation: Any) -> type[Row] | None:  # noqa: ANN401
+    """The row that a field holds."""
+    inner = _record_of(annotation)
+    return inner if inner and issubclass(inner, Row) and not _is_list(annotation) else None
+
+
 def _plain(value: Any) -> Any:  # noqa: ANN401  JSON
-    if isinstance(value, Row):
+    if isinstance(value, Record):
         return value.record()
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
@@ -184,8 +195,8 @@ def _schema(annotation: Any) -> dict[str, Any]:  # noqa: ANN401
     """JSON Schema of a value."""
     kinds = [kind for kind in _types(annotation) if kind is not type(None)]
     is_known = len(kinds) == len(_types(annotation)) and float not in kinds
-    if row := _row_of(annotation):
-        schema = row.json_schema()
+    if record := _record_of(annotation):
+        schema = record.json_schema()
         if _is_list(annotation):
             schema = {"type": "array", "items": schema}
     elif _is_interval(annotation):
@@ -204,7 +215,7 @@ def _schema(annotation: Any) -> dict[str, Any]:  # noqa: ANN401
 def _text(value: Any, field: FieldInfo) -> str:  # noqa: ANN401
     """Write a value for people."""
     extra = _extra(field)
-    if value is None or value in ("", (None, None)):
+    if value is None or value in ("", (None, None)) or value != value:  # noqa: PLR0124  NaN
         return _UNKNOWN
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -214,7 +225,11 @@ def _text(value: Any, field: FieldInfo) -> str:  # noqa: ANN401
         low, high = value
         return _ends(low, high, extra["digits"])
     if isinstance(value, float):
-        kind: dict[str, Callable[[float], str]] = {"p": format_bare_p, "chance": format_probability}
+        kind: dict[str, Callable[[float], str]] = {
+            "p": format_bare_p,
+            "chance": format_probability,
+            "share": "{:.0%}".format,
+        }
         write = kind.get(extra["kind"])
         return write(value) if write else format_number(value, extra["digits"])
     return str(value)
@@ -236,78 +251,139 @@ class RowTable:
     stem: str
     meaning: str  # what a row is
     row: type[Row]
-    rows: Callable[[Any], Iterable[Row] | None]  # the rows of some findings
+    # The rows of some findings; a DataFrame where there are so many that columns are made whole
+    rows: Callable[[Any], Iterable[Row] | pd.DataFrame | None]
     always: bool = False  # whether a table without rows is written, with its header
 
     def frame(self, findings: Any) -> pd.DataFrame:  # noqa: ANN401
         """The table of some findings."""
-        return self.row.frame(self.rows(findings) or ())
+        import pandas as pd
 
-    @property
-    def columns(self) -> RowTable:
-        """What documents the columns."""
-        return self
+        found = self.rows(findings)
+        return found if isinstance(found, pd.DataFrame) else self.row.frame(found or ())
 
     def saved(self) -> Iterator[tuple[str, str]]:
         """Each column of the CSV file, with its meaning."""
         yield from ((name, meaning) for name, _, meaning in self.row.columns())
 
+    def entry(self) -> Entry:
+        """The rows as a key of analysis.json."""
+        name = self.stem.replace("-", "_")
+        return Entry(name, self.meaning, self.row, self._listed, always=True)
+
+    def _listed(self, findings: Any) -> list[Row]:  # noqa: ANN401
+        return list(self.rows(findings) or ())
+
 
 @dataclass(frozen=True)
 class Entry:
-    """A key of analysis.json: a row, or a list of rows."""
+    """A key of analysis.json: a record, or a list of records."""
 
     name: str
     meaning: str
-    row: type[Row]
-    of: Callable[[Any], Row | Sequence[Row] | None]  # None where a study has none of it
+    row: type[Record]
+    of: Callable[[Any], Record | Sequence[Record] | None]  # None where a study has none of it
     many: bool = True
     always: bool = False  # whether every result has it
+    null: bool = False  # whether null stands for none
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema of the value."""
         schema = self.row.json_schema()
-        return {"type": "array", "items": schema} if self.many else schema
+        if self.many:
+            return {"type": "array", "items": schema}
+        return {"anyOf": [schema, {"type": "null"}]} if self.null else schema
 
     def plain(self, findings: Any) -> Any:  # noqa: ANN401
         """The value in JSON; None where there is none."""
         value = self.of(findings)
-        if value is None or isinstance(value, Row):
+        if value is None or isinstance(value, Record):
             return value and value.record()
         records = [row.record() for row in value]
         return records if self.many else next(iter(records), None)
 
+    def documented(self, path: str = "") -> Iterator[tuple[str, str]]:
+        """The key and those inside it, each with its meaning."""
+        yield f"{path}{self.name}", self.meaning
+        yield from self.row.documented(f"{path}{self.name}{'[]' if self.many else ''}.")
+
+
+class StudyRecord(Record):
+    """A study."""
+
+    id: str = col("as in the study file")
+    title: str = col("as in the study file")
+
+
+class WarningRecord(Record):
+    """A warning."""
+
+    code: str = col("its stable name")
+    message: str = col("what was observed, what it does to the result, and what to do")
+
+
+STUDY = Entry(
+    "study",
+    "the study",
+    StudyRecord,
+    lambda found: StudyRecord.taken_from(found.study.spec),
+    many=False,
+    always=True,
+)
+_WARNINGS = Entry(
+    "warnings",
+    "what a reader of the result must know",
+    WarningRecord,
+    lambda found: [WarningRecord.taken_from(one) for one in found.warnings],
+    always=True,
+)
+_SETTINGS = "the settings as used: those of the study file, replaced by those of the command"
+
 
 @dataclass(frozen=True)
 class RowDocument:
-    """analysis.json of a kind: its head, then rows, then warnings."""
+    """analysis.json of a kind: format, kind, study, settings, then rows, then warnings."""
 
-    head: Sequence[Any]  # columns that every analysis.json begins with, and the settings
+    kind: str
+    settings: type[BaseModel]  # of which the findings hold those used
     entries: Sequence[Entry]
-    tail: Sequence[Any]
+    study: Entry = STUDY
 
-    def record(self, row: Any, findings: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
+    def record(self, findings: Any) -> dict[str, Any]:  # noqa: ANN401
         """The content; entries without a value are left out."""
-        found = ((entry.name, entry.plain(findings)) for entry in self.entries)
         return {
-            **Columns(*self.head).record(findings, findings),
-            **{name: value for name, value in found if value is not None},
-            **Columns(*self.tail).record(findings, findings),
+            "format": 1,
+            "kind": self.kind,
+            **_values_of((self.study,), findings),
+            "settings": findings.settings.model_dump(mode="json"),
+            **_values_of((*self.entries, _WARNINGS), findings),
         }
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema: no other keys; entries may be missing but those that every result has."""
-        schema = Columns(*self.head, *self.tail).schema()
-        for entry in self.entries:
-            schema["properties"][entry.name] = {"description": entry.meaning, **entry.schema()}
-            schema["required"] += [entry.name] * entry.always
-        return schema
+        entries = (self.study, *self.entries, _WARNINGS)
+        always = [entry.name for entry in entries if entry.always]
+        return {
+            "type": "object",
+            "required": ["format", "kind", "settings", *always],
+            "properties": {
+                "format": {"const": 1},
+                "kind": {"const": self.kind},
+                "settings": {"description": _SETTINGS, **settings_schema(self.settings)},
+                **{one.name: {"description": one.meaning, **one.schema()} for one in entries},
+            },
+            "additionalProperties": False,
+        }
 
-    def reference(self, path: str = "") -> Iterator[tuple[str, str]]:
+    def reference(self) -> Iterator[tuple[str, str]]:
         """Each key, with its meaning."""
-        yield from Columns(*self.head).reference(path)
-        for entry in self.entries:
-            yield f"{path}{entry.name}", entry.meaning
-            many = "[]" if entry.many else ""
-            yield from entry.row.documented(f"{path}{entry.name}{many}.")
-        yield from Columns(*self.tail).reference(path)
+        yield from (("format", "1"), ("kind", f"`{self.kind}`"), *self.study.documented())
+        yield "settings", _SETTINGS
+        for entry in (*self.entries, _WARNINGS):
+            yield from entry.documented()
+
+
+def _values_of(entries: Iterable[Entry], findings: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Values by key, where there are any."""
+    found = ((entry, entry.plain(findings)) for entry in entries)
+    return {entry.name: value for entry, value in found if value is not None or entry.null}

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from quem.report.columns import STUDY, WARNINGS, Column, head, of, settings
 from quem.report.files import Section, TextTable
 from quem.report.result import BaseResult, Presentation
 from quem.report.rows import Entry, Row, RowDocument, RowTable
@@ -192,10 +191,7 @@ def presented(view: View) -> Presentation[Scored]:
     if view.detail:
         own = (RowTable("systems", "one row per system", view.detail, _details), *own)
     tables = (MEANS, DIFFERENCES, *own)
-    entries = [
-        Entry(one.stem.replace("-", "_"), one.meaning, one.row, _rows_of(one), always=True)
-        for one in tables
-    ]
+    entries = [table.entry() for table in tables]
     claims = Entry(
         "claims",
         "the certificates",
@@ -204,11 +200,8 @@ def presented(view: View) -> Presentation[Scored]:
         always=True,
     )
     document = RowDocument(
-        head=(
-            *head(view.kind),
-            Column("study", of(STUDY), "the study", of=lambda row, _: row.study.spec),
-            settings(view.settings),
-        ),
+        view.kind,
+        view.settings,
         entries=(
             *view.entries,
             *entries,
@@ -222,7 +215,6 @@ def presented(view: View) -> Presentation[Scored]:
                 always=True,
             ),
         ),
-        tail=(WARNINGS,),
     )
 
     def figures() -> Drawers[Scored]:
@@ -237,10 +229,6 @@ def presented(view: View) -> Presentation[Scored]:
         lambda of: summary(view, of),
         lambda of: report_context(view, of),
     )
-
-
-def _rows_of(table: RowTable) -> Callable[[Scored], list[Row]]:
-    return lambda findings: list(table.rows(findings) or ())
 
 
 def summary(view: View, findings: Scored) -> str:

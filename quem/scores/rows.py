@@ -38,8 +38,8 @@ def mean_rows(table: ScoreTable) -> Iterator[Mean]:
                 system=system,
                 study=table.studies[at] if several else "",
                 measure=measure,
-                mean=_known(means.mean[at, layer]),
-                interval=_ends(means.low[at, layer], means.high[at, layer]),
+                mean=known(means.mean[at, layer]),
+                interval=ends(means.low[at, layer], means.high[at, layer]),
                 n=int(means.n[at, layer]),
             )
 
@@ -77,14 +77,14 @@ def pair_rows(table: ScoreTable) -> Iterator[PairRow]:
             a=ids[pair.a],
             b=ids[pair.b],
             n=pair.n,
-            difference=_known(pair.difference),
-            interval=_ends(pair.low, pair.high),
-            p=_known(pair.p),
-            p_alone=_known(pair.p_alone),
+            difference=known(pair.difference),
+            interval=ends(pair.low, pair.high),
+            p=known(pair.p),
+            p_alone=known(pair.p_alone),
             higher=pair.higher,
             equal=pair.equal,
             lower=pair.lower,
-            ahead=_known(pair.ahead),
+            ahead=known(pair.ahead),
         )
 
 
@@ -161,9 +161,11 @@ def origin_row(table: ScoreTable, files: Iterable[Path]) -> OriginRow:
     return OriginRow.taken_from(origin, truth=table.truth, settings=settings, inputs=tuple(inputs))
 
 
-def _known(value: float) -> float | None:
+def known(value: float) -> float | None:
+    """A number; None for NaN and infinity."""
     return float(value) if np.isfinite(value) else None
 
 
-def _ends(low: float, high: float) -> Interval | None:
+def ends(low: float, high: float) -> Interval | None:
+    """An interval; None where an end is unknown or infinite."""
     return (float(low), float(high)) if np.isfinite(low) and np.isfinite(high) else None

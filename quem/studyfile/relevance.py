@@ -51,10 +51,8 @@ LABELS: dict[int, tuple[str, ...]] = {
 
 
 def _differ(values: tuple[str, ...]) -> tuple[str, ...]:
-    if values and not 1 < len(values) <= MOST_GRADES:
-        raise ValueError(
-            f"needs 2 to {MOST_GRADES} labels, the lowest grade first; or none, to rank"
-        )
+    if not 1 < len(values) <= MOST_GRADES:
+        raise ValueError(f"needs 2 to {MOST_GRADES} labels, the lowest grade first")
     if len({one.casefold() for one in values}) < len(values) or not all(map(str.strip, values)):
         raise ValueError("has a label twice, or an empty one; give each grade its own")
     return values
@@ -72,20 +70,22 @@ class Candidate(StudyPart):
 class RelevanceSettings(StudyPart):
     """The settings of the analysis."""
 
+    gone: ClassVar[dict[str, str]] = {"bootstrap": "`samples: 0` leaves out the interval of alpha"}
+
     consensus: Literal["median", "mode"] = Field(
         "median",
         description="Grade of several judges; of two that are in the middle, or equally frequent, "
         "the lower.",
     )
-    level: Level = Field(0.95, description="Level of the intervals.")
-    bootstrap: Count = Field(
-        2000, description="Bootstrap samples of the queries; 0 for no intervals."
+    level: Level = Field(0.95, description="Level of the interval of alpha.")
+    samples: Count = Field(
+        2000, description="0 for no interval of alpha; else it has 2,000 bootstrap samples."
     )
     seed: Seed = Field(0, description="Random seed.")
 
 
 class RelevanceSpec(SessionSpec):
-    """Judges say how relevant the candidates of queries are; `quem pool` writes such studies."""
+    """Judges grade how relevant the candidates of queries are; see `quem score --pool`."""
 
     kind: Literal["relevance"] = Field("relevance", description="Kind of study.")
     problems: Annotated[tuple[Problem, ...], Section] = Field((), description="The queries.")
@@ -94,11 +94,7 @@ class RelevanceSpec(SessionSpec):
     )
     grades: Annotated[
         tuple[Line, ...], OneOrMore, AfterValidator(_differ), allowed("texts, 2 to 10")
-    ] = Field(
-        (),
-        description="What the grades 0, 1, 2, … are called; without them, judges rank the "
-        "candidates of a query.",
-    )
+    ] = Field(description="What the grades 0, 1, 2, … are called.")
     judgments: FileName = Field(
         "",
         description="A table of judgments with the columns query, case, judge, and grade, instead "
@@ -134,14 +130,12 @@ class RelevanceSpec(SessionSpec):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What grades are called, the lowest first; empty where judges rank."""
+        """What grades are called, the lowest first."""
         return self.grades
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """The grade, where judges give one, and what they are asked besides."""
-        if not self.grades:
-            return self.judging.questions
+        """The grade, and what judges are asked besides."""
         asked = Question(
             id=GRADE,
             about="solution",
@@ -154,17 +148,9 @@ class RelevanceSpec(SessionSpec):
 
     @model_validator(mode="after")
     def _fits_together(self) -> RelevanceSpec:
-        if self.grades and any(one.id == GRADE for one in self.judging.questions):
+        if any(one.id == GRADE for one in self.judging.questions):
             raise ValueError(
                 f"judging.questions has the id {GRADE!r}, which the grades have; rename it"
-            )
-        if not self.grades and self.judged:
-            raise ValueError(
-                "judged are grades, and ranks are none; name the grades, or leave judged out"
-            )
-        if not self.grades and self.design.block_size:
-            raise ValueError(
-                "ranks of blocks cannot be compared; name the grades, or leave design out"
             )
         return self
 

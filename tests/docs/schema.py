@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 
 from quem.kinds import presentations
-from quem.report.columns import json_schema
+from quem.report.schema import json_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

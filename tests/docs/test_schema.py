@@ -13,8 +13,8 @@ from click.testing import CliRunner
 import quem
 from quem.cli import main
 from quem.kinds import presentations
-from quem.report.columns import keys_table, tables_table
 from quem.report.files import json_text
+from quem.report.schema import keys_table, tables_table
 from quem.studyfile.schema import known_keys
 from tests.docs.keys import KINDS
 from tests.docs.pages import ROOT
@@ -214,7 +214,7 @@ def test_every_key_is_documented() -> None:
         inner = {key for part in mappings(_inner(SCHEMA["$defs"][kind])) for key in part}
         assert keys - words - inner == set()
         assert all(named.values())
-        saved = [row for table in presentation.tables for row in table.columns.saved()]
+        saved = [row for table in presentation.tables for row in table.saved()]
         assert all(name and meaning for name, meaning in saved)
         page = "\n".join([*keys_table(presentation), *tables_table(presentation)])
         assert "`warnings[].code`" in page

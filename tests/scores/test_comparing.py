@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import quem
@@ -27,8 +28,8 @@ def test_one_study_gives_the_numbers_of_its_analysis(tmp_path: Path) -> None:
     study = quem.load_study(path, kind="retrieval")
     analyzed = quem.analyze(study)
     for compared in (quem.compare(study), quem.compare(analyzed)):
-        assert compared.means.equals(analyzed.means)
-        assert compared.differences.equals(analyzed.differences)
+        pd.testing.assert_frame_equal(compared.means, analyzed.means)
+        pd.testing.assert_frame_equal(compared.differences, analyzed.differences)
     assert compared.findings.certificates[0].claim.startswith("b scores higher than a by AP")
 
 

@@ -1,0 +1,164 @@
+"""How results of relevance studies are shown: analysis.json, tables, terminal, and report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quem.relevance import result as rows
+from quem.report.files import Section, TextTable
+from quem.report.result import Presentation
+from quem.report.rows import Entry, RowDocument, RowTable
+from quem.scores.inference import REPLICATES
+from quem.studyfile.relevance import RelevanceSettings
+from quem.wording import align_columns, format_count, format_interval, format_percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from quem.relevance.result import RelevanceFindings
+
+_REFERENCES = (
+    "Krippendorff, K. (2013). Content analysis: an introduction to its methodology (3rd ed.). "
+    "Sage.",
+    "Cohen, J. (1968). Weighted kappa: nominal scale agreement with provision for scaled "
+    "disagreement or partial credit. Psychological Bulletin, 70(4), 213–220.",
+)
+_RULES = {
+    "median": "the median of its grades, the lower one of two in the middle",
+    "mode": "its most frequent grade, the lowest of several",
+}
+_KAPPA = "Cohen's kappa with quadratic weights; – where it is undefined."
+_ALPHA = "Alpha is Krippendorff's, ordinal; – where there is nothing that could differ."
+
+
+def summary_text(found: RelevanceFindings) -> str:
+    """The terminal summary."""
+    lines = [found.study.spec.title, "", f"  {_consensus(found)}", f"  {_agreement(found)}"]
+    table = _judges(found)
+    lines += ["", table.caption]
+    lines += [f"  {line}" for line in align_columns([table.columns, *table.rows])]
+    return "\n".join([*lines, "", "Based on", f"  {_basis(found)}"])
+
+
+def _consensus(found: RelevanceFindings) -> str:
+    """How many candidates have which grade."""
+    known = found.consensus[~np.isnan(found.consensus)]
+    counts = [f"{label} {(known == grade).sum():,}" for grade, label in enumerate(found.grades)]
+    before = f"; {len(found.study.judged):,} from before" if found.study.judged else ""
+    n = format_count(len(known), "candidate")
+    return f"{n} graded: {', '.join(reversed(counts))}{before}"
+
+
+def _agreement(found: RelevanceFindings) -> str:
+    """How far judges agree."""
+    alpha = found.alpha
+    if np.isnan(alpha.overall):
+        return "agreement of judges is unknown: no two judged the same candidates differently"
+    text = f"agreement of judges: Krippendorff's alpha {alpha.overall:.2f}"
+    if np.isnan(alpha.interval[0]):
+        return text
+    level, ends = format_percent(found.settings.level), format_interval(alpha.interval, 2)
+    return f"{text} ({level} interval {ends})"
+
+
+def _basis(found: RelevanceFindings) -> str:
+    """What the numbers are based on."""
+    overall = found.overall()
+    counts = {
+        "query": overall.n_queries,
+        "candidate": overall.n_candidates,
+        "judge": len(found.judgments.judges),
+        "judgment": overall.n_judgments,
+    }
+    return ", ".join(format_count(n, noun) for noun, n in counts.items())
+
+
+def _judges(found: RelevanceFindings) -> TextTable:
+    return rows.JudgeRow.text_table([*found.judges()])
+
+
+def report_context(found: RelevanceFindings) -> dict[str, Any]:
+    """What the template ``report/relevance.html`` shows."""
+    spec = found.study.spec
+    return {
+        "title": spec.title,
+        "study_id": spec.id,
+        "description": spec.description,
+        "answers": _judges(found),
+        "meaning": " ".join(
+            f"{text[:1].upper()}{text[1:]}." for text in (_consensus(found), _agreement(found))
+        ),
+        "basis": f"{_basis(found)}.",
+        "first_figure": "",
+        "sections": [*_sections(found)],
+        "methods": " ".join(_methods(found)),
+        "references": _REFERENCES,
+        "settings": [(key, str(value)) for key, value in found.settings],
+        "captions": {},
+    }
+
+
+def _sections(found: RelevanceFindings) -> Iterator[Section]:
+    if pairs := [*found.pairs()]:
+        yield Section("pairs", "Agreement", tables=[rows.PairRow.text_table(pairs, note=_KAPPA)])
+    note = f"Relevant: a consensus above “{found.grades[0]}”. {_ALPHA}"
+    queries = rows.QueryRow.text_table([*found.queries()], note=note)
+    yield Section("queries", "Queries", tables=[queries])
+    candidates = rows.CandidateRow.text_table([*found.candidates()])
+    yield Section("consensus", "Candidates", tables=[candidates])
+
+
+def _methods(found: RelevanceFindings) -> Iterator[str]:
+    """A methods paragraph for a paper."""
+    yield f"The relevance of pooled candidates was judged on {_basis(found)}."
+    labels = ", ".join(f"{grade} {label}" for grade, label in enumerate(found.grades))
+    rule = _RULES[found.settings.consensus]
+    yield f"Grades were {labels}; the consensus on a candidate is {rule}."
+    yield (
+        "Agreement is Krippendorff's alpha with the ordinal metric (Krippendorff, 2013), and "
+        "Cohen's kappa with quadratic weights for two judges (Cohen, 1968)."
+    )
+    if found.settings.samples:
+        yield (
+            f"Its {format_percent(found.settings.level)} interval is the percentile interval of "
+            f"{REPLICATES:,} bootstrap samples of the queries."
+        )
+    if found.study.judged:
+        yield "Judgments from before were kept for the cases that were not judged again."
+
+
+_F = rows.RelevanceFindings
+_TABLES = (
+    RowTable("judges", "one row per judge", rows.JudgeRow, _F.judges),
+    RowTable("pairs", "one row per two judges", rows.PairRow, _F.pairs),
+    RowTable("grades", "one row per judge and grade", rows.UsedRow, _F.used),
+    RowTable("queries", "one row per query", rows.QueryRow, _F.queries),
+    RowTable("consensus", "one row per candidate", rows.CandidateRow, _F.candidates),
+)
+_FILES = (
+    RowTable("judgments", "one row per judgment", rows.JudgmentRow, _F.each_judgment),
+    RowTable("qrels", "one row per case with a grade", rows.QrelRow, _F.qrels),
+)
+PRESENTATION: Presentation[Any] = Presentation(
+    RowDocument(
+        "relevance",
+        RelevanceSettings,
+        entries=(
+            Entry(
+                "overall",
+                "what was judged, and how far judges agree",
+                rows.Overall,
+                _F.overall,
+                many=False,
+                always=True,
+            ),
+            *(table.entry() for table in _TABLES),
+        ),
+    ),
+    (*_TABLES, *_FILES),
+    {},
+    summary_text,
+    report_context,
+)

@@ -9,7 +9,7 @@ from quem.errors import QuemError
 from quem.lists.names import named
 from quem.parallel import silent
 from quem.retrieval.build_retrievers import make_retrievers, run_retrievers
-from quem.retrieval.choosing import depth_of, measures_of, truth_depth_of
+from quem.retrieval.choosing import check_claims, depth_of, measures_of, truth_depth_of
 from quem.retrieval.mac_fac import measures_at, run_phases, score_phases
 from quem.retrieval.result import RetrievalResult, result_of
 from quem.retrieval.running import Times
@@ -75,7 +75,7 @@ def evaluated(
 def check_retrieval(study: RetrievalStudy) -> tuple[StudyWarning, ...]:
     """What is doubtful before anything is run; retrievers are made, and asked nothing."""
     _, warnings = make_retrievers(study)
-    measures_of(study, study.spec.analysis)
+    check_claims(study, study.spec.analysis, measures_of(study, study.spec.analysis))
     return (*study.data.warnings, *warnings)
 
 
@@ -89,6 +89,7 @@ def _evaluated(
         what = "no retriever is left to compare with the ground truth; add another one"
         raise QuemError([*(one.message for one in warnings), f"{study.name}: {what}"])
     measures = measures_of(study, used)
+    check_claims(study, used, measures)
     n = study.data.task.n_candidates
     times = Times(used.warm_up, used.repeats)
     runs = run_retrievers(study, retrievers, depth_of(measures, n), times, progress)

@@ -11,6 +11,7 @@ from quem.io.text import shown
 from quem.lists import measure
 from quem.lists.registry import is_own
 from quem.scores.matching import Judgments
+from quem.scores.table import Nouns, ScoreTable
 from quem.studyfile.measures import spellings
 
 if TYPE_CHECKING:
@@ -84,11 +85,30 @@ def _unservable(measures: Iterable[Measure], truth: Truth | None) -> Iterator[st
             )
 
 
-def _wrong(study: RetrievalStudy, settings: RetrievalSettings, message: str) -> Mistake:
-    """Measures that are wrong: in the study file, or as the caller gave them."""
-    if settings.measures != study.spec.analysis.measures:
-        return Mistake("", key="measures", message=message)
-    return study.mistake(("analysis", "measures"), message)
+def _wrong(
+    study: RetrievalStudy, settings: RetrievalSettings, message: str, key: str = "measures"
+) -> Mistake:
+    """A setting that is wrong: in the study file, or as the caller gave it."""
+    if getattr(settings, key) != getattr(study.spec.analysis, key):
+        return Mistake("", key=key, message=message)
+    return study.mistake(("analysis", key), message)
+
+
+def check_claims(
+    study: RetrievalStudy, settings: RetrievalSettings, measures: tuple[Measure, ...]
+) -> None:
+    """Refuse claims about what will not be in the table, before anything is run."""
+    specs = [one for one in study.spec.retrievers if one.id != study.spec.ground_truth.retriever]
+    names = tuple(one.name or one.id for one in specs)
+    none = np.zeros((len(specs), 0, len(measures)))
+    nouns = Nouns("retriever", "query")
+    table = ScoreTable(tuple(one.id for one in specs), (), measures, none, nouns=nouns, names=names)
+    for claim in settings.claims:
+        try:
+            table.claim(claim)
+        except QuemError as error:
+            message = str(error.mistakes[0].message)
+            raise QuemError(_wrong(study, settings, message, "claims")) from None
 
 
 def depth_of(measures: Iterable[Measure], n_candidates: int) -> int:

@@ -94,6 +94,14 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
         {"analysis": {"measures": ["nDGC@3"]}},
         "analysis.measures[1]: there is no measure 'nDGC@3'; did you mean nDCG?",
     ),
+    "claim": (
+        {
+            "retrievers": [ALL, {"id": "x", "python": "mine:r"}],
+            "analysis": {"claims": ["x > ally"], "samples": 9},
+            "mine_py": "def r(query, k): raise SystemExit",
+        },
+        "analysis.claims: there is no retriever 'ally'",
+    ),
     "no cases": ({"cases": None}, "cases: is missing: the retriever 'all' needs the cases"),
     "no queries": ({"queries": None}, "queries: is missing: name the file of the queries"),
     "file of cases": ({"cases": "case.csv"}, "case.csv: file not found"),

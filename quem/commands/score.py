@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from quem.scores.table import ScoreTable
 
 _FORMATS = ("text", "md", "latex", "html", "csv", "json")
-_FIRST = "measure claims ties form intervals digits out board listed"
+_FIRST = "measure claims ties empty form intervals digits level samples out board listed"
 
 
 def _list_measures(context: click.Context, _: click.Parameter, name: str | None) -> None:

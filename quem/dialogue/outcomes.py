@@ -136,7 +136,7 @@ def _taus(means: Floats) -> Floats:
 
 
 def _mean_tau(taus: Floats) -> Floats:
-    """The mean over the pairs of users for which it is defined; the last judge is no user."""
+    """The mean over the pairs of users for which it is defined; the last judge is not a user."""
     one, other = np.triu_indices(taus.shape[1] - 1, 1)
     among = taus[:, one, other]
     there = ~np.isnan(among)

@@ -31,7 +31,7 @@ def read_qrels(path: Path, name: str) -> Columns:
 
 
 def read_similarities(path: Path, name: str) -> Columns:
-    """Read similarities: a line for each pair, or one for each query with a column a case."""
+    """Read similarities: a line for each pair, or one for each query with a column per case."""
     if is_json(path):
         return read_run(path, name)
     table = _table(path, name, "similarity table")

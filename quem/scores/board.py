@@ -42,7 +42,7 @@ def _read(folder: Path, like: ScoreTable) -> ScoreTable:
 
     if not all((folder / name).is_file() for name in _FILES):
         raise FileError(
-            folder, "is no leaderboard; name a new folder, or one of quem score --board"
+            folder, "is not a leaderboard; name a new folder, or one of quem score --board"
         )
     document, scores = (folder / name for name in _FILES)
     try:

@@ -123,7 +123,7 @@ def scale_of(measure: Measure, first: Lists, second: Lists, top: float) -> Scale
 
 
 def weights_of(measure: Measure, scale: Scale, lists: Lists) -> tuple[Floats, Floats]:
-    """The weight of the gain of each item where it stands best, and worst; shapes (n,)."""
+    """The weight of the gain of each item at its best place, and at its worst; shapes (n,)."""
     places = lists.places
     if scale.kind != "first":
         weight = _weights(measure, places, lists)
@@ -153,7 +153,7 @@ def _weights(measure: Measure, places: Places, lists: Lists) -> Floats:
 class Side:
     """What the cases of each query are worth to one of two lists."""
 
-    # Of shape (q, u): the weight of each unjudged case where it stands best and worst; 0 where the
+    # Of shape (q, u): the weight of each unjudged case at its best place and its worst; 0 where the
     # list lacks it
     best: Floats
     worst: Floats

@@ -1,4 +1,4 @@
-"""The certificate of a claim: what "A scores higher than B" stands, in at most 12 lines."""
+"""The certificate of a claim: what "A scores higher than B" withstands, in at most 12 lines."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a claim stands."""
+    """What a claim withstands."""
 
     claim: str
     verdict: str

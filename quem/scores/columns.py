@@ -33,7 +33,7 @@ _MASKS = np.array([(1 << 8 * n) - 1 for n in range(_WORD + 1)], dtype=np.uint64)
 
 @dataclass
 class Tokens:
-    """Words of a text, by the places where they stand."""
+    """Words of a text, by their places."""
 
     text: bytes  # ends with `PADDING`
     start: Integers
@@ -117,8 +117,8 @@ class Columns:
     scored: bool = True  # whether scores mean anything; else only the order does
     judges: tuple[str, ...] = ()
     judge: NDArray[np.int32] | None = None  # of shape (n,): places in `judges`
-    lines: Integers | None = None  # of shape (n,): where the cases do not stand in the file itself
-    in_file: bool = False  # whether the cases stand in the text of the file `source`
+    lines: Integers | None = None  # of shape (n,): of cases that are not in the file itself
+    in_file: bool = False  # whether the cases are in the text of the file `source`
     found: NDArray[np.int32] | None = None  # of shape (n,): the judged case of each row, or -1
     notes: tuple[StudyWarning, ...] = ()
 

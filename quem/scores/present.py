@@ -80,7 +80,7 @@ def note(table: ScoreTable, best: str = "bold") -> str:
 
 
 def _details(table: ScoreTable) -> tuple[list[str], list[tuple[str, ...]]]:
-    """What a kind says beside the scores: headings, and a row a system without its name.
+    """What a kind says beside the scores: headings, and a row per system without its name.
 
     What is unknown of all systems is left out.
     """
@@ -237,7 +237,7 @@ def latex(table: ScoreTable, digits: int = 3, intervals: Shown = "none") -> str:
 
 
 def _side(cell: str) -> str:
-    """Numbers stand on the right."""
+    """Numbers are on the right."""
     return ' class="n"' if cell[:1].isdigit() or cell == _UNKNOWN else ""
 
 

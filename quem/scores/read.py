@@ -360,7 +360,7 @@ def _find(names: Sequence[str], header: Sequence[object]) -> int:
 
 @dataclass(frozen=True)
 class _Fields:
-    """In which columns what is needed stands; -1 where there is none."""
+    """The columns of what is needed; -1 where there is none."""
 
     form: _Form
     query: int

@@ -156,7 +156,7 @@ def paper_files(table: ScoreTable) -> dict[str, Content]:
 
 
 def scores_csv(table: ScoreTable) -> bytes:
-    """The score of each system on each query: a column a measure."""
+    """The score of each system on each query, a column per measure."""
     import numpy as np
     import pandas as pd
 

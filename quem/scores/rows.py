@@ -92,7 +92,7 @@ class LineRow(Row):
     """A line of a certificate."""
 
     question: str = col("what could turn the claim")
-    verdict: Literal["yes", "open", "no", "-"] = col("whether the claim stands it")
+    verdict: Literal["yes", "open", "no", "-"] = col("whether the claim withstands it")
     text: str = col("the numbers behind it")
 
 

@@ -125,7 +125,7 @@ class ScoreTable:
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """The measures for people, with parameters that must always be told."""
+        """The measures for people, with parameters that are always shown."""
         return tuple(getattr(one, "heading", one.name) for one in self.measures)
 
     @property

@@ -1,4 +1,4 @@
-"""The text of a file: unpacked, and in UTF-8 or bytes of its own."""
+"""The text of a file: unpacked, and in UTF-8 or its own bytes."""
 
 from __future__ import annotations
 

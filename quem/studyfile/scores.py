@@ -37,11 +37,13 @@ class ScoredSettings(StudyPart):
 
     measures: MeasureNames = Field(
         (),
+        title="NAME",
         description="Measures to compute, [spelled](measures.md#how-measures-are-spelled) as in "
         "the list of measures, or [your own](#your-own-measure); the first is the headline.",
     )
     claims: Annotated[tuple[Line, ...], OneOrMore] = Field(
         (),
+        title="CLAIM",
         description="Claims to certify, such as `new > old by AP`; by default that the best "
         "system is better than the next.",
     )

@@ -85,7 +85,7 @@ def test_commands_are_in_two_groups(quem_command: Callable[..., Outcome]) -> Non
         [line.split()[0] for line in part.splitlines() if line[2:3].strip()]
         for part in (first, more)
     ]
-    assert names[0] == ["init", "check", "serve", "analyze", "compare", "plan"]
+    assert names[0] == ["init", "check", "serve", "analyze", "compare", "score", "plan"]
     assert sorted(names[0] + names[1]) == sorted(main.commands)
 
 

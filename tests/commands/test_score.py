@@ -107,7 +107,7 @@ def test_a_board_grows(quem_command: Command, tmp_path: Path) -> None:
         assert (board / "scores.csv").read_bytes() == before
     (tmp_path / "notes.txt").write_text("mine")
     code, _, err = quem_command("score", QRELS, RUNS[0], *BY, "--board", tmp_path)
-    assert (code, "is no leaderboard" in err) == (1, True)
+    assert (code, "is not a leaderboard" in err) == (1, True)
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,7 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for name in ("studies", "docs"):
         ignored = shutil.ignore_patterns("*-report", "*-compare")
         shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
+    shutil.copytree(ROOT / "tests" / "scores" / "data", tmp_path / "runs")
     monkeypatch.chdir(tmp_path)
     here = str(Path(sys.executable).parent)
     monkeypatch.setenv("PATH", here + os.pathsep + os.environ["PATH"])

@@ -49,7 +49,7 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
     found = Found(study, used, systems, measures, max_length)
     values = np.full((len(systems), len(study.key.ids), len(measures)), np.nan)
     for at, (answers, counts) in enumerate(zip(systems, found.counted, strict=True)):
-        ids = study.systems[at], study.name_of(at)
+        ids = study.systems[at], study.names[at]
         shapes, which = answers.shapes()
         scores, reasons = score_shapes(shapes, list(measures.values()))
         values[at, counts] = scores[which[counts]]
@@ -74,7 +74,7 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
         values,
         inference,
         Nouns("system", "question"),
-        tuple(map(study.name_of, range(len(systems)))),
+        study.names,
         (study.spec.id,) * len(systems),
         origin=_origin(study, used, max_length),
         details=tuple(found.systems),

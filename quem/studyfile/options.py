@@ -25,7 +25,8 @@ MEASURES = ("OLAR", "LAR", "F1", "AP", "RR", "nDCG")
 Whole = Annotated[int, Field(ge=1, le=1_000_000), Numeral]
 
 
-def _some(options: tuple[str, ...]) -> tuple[str, ...]:
+def some_correct(options: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse a question without a correct option."""
     if not options:
         raise ValueError("is empty; add the correct option")
     return options
@@ -35,8 +36,7 @@ class Question(StudyPart):
     """A question, and the options that are right."""
 
     id: Id = Field(description="As in the lists.")
-    title: Line = Field("", description="For people.")
-    correct: Annotated[tuple[Id, ...], AfterValidator(_some), OneOrMore] = Field(
+    correct: Annotated[tuple[Id, ...], AfterValidator(some_correct), OneOrMore] = Field(
         description="The correct option, or all correct ones."
     )
 

@@ -1,0 +1,210 @@
+"""The lists of all systems, out of rows of several tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from quem.errors import Mistake, QuemError, StudyWarning
+from quem.io.columns import column_of
+from quem.io.tables import MOST_NAMED, stack
+from quem.io.text import shown
+from quem.options.lists import Answers
+from quem.wording import format_count, join_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from quem.io.tables import SourceTable
+    from quem.options.reading import AnswerKey
+
+# Who answered, where neither the study nor its files name a system.
+_UNNAMED = "system"
+_LIST = ["system", "question"]
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """The lists of all systems."""
+
+    systems: tuple[str, ...]
+    answers: tuple[Answers, ...]
+    warnings: tuple[StudyWarning, ...]
+
+
+def assemble(
+    tables: Sequence[tuple[SourceTable[Any], str]], key: AnswerKey, declared: Sequence[str] = ()
+) -> Assembled:
+    """Put rows together; each table comes with the system that it is of, if of one alone."""
+    mistakes: list[Mistake] = []
+    systems = tuple(declared) or _systems(table for table, _ in tables)
+    whole = stack([_owned(*one, systems, mistakes) for one in tables])
+    present = np.flatnonzero(~whole.lacking(("question", "system"), mistakes))
+    of_table = np.repeat(np.arange(len(tables)), [len(table) for table, _ in tables])
+    whole = whole.only(present)
+    places = {
+        "question": ({one: at for at, one in enumerate(key.ids)}, "the questions of the study"),
+        "system": ({one: at for at, one in enumerate(systems)}, "the systems of the study"),
+    }
+    frame = pd.DataFrame(
+        {field: whole.codes(field, known, mistakes, at) for field, (known, at) in places.items()}
+        | {"option": whole.column("option").cells(), "table": of_table[present]}
+        | {
+            field: whole.numbers(field, mistakes, such=such)
+            for field, such in (("position", "1"), ("confidence", "0.8"))
+        }
+    )
+
+    def name(system: int, question: int) -> str:
+        of = f" of {shown(systems[system])}" if len(systems) > 1 else ""
+        return f"the list{of} for {shown(key.ids[question])}"
+
+    mistakes = mistakes or list(_contradictions(whole, frame, name, [t.name for t, _ in tables]))
+    if mistakes:
+        raise QuemError(dict.fromkeys(mistakes))
+    right = {(at, text) for at, texts in enumerate(key.correct) for text in texts}
+    pairs = zip(frame["question"], frame["option"], strict=True)
+    frame["correct"] = [pair in right for pair in pairs]
+    warnings = (*whole.warnings, *_gaps(frame, name), *_nearly_correct(frame, key))
+    frame = frame.iloc[np.lexsort((_rank(frame), frame["question"]))]
+    answers = (_answers(frame[frame["system"] == at], key) for at in range(len(systems)))
+    return Assembled(systems, tuple(answers), warnings)
+
+
+def _systems(tables: Iterable[SourceTable[Any]]) -> tuple[str, ...]:
+    """The systems that the tables name."""
+    columns = [table.column("system") for table in tables]
+    names = dict.fromkeys(str(column.values[code]) for column in columns for code in column.used())
+    names.pop("", None)
+    return tuple(names) or (_UNNAMED,)
+
+
+def _owned(
+    table: SourceTable[Any], owner: str, systems: tuple[str, ...], mistakes: list[Mistake]
+) -> SourceTable[Any]:
+    """The table with a column system; one of a single system may name it, and no other."""
+    if "system" in table.columns:
+        if not owner:
+            return table
+        foreign = [cell not in ("", None, owner) for cell in table.columns["system"].values]
+        table.refuse(
+            "system",
+            np.flatnonzero(table.columns["system"].lookup(foreign, np.bool_)),
+            lambda cell: (
+                f"this is a file of the system {shown(owner)}, and names "
+                f"{shown(str(cell))}; name a file of several systems under `lists`"
+            ),
+            mistakes,
+        )
+    elif not owner and len(systems) > 1:
+        message = (
+            "has no column system, and the study has several; add the column, or name the file "
+            "under its system"
+        )
+        mistakes.append(Mistake(table.name, message=message))
+    column = column_of([owner or systems[0]] * len(table))
+    return replace(table, columns={**table.columns, "system": column})
+
+
+def _contradictions(
+    whole: SourceTable[Any],
+    frame: pd.DataFrame,
+    name: Callable[[int, int], str],
+    tables: Sequence[str],
+) -> Iterator[Mistake]:
+    """Lists in two tables, blank and repeated options, and positions that number nothing."""
+    lists, position = frame.groupby(_LIST), frame["position"]
+    first, numbered = lists["table"].transform("first"), lists["position"].transform("count")
+    blank, size = frame["option"] == "", lists["option"].transform("size")
+    for field, wrong, message in (
+        (
+            "question",
+            (frame["table"] != first) & ~frame.duplicated([*_LIST, "table"]),
+            "duplicate: {list} is also in {first}; keep one",
+        ),
+        (
+            "option",
+            blank & (size > 1),
+            "is empty, and {list} has other lines; add the option, or remove the line",
+        ),
+        (
+            "option",
+            ~blank & (frame["table"] == first) & frame.duplicated([*_LIST, "option"]),
+            "duplicate: {cell} is twice in {list}; keep one",
+        ),
+        (
+            "position",
+            (position < 1) | (position % 1 > 0),
+            "{cell} is not a whole number from 1",
+        ),
+        (
+            "position",
+            position.isna() & (numbered > 0),
+            "is empty, and {list} has positions; add it",
+        ),
+        (
+            "position",
+            position.notna() & frame.duplicated([*_LIST, "position"]),
+            "duplicate: {cell} is twice in {list}; number its options 1, 2",
+        ),
+    ):
+        for row in np.flatnonzero(wrong)[:MOST_NAMED].tolist():
+            text = message.format(
+                list=name(*frame[_LIST].iloc[row]),
+                cell=shown(str(whole.column(field).cell(row))),
+                first=tables[first.iloc[row]],
+            )
+            yield whole.mistake(row, field, text)
+
+
+def _rank(frame: pd.DataFrame) -> pd.Series[float]:
+    """Best first: by position, else by confidence where all have one, else as they stand."""
+    sure = frame.groupby(_LIST)["confidence"].transform(lambda of: of.notna().all())
+    return frame["position"].fillna((-frame["confidence"]).where(sure, 0))
+
+
+def _gaps(frame: pd.DataFrame, name: Callable[[int, int], str]) -> Iterator[StudyWarning]:
+    """Lists that skip positions."""
+    lists = frame.groupby(_LIST)["position"]
+    gaps = lists.max() > lists.size()
+    if gaps.any():
+        examples = join_words((name(*at) for at in gaps[gaps].index), 3)
+        message = (
+            f"{gaps.sum():,} of {len(gaps):,} lists skip positions, as if options were lost: "
+            f"{examples}; only the order is used"
+        )
+        yield StudyWarning("gap-in-positions", message)
+
+
+def _nearly_correct(frame: pd.DataFrame, key: AnswerKey) -> Iterator[StudyWarning]:
+    """Lists without the correct option that have one which is written nearly the same."""
+    right = {(at, _folded(text)): text for at, texts in enumerate(key.correct) for text in texts}
+    wrong = frame[~frame.groupby(_LIST)["correct"].transform("any")]
+    pairs = [(at, _folded(one)) for at, one in zip(wrong["question"], wrong["option"], strict=True)]
+    close = wrong[[pair in right for pair in pairs]]
+    if len(close):
+        example = close.iloc[0]
+        meant = right[example["question"], _folded(example["option"])]
+        lists = close.groupby(_LIST).ngroups
+        message = (
+            f"{format_count(lists, 'list')} without a correct option ha{'s' if lists == 1 else 've'} "
+            "one that differs from it only in upper and lower case or blanks, and counts as "
+            f"wrong: {shown(example['option'])} for {shown(meant)}"
+        )
+        yield StudyWarning("nearly-correct", message)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _answers(rows: pd.DataFrame, key: AnswerKey) -> Answers:
+    """The lists of a system; a row without an option is an empty list."""
+    answered = np.zeros(len(key.ids), dtype=bool)
+    answered[rows["question"]] = True
+    rows = rows[rows["option"] != ""]
+    columns = (rows[field].to_numpy() for field in ("question", "correct", "confidence"))
+    return Answers(answered, *columns, key.n_correct)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ import numpy as np
 from quem.errors import Mistake, QuemError
 from quem.lists import measure
 from quem.lists.names import named, split_spelling
-from quem.options.calibration import are_probabilities, calibration
+from quem.options.calibration import calibration
 from quem.options.checks import find_warnings
 from quem.options.lists import by_length, score_shapes
 from quem.options.result import Found, Named, OptionsResult, System, sections
@@ -42,13 +43,11 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
     study = replace(study, own_measures={**study.own_measures, **own})
     used = changed_settings(study.spec.analysis, settings)
     inference = Inference(used.level, used.samples, used.seed)
-    systems = study.answers
-    longest = max(int(one.length.max(initial=0)) for one in systems)
-    max_length = used.max_length or max(longest, 1)
-    measures = _measures(study, used, max_length)
-    found = Found(study, used, systems, measures, max_length)
-    values = np.full((len(systems), len(study.key.ids), len(measures)), np.nan)
-    for at, (answers, counts) in enumerate(zip(systems, found.counted, strict=True)):
+    found = Found(study, used)
+    found.measures = measures = _measures(study, used, found.max_length)
+    headline = next(iter(measures.values()))
+    values = np.full((len(study.systems), len(study.key.ids), len(measures)), np.nan)
+    for at, (answers, counts) in enumerate(zip(study.answers, found.counted, strict=True)):
         ids = study.systems[at], study.names[at]
         shapes, which = answers.shapes()
         scores, reasons = score_shapes(shapes, list(measures.values()))
@@ -57,13 +56,12 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
         found.systems.append(_system(ids, answers, counts, inference))
         found.lengths += by_length(ids, answers, counts, values[at, :, 0], inference)
         if answers.has_confidences:
-            first = next(iter(measures.values()))
-            found.thresholds += sweep(ids[0], answers, counts, first, inference)
-            if are_probabilities(answers.confidence):
-                calibrated, bins = calibration(ids, answers, inference)
-                found.calibration.append(calibrated)
-                found.reliability += bins
-    found.promises, found.table1 = table1(measures, max_length)
+            found.thresholds += sweep(ids[0], answers, counts, headline, inference)
+        if answers.has_probabilities:
+            calibrated, bins = calibration(ids, answers, inference)
+            found.calibration.append(calibrated)
+            found.reliability += bins
+    found.promises, found.table1 = table1(measures, found.max_length)
     table = ScoreTable(
         study.systems,
         study.key.ids,
@@ -75,8 +73,8 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
         inference,
         Nouns("system", "question"),
         study.names,
-        (study.spec.id,) * len(systems),
-        origin=_origin(study, used, max_length),
+        (study.spec.id,) * len(study.systems),
+        origin=_origin(study, used, found.max_length),
         details=tuple(found.systems),
         sections=tuple(sections(found)),
     )
@@ -96,11 +94,13 @@ def _measures(
     """The measures by name, each once; one that asks for the longest length gets it by default."""
     measures: dict[str, Measure] = {}
     mistakes: list[Mistake] = []
+    of_file = settings.measures == study.spec.analysis.measures
+    at = partial(study.document.mistake, ("analysis", "measures")) if of_file else _given
     for spelling in spellings(settings.measures):
         try:
             one = measure(spelling, study.own_measures)
         except QuemError as error:
-            mistakes += [_wrong(study, settings, str(m.message)) for m in error.mistakes]
+            mistakes += [at(wrong.message) for wrong in error.mistakes]
             continue
         name, spelled = one.name, split_spelling(spelling)
         if one.definition.takes(_LENGTH) and spelled and not {_LENGTH, "m"} & spelled[1].keys():
@@ -113,11 +113,9 @@ def _measures(
     return measures
 
 
-def _wrong(study: OptionsStudy, settings: OptionsSettings, message: str) -> Mistake:
-    """A measure that is wrong: in the study file, or as the caller gave it."""
-    if settings.measures != study.spec.analysis.measures:
-        return Mistake("", key="measures", message=message)
-    return study.mistake(("analysis", "measures"), message)
+def _given(message: str) -> Mistake:
+    """A setting of the caller's that is wrong."""
+    return Mistake("", key="measures", message=message)
 
 
 def _system(

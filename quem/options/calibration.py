@@ -62,23 +62,11 @@ class Calibration(Row):
         "ECE",
         digits=3,
     )
-    chance: float | None = col("mean ECE of true probabilities, by chance")
     chance_most: float | None = col(
-        "what that is below, at the level of the intervals", "By chance up to", digits=3
-    )
-    ece_corrected: float | None = col(
-        "ECE less its bias, by bootstrap; at least 0", "Corrected", digits=3
-    )
-    ece_interval: Interval | None = col(
-        "of the corrected ECE; from 0 on where chance alone makes as much of it",
-        "Interval",
+        "what the ECE of true probabilities is below, at the level of the intervals",
+        "By chance up to",
         digits=3,
     )
-
-
-def are_probabilities(confidence: Floats) -> bool:
-    """Whether all confidences lie between 0 and 1."""
-    return bool(((confidence >= 0) & (confidence <= 1)).all())
 
 
 def calibration(
@@ -101,27 +89,19 @@ def calibration(
     _, of_bin = np.unique(np.searchsorted(edges, confidence, side="right"), return_inverse=True)
     n, bins = int(question.max()) + 1, int(of_bin.max()) + 1
     # Of each question: its sums in the bins, and its squared distances.
-    sums = [
+    counts, rights, confidences = (
         np.bincount(question * bins + of_bin, weights=weight, minlength=n * bins).reshape(n, bins)
         for weight in (None, correct, confidence)
-    ]
-    squares = np.bincount(question, weights=(confidence - correct) ** 2)
-    columns = np.column_stack([*sums, squares])
-    total = _measured(columns.sum(axis=0, keepdims=True))[0]
-    several = inference if n > 1 else inference._replace(samples=0)
-    drawn = np.concatenate(
-        [
-            np.empty((0, len(total))),
-            *(_measured(times @ columns) for times in drawn_queries(n, several)),
-        ]
     )
-    brier, skill, ece = total[:3].tolist()
-    chance, chance_most = _by_chance(confidence, of_bin, inference)
-    bias = drawn[:, 2].mean() - ece if len(drawn) else np.nan
-    drawn[:, 2] -= 2 * bias
-    low, high = percentile_interval(drawn, inference.level)
-    # As true probabilities have it: 0 cannot be excluded.
-    ece_low = 0 * low[2] if ece <= chance_most else low[2]
+    squares = np.bincount(question, weights=(confidence - correct) ** 2)
+    columns = np.column_stack([counts, rights, confidences, squares])
+    brier, skill, ece, *shares = _measured(columns.sum(axis=0, keepdims=True))[0].tolist()
+    several = inference if n > 1 else inference._replace(samples=0)
+    drawn = [_measured(times @ columns) for times in drawn_queries(n, several)]
+    intervals = percentile_interval(
+        np.concatenate([np.empty((0, bins + 3)), *drawn]), inference.level
+    )
+    brier_interval, skill_interval, _, *share_intervals = map(ends, *intervals)
     found = Calibration(
         system=ids[0],
         name=ids[1],
@@ -129,42 +109,34 @@ def calibration(
         questions=n,
         base_rate=float(correct.mean()),
         brier=brier,
-        brier_interval=ends(low[0], high[0]),
+        brier_interval=brier_interval,
         skill=known(skill),
-        skill_interval=ends(low[1], high[1]),
+        skill_interval=skill_interval,
         ece=ece,
-        chance=known(chance),
-        chance_most=known(chance_most),
-        ece_corrected=known(np.maximum(ece - bias, 0)),
-        ece_interval=ends(np.maximum(ece_low, 0), np.maximum(high[2], 0)),
+        chance_most=_by_chance(confidence, of_bin, inference),
     )
-    counts = sums[0].sum(axis=0)
-    means = sums[2].sum(axis=0) / counts
     return found, [
         Bin(
             system=ids[0],
             lowest=float(confidence[of_bin == at].min()),
             highest=float(confidence[of_bin == at].max()),
-            confidence=float(means[at]),
-            options=int(counts[at]),
-            correct=float(total[3 + at]),
-            interval=ends(low[3 + at], high[3 + at]),
+            confidence=float(confidence[of_bin == at].mean()),
+            options=int(counts[:, at].sum()),
+            correct=shares[at],
+            interval=share_intervals[at],
         )
         for at in range(bins)
     ]
 
 
-def _by_chance(
-    confidence: Floats, of_bin: NDArray[np.intp], inference: Inference
-) -> tuple[float, float]:
-    """Mean and upper end of the ECE of true probabilities, by random draws."""
+def _by_chance(confidence: Floats, of_bin: NDArray[np.intp], inference: Inference) -> float | None:
+    """The upper end of the ECE of true probabilities, by random draws."""
     if not inference.samples:
-        return np.nan, np.nan
+        return None
     spread = np.bincount(of_bin, weights=confidence * (1 - confidence)) / len(confidence) ** 2
     rng = np.random.default_rng(inference.seed)
     drawn = np.abs(rng.normal(size=(inference.replicates, len(spread))) * np.sqrt(spread))
-    ece = drawn.sum(axis=1)
-    return float(ece.mean()), float(np.quantile(ece, inference.level))
+    return float(np.quantile(drawn.sum(axis=1), inference.level))
 
 
 def _measured(sums: Floats) -> Floats:

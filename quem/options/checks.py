@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quem.errors import StudyWarning
-from quem.options.calibration import are_probabilities
 from quem.wording import format_count, join_words, measured
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def find_warnings(found: Found, table: ScoreTable) -> Iterator[StudyWarning]:
 
 def _of_lists(found: Found, table: ScoreTable, system: int) -> Iterator[StudyWarning]:
     name, n = table.labels[system], len(table.queries)
-    answers, counts = found.answers[system], found.counted[system]
+    answers, counts = found.study.answers[system], found.counted[system]
     if missing := found.systems[system].missing:
         as_what = {
             "empty": "each counts as an empty list",
@@ -55,7 +54,7 @@ def _of_lists(found: Found, table: ScoreTable, system: int) -> Iterator[StudyWar
 
 
 def _of_measures(found: Found, table: ScoreTable) -> Iterator[StudyWarning]:
-    over = sum(int((one.length > found.max_length).sum()) for one in found.answers)
+    over = sum(int((one.length > found.max_length).sum()) for one in found.study.answers)
     if over:
         yield StudyWarning(
             "beyond-max-length",
@@ -71,7 +70,7 @@ def _of_measures(found: Found, table: ScoreTable) -> Iterator[StudyWarning]:
 
 
 def _of_confidences(found: Found, name: str, system: int) -> Iterator[StudyWarning]:
-    answers = found.answers[system]
+    answers = found.study.answers[system]
     lacking = np.isnan(answers.confidence)
     if lacking.any() and not lacking.all():
         yield StudyWarning(
@@ -81,7 +80,7 @@ def _of_confidences(found: Found, name: str, system: int) -> Iterator[StudyWarni
         )
     if not answers.has_confidences:
         return
-    if not are_probabilities(answers.confidence):
+    if not answers.has_probabilities:
         low, high = answers.confidence.min(), answers.confidence.max()
         yield StudyWarning(
             "no-probabilities",

@@ -66,6 +66,12 @@ class Answers:
         return bool(len(self.confidence)) and not np.isnan(self.confidence).any()
 
     @property
+    def has_probabilities(self) -> bool:
+        """Whether all of them lie between 0 and 1."""
+        between = (self.confidence >= 0) & (self.confidence <= 1)
+        return self.has_confidences and bool(between.all())
+
+    @property
     def rises(self) -> int:
         """How many lists have an option of higher confidence after one of lower confidence."""
         same = self.question[1:] == self.question[:-1]

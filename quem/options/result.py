@@ -62,9 +62,7 @@ class Found:
 
     study: OptionsStudy
     settings: OptionsSettings
-    answers: Sequence[Answers]  # of each system
-    measures: Mapping[str, Measure]
-    max_length: int
+    measures: Mapping[str, Measure] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)  # why measures are undefined
     systems: list[System] = field(default_factory=list)
     lengths: list[Length] = field(default_factory=list)
@@ -78,12 +76,17 @@ class Found:
     def counted(self) -> list[NDArray[np.bool_]]:
         """Of each system, which questions count."""
         empty = self.settings.missing == "empty"
-        return [np.asarray(one.answered | empty) for one in self.answers]
+        return [np.asarray(one.answered | empty) for one in self.study.answers]
 
     @property
     def longest(self) -> int:
         """How many options the longest list has."""
-        return max(int(one.length.max(initial=0)) for one in self.answers)
+        return max(int(one.length.max(initial=0)) for one in self.study.answers)
+
+    @property
+    def max_length(self) -> int:
+        """On how many options measures that ask for the greatest length depend."""
+        return self.settings.max_length or max(self.longest, 1)
 
 
 def sections(found: Found) -> Iterator[Section]:
@@ -103,8 +106,7 @@ def sections(found: Found) -> Iterator[Section]:
             "The Brier score is the mean squared difference of confidence and correctness, 0 at "
             "best; its skill compares it with the base rate as the confidence of every option. The "
             "expected calibration error (ECE) is the mean distance of confidence and share over "
-            "the bins; chance alone makes it more than 0, and the corrected ECE has that bias "
-            "taken off."
+            "the bins; beside it is what chance alone makes of it for true probabilities."
         )
         table = Calibration.text_table(found.calibration[:_MOST_ROWS])
         yield Section("calibration", "Calibration", [text], ("reliability",), [table])
@@ -136,8 +138,8 @@ def _methods(of: Scored) -> Iterator[str]:
     )
     if of.found.calibration:
         yield (
-            "Calibration was evaluated by Brier scores and expected calibration errors, corrected "
-            "for bias, over bins of about equal size."
+            "Calibration was evaluated by Brier scores and expected calibration errors over bins "
+            "of about equal size."
         )
 
 

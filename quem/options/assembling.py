@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from quem.io.columns import column_of
 from quem.io.tables import MOST_NAMED, stack
 from quem.io.text import shown
 from quem.options.lists import Answers
+from quem.options.reading import RECORD
 from quem.wording import format_count, join_words
 
 if TYPE_CHECKING:
@@ -26,8 +27,7 @@ _UNNAMED = "system"
 _LIST = ["system", "question"]
 
 
-@dataclass(frozen=True)
-class Assembled:
+class Assembled(NamedTuple):
     """The lists of all systems."""
 
     systems: tuple[str, ...]
@@ -42,27 +42,22 @@ def assemble(
     mistakes: list[Mistake] = []
     systems = tuple(declared) or _systems(table for table, _ in tables)
     whole = stack([_owned(*one, systems, mistakes) for one in tables])
-    present = np.flatnonzero(~whole.lacking(("question", "system"), mistakes))
     of_table = np.repeat(np.arange(len(tables)), [len(table) for table, _ in tables])
+    parts = pd.factorize(pd.MultiIndex.from_arrays([of_table, whole.column(RECORD).cells()]))[0]
+    present = np.flatnonzero(~whole.lacking(("question", "system"), mistakes))
     whole = whole.only(present)
-    places = {
-        "question": ({one: at for at, one in enumerate(key.ids)}, "the questions of the study"),
-        "system": ({one: at for at, one in enumerate(systems)}, "the systems of the study"),
-    }
-    frame = pd.DataFrame(
-        {field: whole.codes(field, known, mistakes, at) for field, (known, at) in places.items()}
-        | {"option": whole.column("option").cells(), "table": of_table[present]}
-        | {
-            field: whole.numbers(field, mistakes, such=such)
-            for field, such in (("position", "1"), ("confidence", "0.8"))
-        }
-    )
+    frame = pd.DataFrame({"option": whole.column("option").cells(), "part": parts[present]})
+    for field, ids in (("question", key.ids), ("system", systems)):
+        codes = {one: at for at, one in enumerate(ids)}
+        frame[field] = whole.codes(field, codes, mistakes, f"the {field}s of the study")
+    for field, such in (("position", "1"), ("confidence", "0.8")):
+        frame[field] = whole.numbers(field, mistakes, such=such)
 
     def name(system: int, question: int) -> str:
         of = f" of {shown(systems[system])}" if len(systems) > 1 else ""
         return f"the list{of} for {shown(key.ids[question])}"
 
-    mistakes = mistakes or list(_contradictions(whole, frame, name, [t.name for t, _ in tables]))
+    mistakes = mistakes or list(_contradictions(whole, frame, name))
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
     right = {(at, text) for at, texts in enumerate(key.correct) for text in texts}
@@ -110,19 +105,17 @@ def _owned(
 
 
 def _contradictions(
-    whole: SourceTable[Any],
-    frame: pd.DataFrame,
-    name: Callable[[int, int], str],
-    tables: Sequence[str],
+    whole: SourceTable[Any], frame: pd.DataFrame, name: Callable[[int, int], str]
 ) -> Iterator[Mistake]:
-    """Lists in two tables, blank and repeated options, and positions that number nothing."""
-    lists, position = frame.groupby(_LIST), frame["position"]
-    first, numbered = lists["table"].transform("first"), lists["position"].transform("count")
-    blank, size = frame["option"] == "", lists["option"].transform("size")
+    """Lists in two places, blank and repeated options, and positions that number nothing."""
+    lists, position, blank = frame.groupby(_LIST), frame["position"], frame["option"] == ""
+    size, numbered = lists["part"].transform("size"), lists["position"].transform("count")
+    again = frame["part"] != lists["part"].transform("first")
+    first = lists["part"].transform("idxmin")
     for field, wrong, message in (
         (
             "question",
-            (frame["table"] != first) & ~frame.duplicated([*_LIST, "table"]),
+            again & ~frame.duplicated([*_LIST, "part"]),
             "duplicate: {list} is also in {first}; keep one",
         ),
         (
@@ -132,14 +125,10 @@ def _contradictions(
         ),
         (
             "option",
-            ~blank & (frame["table"] == first) & frame.duplicated([*_LIST, "option"]),
+            ~blank & ~again & frame.duplicated([*_LIST, "option"]),
             "duplicate: {cell} is twice in {list}; keep one",
         ),
-        (
-            "position",
-            (position < 1) | (position % 1 > 0),
-            "{cell} is not a whole number from 1",
-        ),
+        ("position", (position < 1) | (position % 1 > 0), "{cell} is not a whole number from 1"),
         (
             "position",
             position.isna() & (numbered > 0),
@@ -155,7 +144,7 @@ def _contradictions(
             text = message.format(
                 list=name(*frame[_LIST].iloc[row]),
                 cell=shown(str(whole.column(field).cell(row))),
-                first=tables[first.iloc[row]],
+                first=replace(whole.place(int(first[row]), ""), column=0),
             )
             yield whole.mistake(row, field, text)
 
@@ -190,9 +179,9 @@ def _nearly_correct(frame: pd.DataFrame, key: AnswerKey) -> Iterator[StudyWarnin
         meant = right[example["question"], _folded(example["option"])]
         lists = close.groupby(_LIST).ngroups
         message = (
-            f"{format_count(lists, 'list')} without a correct option ha{'s' if lists == 1 else 've'} "
-            "one that differs from it only in upper and lower case or blanks, and counts as "
-            f"wrong: {shown(example['option'])} for {shown(meant)}"
+            f"{format_count(lists, 'list')} without a correct option "
+            f"ha{'s' if lists == 1 else 've'} one that differs from it only in upper and lower "
+            f"case or blanks, and counts as wrong: {shown(example['option'])} for {shown(meant)}"
         )
         yield StudyWarning("nearly-correct", message)
 
@@ -206,5 +195,10 @@ def _answers(rows: pd.DataFrame, key: AnswerKey) -> Answers:
     answered = np.zeros(len(key.ids), dtype=bool)
     answered[rows["question"]] = True
     rows = rows[rows["option"] != ""]
-    columns = (rows[field].to_numpy() for field in ("question", "correct", "confidence"))
-    return Answers(answered, *columns, key.n_correct)
+    return Answers(
+        answered,
+        rows["question"].to_numpy(),
+        rows["correct"].to_numpy(),
+        rows["confidence"].to_numpy(),
+        key.n_correct,
+    )

@@ -11,7 +11,7 @@ from quem.errors import Mistake, QuemError
 from quem.options.analysis import analyze_options
 from quem.options.assembling import assemble
 from quem.options.loading import OptionsStudy
-from quem.options.reading import read_key, read_lists
+from quem.options.reading import LISTS, QUESTIONS, answer_key, read
 from quem.options.result import OptionsResult
 from quem.studyfile.options import OptionsSpec
 from quem.studyfile.reading import IN_MEMORY, draft_in_memory
@@ -66,17 +66,13 @@ def evaluate(
     """
     content = {"title": title, "questions": "correct", "lists": "lists"}
     draft = draft_in_memory(OptionsSpec, content)
-    key, table = read_key(correct, "correct"), read_lists(lists, "lists")
+    key = answer_key(read(correct, "correct", QUESTIONS))
+    table = read(lists, "lists", LISTS)
     if not len(table):
         raise QuemError(Mistake("lists", message="holds no list"))
+    assembled = assemble([(table, "")], key)
     study = OptionsStudy(
-        IN_MEMORY,
-        str(IN_MEMORY),
-        draft.checked(),
-        key,
-        assemble([(table, "")], key),
-        (),
-        draft.document,
+        IN_MEMORY, str(IN_MEMORY), draft.checked(), key, *assembled, (), draft.document
     )
     chosen: dict[str, object] = {"measures": measures, **settings}
     if isinstance(measures, str) or not isinstance(measures, Iterable | NoneType):

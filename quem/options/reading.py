@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -24,19 +24,15 @@ from quem.studyfile.options import some_correct
 from quem.studyfile.schema import complaints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
 
-FIELDS = {
-    **{name: (name,) for name in ("question", "system", "option", "position")},
-    "confidence": ("confidence", "score"),
-}
-_CORRECT = ("question", "correct")
-
-Record = TypeVar("Record", bound=StudyPart)
+Row = tuple[Any, ...]
+Record = dict[str, object]
+RECORD = "record"  # the column that tells which rows are one record
 
 
 def _name(value: object) -> str:
@@ -79,6 +75,11 @@ class _Answered(StudyPart):
     question: Name
     correct: Annotated[tuple[Name, ...], AfterValidator(some_correct), OneOrMore]
 
+    def rows(self) -> Iterator[Row]:
+        """As in a table, a row for each correct option."""
+        for option in self.correct:
+            yield self.question, option
+
 
 class _Listed(StudyPart):
     """A list of options."""
@@ -87,88 +88,117 @@ class _Listed(StudyPart):
     system: Name = ""
     options: Annotated[dict[str, FiniteFloat | None], BeforeValidator(_options)]
 
+    def rows(self) -> Iterator[Row]:
+        """As in a table, a row for each option; for an empty list one without an option."""
+        for option, confidence in (self.options or {"": None}).items():
+            yield self.question, self.system, option, None, confidence
 
-def _checked(
-    model: type[Record], records: Iterable[tuple[Mistake, object]]
-) -> list[tuple[Mistake, Record]]:
-    """Records with their places."""
-    read: list[tuple[Mistake, Record]] = []
+
+@dataclass(frozen=True)
+class Form:
+    """What is read."""
+
+    what: str
+    fields: Mapping[str, tuple[str, ...]]
+    required: tuple[str, ...]
+    record: type[_Answered | _Listed]
+    example: str  # of a record in JSON
+    wanted: str  # what a dict holds
+    nested: Callable[[Mapping[Any, Any]], Iterable[tuple[str, Record]]]  # its records, with places
+
+
+def _lists_of_systems(given: Mapping[Any, Any]) -> Iterator[tuple[str, Record]]:
+    for system, lists in given.items():
+        if not isinstance(lists, Mapping):
+            kind = type(lists).__name__
+            message = f"should be a dict of question to list, and not {kind}"
+            raise QuemError(Mistake("lists", key=f"system {system!r}", message=message))
+        for question, options in lists.items():
+            record = {"question": question, "system": system, "options": options}
+            yield f"question {question!r}, system {system!r}", record
+
+
+def _correct_options(given: Mapping[Any, Any]) -> Iterator[tuple[str, Record]]:
+    for question, correct in given.items():
+        # A set has no order.
+        options = sorted(map(str, correct)) if isinstance(correct, set | frozenset) else correct
+        yield f"question {question!r}", {"question": question, "correct": options}
+
+
+LISTS = Form(
+    "lists",
+    {
+        **{name: (name,) for name in ("question", "system", "option", "position")},
+        "confidence": ("confidence", "score"),
+    },
+    ("question", "option"),
+    _Listed,
+    '{"question": "Q1", "options": ["a", "b"]}',
+    "system to question to list",
+    _lists_of_systems,
+)
+QUESTIONS = Form(
+    "questions",
+    {"question": ("question",), "correct": ("correct",)},
+    ("question", "correct"),
+    _Answered,
+    '{"question": "Q1", "correct": "a"}',
+    "question to correct option",
+    _correct_options,
+)
+
+
+def read(given: object, name: str, form: Form) -> SourceTable[Any]:
+    """Rows out of a file, a DataFrame, or a dict."""
+    if isinstance(given, pd.DataFrame):
+        return named_columns(whole_table(given, name), form.fields, form.required)
+    if isinstance(given, Path) and not is_json(given):
+        what = f"table of {form.what}"
+        table = read_table(given, name, what=what, fields=form.fields, required=form.required)
+        return table.without_blank_rows()
+    if isinstance(given, Path):
+        read = read_records(given, name, what=form.what, example=form.example, key="question")
+        lines = (Mistake(name, line) for line in read.lines())
+        records = zip(lines, read.entries, strict=True)
+    elif hasattr(given, "items"):
+        records = ((Mistake(name, key=key), record) for key, record in form.nested(given))
+    else:
+        kind = type(given).__name__
+        message = f"should be a DataFrame, or a dict of {form.wanted}, and not {kind}"
+        raise QuemError(Mistake(name, message=message))
+    rows: list[tuple[Mistake, Row]] = []
     mistakes: list[Mistake] = []
-    for place, record in records:
+    for number, (place, record) in enumerate(records):
         try:
-            read.append((place, model.model_validate(record)))
+            of_record = form.record.model_validate(record)
         except ValidationError as error:
-            mistakes += [
-                _at(place, dotted(loc), message)
-                for loc, message, _ in complaints(error, model, record)
-            ]
+            wrong = complaints(error, form.record, record)
+            mistakes += [_at(place, dotted(loc), message) for loc, message, _ in wrong]
+        else:
+            rows += [(place, (*row, number)) for row in of_record.rows()]
     if mistakes:
         raise QuemError(mistakes[:MOST_NAMED])
-    return read
+    return table_of(rows, name, (*form.fields, RECORD))
 
 
-def _at(place: Mistake, key: str, message: str) -> Mistake:
+def _at(place: Mistake, key: str, message: str = "") -> Mistake:
     return replace(place, key=", ".join(filter(None, (place.key, key))), message=message)
 
 
-def _records(path: Path, name: str, what: str, example: str) -> Iterable[tuple[Mistake, object]]:
-    records = read_records(path, name, what=what, example=example, key="question")
-    places = (Mistake(name, line) for line in records.lines())
-    return zip(places, records.entries, strict=True)
-
-
-def _of_kind(given: object, name: str, wanted: str) -> QuemError:
-    message = f"should be a DataFrame, or a dict of {wanted}, and not {type(given).__name__}"
-    return QuemError(Mistake(name, message=message))
-
-
-def read_lists(given: object, name: str) -> SourceTable[Any]:
-    """Lists with a row an option: a file, a DataFrame, or a dict of system to question to list."""
-    required = ("question", "option")
-    if isinstance(given, pd.DataFrame):
-        return named_columns(whole_table(given, name), FIELDS, required)
-    if isinstance(given, Path) and not is_json(given):
-        table = read_table(given, name, what="table of lists", fields=FIELDS, required=required)
-        return table.without_blank_rows()
-    if isinstance(given, Path):
-        records = _records(given, name, "lists", '{"question": "Q1", "options": ["a", "b"]}')
-    elif isinstance(given, Mapping):
-        records = _nested(given, name)
-    else:
-        raise _of_kind(given, name, "system to question to list")
-    return _of_lists(_checked(_Listed, records), name)
-
-
-def _nested(given: Mapping[Any, Any], name: str) -> Iterable[tuple[Mistake, object]]:
-    for system, lists in given.items():
-        if not isinstance(lists, Mapping):
-            raise _of_kind(lists, f"{name}: system {system!r}", "question to list")
-        for question, options in lists.items():
-            place = Mistake(name, key=f"question {question!r}, system {system!r}")
-            yield place, {"question": question, "system": system, "options": options}
-
-
-def _of_lists(records: Sequence[tuple[Mistake, _Listed]], name: str) -> SourceTable[Any]:
-    """A row for each option; for an empty list one without an option."""
-    first: dict[tuple[str, str], Mistake] = {}
-    for place, one in records:
-        if (known := first.setdefault((one.question, one.system), place)) is not place:
-            also = f"on line {known.line}" if known.line else f"that of {known.key}"
-            raise QuemError(_at(place, "", f"duplicate: this list is also {also}; keep one"))
-    rows = [
-        (place, one.question, one.system, option, confidence)
-        for place, one in records
-        for option, confidence in (one.options or {"": None}).items()
-    ]
-    places, questions, systems, options, confidences = zip(*rows, strict=True) if rows else [()] * 5
-    columns: dict[str, Sequence[Any]] = {
-        "question": questions,
-        "option": options,
-        "confidence": confidences,
-        **({"system": systems} if any(systems) else {}),
-    }
-    coded = {key: column_of(column) for key, column in columns.items()}
-    return SourceTable(name, coded, lambda row, key: _at(places[row], key, ""))
+def table_of(
+    rows: Sequence[tuple[Mistake, Row]], name: str, columns: Iterable[str]
+) -> SourceTable[Any]:
+    """A table of rows with their places; without the columns that are empty."""
+    cells = {key: [row[at] for _, row in rows] for at, key in enumerate(columns)}
+    return SourceTable(
+        name,
+        {
+            key: column_of(column)
+            for at, (key, column) in enumerate(cells.items())
+            if at == 0 or any(cell not in ("", None) for cell in column)
+        },
+        lambda row, key: _at(rows[row][0], key),
+    )
 
 
 @dataclass(frozen=True)
@@ -185,66 +215,24 @@ class AnswerKey:
         return np.fromiter(map(len, self.correct), dtype=np.int64, count=len(self.correct))
 
 
-def read_key(given: object, name: str) -> AnswerKey:
-    """Questions: a file, a DataFrame, or a dict of question to its correct option, or options."""
-    table = None
-    if isinstance(given, pd.DataFrame):
-        table = named_columns(whole_table(given, name), _CORRECT, _CORRECT)
-    elif isinstance(given, Path) and not is_json(given):
-        table = read_table(
-            given, name, what="table of questions", fields=_CORRECT, required=_CORRECT
-        ).without_blank_rows()
-    elif isinstance(given, Path):
-        records = _records(given, name, "questions", '{"question": "Q1", "correct": "a"}')
-    elif hasattr(given, "items"):
-        records = (
-            (
-                Mistake(name, key=f"question {question!r}"),
-                {"question": question, "correct": _plain(correct)},
-            )
-            for question, correct in given.items()
-        )
-    else:
-        raise _of_kind(given, name, "question to option")
-    if table is None:
-        read = _checked(_Answered, records)
-        return key_of(
-            [(at, one.question, text) for at, one in read for text in one.correct], Mistake(name)
-        )
+def answer_key(table: SourceTable[Any]) -> AnswerKey:
+    """The questions of a table with a row for each correct option."""
     mistakes: list[Mistake] = []
-    table.lacking(_CORRECT, mistakes)
+    if not len(table):
+        message = "there is no question; add questions, each with its correct option"
+        mistakes.append(Mistake(table.name, message=message))
+    table.lacking(("question", "correct"), mistakes)
+    rows = pd.DataFrame({field: table.column(field).cells() for field in ("question", "correct")})
+    for row in np.flatnonzero(rows.duplicated())[:MOST_NAMED].tolist():
+        question, option = map(shown, rows.iloc[row])
+        first = table.place(int((rows == rows.iloc[row]).all(axis=1).argmax()), "question")
+        line = f"on line {first.line}" if first.line else "there"
+        message = (
+            f"duplicate: the question {question} with the correct option {option} is already "
+            f"{line}; keep one"
+        )
+        mistakes.append(table.mistake(row, "question", message))
     if mistakes:
         raise QuemError(mistakes)
-    cells = zip(*(table.column(field).cells() for field in _CORRECT), strict=True)
-    entries = [(table.place(row, "question"), *pair) for row, pair in enumerate(cells)]
-    return replace(key_of(entries, Mistake(name)), warnings=table.warnings)
-
-
-def _plain(correct: object) -> object:
-    """Options as they are in a file; a set has no order."""
-    if isinstance(correct, set | frozenset):
-        return sorted(map(str, correct))
-    return correct if isinstance(correct, list | tuple) else plain(correct)
-
-
-def key_of(entries: Sequence[tuple[Mistake, str, str]], whole: Mistake) -> AnswerKey:
-    """The questions of pairs of question and correct option, each with its place."""
-    if not entries:
-        message = "there is no question; add questions, each with its correct option"
-        raise QuemError(replace(whole, message=message))
-    first: dict[tuple[str, str], Mistake] = {}
-    mistakes = []
-    correct: dict[str, list[str]] = {}
-    for place, question, option in entries:
-        known = first.setdefault((question, option), place)
-        correct.setdefault(question, []).append(option)
-        if known is not place or len(correct[question]) > len({*correct[question]}):
-            line = f" on line {known.line}" if known.line else ""
-            message = (
-                f"duplicate: the question {shown(question)} with the correct option "
-                f"{shown(option)} is already{line or ' there'}; keep one"
-            )
-            mistakes.append(replace(place, message=message))
-    if mistakes:
-        raise QuemError(mistakes[:MOST_NAMED])
-    return AnswerKey(tuple(correct), tuple(map(tuple, correct.values())))
+    correct = rows.groupby("question", sort=False)["correct"].agg(tuple)
+    return AnswerKey(tuple(correct.index), tuple(correct), table.warnings)

@@ -20,12 +20,11 @@ from quem.studyfile.options import OptionsSettings
 from quem.wording import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from quem.lists import Measure
-    from quem.options.lists import Answers
     from quem.options.loading import OptionsStudy
     from quem.report.result import Drawers
     from quem.scores.result import Scored

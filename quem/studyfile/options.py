@@ -41,6 +41,13 @@ class Question(StudyPart):
     )
 
 
+def _each_once(systems: tuple[OptionsSystem, ...]) -> tuple[OptionsSystem, ...]:
+    ids = [system.id for system in systems]
+    if twice := [one for one in ids if ids.count(one) > 1]:
+        raise ValueError(f"the id {twice[0]!r} is used twice; give each system its own")
+    return systems
+
+
 class OptionsSystem(StudyPart):
     """A system that answers with lists of options, or one version of it."""
 
@@ -77,7 +84,7 @@ class OptionsSpec(StudySpec):
         Discriminator(lambda value: "name" if isinstance(value, str) else "list"),
         allowed("file name, or list"),
     ] = Field(description="The questions and their correct options.")
-    systems: Annotated[tuple[OptionsSystem, ...], Section] = Field(
+    systems: Annotated[tuple[OptionsSystem, ...], AfterValidator(_each_once), Section] = Field(
         (), description="What is evaluated; by default, the systems in the lists."
     )
     lists: Annotated[tuple[FileName, ...], OneOrMore] = Field(

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-_AT_ONCE = 2000  # distinct lists that are scored at once
-
 
 @dataclass(frozen=True)
 class Answers:
@@ -124,17 +122,12 @@ def score_shapes(
 
     Shapes: the scores have (lists, measures).
     """
-    places: dict[Shape, int] = {}
-    which = [places.setdefault(shape, len(places)) for shape in shapes]
-    distinct, values, reasons = [*places], [np.empty((0, len(measures)))], {}
-    for start in range(0, len(distinct), _AT_ONCE):
-        part = distinct[start : start + _AT_ONCE]
-        run = {shape: shape.options() for shape in part}
-        truth = {shape: range(-1, -1 - shape.n_correct, -1) for shape in part}
-        scores = evaluate(run, truth, measures)
-        values.append(scores.values)
-        reasons.update({name: reason for _, name, reason in scores.undefined()})
-    return np.concatenate(values)[which], reasons
+    place = {shape: at for at, shape in enumerate(dict.fromkeys(shapes))}
+    run = {shape: shape.options() for shape in place}
+    truth = {shape: range(-1, -1 - shape.n_correct, -1) for shape in place}
+    scores = evaluate(run, truth, measures)
+    reasons = {name: reason for _, name, reason in scores.undefined()}
+    return scores.values[[place[shape] for shape in shapes]], reasons
 
 
 class Length(Row):

@@ -104,7 +104,7 @@ class Form:
     record: type[_Answered | _Listed]
     example: str  # of a record in JSON
     wanted: str  # what a dict holds
-    nested: Callable[[Mapping[Any, Any]], Iterable[tuple[str, Record]]]  # its records, with places
+    nested: Callable[[Any], Iterable[tuple[str, Record]]]  # its records, with places
 
 
 def _lists_of_systems(given: Mapping[Any, Any]) -> Iterator[tuple[str, Record]]:
@@ -158,10 +158,10 @@ def read(given: object, name: str, form: Form) -> SourceTable[Any]:
         return table.without_blank_rows()
     if isinstance(given, Path):
         read = read_records(given, name, what=form.what, example=form.example, key="question")
-        lines = (Mistake(name, line) for line in read.lines())
-        records = zip(lines, read.entries, strict=True)
-    elif hasattr(given, "items"):
-        records = ((Mistake(name, key=key), record) for key, record in form.nested(given))
+        places = (Mistake(name, line) for line in read.lines())
+        records = list(zip(places, read.entries, strict=True))
+    elif isinstance(given, Mapping | pd.Series):
+        records = [(Mistake(name, key=key), record) for key, record in form.nested(given)]
     else:
         kind = type(given).__name__
         message = f"should be a DataFrame, or a dict of {form.wanted}, and not {kind}"

@@ -90,7 +90,6 @@ class Found:
 
 def sections(found: Found) -> Iterator[Section]:
     """What the report says below the table of scores."""
-    headline = next(iter(found.measures))
     if found.thresholds:
         text = (
             "A threshold shows the options whose confidence reaches it, and always the best one. "
@@ -107,16 +106,14 @@ def sections(found: Found) -> Iterator[Section]:
             "expected calibration error (ECE) is the mean distance of confidence and share over "
             "the bins; beside it is what chance alone makes of it for true probabilities."
         )
-        table = Calibration.text_table(found.calibration[:_MOST_ROWS])
+        table = Calibration.text_table(found.calibration)
         yield Section("calibration", "Calibration", [text], ("reliability",), [table])
-    caption = f"Lists by their length, with the mean of {headline}"
-    more = len(found.lengths) > _MOST_ROWS
-    note = f"The first {_MOST_ROWS} rows; lengths.csv has all." if more else ""
+    note = f"The first {_MOST_ROWS} rows." if len(found.lengths) > _MOST_ROWS else ""
+    caption = f"Lists by their length, with the mean of {next(iter(found.measures))}"
     table = Length.text_table(found.lengths[:_MOST_ROWS], caption, note)
     own = describe_own(found.measures.values())
-    yield Section("lengths", "Length of the lists", own, ("lengths",), [table])
-    is_sample = bool(found.settings.samples)
-    yield from table1.sections(found.promises, found.table1, lists=not is_sample)
+    yield Section("lengths", "Length of the lists", own, tables=[table])
+    yield from table1.sections(found.promises, found.table1, lists=not found.settings.samples)
 
 
 def _basis(of: Scored) -> str:
@@ -160,54 +157,37 @@ def _figures() -> Drawers[Scored]:
     return FIGURES
 
 
+def _table(stem: str, meaning: str, row: type[Row]) -> RowTable:
+    return RowTable(stem, f"one row per {meaning}", row, lambda of: getattr(of.found, stem))
+
+
 class OptionsResult(ScoredResult):
     """How good the lists of options are that systems answer with."""
 
     kind = "options"
     view = View(
-        "options",
-        "QUEM report on lists of options",
-        OptionsSettings,
-        System,
-        (
-            RowTable(
-                "lengths", "one row per system and length", Length, lambda of: of.found.lengths
-            ),
-            RowTable(
-                "thresholds",
-                "one row per system and threshold",
-                Threshold,
-                lambda of: of.found.thresholds,
-            ),
-            RowTable(
-                "calibration",
-                "one row per system with probabilities",
-                Calibration,
-                lambda of: of.found.calibration,
-            ),
-            RowTable(
-                "reliability",
-                "one row per system and bin of confidence",
-                Bin,
-                lambda of: of.found.reliability,
-            ),
-            RowTable("promises", "one row per measure", Promise, lambda of: of.found.promises),
-            RowTable(
-                "table1", "one row per measure and list", ListScore, lambda of: of.found.table1
-            ),
+        kind="options",
+        kicker="QUEM report on lists of options",
+        settings=OptionsSettings,
+        detail=System,
+        tables=(
+            _table("lengths", "system and length", Length),
+            _table("thresholds", "system and threshold", Threshold),
+            _table("calibration", "system with probabilities", Calibration),
+            _table("reliability", "system and bin of confidence", Bin),
+            _table("promises", "measure", Promise),
+            _table("table1", "measure and list", ListScore),
         ),
-        _figures,
-        {
-            "lengths": "How many lists have each length, and how many of them have a correct "
-            "option.",
+        figures=_figures,
+        captions={
             "thresholds": "The first measure of the lists that each threshold leaves, with its "
             "bootstrap interval, and how long they are.",
             "reliability": "The share of options that are correct, in bins of about the same "
             "number of options, with its bootstrap interval over questions. On the dashed line "
             "confidences are probabilities.",
         },
-        frozenset({"calibration", "promises"}),
-        _basis,
-        _methods,
-        _references,
+        in_terminal=frozenset({"calibration", "promises"}),
+        basis=_basis,
+        methods=_methods,
+        references=_references,
     )

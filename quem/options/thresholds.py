@@ -54,27 +54,23 @@ def sweep(
     answers = answers.by_confidence()
     distinct = np.unique(answers.confidence)
     steps = np.linspace(0, len(distinct) - 1, min(_MOST_THRESHOLDS, len(distinct)))
-    thresholds = distinct[steps.round().astype(np.int64)]
+    thresholds = distinct[steps.round().astype(np.int64)].tolist()
     shapes, which = answers.shapes()
-    width = int(answers.length.max(initial=0)) + 1
-    codes = np.empty((len(thresholds), int(counted.sum())), dtype=np.int32)
-    for row, threshold in zip(codes, thresholds, strict=True):
+    cut = []
+    for threshold in thresholds:
         reached = answers.question[answers.confidence >= threshold]
         length = np.bincount(reached, minlength=len(counted))
-        length = np.maximum(length, np.minimum(answers.length, 1))
-        row[:] = (which * width + length)[counted]
-    used = np.unique(np.concatenate([np.unique(row) for row in codes]))
-    cut = [shapes[code // width].cut(code % width) for code in used.tolist()]
-    lengths = np.array([shape.length for shape in cut])
-    has_correct = np.array([bool(shape.places) for shape in cut])
-    rows = np.searchsorted(used, codes)
-    means = query_means(score_shapes(cut, [headline])[0][rows, 0].T, inference)
-    for at, (threshold, row) in enumerate(zip(thresholds.tolist(), rows, strict=True)):
+        length = np.maximum(length, np.minimum(answers.length, 1))[counted]
+        pairs = zip(which[counted].tolist(), length.tolist(), strict=True)
+        cut.append([shapes[at].cut(length) for at, length in pairs])
+    scores, _ = score_shapes([shape for lists in cut for shape in lists], [headline])
+    means = query_means(scores.reshape(len(cut), -1).T, inference)
+    for at, (threshold, lists) in enumerate(zip(thresholds, cut, strict=True)):
         yield Threshold(
             system=system,
             threshold=threshold,
-            length=float(lengths[row].mean()),
-            correct=float(has_correct[row].mean()),
+            length=float(np.mean([shape.length for shape in lists])),
+            correct=float(np.mean([bool(shape.places) for shape in lists])),
             mean=known(means.mean[at]),
             interval=ends(means.low[at], means.high[at]),
         )

@@ -134,7 +134,7 @@ def test_one_list_is_a_study(tmp_path: Path) -> None:
     assert row["mean"] == 1
     assert np.isnan([row["low"], row["high"]]).all()
     assert result.to_html()
-    assert set(result.figures()) == {"lengths", "thresholds", "reliability"}
+    assert set(result.figures()) == {"thresholds", "reliability"}
 
 
 def test_means_over_few_questions_are_not_ranked(tmp_path: Path) -> None:

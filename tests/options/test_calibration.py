@@ -72,7 +72,7 @@ def test_scores_and_bins_are_those_of_a_loop(digits: int) -> None:
     assert shown == [pytest.approx(one) for one in expected]
     assert sum(one["options"] for one in bins) == found["options"] == 280
     assert all(one["highest"] < other["lowest"] for one, other in pairwise(bins))
-    ends = ("brier_low", "skill_high", "ece_low", "ece_corrected", "chance", "chance_most")
+    ends = ("brier_low", "skill_high", "chance_most")
     assert np.isnan([found[name] for name in ends]).all()
 
 
@@ -94,8 +94,16 @@ def test_intervals_draw_whole_questions() -> None:
         (bins[1]["low"], bins[1]["high"], shares),
     ):
         assert (low, high) == pytest.approx(tuple(np.nanquantile(drawn, [0.025, 0.975])))
-    assert 0 <= found["ece_low"] <= found["ece_corrected"] <= found["ece"]
-    assert 0 < found["chance"] < found["chance_most"]
+
+
+def test_what_chance_makes_of_true_probabilities() -> None:
+    """The 95% quantile of the ECE of options that are correct as often as is said."""
+    rows = drawn_options(70, 4)
+    found, _ = calibrated(rows)
+    rng = np.random.default_rng(1)
+    drawn = (rng.random((400, len(rows))) < rows.confidence.to_numpy()).tolist()
+    chance = np.quantile([by_hand(rows.assign(correct=right))[1] for right in drawn], 0.95)
+    assert found["chance_most"] == pytest.approx(chance, rel=0.06)
 
 
 def test_confidences_that_are_no_probabilities_are_told(tmp_path: Path) -> None:

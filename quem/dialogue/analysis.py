@@ -39,7 +39,7 @@ def analyze_dialogue(
         used,
         strategies=study.strategies,
         users=study.users,
-        questions=study.questions,
+        order=study.order,
         protocol=study.protocol,
         queries=study.queries,
     )

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from quem.dialogue.queries import read_queries
-from quem.dialogue.questions import Questions
-from quem.dialogue.reading import CaseFiles, read_cases
+from quem.dialogue.reading import read_cases
 from quem.dialogue.simulation import NamedStrategy
 from quem.dialogue.users import User, named_user
 from quem.errors import Mistake, QuemError
@@ -92,7 +90,7 @@ class DialogueStudy:
     cases: EncodedCases
     strategies: tuple[NamedStrategy, ...]
     users: tuple[User, ...]
-    questions: Questions
+    order: tuple[int, ...]  # in which attributes are asked for; none where it is random
     queries: EncodedCases | None = None  # targets that are in no case base
     warnings: tuple[StudyWarning, ...] = ()  # about the data
 
@@ -181,10 +179,10 @@ def load_dialogue(
     loading.files.append(draft.path)
     cases, queries, warnings = _cases(loading)
     strategies, users = _strategies(loading), _users(loading)
-    questions = _questions(loading, cases)
+    order = () if cases is None else _order(loading, cases)
     if not loading.mistakes:
         loading.load_functions()
-    if loading.mistakes or cases is None or questions is None:
+    if loading.mistakes or cases is None:
         raise QuemError(dict.fromkeys(loading.mistakes))
     return DialogueStudy(
         draft.path,
@@ -194,7 +192,7 @@ def load_dialogue(
         cases,
         strategies,
         users,
-        questions,
+        order,
         queries,
         tuple(warnings),
     )
@@ -220,19 +218,7 @@ def _cases(
     query_places = _places(loading, "queries", queries.file)
     if len(places) < len(spec.file):
         return None, None, []
-    source = CaseFiles(
-        places,
-        spec.label,
-        header=spec.header,
-        columns=spec.columns,
-        id=spec.id,
-        ignore=spec.ignore,
-        numeric=spec.numeric,
-        categorical=spec.categorical,
-        weights=spec.weights,
-        missing=spec.missing,
-    )
-    result = read_cases(source)
+    result = read_cases(places, spec)
     loading.mistakes += result.mistakes
     for loc, message in result.misplaced:
         loading.wrong(("cases", *loc), message)
@@ -242,7 +228,7 @@ def _cases(
         warnings = [warning for warning in warnings if warning.code != "class-unique"]
     if result.cases is None or not queries.file or len(query_places) < len(queries.file):
         return result.cases, None, warnings
-    read = read_queries(replace(source, files=query_places), result.cases)
+    read = read_cases(query_places, spec, result.cases)
     loading.mistakes += read.mistakes
     return result.cases, read.cases, [*warnings, *read.warnings]
 
@@ -273,25 +259,19 @@ def _users(loading: _Loading) -> tuple[User, ...]:
     return tuple(named_user(user.name, user.b) for user in declared)
 
 
-def _questions(loading: _Loading, cases: EncodedCases | None) -> Questions | None:
+def _order(loading: _Loading, cases: EncodedCases) -> tuple[int, ...]:
+    """In which order attributes are asked for; none where it is random."""
     declared = loading.spec.questions
     if declared.order == "random":
-        return Questions()
-    if cases is None:
-        return None
-    names = declared.attributes or cases.attributes
-    order = []
+        return ()
+    known = cases.attributes
+    names = declared.attributes or known
     for index, name in enumerate(names):
-        if name in cases.attributes:
-            order.append(cases.attributes.index(name))
-        else:
-            message = f"there is no attribute {shown(name)}{nearest(name, cases.attributes)}"
+        if name not in known:
+            message = f"there is no attribute {shown(name)}{nearest(name, known)}"
             loading.wrong(("questions", index), message)
-    twice = [name for name in names if names.count(name) > 1]
-    left = [name for name in cases.attributes if name not in names]
-    if twice:
-        loading.wrong(("questions",), f"{shown(twice[0])} is listed twice; list it once")
-    elif left and len(order) == len(names):
-        message = f"{', '.join(left[:5])} {'is' if len(left) == 1 else 'are'} not asked for; add "
-        loading.wrong(("questions",), f"{message}{'it' if len(left) == 1 else 'them'}")
-    return Questions("fixed", tuple(order))
+        elif name in names[:index]:
+            loading.wrong(("questions",), f"{shown(name)} is listed twice; list it once")
+    if left := [name for name in known if name not in names]:
+        loading.wrong(("questions",), f"not asked for: {', '.join(left[:5])}; add what is missing")
+    return tuple(known.index(name) for name in names if name in known)

@@ -1,13 +1,15 @@
-"""Case bases from CSV files: what each column means, and which of them hold numbers."""
+"""Case bases and queries from CSV files: what each column means, and which hold numbers."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,37 +18,24 @@ from quem.io.delimited import read_delimited
 from quem.io.numbers import nearly_numeric, not_finite, numeric_looks, parse_number
 from quem.io.tables import all_columns, stack
 from quem.io.text import nearest, shown
+from quem.wording import join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
     from quem.io.tables import SourceTable
+    from quem.studyfile.dialogue import Cases
     from quem.studyfile.document import Loc
 
-Key = TypeVar("Key")
+_MOST_NAMED = 5
 _FEWEST = 3
 _MOST = 1 << 20
 _COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?", re.ASCII)
 
 
-@dataclass(frozen=True)
-class CaseFiles:
-    """Where the cases are, and what their columns mean."""
-
-    files: tuple[tuple[Path, str], ...]  # with the names for messages; all have the same columns
-    label: str  # the column of the class
-    header: bool = True  # whether the first line of each names the columns
-    columns: tuple[str, ...] = ()  # the names, where there is no header
-    id: str = ""  # the column that names the cases; their number where there is none
-    ignore: tuple[str, ...] = ()
-    # What is in neither is numeric if it has more than two values and all are numbers
-    numeric: tuple[str, ...] | str = ()
-    categorical: tuple[str, ...] | str = ()
-    weights: dict[str, float] = field(default_factory=dict)  # 1 by default
-    missing: tuple[str, ...] = ("?", "NA")  # what a cell without a value holds, besides nothing
+Files = Sequence[tuple[Path, str]]  # with their names for messages; all have the same columns
 
 
 @dataclass
@@ -55,56 +44,72 @@ class ReadCases:
 
     cases: EncodedCases | None = None  # none where something is wrong
     mistakes: list[Mistake] = field(default_factory=list)  # in the files
-    # In the keys of `CaseFiles`: the key, and what is wrong.
+    # In the keys of `Cases`: the key, and what is wrong.
     misplaced: list[tuple[Loc, str]] = field(default_factory=list)
     warnings: list[StudyWarning] = field(default_factory=list)
 
+    def warn(self, code: str, message: str) -> None:
+        """Note what is doubtful."""
+        self.warnings.append(StudyWarning(code, message))
 
-def read_cases(source: CaseFiles) -> ReadCases:
-    """Read a case base."""
+
+def read_cases(files: Files, source: Cases, base: EncodedCases | None = None) -> ReadCases:
+    """Read a case base; or queries, on the columns of a case base that was read before."""
     result = ReadCases()
-    table = read_rows(source, result.mistakes, "case base")
+    whole = files[0][1]
+    table = _read_rows(files, source, result.mistakes, "table of queries" if base else "case base")
     if table is None:
         return result
-    result.misplaced += _unknown_names(source, list(table.columns))
-    result.misplaced += _contradictions(source)
-    if result.misplaced:
+    if base is None:
+        result.misplaced += _unknown_names(source, list(table.columns))
+        result.misplaced += _contradictions(source)
+    else:
+        needed = [source.label, *filter(None, [source.id]), *base.attributes]
+        if lacking := [shown(name) for name in needed if name not in table.columns]:
+            columns = "column" if len(lacking) == 1 else "columns"
+            message = f"has no {columns} {join_words(lacking, _MOST_NAMED)}, as the cases do"
+            result.mistakes.append(Mistake(whole, message=message))
+    if result.misplaced or result.mistakes:
         return result
-    table = with_class(source, table, result, ("case has", "cases have"))
-    if not _FEWEST <= len(table) < _MOST:
+    table = _with_class(source, table, result, ("query has", "queries have") if base else ())
+    if base is None and not _FEWEST <= len(table) < _MOST:
         message = (
             f"there are {len(table):,} cases with a class; dialogues need at least {_FEWEST} and "
             f"take fewer than {_MOST:,}"
         )
-        result.mistakes.append(Mistake(source.files[0][1], message=message))
-        return result
-    _encode(source, table, result)
+        result.mistakes.append(Mistake(whole, message=message))
+    elif base and not len(table):
+        message = "there is no query with a class; add one"
+        result.mistakes.append(Mistake(whole, message=message))
+    else:
+        _encode(source, table, base, result)
     return result
 
 
-def read_rows(source: CaseFiles, mistakes: list[Mistake], what: str) -> SourceTable[str] | None:
+def _read_rows(
+    files: Files, source: Cases, mistakes: list[Mistake], what: str
+) -> SourceTable[str] | None:
     """Read all files, one after the other."""
     tables: list[SourceTable[str]] = []
-    for path, name in source.files:
+    for path, name in files:
         try:
             table = read_delimited(path, name, what=what, header_rows=lambda _: int(source.header))
-            names = [] if source.header else list(source.columns)
-            if names and len(names) != len(table.columns):
-                message = f"has {len(table.columns)} columns, and {len(names)} are named"
+            message = ""
+            if source.columns and len(source.columns) != len(table.columns):
+                message = f"has {len(table.columns)} columns, and {len(source.columns)} are named"
+            else:
+                tables.append(all_columns(table, source.columns))
+                if tables[-1].columns.keys() != tables[0].columns.keys():
+                    message = f"has other columns than {tables[0].name}"
+            if message:
                 mistakes.append(Mistake(name, table.header_lines[0], message=message))
-                continue
-            tables.append(all_columns(table, names))
         except QuemError as error:
             mistakes += error.mistakes
-            continue
-        if tables[-1].columns.keys() != tables[0].columns.keys():
-            message = f"has other columns than {tables[0].name}"
-            mistakes.append(Mistake(name, table.header_lines[0], message=message))
     return None if mistakes else stack(tables)
 
 
-def with_class(
-    source: CaseFiles, table: SourceTable[str], result: ReadCases, nouns: tuple[str, str]
+def _with_class(
+    source: Cases, table: SourceTable[str], result: ReadCases, nouns: tuple[str, ...]
 ) -> SourceTable[str]:
     """Leave out the rows without a class, and warn of them."""
     blank = {"", *source.missing}
@@ -113,55 +118,55 @@ def with_class(
     if lost := int(unlabeled.sum()):
         where = table.place(int(np.argmax(unlabeled)), source.label)
         first = f"{where.path}:{where.line}{' is the first' if lost > 1 else ''}"
-        message = f"{lost} {nouns[lost > 1]} no {source.label} ({first}); left out"
-        result.warnings.append(StudyWarning("no-class", message))
+        have = (nouns or ("case has", "cases have"))[lost > 1]
+        result.warn("no-class", f"{lost} {have} no {source.label} ({first}); left out")
     return table.only(np.flatnonzero(~unlabeled))
 
 
-def _encode(source: CaseFiles, table: SourceTable[str], result: ReadCases) -> None:
+def _encode(
+    source: Cases, table: SourceTable[str], base: EncodedCases | None, result: ReadCases
+) -> None:
     apart = {source.label, source.id, *source.ignore}
-    names, values, categories = [], [], []
-    for name in [name for name in table.columns if name not in apart]:
-        attribute = _attribute(source, table, name, result)
-        if attribute is not None:
-            names.append(name)
-            values.append(attribute[0])
-            categories.append(attribute[1])
-    if not names and not result.mistakes:
+    names = base.attributes if base else [name for name in table.columns if name not in apart]
+    read = {name: _attribute(source, table, name, base, result) for name in names}
+    attributes = {name: one for name, one in read.items() if one is not None}
+    if not attributes and not result.mistakes:
         message = "no attribute is left: the files hold only the class and ignored columns"
         result.misplaced.append((("file",), message))
+    weights = np.array([source.weights.get(name, 1.0) for name in attributes])
+    if attributes and weights.sum() <= 0:
+        result.misplaced.append((("weights",), "at least one attribute needs a weight above 0"))
+    ids = _ids(source, table, result)
     if result.mistakes or result.misplaced:
         return
-    ids = case_ids(source, table, result)
     texts = table.columns[source.label].cells()
-    labels = sorted(set(texts))
+    known = base.labels if base else ()
+    labels = (*known, *sorted({*texts} - {*known}))
+    codes = {label: index for index, label in enumerate(labels)}
+    result.cases = EncodedCases(
+        tuple(ids),
+        tuple(attributes),
+        np.array([values for values, _ in attributes.values()], dtype=float).T,
+        tuple(categories for _, categories in attributes.values()),
+        np.array([codes[text] for text in texts]),
+        labels,
+        weights,
+    )
+    if base:
+        result.warnings += _doubts(source, base, result.cases)
+        return
     if len(labels) == 1:
         message = f"all cases have the same {source.label}, so precision is 1 whatever is selected"
-        result.warnings.append(StudyWarning("one-class", message))
+        result.warn("one-class", message)
     if len(labels) == len(texts):
-        message = (
+        result.warn(
+            "class-unique",
             f"no two cases have the same {source.label}, so precision is 0; keep the targets in "
-            "the case base: queries: leave-one-in"
-        )
-        result.warnings.append(StudyWarning("class-unique", message))
-    weights = np.array([source.weights.get(name, 1.0) for name in names])
-    if weights.sum() <= 0:
-        result.misplaced.append((("weights",), "at least one attribute needs a weight above 0"))
-        return
-    if not result.mistakes:
-        codes = {label: index for index, label in enumerate(labels)}
-        result.cases = EncodedCases(
-            tuple(ids),
-            tuple(names),
-            np.array(values, dtype=float).T,
-            tuple(categories),
-            np.array([codes[text] for text in texts]),
-            tuple(labels),
-            weights,
+            "the case base: queries: leave-one-in",
         )
 
 
-def _unknown_names(source: CaseFiles, names: list[str]) -> Iterator[tuple[Loc, str]]:
+def _unknown_names(source: Cases, names: list[str]) -> Iterator[tuple[Loc, str]]:
     """Names in the study file that no column has."""
     named: list[tuple[Loc, str]] = [(("class",), source.label)]
     if source.id:
@@ -179,7 +184,7 @@ def _unknown_names(source: CaseFiles, names: list[str]) -> Iterator[tuple[Loc, s
             yield loc, message
 
 
-def _contradictions(source: CaseFiles) -> Iterator[tuple[Loc, str]]:
+def _contradictions(source: Cases) -> Iterator[tuple[Loc, str]]:
     both = sorted({*_listed(source.numeric)} & {*_listed(source.categorical)})
     if source.numeric == source.categorical == "all":
         both = ["all"]
@@ -190,66 +195,58 @@ def _contradictions(source: CaseFiles) -> Iterator[tuple[Loc, str]]:
 
 
 def _attribute(
-    source: CaseFiles, table: SourceTable[str], name: str, result: ReadCases
+    source: Cases,
+    table: SourceTable[str],
+    name: str,
+    base: EncodedCases | None,
+    result: ReadCases,
 ) -> tuple[NDArray[np.float64], tuple[str, ...] | None] | None:
-    """The values of one attribute, and its categories; None where every value is missing."""
+    """The values of one attribute, and its categories; None where every value is missing.
+
+    Those of queries are coded as in the case base; categories that no case has follow.
+    """
     blank = {"", *source.missing}
     column = table.columns[name]
     known = {text: n for text, n in table.counts(name) if text not in blank}
-    if not known:
-        message = f"no case has a value of {name}; the attribute is left out"
-        result.warnings.append(StudyWarning("empty-attribute", message))
-        return None
     numbers = {text: parse_number(text, comma=False) for text in known}
-    numeric, wrong = _is_numeric(source, table, name, numbers, known, result)
-    if wrong:
-
-        def message_of(text: str) -> str:
-            return not_a_number(text, numbers[text])
-
-        rows = np.flatnonzero(column.lookup((text in wrong for text in column.values), np.bool_))
-        table.refuse(name, rows, message_of, result.mistakes)
-    if numeric:
-        codes, categories = numbers, None
+    wrong = {text for text, n in numbers.items() if n is None or not math.isfinite(n)}
+    before: tuple[str, ...] | None = ()
+    if base:
+        before = base.categories[base.attributes.index(name)]
+        numeric = before is None
+    elif not known:
+        result.warn("empty-attribute", f"no case has a value of {name}; the attribute is left out")
+        return None
+    elif name in _listed(source.numeric):
+        numeric = True
+    elif name in _listed(source.categorical) or source.categorical == "all":
+        numeric = False
+    elif source.numeric == "all":
+        numeric = True
     else:
-        categories = tuple(sorted(known, key=lambda text: (-known[text], text)))
-        codes = {text: float(code) for code, text in enumerate(categories)}
-    values = [codes.get(text) for text in column.values]
-    return column.lookup((math.nan if v is None else v for v in values), np.float64), categories
-
-
-def _is_numeric(
-    source: CaseFiles,
-    table: SourceTable[str],
-    name: str,
-    numbers: dict[str, float | None],
-    known: dict[str, int],
-    result: ReadCases,
-) -> tuple[bool, set[str]]:
-    """Whether a column is numeric, as declared, else by its looks; and its wrong values."""
-    not_finite = {text for text, n in numbers.items() if n is None or not math.isfinite(n)}
-    if name in _listed(source.numeric):
-        return True, not_finite
-    if name in _listed(source.categorical) or source.categorical == "all":
-        return False, set()
-    if source.numeric == "all":
-        return True, not_finite
-    looks = numeric_looks(numbers, known, _FEWEST)
-    if looks.nearly:
-        column = table.columns[name]
-        rows = np.flatnonzero(column.lookup((t in looks.odd for t in column.values), np.bool_))
-        first = int(rows[0])
-        remedy = "correct it, or name it under missing, or name the column under categorical"
-        at = table.place(first, name)
-        result.warnings.append(nearly_numeric(at, column.cell(first), len(rows) - 1, remedy))
-    return looks.numeric, set(looks.refused)
+        looks = numeric_looks(numbers, known, _FEWEST)
+        numeric, wrong = looks.numeric, {*looks.refused}
+        if looks.nearly:
+            rows = np.flatnonzero(column.lookup((t in looks.odd for t in column.values), np.bool_))
+            remedy = "correct it, or name it under missing, or name the column under categorical"
+            at, text = table.place(int(rows[0]), name), column.cell(int(rows[0]))
+            result.warnings.append(nearly_numeric(at, text, len(rows) - 1, remedy))
+            numeric = numeric or bool(wrong)
+    if numeric:
+        rows = np.flatnonzero(column.lookup((text in wrong for text in column.values), np.bool_))
+        table.refuse(name, rows, lambda text: _not_a_number(text, numbers[text]), result.mistakes)
+        return column.lookup((numbers.get(text) for text in column.values), np.float64), None
+    order = (lambda text: text) if base else (lambda text: (-known[text], text))
+    categories = (*(before or ()), *sorted(known.keys() - {*(before or ())}, key=order))
+    codes = {text: code for code, text in enumerate(categories)}
+    return column.lookup((codes.get(text) for text in column.values), np.float64), categories
 
 
 def _listed(names: tuple[str, ...] | str) -> tuple[str, ...]:
     return () if isinstance(names, str) else names
 
 
-def not_a_number(text: str, number: float | None) -> str:
+def _not_a_number(text: str, number: float | None) -> str:
     """Say why a cell of a numeric column is wrong."""
     if number is not None:
         return not_finite(
@@ -260,7 +257,7 @@ def not_a_number(text: str, number: float | None) -> str:
     return f"{shown(text)} is not a number; if it means a missing value, name it under missing"
 
 
-def case_ids(source: CaseFiles, table: SourceTable[str], result: ReadCases) -> list[str]:
+def _ids(source: Cases, table: SourceTable[str], result: ReadCases) -> list[str]:
     """Give the names of the rows, or their numbers."""
     if not source.id:
         return [str(number) for number in range(1, len(table) + 1)]
@@ -272,15 +269,59 @@ def case_ids(source: CaseFiles, table: SourceTable[str], result: ReadCases) -> l
     # UCI's Zoo has two frogs.
     more = f" (and {len(repeated) - 1} more names)" if len(repeated) > 1 else ""
     message = f"several cases are named {shown(repeated[0])}{more}; they are numbered"
-    result.warnings.append(StudyWarning("case-named-twice", message))
-    return list(_numbered(ids, set(repeated)))
-
-
-def _numbered(ids: Iterable[str], repeated: set[str]) -> Iterator[str]:
+    result.warn("case-named-twice", message)
     count: Counter[str] = Counter()
-    for name in ids:
+    for at, name in enumerate(ids):
         count[name] += 1
-        yield f"{name} ({count[name]})" if name in repeated else name
+        ids[at] = f"{name} ({count[name]})" if name in repeated else name
+    return ids
+
+
+def _doubts(source: Cases, cases: EncodedCases, queries: EncodedCases) -> Iterator[StudyWarning]:
+    """What the case base cannot know of the queries, and what it knows too well."""
+    unseen = queries.classes >= len(cases.labels)
+    if unseen.any():
+        labels = [shown(label) for label in queries.labels[len(cases.labels) :]]
+        message = (
+            f"{_queries(unseen)} a {source.label} that no case has "
+            f"({join_words(labels, _MOST_NAMED)}), so nothing that is selected is right"
+        )
+        yield StudyWarning("unseen-class", message)
+    beyond = []
+    for place, categories in enumerate(cases.categories):
+        values = queries.values[:, place]
+        low = cases.lowest[place]
+        high = low + cases.spans[place]
+        odd = (values < low) | (values > high) if categories is None else values >= len(categories)
+        if odd.any():
+            beyond.append(f"{cases.attributes[place]} ({int(odd.sum())})")
+    if beyond:
+        message = (
+            f"queries have values that no case has: {join_words(beyond, _MOST_NAMED)}; a category "
+            "differs from all, and a number beyond the range of the cases by that range at most"
+        )
+        yield StudyWarning("unseen-value", message)
+    known = set(_rows(cases))
+    same = np.array([row in known for row in _rows(queries)])
+    if same.any():
+        message = (
+            f"{_queries(same)} all values and the {source.label} of a case, so the case base holds "
+            "the answer; leave them out of one of the files, unless that is meant"
+        )
+        yield StudyWarning("query-in-cases", message)
+
+
+def _queries(which: NDArray[np.bool_]) -> str:
+    count = int(which.sum())
+    return "1 query has" if count == 1 else f"{count:,} queries have"
+
+
+def _rows(cases: EncodedCases) -> Iterator[bytes]:
+    """Each row with its class, so that equal ones are equal."""
+    # Zero has two signs, and NaN many forms.
+    values = np.where(cases.known, cases.values, np.inf) + 0.0
+    for row, label in zip(values, cases.classes.tolist(), strict=True):
+        yield row.tobytes() + str(label).encode()
 
 
 @dataclass(frozen=True)

@@ -250,7 +250,7 @@ def _lead(found: Evaluation) -> str:
         "the target",
     }[of.protocol]
     attributes, numeric = len(of.cases.attributes), len(of.cases.numeric)
-    rule = {"random": "in random order", "fixed": "in a fixed order"}[of.questions.rule]
+    rule = "in a fixed order" if of.order else "in random order"
     return (
         f"{len(of.cases):,} cases, {format_count(attributes, 'attribute')} ({numeric} numeric), "
         f"{len(of.cases.labels)} classes; {which}, {format_count(each, 'dialogue')} of "

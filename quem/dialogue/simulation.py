@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from quem.dialogue.further import FURTHER, LISTED, of_dialogues, of_lists
-from quem.dialogue.questions import Questions
 from quem.dialogue.records import Dialogues, fingerprint, join
 from quem.dialogue.space import NANO, find_regions, make_space, problems, steps
 from quem.dialogue.strategies import STRATEGIES, Revealed, own_distances
@@ -66,7 +65,7 @@ class Experiment:
     settings: DialogueSettings
     strategies: tuple[NamedStrategy, ...]
     users: tuple[User, ...]
-    questions: Questions
+    order: tuple[int, ...]  # in which attributes are asked for; none where it is random
     space: Space
     regions: Regions | None
     levels: dict[float, float]  # the threshold of each b
@@ -91,7 +90,7 @@ class Experiment:
     @property
     def dialogues(self) -> int:
         """How many dialogues each target has."""
-        return self.questions.dialogues(self.settings.orders)
+        return 1 if self.order else self.settings.orders
 
     def _applicable(self, target: int) -> NDArray[np.bool_]:
         """Which cases solve a target: itself where it is kept, else the others of its class."""
@@ -115,7 +114,8 @@ class Experiment:
         random = np.random.default_rng([settings.seed, target])
         ties = random.permutation(len(self.cases))
         chance = random.random(self.dialogues)
-        orders = self.questions.orders(m, settings.orders, random)
+        asked = np.tile(self.order or np.arange(m), (self.dialogues, 1))
+        orders = asked if self.order else random.permuted(asked, axis=1)
         place = np.argsort(orders, axis=1)
         revealed = place[:, np.newaxis, :] < np.arange(m + 1)[:, np.newaxis]
         # A list depends on what was revealed, and not on the order in which it was.
@@ -257,7 +257,7 @@ def prepare(
     *,
     strategies: Sequence[NamedStrategy],
     users: Sequence[User],
-    questions: Questions | None = None,
+    order: tuple[int, ...] = (),
     protocol: Protocol = "leave-one-out",
     queries: EncodedCases | None = None,
 ) -> Experiment:
@@ -271,7 +271,7 @@ def prepare(
         settings,
         tuple(strategies),
         tuple(users),
-        questions or Questions(),
+        order,
         space,
         find_regions(space, min(settings.region_size, candidates)) if wanted else None,
         thresholds(space, shares),
@@ -313,7 +313,7 @@ _OF_SCORES = ("k", "missing", "orders", "seed")
 
 def evaluated_on(experiment: Experiment) -> tuple[str, dict[str, str]]:
     """Say what strategies are measured by: a digest of cases and queries, and the settings."""
-    cases, questions, queries = experiment.cases, experiment.questions, experiment.queries
+    cases, queries = experiment.cases, experiment.queries
     digest = fingerprint(
         list(cases.ids),
         list(cases.attributes),
@@ -328,5 +328,7 @@ def evaluated_on(experiment: Experiment) -> tuple[str, dict[str, str]]:
     settings["users"] = fingerprint(
         [[user.name, user.rule, user.top, user.b] for user in experiment.users]
     )
-    settings["questions"] = fingerprint([questions.rule, list(questions.order)])
+    settings["questions"] = fingerprint(
+        ["fixed" if experiment.order else "random", list(experiment.order)]
+    )
     return digest, settings

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from quem.dialogue.queries import read_queries
-from quem.dialogue.reading import CaseFiles, ReadCases, read_cases
+from quem.dialogue.reading import ReadCases, read_cases
+from quem.studyfile.dialogue import Cases
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,12 +21,17 @@ PLAIN = "size,color,fault\n1.5,red,A\n2,blue,B\n7,red,A\n4,,B\n"
 
 def read(tmp_path: Path, *texts: str | bytes, **keys: Any) -> ReadCases:  # noqa: ANN401
     """Read case bases of these texts."""
-    files = []
+    files: list[tuple[Path, str]] = []
     for index, text in enumerate(texts):
         path = tmp_path / f"cases{index}.csv"
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         files.append((path, path.name))
-    return read_cases(CaseFiles(tuple(files), **{"label": "fault", **keys}))
+    return read_cases(files, columns(files, **keys))
+
+
+def columns(files: list[tuple[Path, str]], **keys: Any) -> Cases:  # noqa: ANN401
+    """What the columns of files mean."""
+    return Cases(file=tuple(name for _, name in files), **{"label": "fault", **keys})
 
 
 def cases_of(result: ReadCases) -> EncodedCases:
@@ -227,8 +232,8 @@ def queries_of(tmp_path: Path, text: str, cases: str = PLAIN, **keys: Any) -> Re
     base = cases_of(read(tmp_path, cases, **keys))
     path = tmp_path / "queries.csv"
     path.write_text(text, encoding="utf-8")
-    source = CaseFiles(((path, path.name),), **{"label": "fault", **keys})
-    return read_queries(source, base)
+    files = [(path, path.name)]
+    return read_cases(files, columns(files, **keys), base)
 
 
 def test_queries_have_the_codes_of_the_cases(tmp_path: Path) -> None:

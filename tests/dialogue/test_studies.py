@@ -114,7 +114,7 @@ def test_own_parts_do_as_ours(tmp_path: Path) -> None:
         ("queries: {file: cases.csv, protocol: leave-one-in}", "the cases are the targets; leave"),
         ("queries: there.csv", "queries.file: there is no file 'there.csv' beside the study file"),
         ("questions: often", "questions: 'often' is not one of random, fixed"),
-        ("questions: [color]", "study.yaml:3:12: questions: size is not asked for; add it"),
+        ("questions: [color]", "study.yaml:3:12: questions: not asked for: size; add what"),
         ("questions: [color, color, size]", "'color' is listed twice"),
         ("questions: [color, siz]", "there is no attribute 'siz'; did you mean size?"),
         ("analysis: {k: 0}", "analysis.k: must be 1 or more"),

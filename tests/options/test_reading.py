@@ -114,7 +114,7 @@ BAD_JSON_KEYS = [
         '{"question": ["Q1"], "correct": "a"}',
         ":1: question: an id should be a text or a number, and not",
     ),
-    ('{"question": "Q1", "answer": "a"}', ":1: answer: unknown key"),
+    ('{"question": "Q1", "correct": "a", "answer": "a"}', ":1: answer: unknown key"),
     ('{"question": "Q1", "correct": ["a", "a"]}', "with the correct option 'a' is already on line"),
 ]
 

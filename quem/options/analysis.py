@@ -18,9 +18,8 @@ from quem.options.lists import by_length, score_shapes
 from quem.options.result import Found, Named, OptionsResult, System, sections
 from quem.options.table1 import table1
 from quem.options.thresholds import sweep
-from quem.scores.inference import Inference, query_means
+from quem.scores.inference import Inference
 from quem.scores.result import Scored, certified
-from quem.scores.rows import ends, known
 from quem.scores.table import Nouns, Origin, ScoreTable
 from quem.studyfile.measures import spellings
 from quem.studyfile.schema import changed_settings
@@ -53,7 +52,7 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
         scores, reasons = score_shapes(shapes, list(measures.values()))
         values[at, counts] = scores[which[counts]]
         found.reasons.update(reasons)
-        found.systems.append(_system(ids, answers, counts, inference))
+        found.systems.append(_system(ids, answers, counts))
         found.lengths += by_length(ids, answers, counts, values[at, :, 0], inference)
         if answers.has_confidences:
             found.thresholds += sweep(ids[0], answers, counts, headline, inference)
@@ -118,24 +117,17 @@ def _given(message: str) -> Mistake:
     return Mistake("", key="measures", message=message)
 
 
-def _system(
-    ids: tuple[str, str], answers: Answers, counts: NDArray[np.bool_], inference: Inference
-) -> System:
+def _system(ids: tuple[str, str], answers: Answers, counts: NDArray[np.bool_]) -> System:
     """What a system's lists are, beside their scores."""
-    columns = np.column_stack([answers.has_correct, answers.length])[counts]
-    means = query_means(columns.astype(float), inference)
-    correct, length = map(known, means.mean)
-    correct_interval, length_interval = map(ends, means.low, means.high)
+    some = counts.any()
     return System(
         system=ids[0],
         name=ids[1],
         lists=int(answers.answered.sum()),
         missing=int((~answers.answered).sum()),
         empty=int((answers.answered & (answers.length == 0)).sum()),
-        correct=correct,
-        correct_interval=correct_interval,
-        length=length,
-        length_interval=length_interval,
+        correct=float(answers.has_correct[counts].mean()) if some else None,
+        length=float(answers.length[counts].mean()) if some else None,
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from quem.report.rows import Interval, Row, col
 from quem.scores.inference import drawn_queries, percentile_interval
-from quem.scores.rows import ends, known
+from quem.scores.rows import ends
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -49,13 +49,6 @@ class Calibration(Row):
     base_rate: float = col("share of options that are correct", "Base rate", digits=3)
     brier: float = col("mean of (confidence - correct)^2 over the options", "Brier", digits=3)
     brier_interval: Interval | None = col("of the Brier score")
-    skill: float | None = col(
-        "1 less the Brier score over that of the base rate as every confidence; empty where all "
-        "options are correct or none is",
-        "Skill",
-        digits=3,
-    )
-    skill_interval: Interval | None = col("of the skill")
     ece: float = col(
         "expected calibration error: mean distance of mean confidence and share of correct "
         "options over the bins, weighted by their options",
@@ -95,13 +88,13 @@ def calibration(
     )
     squares = np.bincount(question, weights=(confidence - correct) ** 2)
     columns = np.column_stack([counts, rights, confidences, squares])
-    brier, skill, ece, *shares = _measured(columns.sum(axis=0, keepdims=True))[0].tolist()
+    brier, ece, *shares = _measured(columns.sum(axis=0, keepdims=True))[0].tolist()
     several = inference if n > 1 else inference._replace(samples=0)
     drawn = [_measured(times @ columns) for times in drawn_queries(n, several)]
     intervals = percentile_interval(
-        np.concatenate([np.empty((0, bins + 3)), *drawn]), inference.level
+        np.concatenate([np.empty((0, bins + 2)), *drawn]), inference.level
     )
-    brier_interval, skill_interval, _, *share_intervals = map(ends, *intervals)
+    brier_interval, _, *share_intervals = map(ends, *intervals)
     found = Calibration(
         system=ids[0],
         name=ids[1],
@@ -110,8 +103,6 @@ def calibration(
         base_rate=float(correct.mean()),
         brier=brier,
         brier_interval=brier_interval,
-        skill=known(skill),
-        skill_interval=skill_interval,
         ece=ece,
         chance_most=_by_chance(confidence, of_bin, inference),
     )
@@ -140,16 +131,13 @@ def _by_chance(confidence: Floats, of_bin: NDArray[np.intp], inference: Inferenc
 
 
 def _measured(sums: Floats) -> Floats:
-    """Brier score, skill, ECE, and the share of correct options in each bin.
+    """Brier score, ECE, and the share of correct options in each bin.
 
-    Shapes: `sums` (r, 3 b + 1); the result has (r, 3 + b).
+    Shapes: `sums` (r, 3 b + 1); the result has (r, 2 + b).
     """
     counts, rights, confidences = np.split(sums[:, :-1], 3, axis=1)
     options = counts.sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore"):
         share = rights / counts
-        brier, base = sums[:, -1] / options, rights.sum(axis=1) / options
-        skill = 1 - brier / (base * (1 - base))
-    skill[~np.isfinite(skill)] = np.nan
     ece = np.abs(rights - confidences).sum(axis=1) / options
-    return np.column_stack([brier, skill, ece, share])
+    return np.column_stack([sums[:, -1] / options, ece, share])

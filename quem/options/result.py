@@ -14,7 +14,7 @@ from quem.options.lists import Length
 from quem.options.table1 import ListScore, Promise
 from quem.options.thresholds import Threshold
 from quem.report.files import Section
-from quem.report.rows import Interval, Row, RowTable, col
+from quem.report.rows import Row, RowTable, col
 from quem.scores.result import ScoredResult, View
 from quem.studyfile.options import OptionsSettings
 from quem.wording import format_count
@@ -50,9 +50,7 @@ class System(Row):
     missing: int = col("questions without one", "Missing")
     empty: int = col("lists without an option")
     correct: float | None = col("share of lists with a correct option", "Correct", digits=3)
-    correct_interval: Interval | None = col("of that share")
     length: float | None = col("options per list", "Options", digits=2)
-    length_interval: Interval | None = col("of that mean")
 
 
 @dataclass
@@ -101,10 +99,9 @@ def sections(found: Found) -> Iterator[Section]:
     if found.calibration:
         text = (
             "Confidences are calibrated if, of all options of a confidence, that share is correct. "
-            "The Brier score is the mean squared difference of confidence and correctness, 0 at "
-            "best; its skill compares it with the base rate as the confidence of every option. The "
-            "expected calibration error (ECE) is the mean distance of confidence and share over "
-            "the bins; beside it is what chance alone makes of it for true probabilities."
+            "The Brier score is the mean squared difference of confidence and correctness, and the "
+            "expected calibration error (ECE) the mean distance of confidence and share over the "
+            "bins; beside it is what chance alone makes of it for true probabilities."
         )
         table = Calibration.text_table(found.calibration)
         yield Section("calibration", "Calibration", [text], ("reliability",), [table])

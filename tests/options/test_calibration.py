@@ -61,18 +61,17 @@ def by_hand(rows: pd.DataFrame) -> tuple[float, float, list[tuple[float, float, 
 
 @pytest.mark.parametrize("digits", [1, 2, 9])
 def test_scores_and_bins_are_those_of_a_loop(digits: int) -> None:
-    """Brier score, skill, ECE and bins, with few and many equal confidences."""
+    """Brier score, ECE and bins, with few and many equal confidences."""
     rows = drawn_options(70, digits, digits)
     found, bins = calibrated(rows, samples=0)
     brier, ece, expected = by_hand(rows)
     assert (found["brier"], found["ece"]) == pytest.approx((brier, ece))
-    base = rows.correct.mean()
-    assert found["skill"] == pytest.approx(1 - brier / np.mean((base - rows.correct) ** 2))
+    assert found["base_rate"] == pytest.approx(rows.correct.mean())
     shown = [(one["confidence"], one["correct"], one["options"]) for one in bins]
     assert shown == [pytest.approx(one) for one in expected]
     assert sum(one["options"] for one in bins) == found["options"] == 280
     assert all(one["highest"] < other["lowest"] for one, other in pairwise(bins))
-    ends = ("brier_low", "skill_high", "chance_most")
+    ends = ("brier_low", "brier_high", "chance_most")
     assert np.isnan([found[name] for name in ends]).all()
 
 

@@ -14,7 +14,7 @@ from quem.lists import measure
 from quem.lists.names import named, split_spelling
 from quem.options.calibration import calibration
 from quem.options.checks import find_warnings
-from quem.options.lists import by_length, score_shapes
+from quem.options.lists import by_length, score_lists
 from quem.options.result import Found, Named, OptionsResult, System, sections
 from quem.options.table1 import table1
 from quem.options.thresholds import sweep
@@ -48,9 +48,9 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
     values = np.full((len(study.systems), len(study.key.ids), len(measures)), np.nan)
     for at, (answers, counts) in enumerate(zip(study.answers, found.counted, strict=True)):
         ids = study.systems[at], study.names[at]
-        shapes, which = answers.shapes()
-        scores, reasons = score_shapes(shapes, list(measures.values()))
-        values[at, counts] = scores[which[counts]]
+        lists = zip(answers.lists, answers.n_correct.tolist(), strict=True)
+        scores, reasons = score_lists(lists, list(measures.values()))
+        values[at, counts] = scores[counts]
         found.reasons.update(reasons)
         found.systems.append(_system(ids, answers, counts))
         found.lengths += by_length(ids, answers, counts, values[at, :, 0], inference)

@@ -197,8 +197,8 @@ def _answers(rows: pd.DataFrame, key: AnswerKey) -> Answers:
     rows = rows[rows["option"] != ""]
     return Answers(
         answered,
+        key.n_correct,
         rows["question"].to_numpy(),
         rows["correct"].to_numpy(),
         rows["confidence"].to_numpy(),
-        key.n_correct,
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from itertools import count, pairwise
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from quem.scores.inference import query_means
 from quem.scores.rows import ends, known
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from quem.scores.inference import Inference
 
     Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -31,32 +31,27 @@ class Answers:
 
     # Of shape (q,): whether there is a list at all; an empty one counts.
     answered: NDArray[np.bool_]
-    question: Integers  # of shape (n,): of each option; rising, and in each list best first
+    n_correct: NDArray[np.int64]  # of shape (q,): correct options of a question, listed or not
+    question: NDArray[np.int64]  # of shape (n,): of each option; rising, in each list best first
     correct: NDArray[np.bool_]  # of shape (n,)
     confidence: Floats  # of shape (n,): NaN where the system told none
-    n_correct: Integers  # of shape (q,): how many correct options each question has
 
     @cached_property
-    def length(self) -> Integers:
+    def lists(self) -> list[str]:
+        """Of each question its list: c stands for a correct option, w for a wrong one."""
+        signs = "".join(np.where(self.correct, "c", "w").tolist())
+        ends = np.searchsorted(self.question, np.arange(len(self.answered) + 1)).tolist()
+        return [signs[start:end] for start, end in pairwise(ends)]
+
+    @property
+    def length(self) -> NDArray[np.int64]:
         """How many options each list has, shape (q,)."""
-        return np.bincount(self.question, minlength=len(self.answered))
+        return np.array(list(map(len, self.lists)))
 
     @property
     def has_correct(self) -> NDArray[np.bool_]:
         """Which lists have a correct option, shape (q,)."""
-        return self.places[:, 0] > 0
-
-    @cached_property
-    def places(self) -> Integers:
-        """Positions of all correct options of each list from 1, rising, then 0, shape (q, h)."""
-        starts = np.cumsum(self.length) - self.length
-        position = np.arange(len(self.question)) - starts[self.question] + 1
-        question = self.question[self.correct]
-        held = np.bincount(question, minlength=len(self.answered))
-        places = np.zeros((len(held), max(int(held.max(initial=0)), 1)), dtype=np.int64)
-        starts = np.cumsum(held) - held
-        places[question, np.arange(len(question)) - starts[question]] = position[self.correct]
-        return places
+        return np.array(["c" in one for one in self.lists])
 
     @property
     def has_confidences(self) -> bool:
@@ -80,54 +75,27 @@ class Answers:
         order = np.lexsort((-self.confidence, self.question))
         return replace(self, correct=self.correct[order], confidence=self.confidence[order])
 
-    def shapes(self) -> tuple[list[Shape], Integers]:
-        """The distinct lists as measures see them, and which of them each list is."""
-        import pandas as pd
 
-        rows = pd.DataFrame(np.column_stack([self.length, self.n_correct, self.places]))
-        which = rows.groupby(list(rows), sort=False).ngroup().to_numpy().astype(np.int64)
-        distinct = rows.drop_duplicates().to_numpy().tolist()
-        return [Shape(n, known, tuple(filter(None, at))) for n, known, *at in distinct], which
-
-
-class Shape(NamedTuple):
-    """A list as measures see it."""
-
-    length: int
-    n_correct: int  # how many correct options the question has, in the list or not
-    places: tuple[int, ...]  # of those in the list, from 1, rising
-
-    def cut(self, length: int) -> Shape:
-        """The list of the first options."""
-        return Shape(length, self.n_correct, tuple(at for at in self.places if at <= length))
-
-    def __str__(self) -> str:
-        """In words, for errors of measures."""
-        held = ", ".join(map(str, self.places))
-        of = f" of {self.n_correct}" if self.n_correct > 1 else ""
-        return f"{self.length} options, " + (f"number {held} correct{of}" if held else "all wrong")
-
-    def options(self) -> list[int]:
-        """The options; the correct ones are -1, -2, and so on."""
-        options = list(range(self.length))
-        for number, place in enumerate(self.places, 1):
-            options[place - 1] = -number
-        return options
-
-
-def score_shapes(
-    shapes: Sequence[Shape], measures: Sequence[Measure]
+def score_lists(
+    lists: Iterable[tuple[str, int]], measures: Sequence[Measure]
 ) -> tuple[Floats, dict[str, str]]:
     """Score lists, NaN where a measure is undefined; and the reason why each measure is.
 
+    Each comes as its signs and the number of correct options of its question.
     Shapes: the scores have (lists, measures).
     """
-    place = {shape: at for at, shape in enumerate(dict.fromkeys(shapes))}
-    run = {shape: shape.options() for shape in place}
-    truth = {shape: range(-1, -1 - shape.n_correct, -1) for shape in place}
+    places: dict[tuple[str, int], int] = {}
+    which = [places.setdefault(one, len(places)) for one in lists]
+    run = {(signs, n): _options(signs) for signs, n in places}
+    truth = {(signs, n): range(-1, -1 - n, -1) for signs, n in places}
     scores = evaluate(run, truth, measures)
-    reasons = {name: reason for _, name, reason in scores.undefined()}
-    return scores.values[[place[shape] for shape in shapes]], reasons
+    return scores.values[which], {name: reason for _, name, reason in scores.undefined()}
+
+
+def _options(signs: str) -> list[int]:
+    """The options of a list; the correct ones are -1, -2, and so on."""
+    correct = count(-1, -1)
+    return [next(correct) if sign == "c" else at for at, sign in enumerate(signs)]
 
 
 class Length(Row):

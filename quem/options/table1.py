@@ -13,7 +13,7 @@ import numpy as np
 
 from quem.errors import QuemError
 from quem.lists.properties import option_lists, properties
-from quem.options.lists import Shape, score_shapes
+from quem.options.lists import score_lists
 from quem.report.files import Section, TextTable
 from quem.report.rows import Row, col
 
@@ -71,7 +71,6 @@ def table1(
     lists = sorted(option_lists(longest), key=lambda one: ("c" not in one, len(one), one))
     # Less is better: without the correct option, wrong options, place.
     order = np.array([("c" not in one, one.count("w"), one.find("c")) for one in lists])
-    shapes = [Shape(len(one), 1, (one.find("c") + 1,) if "c" in one else ()) for one in lists]
     unplaced, placed = _ranks(order[:, :2]), _ranks(order)
     promises: list[Promise] = []
     scores: list[ListScore] = []
@@ -80,7 +79,7 @@ def table1(
             held = properties(measure, longest)
         except QuemError:
             continue
-        values = score_shapes(shapes, [measure])[0][:, 0]
+        values = score_lists([(one, 1) for one in lists], [measure])[0][:, 0]
         ordered = any(np.ptp(values[unplaced == rank]) > _ROUNDING for rank in unplaced)
         gold = placed if ordered else unplaced
         printed = [_half_up(value, _DIGITS.get(measure.definition.name, 2)) for value in values]

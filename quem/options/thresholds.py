@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from quem.options.lists import score_shapes
+from quem.options.lists import score_lists
 from quem.report.rows import Interval, Row, col
 from quem.scores.inference import query_means
 from quem.scores.rows import ends, known
@@ -55,22 +55,22 @@ def sweep(
     distinct = np.unique(answers.confidence)
     steps = np.linspace(0, len(distinct) - 1, min(_MOST_THRESHOLDS, len(distinct)))
     thresholds = distinct[steps.round().astype(np.int64)].tolist()
-    shapes, which = answers.shapes()
-    cut = []
+    lists = [one for one, counts in zip(answers.lists, counted, strict=True) if counts]
+    n_correct = answers.n_correct[counted].tolist()
+    cut: list[list[str]] = []
     for threshold in thresholds:
         reached = answers.question[answers.confidence >= threshold]
-        length = np.bincount(reached, minlength=len(counted))
-        length = np.maximum(length, np.minimum(answers.length, 1))[counted]
-        pairs = zip(which[counted].tolist(), length.tolist(), strict=True)
-        cut.append([shapes[at].cut(length) for at, length in pairs])
-    scores, _ = score_shapes([shape for lists in cut for shape in lists], [headline])
+        lengths = np.bincount(reached, minlength=len(counted))[counted].tolist()
+        cut.append([one[: max(length, 1)] for one, length in zip(lists, lengths, strict=True)])
+    every = (pair for shown in cut for pair in zip(shown, n_correct, strict=True))
+    scores, _ = score_lists(every, [headline])
     means = query_means(scores.reshape(len(cut), -1).T, inference)
-    for at, (threshold, lists) in enumerate(zip(thresholds, cut, strict=True)):
+    for at, (threshold, shown) in enumerate(zip(thresholds, cut, strict=True)):
         yield Threshold(
             system=system,
             threshold=threshold,
-            length=float(np.mean([shape.length for shape in lists])),
-            correct=float(np.mean([bool(shape.places) for shape in lists])),
+            length=float(np.mean([len(one) for one in shown])),
+            correct=float(np.mean(["c" in one for one in shown])),
             mean=known(means.mean[at]),
             interval=ends(means.low[at], means.high[at]),
         )

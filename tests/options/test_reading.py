@@ -17,19 +17,18 @@ if TYPE_CHECKING:
 HEAD = "question,system,option,confidence\n"
 
 
-def shape(path: Path) -> list[tuple[list[int], list[int]]]:
-    """Lengths and places of the correct option, of each system."""
-    data = load_options(path)
-    return [(one.length.tolist(), one.places[:, 0].tolist()) for one in data.answers]
+def signs(path: Path) -> list[list[str]]:
+    """The lists of each system: c for a correct option, w for a wrong one."""
+    return [one.lists for one in load_options(path).answers]
 
 
-PLAIN = [([2, 3, 1], [1, 2, 0]), ([1, 2, 1], [0, 1, 1])]
+PLAIN = [["cw", "wcw", "w"], ["w", "cw", "c"]]
 
 
 def test_lists_are_read(tmp_path: Path) -> None:
     """Lists have their length and the place of the correct option; ties stay as they stand."""
     path = study_in(tmp_path)
-    assert shape(path) == PLAIN
+    assert signs(path) == PLAIN
     data = load_options(path)
     assert data.systems == ("x", "y")
     assert data.counts() == {"question": 3, "system": 2, "list": 6, "option": 10}
@@ -49,7 +48,7 @@ def test_files_as_people_save_them(tmp_path: Path) -> None:
     for raw in (text.encode("utf-8-sig"), text.encode("utf-16")):
         path = study_in(tmp_path, text=raw, systems=systems)
         # Read from below, the tie of Q2 stands the other way round.
-        assert shape(path) == [([2, 3, 1], [1, 1, 0]), PLAIN[1]]
+        assert signs(path) == [["cw", "cww", "w"], PLAIN[1]]
 
 
 def as_json(rows: str) -> str:
@@ -68,12 +67,12 @@ def as_json(rows: str) -> str:
 def test_json_lines_say_the_same(tmp_path: Path) -> None:
     """Lists and questions as JSON Lines are those of the tables; numbers name things too."""
     path = study_in(tmp_path, text=as_json(LISTS), name="lists.jsonl")
-    assert shape(path) == PLAIN
+    assert signs(path) == PLAIN
     key = '{"question": "Q1", "correct": 7}\n\n{"question": 2, "correct": "b"}\n'
     (tmp_path / "key.jsonl").write_text(key)
     lists = '{"question": "Q1", "options": [3, 7]}\n{"question": 2, "options": []}\n'
     path = study_in(tmp_path, text=lists, name="l.ndjson", questions="key.jsonl")
-    assert shape(path) == [([2, 0], [2, 0])]
+    assert signs(path) == [["wc", ""]]
     assert load_options(path).systems == ("system",)
 
 
@@ -100,8 +99,7 @@ def test_questions_can_have_several_correct_options(tmp_path: Path) -> None:
         assert data.key.ids == ("Q1", "Q2", "Q3")
         assert data.key.correct == (("a", "c", "z"), ("b",), ("c",))
         assert data.answers[0].n_correct.tolist() == [3, 1, 1]
-        assert data.answers[1].places.tolist() == [[2, 3], [1, 0], [1, 0]]
-        assert shape(path) == [PLAIN[0], ([3, 2, 1], [2, 1, 1])]
+        assert signs(path) == [PLAIN[0], ["wcc", "cw", "c"]]
 
 
 BAD_JSON_KEYS = [

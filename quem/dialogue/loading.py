@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from quem.dialogue.reading import read_cases
 from quem.dialogue.simulation import NamedStrategy
@@ -20,6 +21,7 @@ from quem.studyfile.reading import draft_of_kind
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
 
     from quem.dialogue.reading import EncodedCases
     from quem.errors import StudyWarning
@@ -76,9 +78,6 @@ def find_own(what: str, entry: str, folder: Path, *, code: bool = True) -> Custo
     return CustomFunction(what, entry, str(folder))
 
 
-Part = TypeVar("Part", Strategy, DeclaredUser)
-
-
 @dataclass(frozen=True, repr=False)
 class DialogueStudy:
     """A study of kind ``dialogue`` with its case base."""
@@ -130,40 +129,49 @@ class _Loading:
     def wrong(self, loc: Loc, message: str) -> None:
         self.mistakes.append(self.draft.document.mistake(loc, message))
 
-    def place(self, loc: Loc, file: str) -> tuple[Path, str] | None:
-        """Where a file of cases or queries is; None where it is not there."""
-        path, name = self.draft.beside(file)
-        if self.data is not None:
-            path = self.data / file
-            name = str(path)
-        self.files.append(path)
-        if path.exists():
-            # Whether it is a file, reading it tells.
-            return path, name
-        where = f"in {self.data}" if self.data is not None else "beside the study file"
-        message = f"there is no file {shown(file)} {where}; name the folder that holds it: --data"
-        self.wrong(loc, message)
-        return None
-
-    def own(self, loc: Loc, what: str, entry: str) -> CustomFunction | None:
-        """Find a function; `load_functions` loads it, when all else is right."""
-        folder = self.draft.path.absolute().parent
+    @contextmanager
+    def at(self, loc: Loc) -> Iterator[None]:
+        """Collect what is wrong with a value of the study file."""
         try:
-            function = find_own(what, entry, folder, code=self.code)
+            yield
         except QuemError as error:
             for mistake in error.mistakes:
                 self.wrong(loc, mistake.message)
-            return None
-        self.functions.append((loc, function))
-        return function
+
+    def places(self, key: str, names: tuple[str, ...]) -> list[tuple[Path, str]]:
+        """Where files of cases or queries are; fewer where some are not there."""
+        found = []
+        content = self.draft.document.content.get(key)
+        several = isinstance(content, dict) and isinstance(content.get("file"), list)
+        for index, file in enumerate(names):
+            path, name = self.draft.beside(file)
+            if self.data is not None:
+                path = self.data / file
+                name = str(path)
+            self.files.append(path)
+            if path.exists():
+                # Whether it is a file, reading it tells.
+                found.append((path, name))
+                continue
+            where = f"in {self.data}" if self.data is not None else "beside the study file"
+            message = (
+                f"there is no file {shown(file)} {where}; name the folder that holds it: --data"
+            )
+            self.wrong((key, "file", index) if several else (key, "file"), message)
+        return found
+
+    def own(self, loc: Loc, what: str, entry: str) -> CustomFunction | None:
+        """Find a function; `load_functions` loads it, when all else is right."""
+        with self.at(loc):
+            function = find_own(what, entry, self.draft.path.absolute().parent, code=self.code)
+            self.functions.append((loc, function))
+            return function
+        return None
 
     def load_functions(self) -> None:
         for loc, function in self.functions:
-            try:
+            with self.at(loc):
                 function.load()
-            except QuemError as error:
-                for mistake in error.mistakes:
-                    self.wrong(loc, mistake.message)
             self.files += function.files
 
 
@@ -178,7 +186,9 @@ def load_dialogue(
     loading = _Loading(draft, draft.checked(), None if data is None else Path(data), code)
     loading.files.append(draft.path)
     cases, queries, warnings = _cases(loading)
-    strategies, users = _strategies(loading), _users(loading)
+    strategies = tuple(_strategies(loading))
+    declared = loading.spec.users or map(DeclaredUser.model_validate, SEVEN)
+    users = tuple(named_user(user.name, user.b) for user in declared)
     order = () if cases is None else _order(loading, cases)
     if not loading.mistakes:
         loading.load_functions()
@@ -198,24 +208,13 @@ def load_dialogue(
     )
 
 
-def _places(loading: _Loading, key: str, files: tuple[str, ...]) -> tuple[tuple[Path, str], ...]:
-    """Find the files of cases or queries; fewer where some are not there."""
-    content = loading.draft.document.content.get(key)
-    several = isinstance(content, dict) and isinstance(content.get("file"), list)
-    places = [
-        loading.place((key, "file", index) if several else (key, "file"), name)
-        for index, name in enumerate(files)
-    ]
-    return tuple(place for place in places if place is not None)
-
-
 def _cases(
     loading: _Loading,
 ) -> tuple[EncodedCases | None, EncodedCases | None, list[StudyWarning]]:
     """Read the case base, and the queries if there are any."""
     spec, queries = loading.spec.cases, loading.spec.queries
-    places = _places(loading, "cases", spec.file)
-    query_places = _places(loading, "queries", queries.file)
+    places = loading.places("cases", spec.file)
+    query_places = loading.places("queries", queries.file)
     if len(places) < len(spec.file):
         return None, None, []
     result = read_cases(places, spec)
@@ -233,30 +232,12 @@ def _cases(
     return result.cases, read.cases, [*warnings, *read.warnings]
 
 
-def _paper(model: type[Part], names: tuple[str, ...]) -> list[Part]:
-    """What the paper tried, where a study does not say."""
-    return [model.model_validate(name) for name in names]
-
-
-def _strategies(loading: _Loading) -> tuple[NamedStrategy, ...]:
-    return tuple(
-        NamedStrategy(
-            strategy.name,
-            loading.own(
-                ("strategies", index, "function"),
-                f"the strategy {strategy.name}",
-                strategy.function,
-            )
-            if strategy.function
-            else None,
-        )
-        for index, strategy in enumerate(loading.spec.strategies or _paper(Strategy, FIVE))
-    )
-
-
-def _users(loading: _Loading) -> tuple[User, ...]:
-    declared = loading.spec.users or _paper(DeclaredUser, SEVEN)
-    return tuple(named_user(user.name, user.b) for user in declared)
+def _strategies(loading: _Loading) -> Iterator[NamedStrategy]:
+    """Those of the study; by default those of the paper."""
+    for index, one in enumerate(loading.spec.strategies or map(Strategy.model_validate, FIVE)):
+        loc, what = ("strategies", index, "function"), f"the strategy {one.name}"
+        own = loading.own(loc, what, one.function) if one.function else None
+        yield NamedStrategy(one.name, own)
 
 
 def _order(loading: _Loading, cases: EncodedCases) -> tuple[int, ...]:

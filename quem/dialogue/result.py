@@ -18,6 +18,7 @@ from quem.report.rows import Interval, Row, RowTable, col
 from quem.scores import present
 from quem.scores.inference import Inference
 from quem.scores.result import Scored, ScoredResult, View, certified
+from quem.scores.rows import ends, known
 from quem.scores.table import Nouns, Origin, ScoreTable
 from quem.studyfile.dialogue import DialogueSettings
 from quem.wording import format_count, format_number, format_percent, join_words
@@ -167,12 +168,11 @@ def _answers(found: Evaluation) -> Iterator[AnswersRow]:
     means = found.answers
     for at, strategy in enumerate(found.strategies):
         for answers, mean in enumerate(means.mean[at].tolist()):
-            low, high = float(means.low[at, answers]), float(means.high[at, answers])
             yield AnswersRow(
                 strategy=strategy,
                 answers=answers,
                 rank_quality=mean,
-                interval=None if np.isnan(low) else (low, high),
+                interval=ends(means.low[at, answers], means.high[at, answers]),
                 contracted=float(found.contracted[at, answers]),
             )
 
@@ -199,13 +199,12 @@ def _selections(found: Evaluation) -> Iterator[SelectionRow]:
 
 def _agreement(found: Evaluation) -> Iterator[AgreementRow]:
     for name, agreed in found.agreement.items():
-        ends = agreed.low, agreed.high
         counts = Counter(_named(found, best) for best in agreed.winners[:-1])
         yield AgreementRow(
             measure=name,
-            tau_b=_known(agreed.mean),
-            interval=None if np.isnan(agreed.low) else ends,
-            same_winner=_known(agreed.same_winner),
+            tau_b=known(agreed.mean),
+            interval=ends(agreed.low, agreed.high),
+            same_winner=known(agreed.same_winner),
             winners=join_words(f"{best} {count}" for best, count in counts.most_common()),
         )
 
@@ -218,7 +217,7 @@ def _orders(found: Evaluation) -> Iterator[OrdersRow]:
                 measure=name,
                 one=judges[one],
                 other=judges[other],
-                tau_b=_known(agreed.between[one, other]),
+                tau_b=known(agreed.between[one, other]),
                 same_winner=bool({*agreed.winners[one]} & {*agreed.winners[other]}),
             )
 
@@ -233,10 +232,6 @@ def _case_base(found: Evaluation) -> Iterator[CaseBaseRow]:
         targets=len(of.targets),
         dialogues=of.dialogues,
     )
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def _lead(found: Evaluation) -> str:

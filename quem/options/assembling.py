@@ -151,7 +151,8 @@ def _contradictions(
 
 def _rank(frame: pd.DataFrame) -> pd.Series[float]:
     """Best first: by position, else by confidence where all have one, else as they stand."""
-    sure = frame.groupby(_LIST)["confidence"].transform(lambda of: of.notna().all())
+    lists = frame.groupby(_LIST)
+    sure = lists["confidence"].transform("count") == lists["option"].transform("size")
     return frame["position"].fillna((-frame["confidence"]).where(sure, 0))
 
 

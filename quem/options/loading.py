@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from quem.errors import QuemError
 from quem.lists.names import own_definition
 from quem.options.assembling import assemble
-from quem.options.reading import LISTS, QUESTIONS, AnswerKey, answer_key, read, table_of
+from quem.options.reading import Answered, AnswerKey, Listed, answer_key, read, table_of
 from quem.studyfile.document import Document
 from quem.studyfile.measures import find_own_measures, load_own_measures
 from quem.studyfile.options import OptionsSpec
@@ -114,15 +114,15 @@ def _own_questions(questions: Sequence[Question], draft: Draft[OptionsSpec]) -> 
         for at, one in enumerate(questions)
         for correct in one.correct
     ]
-    return table_of(rows, f"{draft.name}: questions", QUESTIONS.fields)
+    return table_of(rows, f"{draft.name}: questions", Answered.fields)
 
 
 def _named_files(spec: OptionsSpec) -> Iterator[tuple[Form, Loc, str, str]]:
     """Where the study names a file, that name, and whose lists it holds if one's."""
     if isinstance(spec.questions, str):
-        yield QUESTIONS, ("questions",), spec.questions, ""
+        yield Answered, ("questions",), spec.questions, ""
     for at, name in enumerate(spec.lists):
-        yield LISTS, ("lists", at) if len(spec.lists) > 1 else ("lists",), name, ""
+        yield Listed, ("lists", at) if len(spec.lists) > 1 else ("lists",), name, ""
     for at, system in enumerate(spec.systems):
         for name in system.lists:
-            yield LISTS, ("systems", at, "lists"), name, system.id
+            yield Listed, ("systems", at, "lists"), name, system.id

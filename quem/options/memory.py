@@ -11,7 +11,7 @@ from quem.errors import Mistake, QuemError
 from quem.options.analysis import analyze_options
 from quem.options.assembling import assemble
 from quem.options.loading import OptionsStudy
-from quem.options.reading import LISTS, QUESTIONS, answer_key, read
+from quem.options.reading import Answered, Listed, answer_key, read
 from quem.options.result import OptionsResult
 from quem.studyfile.options import OptionsSpec
 from quem.studyfile.reading import IN_MEMORY, draft_in_memory
@@ -66,8 +66,8 @@ def evaluate(
     """
     content = {"title": title, "questions": "correct", "lists": "lists"}
     draft = draft_in_memory(OptionsSpec, content)
-    key = answer_key(read(correct, "correct", QUESTIONS))
-    table = read(lists, "lists", LISTS)
+    key = answer_key(read(correct, "correct", Answered))
+    table = read(lists, "lists", Listed)
     if not len(table):
         raise QuemError(Mistake("lists", message="holds no list"))
     assembled = assemble([(table, "")], key)

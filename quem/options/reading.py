@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -24,14 +24,15 @@ from quem.studyfile.options import some_correct
 from quem.studyfile.schema import complaints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
 
 Row = tuple[Any, ...]
-Record = dict[str, object]
+Form: TypeAlias = "type[Answered | Listed]"  # the record that stands for some rows of a table
+Nested: TypeAlias = "Mapping[Any, Any] | pd.Series[Any]"
 RECORD = "record"  # the column that tells which rows are one record
 
 
@@ -69,83 +70,62 @@ def _options(given: Any) -> dict[str, object]:  # noqa: ANN401  as it comes
 Name = Annotated[str, BeforeValidator(_name), Field(min_length=1)]
 
 
-class _Answered(StudyPart):
+class Answered(StudyPart):
     """A question with its correct options."""
+
+    what: ClassVar = "questions"
+    fields: ClassVar = {"question": ("question",), "correct": ("correct",)}
+    required: ClassVar = ("question", "correct")
+    example: ClassVar = '{"question": "Q1", "correct": "a"}'
+    wanted: ClassVar = "question to correct option"
 
     question: Name
     correct: Annotated[tuple[Name, ...], AfterValidator(some_correct), OneOrMore]
 
     def rows(self) -> Iterator[Row]:
-        """As in a table, a row for each correct option."""
+        """A row for each correct option."""
         for option in self.correct:
             yield self.question, option
 
+    @classmethod
+    def nested(cls, given: Nested) -> Iterator[tuple[str, object]]:
+        """A record for each question; a set has no order."""
+        for question, of in given.items():
+            correct = sorted(map(str, of)) if isinstance(of, set | frozenset) else of
+            yield f"question {question!r}", {"question": question, "correct": correct}
 
-class _Listed(StudyPart):
+
+class Listed(StudyPart):
     """A list of options."""
+
+    what: ClassVar = "lists"
+    fields: ClassVar = {
+        **{name: (name,) for name in ("question", "system", "option", "position")},
+        "confidence": ("confidence", "score"),
+    }
+    required: ClassVar = ("question", "option")
+    example: ClassVar = '{"question": "Q1", "options": ["a", "b"]}'
+    wanted: ClassVar = "system to question to list"
 
     question: Name
     system: Name = ""
     options: Annotated[dict[str, FiniteFloat | None], BeforeValidator(_options)]
 
     def rows(self) -> Iterator[Row]:
-        """As in a table, a row for each option; for an empty list one without an option."""
+        """A row for each option; for an empty list one without an option."""
         for option, confidence in (self.options or {"": None}).items():
             yield self.question, self.system, option, None, confidence
 
-
-@dataclass(frozen=True)
-class Form:
-    """What is read."""
-
-    what: str
-    fields: Mapping[str, tuple[str, ...]]
-    required: tuple[str, ...]
-    record: type[_Answered | _Listed]
-    example: str  # of a record in JSON
-    wanted: str  # what a dict holds
-    nested: Callable[[Any], Iterable[tuple[str, Record]]]  # its records, with places
-
-
-def _lists_of_systems(given: Mapping[Any, Any]) -> Iterator[tuple[str, Record]]:
-    for system, lists in given.items():
-        if not isinstance(lists, Mapping):
-            kind = type(lists).__name__
-            message = f"should be a dict of question to list, and not {kind}"
-            raise QuemError(Mistake("lists", key=f"system {system!r}", message=message))
-        for question, options in lists.items():
-            record = {"question": question, "system": system, "options": options}
-            yield f"question {question!r}, system {system!r}", record
-
-
-def _correct_options(given: Mapping[Any, Any]) -> Iterator[tuple[str, Record]]:
-    for question, correct in given.items():
-        # A set has no order.
-        options = sorted(map(str, correct)) if isinstance(correct, set | frozenset) else correct
-        yield f"question {question!r}", {"question": question, "correct": options}
-
-
-LISTS = Form(
-    "lists",
-    {
-        **{name: (name,) for name in ("question", "system", "option", "position")},
-        "confidence": ("confidence", "score"),
-    },
-    ("question", "option"),
-    _Listed,
-    '{"question": "Q1", "options": ["a", "b"]}',
-    "system to question to list",
-    _lists_of_systems,
-)
-QUESTIONS = Form(
-    "questions",
-    {"question": ("question",), "correct": ("correct",)},
-    ("question", "correct"),
-    _Answered,
-    '{"question": "Q1", "correct": "a"}',
-    "question to correct option",
-    _correct_options,
-)
+    @classmethod
+    def nested(cls, given: Nested) -> Iterator[tuple[str, object]]:
+        """A record for each list."""
+        for system, lists in given.items():
+            if not isinstance(lists, Mapping):
+                message = f"should be a dict of question to list, and not {type(lists).__name__}"
+                raise QuemError(Mistake(cls.what, key=f"system {system!r}", message=message))
+            for question, options in lists.items():
+                record = {"question": question, "system": system, "options": options}
+                yield f"question {question!r}, system {system!r}", record
 
 
 def read(given: object, name: str, form: Form) -> SourceTable[Any]:
@@ -156,12 +136,13 @@ def read(given: object, name: str, form: Form) -> SourceTable[Any]:
         what = f"table of {form.what}"
         table = read_table(given, name, what=what, fields=form.fields, required=form.required)
         return table.without_blank_rows()
+    records: Iterable[tuple[Mistake, object]]
     if isinstance(given, Path):
         read = read_records(given, name, what=form.what, example=form.example, key="question")
         places = (Mistake(name, line) for line in read.lines())
-        records = list(zip(places, read.entries, strict=True))
+        records = zip(places, read.entries, strict=True)
     elif isinstance(given, Mapping | pd.Series):
-        records = [(Mistake(name, key=key), record) for key, record in form.nested(given)]
+        records = ((Mistake(name, key=key), record) for key, record in form.nested(given))
     else:
         kind = type(given).__name__
         message = f"should be a DataFrame, or a dict of {form.wanted}, and not {kind}"
@@ -170,9 +151,9 @@ def read(given: object, name: str, form: Form) -> SourceTable[Any]:
     mistakes: list[Mistake] = []
     for number, (place, record) in enumerate(records):
         try:
-            of_record = form.record.model_validate(record)
+            of_record = form.model_validate(record)
         except ValidationError as error:
-            wrong = complaints(error, form.record, record)
+            wrong = complaints(error, form, record)
             mistakes += [_at(place, dotted(loc), message) for loc, message, _ in wrong]
         else:
             rows += [(place, (*row, number)) for row in of_record.rows()]

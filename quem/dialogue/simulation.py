@@ -35,8 +35,7 @@ _CELLS = 400_000
 class NamedStrategy:
     """A strategy with the name that the report uses."""
 
-    name: str  # DD, FA, ND, NF or RA; or any name, with
-    # `quem.dialogue.strategies.CustomStrategy`.
+    name: str  # DD, FA, ND, NF or RA; or any name, with a function
     function: Callable[..., NDArray[np.float64]] | None = None
 
     def apart(self, known: Revealed) -> NDArray[np.int64]:
@@ -55,6 +54,27 @@ class _Lists(NamedTuple):
     quality: NDArray[np.float64]  # of shape (rows,)
     contracted: NDArray[np.bool_]  # of shape (rows,)
     further: NDArray[np.float64]  # of shape (rows, 5), or (rows, 0) where they are not asked for
+
+
+@dataclass(frozen=True)
+class _Target:
+    """A target, and how far it is from the cases."""
+
+    number: int
+    problem: Problem
+    ties: NDArray[np.int64]  # of shape (n,): the order of cases that are equally far
+    apart: NDArray[np.float64]  # of shape (m, n): `Space.differences`
+    true: NDArray[np.float64]  # of shape (n,): distances, also of the target itself
+    # Of shape (n,): which cases solve it; None where the further measures are not asked for.
+    applicable: NDArray[np.bool_] | None
+
+    @cached_property
+    def from_others(self) -> NDArray[np.int64]:
+        """The distances in steps, `FAR` where the case is no candidate."""
+        whole = steps(self.true)
+        if self.problem.left_out is not None:
+            whole[self.problem.left_out] = FAR
+        return whole
 
 
 @dataclass(frozen=True)
@@ -108,10 +128,10 @@ class Experiment:
         """
         return join([self._dialogues_of(target) for target in targets])
 
-    def _dialogues_of(self, target: int) -> Dialogues:
+    def _dialogues_of(self, number: int) -> Dialogues:
         settings, m = self.settings, len(self.cases.attributes)
-        problem = self.problems[target]
-        random = np.random.default_rng([settings.seed, target])
+        problem = self.problems[number]
+        random = np.random.default_rng([settings.seed, number])
         ties = random.permutation(len(self.cases))
         chance = random.random(self.dialogues)
         asked = np.tile(self.order or np.arange(m), (self.dialogues, 1))
@@ -122,27 +142,15 @@ class Experiment:
         points, which = np.unique(revealed.reshape(-1, m), axis=0, return_inverse=True)
         apart = self.space.differences(problem)
         true = self.space.distances(problem, apart)
-        by_strategy = self._at(points, target, ties, apart, true)
+        further = FURTHER.keys() & map(str.casefold, settings.measures)
+        applicable = self._applicable(number) if further else None
+        target = _Target(number, problem, ties, apart, true, applicable)
         which = which.reshape(self.dialogues, m + 1)
-        return self._read_lists(target, by_strategy, which, chance, true)
+        return self._read_lists(target, self._at(points, target), which, chance)
 
-    def _at(
-        self,
-        points: NDArray[np.bool_],
-        target: int,
-        ties: NDArray[np.int64],
-        apart: NDArray[np.float64],
-        true: NDArray[np.float64],
-    ) -> list[_Lists]:
+    def _at(self, points: NDArray[np.bool_], target: _Target) -> list[_Lists]:
         """For each strategy the lists at every point."""
-        n, problem = len(self.cases), self.problems[target]
-        whole = steps(true)
-        asked_for = FURTHER.keys() & map(str.casefold, self.settings.measures)
-        applicable = self._applicable(target) if asked_for else None
-        if problem.left_out is not None:
-            whole[problem.left_out] = FAR
-            true = np.where(np.arange(n) == problem.left_out, FAR, true)
-        chunk = max(1, _CELLS // n)
+        chunk = max(1, _CELLS // len(self.cases))
         parts = []
         for start in range(0, len(points), chunk):
             known = Revealed(
@@ -150,76 +158,67 @@ class Experiment:
                 self.space,
                 self.regions,
                 self.settings,
-                problem,
-                self.targets.values[target],
+                target.problem,
+                self.targets.values[target.number],
                 points[start : start + chunk],
-                apart,
+                target.apart,
             )
-            parts.append(
-                [
-                    self._list(strategy, known, true, whole, ties, applicable)
-                    for strategy in self.strategies
-                ]
-            )
+            parts.append([self._list(one.apart(known), target) for one in self.strategies])
         return [
             _Lists(*map(np.concatenate, zip(*of_strategy, strict=True)))
             for of_strategy in zip(*parts, strict=True)
         ]
 
-    def _list(
-        self,
-        strategy: NamedStrategy,
-        known: Revealed,
-        true: NDArray[np.float64],
-        whole: NDArray[np.int64],
-        ties: NDArray[np.int64],
-        applicable: NDArray[np.bool_] | None,
-    ) -> _Lists:
-        settings, others = self.settings, self.space.candidates(known.problem)
-        k = min(settings.k, others)
+    def _list(self, apart: NDArray[np.int64], target: _Target) -> _Lists:
+        """The nearest cases by the distances of a strategy, and how good these lists are."""
+        others = self.space.candidates(target.problem)
+        k = min(self.settings.k, others)
         # What lies beyond 2k + 1 cannot change rank quality: a tie at k that reaches so far
         # leaves out the candidates that are tied, wherever it ends.
         compared = min(2 * k + 1, others)
-        seen = [user.top for user in self.users] + [LISTED] * (applicable is not None)
+        seen = [user.top for user in self.users] + [LISTED] * (target.applicable is not None)
         shown = max(compared, min(max(seen, default=1), others))
-        apart = strategy.apart(known)
-        candidates = nearest(apart, ties, shown)
+        candidates = nearest(apart, target.ties, shown)
         partial = candidates.apart[:, :compared] / NANO
-        nearest_true = np.partition(true, k - 1)[:k]
+        true = target.true
+        if (left_out := target.problem.left_out) is not None:
+            true = np.where(np.arange(len(true)) == left_out, FAR, true)
         quality = rank_quality(
             partial,
             true[candidates.cases[:, :compared]],
             k,
-            ideal=np.broadcast_to(nearest_true, (len(partial), k)),
+            ideal=np.broadcast_to(np.partition(true, k - 1)[:k], (len(partial), k)),
         )
-        contracted = boundary(partial, k) == 0
         further = np.empty((len(partial), 0))
-        if applicable is not None:
-            further = of_lists(apart, candidates, k, applicable, whole, ties)
+        if target.applicable is not None:
+            whole = target.from_others
+            further = of_lists(apart, candidates, k, target.applicable, whole, target.ties)
+        contracted = boundary(partial, k) == 0
         return _Lists(candidates.cases, candidates.apart, quality, contracted, further)
 
     def _read_lists(
         self,
-        target: int,
+        target: _Target,
         by_strategy: list[_Lists],
         which: NDArray[np.intp],
         chance: NDArray[np.float64],
-        true: NDArray[np.float64],
     ) -> Dialogues:
         """Let the users read the lists, and put together what they did."""
         shape = (1, len(by_strategy), len(self.users), len(which))
         stop = np.full(shape, -1, dtype=np.int16)
         right = np.zeros(shape, dtype=bool)
-        true = steps(true) / NANO
-        same = self.cases.classes == self.targets.classes[target]
+        true = steps(target.true) / NANO
+        same = self.cases.classes == self.targets.classes[target.number]
         for row, lists in enumerate(by_strategy):
             for column, user in enumerate(self.users):
-                stop[0, row, column], right[0, row, column] = self._selected(
-                    user, lists, which, true, same, chance
-                )
+                cases = lists.cases[which.ravel(), : user.top]
+                level = np.nan if user.b is None else self.levels[user.b]
+                chances = np.repeat(chance, which.shape[1])
+                shown = CandidateList(true[cases], same[cases], level, chances)
+                stop[0, row, column], right[0, row, column] = _selected(user, shown, which.shape)
         last = [lists.cases[which[:, -1], 0] for lists in by_strategy]
         return Dialogues(
-            np.array([target]),
+            np.array([target.number]),
             stop,
             right,
             same[np.array(last)][np.newaxis],
@@ -228,27 +227,18 @@ class Experiment:
             np.array([of_dialogues(lists.further[which]) for lists in by_strategy])[np.newaxis],
         )
 
-    def _selected(
-        self,
-        user: User,
-        lists: _Lists,
-        which: NDArray[np.intp],
-        true: NDArray[np.float64],
-        same: NDArray[np.bool_],
-        chance: NDArray[np.float64],
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """When a user selects a case in each dialogue, and whether it is a right one."""
-        dialogues, points = which.shape
-        cases = lists.cases[which.ravel(), : user.top]
-        level = np.nan if user.b is None else self.levels[user.b]
-        shown = CandidateList(true[cases], same[cases], level, np.repeat(chance, points))
-        position = selections(user, shown).reshape(dialogues, points)
-        position[:, 0] = -1  # Nobody selects before the first answer.
-        stop = (position >= 0).argmax(axis=1)
-        every = np.arange(dialogues)
-        chosen = position[every, stop]
-        right = shown.right.reshape(dialogues, points, -1)[every, stop, chosen]
-        return np.where(chosen >= 0, stop, -1), right & (chosen >= 0)
+
+def _selected(
+    user: User, shown: CandidateList, shape: tuple[int, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """When a user selects a case in each dialogue, and whether it is a right one."""
+    position = selections(user, shown).reshape(shape)
+    position[:, 0] = -1  # Nobody selects before the first answer.
+    stop = (position >= 0).argmax(axis=1)
+    every = np.arange(shape[0])
+    chosen = position[every, stop]
+    right = shown.right.reshape(*shape, -1)[every, stop, chosen]
+    return np.where(chosen >= 0, stop, -1), right & (chosen >= 0)
 
 
 def prepare(

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,16 +40,6 @@ FULL_NAMES = {
     "NF": "NNAggregate(FullAggregate)",
     "RA": "RegionAggregate(DefaultDifference(0))",
 }
-
-
-class CustomStrategy(Protocol):
-    """What a custom strategy is: a function named in the study file."""
-
-    def __call__(self, cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Say how far each case is from each partly known problem.
-
-        Shapes: `answers` (problems, attributes).
-        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +140,13 @@ STRATEGIES: dict[str, Callable[[Revealed], NDArray[np.int64]]] = {
 }
 
 
-def own_distances(strategy: CustomStrategy, name: str, known: Revealed) -> NDArray[np.int64]:
-    """Ask a custom strategy, and check what it says."""
+def own_distances(
+    strategy: Callable[..., NDArray[np.float64]], name: str, known: Revealed
+) -> NDArray[np.int64]:
+    """Ask a custom strategy how far each case is from each partly known problem, and check it.
+
+    It takes cases and answers, shape (problems, attributes).
+    """
     answers = np.where(known.revealed, known.values, np.nan)
     left_out = known.problem.left_out
     others = known.cases if left_out is None else known.cases.without(left_out)

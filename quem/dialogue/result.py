@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from quem.dialogue.outcomes import RANK_QUALITY
-from quem.dialogue.settings import OPEN_CHOICES
 from quem.dialogue.simulation import evaluated_on
 from quem.dialogue.strategies import FULL_NAMES
 from quem.report.files import Section, TextTable
@@ -140,7 +139,7 @@ def scored(
             StrategyRow(strategy=name, unselected=float(none.mean()), contracted=float(nothing))
             for name, none, nothing in strategies
         ),
-        sections=tuple(_sections(found, settings)),
+        sections=tuple(_sections(found)),
         warnings=warnings,
         checks=(partial(_users_check, found),),
     )
@@ -255,7 +254,7 @@ def _lead(found: Evaluation) -> str:
     )
 
 
-def _sections(found: Evaluation, settings: DialogueSettings) -> Iterator[Section]:
+def _sections(found: Evaluation) -> Iterator[Section]:
     """What the report says below the table; the first two are in the terminal too."""
     yield _quality(found)
     several = len(found.users) > 1 and len(found.strategies) > 1
@@ -282,20 +281,6 @@ def _sections(found: Evaluation, settings: DialogueSettings) -> Iterator[Section
         TextTable(caption, ("strategy", *found.users), unselected, note),
     ]
     yield Section("simulated", "Simulated users", tables=tables)
-    fields = DialogueSettings.model_fields
-    rows = [
-        (
-            name,
-            str(used := getattr(settings, name)),
-            fields[name].description or "",
-            ", ".join(str(one) for one in values if one != used),
-        )
-        for name, values in OPEN_CHOICES.items()
-    ]
-    headings = ("choice", "value", "meaning", "alternatives")
-    caption = "Choices the paper leaves open, and the values used"
-    table = TextTable(caption, headings, rows, words=frozenset({1, 2, 3}))
-    yield Section("open", "Open choices", tables=[table])
 
 
 def _quality(found: Evaluation) -> Section:
@@ -353,7 +338,10 @@ def _methods(findings: Scored) -> Iterator[str]:
         f"Strategies: {join_words(names, _MOST_NAMED)}. Users: "
         f"{join_words(found.users, _MOST_NAMED)}"
         f"{f'; distance thresholds {levels}' if levels else ''}. Rank quality compares "
-        f"k = {of.settings.k} candidates (λ = 2, weights from 1 to 0)."
+        f"k = {of.settings.k} candidates (λ = 2, weights from 1 to 0). This k, the numbers of "
+        f"nearest cases ({of.settings.neighbors}) and of cases in a region "
+        f"({of.settings.region_size}), and what a missing value counts ({of.settings.missing}) are "
+        "choices that the paper leaves open."
     )
     if of.settings.samples and len(found.users) > 1:
         yield (

@@ -70,8 +70,13 @@ def table1(
     longest = min(max_length, _LONGEST)
     lists = sorted(option_lists(longest), key=lambda one: ("c" not in one, len(one), one))
     # Less is better: without the correct option, wrong options, place.
-    order = np.array([("c" not in one, one.count("w"), one.find("c")) for one in lists])
-    unplaced, placed = _ranks(order[:, :2]), _ranks(order)
+    unplaced, placed = (
+        np.array([1 + sum(key(other) < key(one) for other in lists) for one in lists])
+        for key in (
+            lambda one: ("c" not in one, one.count("w")),
+            lambda one: ("c" not in one, one.count("w"), one.find("c")),
+        )
+    )
     promises: list[Promise] = []
     scores: list[ListScore] = []
     for name, measure in measures.items():
@@ -110,12 +115,6 @@ def table1(
             for at, one in enumerate(lists)
         ]
     return promises, scores
-
-
-def _ranks(keys: NDArray[np.int64]) -> Integers:
-    """Rank rows by their first key, then the next; of equal ones all have the best rank."""
-    rows = [tuple(row) for row in keys.tolist()]
-    return np.array([1 + sum(other < row for other in rows) for row in rows])
 
 
 def _half_up(value: float, digits: int) -> str:

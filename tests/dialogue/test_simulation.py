@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from quem.dialogue.further import FURTHER
-from quem.dialogue.settings import OPEN_CHOICES
 from quem.dialogue.simulation import Experiment, NamedStrategy, prepare
 from quem.dialogue.users import User, named_user
 from quem.studyfile.dialogue import DialogueSettings
@@ -38,9 +37,9 @@ USERS = (
     user("A2", 0.6),
     user("DL"),
 )
-CHOICES = {
-    name: values if name not in ("k", "neighbors", "region_size") else (1, 2, 3, 10)
-    for name, values in OPEN_CHOICES.items()
+CHOICES: dict[str, tuple[Any, ...]] = {
+    **dict.fromkeys(("k", "neighbors", "region_size"), (1, 2, 3, 10)),
+    "missing": ("zero", "worst", "skip"),
 }
 
 

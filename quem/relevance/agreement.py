@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_FEWEST = 2
-
 
 @dataclass(frozen=True)
 class Alpha:
@@ -44,7 +42,7 @@ def alphas(judgments: Judgments, inference: Inference) -> Alpha:
     met = _coincidences(judgments)
     overall = float(_alpha(met.sum(axis=0)[None])[0])
     interval = (np.nan, np.nan)
-    if (met.sum(axis=(1, 2)) > 0).sum() >= _FEWEST:
+    if (met.sum(axis=(1, 2)) > 0).sum() > 1:
         samples = drawn_queries(len(met), inference, met[0].size)
         drawn = [_alpha(np.tensordot(times, met, axes=1)) for times in samples]
         known = np.concatenate([np.empty(0), *drawn])[:, None]
@@ -55,19 +53,14 @@ def alphas(judgments: Judgments, inference: Inference) -> Alpha:
 
 def _coincidences(judgments: Judgments) -> Floats:
     """How often two grades met on a candidate, shape (queries, grades, grades)."""
-    values, n = judgments.first, len(judgments.queries)
-    levels, code = np.unique(values[~np.isnan(values)], return_inverse=True)
-    counts = np.zeros((values.shape[1], max(len(levels), 1)))
-    pair = np.nonzero(~np.isnan(values))[1]
-    np.add.at(counts, (pair, code), 1)
-    query = judgments.query
-    total = counts.sum(axis=1)
-    met = np.zeros((n, counts.shape[1], counts.shape[1]))
-    for at in range(n):
-        rows = (query == at) & (total > 1)
-        own, weight = counts[rows], 1 / (total[rows] - 1)
-        scaled = own * weight[:, None]
-        met[at] = scaled.T @ own - np.diag(scaled.sum(axis=0))
+    said = judgments.first
+    levels = np.unique(said[~np.isnan(said)])
+    counts = (said[:, :, None] == levels).sum(axis=0).astype(float)[:, :, None]
+    # A judgment does not meet itself.
+    pairs = counts * counts.swapaxes(1, 2) - counts * np.eye(len(levels))
+    pairs /= np.maximum(counts.sum(axis=1, keepdims=True) - 1, 1)
+    met = np.zeros((len(judgments.queries), len(levels), len(levels)))
+    np.add.at(met, judgments.query, pairs)
     return met
 
 

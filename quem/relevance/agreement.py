@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -104,18 +103,3 @@ def in_common(one: Floats, other: Floats) -> InCommon:
     expected = a.var() + b.var() + (a.mean() - b.mean()) ** 2
     kappa = 1 - ((a - b) ** 2).mean() / expected if expected > 0 else np.nan
     return InCommon(len(a), float((a == b).mean()), float(kappa))
-
-
-def pairs_of_judges(judgments: Judgments) -> dict[tuple[int, int], InCommon]:
-    """Compare every two judges who judged a candidate both."""
-    found = {
-        (j, k): in_common(judgments.first[j], judgments.first[k])
-        for j, k in combinations(range(len(judgments.judges)), 2)
-    }
-    return {pair: common for pair, common in found.items() if common.n}
-
-
-def with_themselves(judgments: Judgments) -> tuple[InCommon, ...]:
-    """Compare what each judge said of the queries that came twice."""
-    pairs = zip(judgments.first, judgments.again, strict=True)
-    return tuple(in_common(first, again) for first, again in pairs)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import compress
+from itertools import combinations, compress
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from quem.relevance.agreement import pairs_of_judges, with_themselves
+from quem.relevance.agreement import in_common
 from quem.report.result import BaseResult, Presentation
 from quem.report.rows import Interval, Record, Row, col
 
@@ -147,9 +147,8 @@ class RelevanceFindings:
         """One row per judge."""
         judgments = self.judgments
         query = judgments.query
-        for at, both in enumerate(with_themselves(judgments)):
-            said = judgments.first[at]
-            known = ~np.isnan(said)
+        for at, said in enumerate(judgments.first):
+            known, both = ~np.isnan(said), in_common(said, judgments.again[at])
             yield JudgeRow(
                 judge=judgments.judges[at],
                 n_queries=len(np.unique(query[known])),
@@ -164,9 +163,10 @@ class RelevanceFindings:
 
     def pairs(self) -> Iterator[PairRow]:
         """One row per two judges who judged a candidate both."""
-        judges = self.judgments.judges
-        for (j, k), both in pairs_of_judges(self.judgments).items():
-            yield PairRow(first=judges[j], second=judges[k], **both._asdict())
+        said = zip(self.judgments.judges, self.judgments.first, strict=True)
+        for (one, first), (other, second) in combinations(said, 2):
+            if (both := in_common(first, second)).n:
+                yield PairRow(first=one, second=other, **both._asdict())
 
     def queries(self) -> Iterator[QueryRow]:
         """One row per query."""

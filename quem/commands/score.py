@@ -143,7 +143,7 @@ def score(
     if not runs:
         raise click.UsageError("name one run at least behind the judgments")
     for name, value in of_pool.items():
-        if value not in (None, True):
+        if value is not None and name != "code":
             raise click.UsageError(f"--{name} is for a --pool; leave it out, or name a folder")
     from quem.scoring import DEFAULT_MEASURES
     from quem.scoring import score as score_runs

@@ -1,8 +1,9 @@
 """From the lists of retrievers to their table: a pool is judged in a browser.
 
 Two made-up retrievers search made-up documents, one well and one badly. `quem score --pool`
-writes the judging study; it is served, opened in the dashboard, graded by keys, and closed; and its grades
-are the ground truth of the retrievers. What comes out is compared with what the judges pressed.
+writes the judging study; it is served, opened in the dashboard, graded by keys, and closed; and
+its grades are the ground truth of the retrievers. What comes out is compared with what the judges
+pressed.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quem.commands.options import code_option, print_warnings, study_in
-from quem.wording import format_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,7 +132,7 @@ def write_pool(
     made = PoolingStudy(
         f"{spec.id}-pool"[:100],
         f"{spec.title}: relevance",
-        with_texts(loaded, pool, documents),
+        with_texts(loaded, pool, _files(documents) if documents else {}),
         grades or LABELS[_GRADES],
         judges or _JUDGES,
         before,
@@ -146,6 +145,8 @@ def write_pool(
 
 
 def _tell(pool: Pool, depth: int) -> None:
+    from quem.wording import format_count
+
     found = ", as named"
     if pool.retrievers:
         found = f" by {format_count(len(pool.retrievers), 'retriever')} down to rank {depth}"
@@ -154,3 +155,19 @@ def _tell(pool: Pool, depth: int) -> None:
         f"{pool.n_taken:,} to judge, for {format_count(len(pool.candidates), 'query')}",
         err=True,
     )
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    """The files of a folder by what they are named after, with and without an ending."""
+    from quem.errors import FileError
+    from quem.solutions.files import is_ignored
+
+    files: dict[str, Path] = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() or is_ignored(path.name):
+            continue
+        for name in dict.fromkeys((path.name, path.stem)):
+            if name in files and name == path.stem:
+                raise FileError(path, f"and {files[name].name} are both named {name}; keep one")
+            files[name] = path
+    return files

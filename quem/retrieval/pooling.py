@@ -12,14 +12,13 @@ from urllib.parse import quote
 
 import numpy as np
 
-from quem.errors import FileError, QuemError
+from quem.errors import QuemError
 from quem.io.text import nearest, shown
 from quem.parallel import silent
 from quem.retrieval.build_retrievers import make_retrievers, run_retrievers
 from quem.retrieval.running import Times
 from quem.retrieval.texts import case_text, short_title
 from quem.scores.matching import Judgments
-from quem.solutions.files import is_ignored
 from quem.studyfile.candidates import PooledQuery
 from quem.wording import format_count
 
@@ -140,14 +139,14 @@ def _head(lists: CaseLists, query: int, depth: int, rng: np.random.Generator) ->
 
 
 def with_texts(
-    study: RetrievalStudy, pool: Pool, documents: Path | None = None
+    study: RetrievalStudy, pool: Pool, documents: Mapping[str, Path]
 ) -> list[PooledQuery]:
     """The queries of a pool, with what judges read of them and of their candidates.
 
     Parameters
     ----------
-    documents : Path, optional
-        A folder with files that are named by the ids of cases, in the place of their attributes.
+    documents : mapping
+        Files by the ids of cases, in the place of their attributes; %2F may stand for a slash.
 
     Raises
     ------
@@ -155,11 +154,10 @@ def with_texts(
         Judges would read nothing of a query or a case.
     """
     task = study.data.task
-    files = {} if documents is None else _files(documents)
     cases = dict.fromkeys(case for own in pool.candidates.values() for case in own)
     texts: dict[str, str | Path] = {
-        case: files.get(case)
-        or files.get(quote(case, safe=""))
+        case: documents.get(case)
+        or documents.get(quote(case, safe=""))
         or (case_text(task.cases.case(task.cases.index[case])) if case in task.cases.index else "")
         for case in cases
     }
@@ -192,19 +190,6 @@ def with_texts(
     if mistakes:
         raise QuemError(mistakes)
     return made
-
-
-def _files(folder: Path) -> dict[str, Path]:
-    """The files of a folder by what they are named after; ids with slashes are percent-encoded."""
-    files: dict[str, Path] = {}
-    for path in sorted(folder.iterdir()):
-        if path.is_dir() or is_ignored(path.name):
-            continue
-        for name in dict.fromkeys((path.name, path.stem)):
-            if name in files and name == path.stem:
-                raise FileError(path, f"and {files[name].name} are both named {name}; keep one")
-            files[name] = path
-    return files
 
 
 def _named(ids: Sequence[str], noun: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,7 +71,12 @@ def _basis(found: RelevanceFindings) -> str:
 
 
 def _judges(found: RelevanceFindings) -> TextTable:
-    return rows.JudgeRow.text_table([*found.judges()])
+    judges = [*found.judges()]
+    table = rows.JudgeRow.text_table(judges)
+    if any(one.n_repeated for one in judges):
+        return table
+    n = table.columns.index("Judged twice")
+    return replace(table, columns=table.columns[:n], rows=[row[:n] for row in table.rows])
 
 
 def report_context(found: RelevanceFindings) -> dict[str, Any]:
@@ -116,8 +122,8 @@ def _methods(found: RelevanceFindings) -> Iterator[str]:
     )
     if found.settings.samples:
         yield (
-            f"Its {format_percent(found.settings.level)} interval is the percentile interval of "
-            f"{REPLICATES:,} bootstrap samples of the queries."
+            f"The {format_percent(found.settings.level)} interval of alpha is the percentile "
+            f"interval of {REPLICATES:,} bootstrap samples of the queries."
         )
     if found.study.judged:
         yield "Judgments from before were kept for the cases that were not judged again."

@@ -14,7 +14,7 @@ from quem.report.result import BaseResult, Presentation
 from quem.report.rows import Interval, Record, Row, col
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from quem.relevance.agreement import Alpha
     from quem.relevance.judgments import Judgments
     from quem.relevance.loading import RelevanceStudy
-    from quem.report.result import Content
     from quem.studyfile.relevance import RelevanceSettings
 
 
@@ -51,9 +50,11 @@ class JudgeRow(Row):
     mean: float | None = col("mean of their grades", "Mean grade", 2)
     n_repeated: int = col("candidates that they judged twice", "Judged twice")
     same_again: float | None = col(
-        "share of these with the same judgment", "The same", kind="share"
+        "share of these with the same judgment", "Same again", kind="share"
     )
-    kappa_again: float | None = col("weighted kappa of both judgments of these", "Kappa", 2)
+    kappa_again: float | None = col(
+        "weighted kappa of both judgments of these", "Weighted kappa", 2
+    )
 
 
 class PairRow(Row):
@@ -246,10 +247,7 @@ class RelevanceResult(BaseResult["RelevanceFindings"]):
         """Every file that a report may consist of."""
         return super().file_names | {"qrels.txt"}
 
-    def attachments(
-        self,
-        tables: Sequence[str] = ("csv",),  # noqa: ARG002
-    ) -> Mapping[str, Content]:
+    def attachments(self, _: Sequence[str] = ("csv",)) -> dict[str, bytes]:
         """The qrels as TREC has them, unless an id has a space."""
         qrels = self.findings.qrels()
         names = {name for one in qrels for name in (one.query, one.case)}

@@ -41,7 +41,7 @@ def test_qrels_are_the_consensus_and_what_was_judged_before(tmp_path: Path) -> N
     rows = list(csv.DictReader(files["qrels.csv"].splitlines()))
     assert {(row["query"], row["case"]): int(row["grade"]) for row in rows} == expected
     (tmp_path / "new.txt").write_text(files["qrels.txt"])
-    read = list(ir_measures.read_trec_qrels(str(tmp_path / "new.txt")))  # type: ignore[no-untyped-call]
+    read = list(ir_measures.read_trec_qrels(str(tmp_path / "new.txt")))
     assert {(one.query_id, one.doc_id): one.relevance for one in read} == expected
 
 

@@ -189,8 +189,8 @@ def _inconsistent(spec: RetrievalSpec, source: StudySource, *, pooling: bool) ->
     """Mistakes between the keys of the study file."""
     if not (spec.ground_truth.is_named or pooling):
         message = (
-            "is missing; name a retriever, similarities, qrels, judgments, or a study; `quem pool` "
-            "writes a study in which judges make one"
+            "is missing; name a retriever, similarities, qrels, judgments, or a study; `quem score "
+            "--pool` writes a study in which judges make one"
         )
         yield source.mistake(("ground_truth",), message)
     if pooling and not (spec.queries.file or spec.queries.leave_one_out):

@@ -14,8 +14,8 @@ from quem.lists import measure
 from quem.lists.names import named, split_spelling
 from quem.options.calibration import calibration
 from quem.options.checks import find_warnings
-from quem.options.lists import by_length, score_lists
-from quem.options.result import Found, Named, OptionsResult, System, sections
+from quem.options.lists import by_length, described, score_lists
+from quem.options.result import Found, Named, OptionsResult, sections
 from quem.options.table1 import table1
 from quem.options.thresholds import sweep
 from quem.scores.inference import Inference
@@ -25,11 +25,9 @@ from quem.studyfile.measures import spellings
 from quem.studyfile.schema import changed_settings
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
     from quem.lists import Measure
-    from quem.options.lists import Answers
     from quem.options.loading import OptionsStudy
     from quem.studyfile.options import OptionsSettings
 
@@ -52,7 +50,7 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
         scores, reasons = score_lists(lists, list(measures.values()))
         values[at, counts] = scores[counts]
         found.reasons.update(reasons)
-        found.systems.append(_system(ids, answers, counts))
+        found.systems.append(described(ids, answers, counts))
         found.lengths += by_length(ids, answers, counts, values[at, :, 0], inference)
         if answers.has_confidences:
             found.thresholds += sweep(ids[0], answers, counts, headline, inference)
@@ -115,20 +113,6 @@ def _measures(
 def _given(message: str) -> Mistake:
     """A setting of the caller's that is wrong."""
     return Mistake("", key="measures", message=message)
-
-
-def _system(ids: tuple[str, str], answers: Answers, counts: NDArray[np.bool_]) -> System:
-    """What a system's lists are, beside their scores."""
-    some = counts.any()
-    return System(
-        system=ids[0],
-        name=ids[1],
-        lists=int(answers.answered.sum()),
-        missing=int((~answers.answered).sum()),
-        empty=int((answers.answered & (answers.length == 0)).sum()),
-        correct=float(answers.has_correct[counts].mean()) if some else None,
-        length=float(answers.length[counts].mean()) if some else None,
-    )
 
 
 def _origin(study: OptionsStudy, settings: OptionsSettings, max_length: int) -> Origin:

@@ -98,6 +98,33 @@ def _options(signs: str) -> list[int]:
     return [next(correct) if sign == "c" else at for at, sign in enumerate(signs)]
 
 
+class System(Row):
+    """The lists of a system, beside their scores."""
+
+    title: ClassVar[str] = "Systems"
+    system: str = col("id")
+    name: str = col("name in the report", "System")
+    lists: int = col("questions with a list")
+    missing: int = col("questions without one", "Missing")
+    empty: int = col("lists without an option")
+    correct: float | None = col("share of lists with a correct option", "Correct", digits=3)
+    length: float | None = col("options per list", "Options", digits=2)
+
+
+def described(ids: tuple[str, str], answers: Answers, counts: NDArray[np.bool_]) -> System:
+    """What a system's lists are, beside their scores."""
+    some = counts.any()
+    return System(
+        system=ids[0],
+        name=ids[1],
+        lists=int(answers.answered.sum()),
+        missing=int((~answers.answered).sum()),
+        empty=int((answers.answered & (answers.length == 0)).sum()),
+        correct=float(answers.has_correct[counts].mean()) if some else None,
+        length=float(answers.length[counts].mean()) if some else None,
+    )
+
+
 class Length(Row):
     """The lists of one length of one system."""
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from quem.lists.names import describe_own
 from quem.options import table1
 from quem.options.calibration import Bin, Calibration
-from quem.options.lists import Length
+from quem.options.lists import Length, System
 from quem.options.table1 import ListScore, Promise
 from quem.options.thresholds import Threshold
 from quem.report.files import Section
-from quem.report.rows import Row, RowTable, col
+from quem.report.rows import RowTable
 from quem.scores.result import ScoredResult, View
 from quem.studyfile.options import OptionsSettings
 from quem.wording import format_count
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from quem.lists import Measure
     from quem.options.loading import OptionsStudy
     from quem.report.result import Drawers
+    from quem.report.rows import Row
     from quem.scores.result import Scored
 
 _MOST_ROWS = 40
@@ -38,19 +39,6 @@ class Named(NamedTuple):
     name: str
     better: str
     heading: str
-
-
-class System(Row):
-    """The lists of a system, beside their scores."""
-
-    title: ClassVar[str] = "Systems"
-    system: str = col("id")
-    name: str = col("name in the report", "System")
-    lists: int = col("questions with a list")
-    missing: int = col("questions without one", "Missing")
-    empty: int = col("lists without an option")
-    correct: float | None = col("share of lists with a correct option", "Correct", digits=3)
-    length: float | None = col("options per list", "Options", digits=2)
 
 
 @dataclass

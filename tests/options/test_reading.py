@@ -103,15 +103,9 @@ def test_questions_can_have_several_correct_options(tmp_path: Path) -> None:
 
 
 BAD_JSON_KEYS = [
-    (
-        '{"question": "Q1", "correct": [true]}',
-        ":1: correct[1]: an id should be a text or a number, and not True",
-    ),
-    ('{"question": "Q1", "correct": []}', ":1: correct: is empty; add the correct option"),
-    (
-        '{"question": ["Q1"], "correct": "a"}',
-        ":1: question: an id should be a text or a number, and not",
-    ),
+    ('{"question": "Q1", "correct": [true]}', ":1: correct[1]: an id should be a text or a number"),
+    ('{"question": "Q1", "correct": []}', ":1: correct: is empty; add the correct"),
+    ('{"question": ["Q1"], "correct": "a"}', ":1: question: an id should be a text"),
     ('{"question": "Q1", "correct": "a", "answer": "a"}', ":1: answer: unknown key"),
     ('{"question": "Q1", "correct": ["a", "a"]}', "with the correct option 'a' is already on line"),
 ]
@@ -189,18 +183,9 @@ BAD_JSON = [
     ('{"question": "Q1"}', ":1: options: is missing; add it"),
     ('{"question": "Q1", "options": "a"}', ":1: options: should be a dict or a list of items"),
     ('{"options": ["a"]}', ":1: question: is missing; add it"),
-    (
-        '{"question": "Q1", "options": ["a", ""]}',
-        ":1: options: each option must be a text of its own",
-    ),
-    (
-        '{"question": "Q1", "options": [true]}',
-        ":1: options: an id should be a text or a number, and not True",
-    ),
-    (
-        '{"question": "Q1", "options": [{"confidence": 1}]}',
-        ":1: options: an option must be a text, or {option: ..., confidence: ...}",
-    ),
+    ('{"question": "Q1", "options": ["a", ""]}', ":1: options: each option must"),
+    ('{"question": "Q1", "options": [true]}', ":1: options: an id should be a"),
+    ('{"question": "Q1", "options": [{"confidence": 1}]}', ":1: options: an option must be"),
     (
         '{"question": "Q1", "options": [{"option": "a", "confidence": Infinity}]}',
         ":1: options: input should be a finite number",

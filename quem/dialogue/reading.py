@@ -48,10 +48,6 @@ class ReadCases:
     misplaced: list[tuple[Loc, str]] = field(default_factory=list)
     warnings: list[StudyWarning] = field(default_factory=list)
 
-    def warn(self, code: str, message: str) -> None:
-        """Note what is doubtful."""
-        self.warnings.append(StudyWarning(code, message))
-
 
 def read_cases(files: Files, source: Cases, base: EncodedCases | None = None) -> ReadCases:
     """Read a case base; or queries, on the columns of a case base that was read before."""
@@ -119,7 +115,9 @@ def _with_class(
         where = table.place(int(np.argmax(unlabeled)), source.label)
         first = f"{where.path}:{where.line}{' is the first' if lost > 1 else ''}"
         have = (nouns or ("case has", "cases have"))[lost > 1]
-        result.warn("no-class", f"{lost} {have} no {source.label} ({first}); left out")
+        result.warnings.append(
+            StudyWarning("no-class", f"{lost} {have} no {source.label} ({first}); left out")
+        )
     return table.only(np.flatnonzero(~unlabeled))
 
 
@@ -157,12 +155,14 @@ def _encode(
         return
     if len(labels) == 1:
         message = f"all cases have the same {source.label}, so precision is 1 whatever is selected"
-        result.warn("one-class", message)
+        result.warnings.append(StudyWarning("one-class", message))
     if len(labels) == len(texts):
-        result.warn(
-            "class-unique",
-            f"no two cases have the same {source.label}, so precision is 0; keep the targets in "
-            "the case base: queries: leave-one-in",
+        result.warnings.append(
+            StudyWarning(
+                "class-unique",
+                f"no two cases have the same {source.label}, so precision is 0; keep the targets "
+                "in the case base: queries: leave-one-in",
+            )
         )
 
 
@@ -215,7 +215,11 @@ def _attribute(
         before = base.categories[base.attributes.index(name)]
         numeric = before is None
     elif not known:
-        result.warn("empty-attribute", f"no case has a value of {name}; the attribute is left out")
+        result.warnings.append(
+            StudyWarning(
+                "empty-attribute", f"no case has a value of {name}; the attribute is left out"
+            )
+        )
         return None
     elif name in _listed(source.numeric):
         numeric = True
@@ -269,7 +273,7 @@ def _ids(source: Cases, table: SourceTable[str], result: ReadCases) -> list[str]
     # UCI's Zoo has two frogs.
     more = f" (and {len(repeated) - 1} more names)" if len(repeated) > 1 else ""
     message = f"several cases are named {shown(repeated[0])}{more}; they are numbered"
-    result.warn("case-named-twice", message)
+    result.warnings.append(StudyWarning("case-named-twice", message))
     count: Counter[str] = Counter()
     for at, name in enumerate(ids):
         count[name] += 1

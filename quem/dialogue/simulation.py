@@ -70,7 +70,7 @@ class _Target:
 
     @cached_property
     def from_others(self) -> NDArray[np.int64]:
-        """The distances in steps, `FAR` where the case is no candidate."""
+        """The distances in steps, `FAR` from the case that is left out."""
         whole = steps(self.true)
         if self.problem.left_out is not None:
             whole[self.problem.left_out] = FAR

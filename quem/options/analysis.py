@@ -25,7 +25,6 @@ from quem.studyfile.measures import spellings
 from quem.studyfile.schema import changed_settings
 
 if TYPE_CHECKING:
-
     from quem.errors import StudyWarning
     from quem.lists import Measure
     from quem.options.loading import OptionsStudy

@@ -43,10 +43,16 @@ def assemble(
     systems = tuple(declared) or _systems(table for table, _ in tables)
     whole = stack([_owned(*one, systems, mistakes) for one in tables])
     of_table = np.repeat(np.arange(len(tables)), [len(table) for table, _ in tables])
-    parts = pd.factorize(pd.MultiIndex.from_arrays([of_table, whole.column(RECORD).cells()]))[0]
+    records = whole.column(RECORD)
+    parts = of_table * len(records.values) + records.codes
     present = np.flatnonzero(~whole.lacking(("question", "system"), mistakes))
     whole = whole.only(present)
-    frame = pd.DataFrame({"option": whole.column("option").cells(), "part": parts[present]})
+    # Options as codes of their texts.
+    column = whole.column("option")
+    coded = column_of(map(str, column.values))
+    texts = coded.values
+    frame = pd.DataFrame({"option": coded.codes[column.codes], "part": parts[present]})
+    frame["blank"] = np.array([not text for text in texts], dtype=bool)[frame["option"]]
     for field, ids in (("question", key.ids), ("system", systems)):
         codes = {one: at for at, one in enumerate(ids)}
         frame[field] = whole.codes(field, codes, mistakes, f"the {field}s of the study")
@@ -60,10 +66,15 @@ def assemble(
     mistakes = mistakes or list(_contradictions(whole, frame, name))
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
-    right = {(at, text) for at, texts in enumerate(key.correct) for text in texts}
-    pairs = zip(frame["question"], frame["option"], strict=True)
-    frame["correct"] = [pair in right for pair in pairs]
-    warnings = (*whole.warnings, *_gaps(frame, name), *_nearly_correct(frame, key))
+    codes = {text: code for code, text in enumerate(texts)}
+    right = [
+        at * len(texts) + codes[text]
+        for at, correct in enumerate(key.correct)
+        for text in correct
+        if text in codes
+    ]
+    frame["correct"] = np.isin(frame["question"] * len(texts) + frame["option"], right)
+    warnings = (*whole.warnings, *_gaps(frame, name), *_nearly_correct(frame, texts, key))
     frame = frame.iloc[np.lexsort((_rank(frame), frame["question"]))]
     answers = (_answers(frame[frame["system"] == at], key) for at in range(len(systems)))
     return Assembled(systems, tuple(answers), warnings)
@@ -108,7 +119,7 @@ def _contradictions(
     whole: SourceTable[Any], frame: pd.DataFrame, name: Callable[[int, int], str]
 ) -> Iterator[Mistake]:
     """Lists in two places, blank and repeated options, and positions that number nothing."""
-    lists, position, blank = frame.groupby(_LIST), frame["position"], frame["option"] == ""
+    lists, position, blank = frame.groupby(_LIST), frame["position"], frame["blank"]
     size, numbered = lists["part"].transform("size"), lists["position"].transform("count")
     again = frame["part"] != lists["part"].transform("first")
     first = lists["part"].transform("idxmin")
@@ -150,7 +161,7 @@ def _contradictions(
 
 
 def _rank(frame: pd.DataFrame) -> pd.Series[float]:
-    """Best first: by position, else by confidence where all have one, else as they stand."""
+    """Best first: by position, else by confidence where all have one, else in their order."""
     lists = frame.groupby(_LIST)
     sure = lists["confidence"].transform("count") == lists["option"].transform("size")
     return frame["position"].fillna((-frame["confidence"]).where(sure, 0))
@@ -169,20 +180,23 @@ def _gaps(frame: pd.DataFrame, name: Callable[[int, int], str]) -> Iterator[Stud
         yield StudyWarning("gap-in-positions", message)
 
 
-def _nearly_correct(frame: pd.DataFrame, key: AnswerKey) -> Iterator[StudyWarning]:
+def _nearly_correct(
+    frame: pd.DataFrame, texts: Sequence[str], key: AnswerKey
+) -> Iterator[StudyWarning]:
     """Lists without the correct option that have one which is written nearly the same."""
-    right = {(at, _folded(text)): text for at, texts in enumerate(key.correct) for text in texts}
+    folded = [_folded(text) for text in texts]
+    right = {(at, _folded(one)): one for at, correct in enumerate(key.correct) for one in correct}
     wrong = frame[~frame.groupby(_LIST)["correct"].transform("any")]
-    pairs = [(at, _folded(one)) for at, one in zip(wrong["question"], wrong["option"], strict=True)]
-    close = wrong[[pair in right for pair in pairs]]
+    pairs = zip(wrong["question"].tolist(), wrong["option"].tolist(), strict=True)
+    close = wrong[[(at, folded[option]) in right for at, option in pairs]]
     if len(close):
-        example = close.iloc[0]
-        meant = right[example["question"], _folded(example["option"])]
+        question, option = close[["question", "option"]].iloc[0].tolist()
         lists = close.groupby(_LIST).ngroups
         message = (
             f"{format_count(lists, 'list')} without a correct option "
             f"ha{'s' if lists == 1 else 've'} one that differs from it only in upper and lower "
-            f"case or blanks, and counts as wrong: {shown(example['option'])} for {shown(meant)}"
+            f"case or blanks, and counts as wrong: {shown(texts[option])} for "
+            f"{shown(right[question, folded[option]])}"
         )
         yield StudyWarning("nearly-correct", message)
 
@@ -195,7 +209,7 @@ def _answers(rows: pd.DataFrame, key: AnswerKey) -> Answers:
     """The lists of a system; a row without an option is an empty list."""
     answered = np.zeros(len(key.ids), dtype=bool)
     answered[rows["question"]] = True
-    rows = rows[rows["option"] != ""]
+    rows = rows[~rows["blank"]]
     return Answers(
         answered,
         key.n_correct,

@@ -19,13 +19,12 @@ if TYPE_CHECKING:
 def find_warnings(found: Found, table: ScoreTable) -> Iterator[StudyWarning]:
     """All warnings about an analysis."""
     for system in range(len(table.systems)):
-        for code, message in (*_of_lists(found, table, system), *_of_confidences(found, system)):
-            yield StudyWarning(code, message)
-    for code, message in _of_measures(found, table):
-        yield StudyWarning(code, message)
+        yield from _of_lists(found, table, system)
+        yield from _of_confidences(found, system)
+    yield from _of_measures(found, table)
 
 
-def _of_lists(found: Found, table: ScoreTable, system: int) -> Iterator[tuple[str, str]]:
+def _of_lists(found: Found, table: ScoreTable, system: int) -> Iterator[StudyWarning]:
     name, n = table.labels[system], len(table.queries)
     answers, counts = found.study.answers[system], found.counted[system]
     if missing := found.systems[system].missing:
@@ -33,12 +32,13 @@ def _of_lists(found: Found, table: ScoreTable, system: int) -> Iterator[tuple[st
             "empty": "each counts as an empty list",
             "leave-out": "they are left out of its means",
         }[found.settings.missing]
-        yield "missing-lists", f"{name} has no list for {missing:,} of {n:,} questions; {as_what}"
+        message = f"{name} has no list for {missing:,} of {n:,} questions; {as_what}"
+        yield StudyWarning("missing-lists", message)
     empty = counts & (answers.length == 0)
     lost = np.isnan(table.values[system, empty]).all(axis=0)
     if empty.any() and lost.any():
         measures = [name for name, one in zip(table.columns, lost, strict=True) if one]
-        yield (
+        yield StudyWarning(
             "empty-lists",
             f"{empty.sum():,} of {n:,} lists of {name} {'is' if empty.sum() == 1 else 'are'} "
             f"empty, where {join_words(measures)} {'is' if len(measures) == 1 else 'are'} "
@@ -46,16 +46,16 @@ def _of_lists(found: Found, table: ScoreTable, system: int) -> Iterator[tuple[st
             "confident",
         )
     if n > 1 and not answers.has_correct.any():
-        yield (
+        yield StudyWarning(
             "never-correct",
             f"no list of {name} has a correct option; check that options are named as in the "
             "questions",
         )
 
 
-def _of_measures(found: Found, table: ScoreTable) -> Iterator[tuple[str, str]]:
+def _of_measures(found: Found, table: ScoreTable) -> Iterator[StudyWarning]:
     if over := sum(int((one.length > found.max_length).sum()) for one in found.study.answers):
-        yield (
+        yield StudyWarning(
             "beyond-max-length",
             f"{format_count(over, 'list')} ha{'s' if over == 1 else 've'} more options than "
             f"max_length, {found.max_length}, and no score by measures that depend on it; the "
@@ -64,14 +64,15 @@ def _of_measures(found: Found, table: ScoreTable) -> Iterator[tuple[str, str]]:
     for layer, (column, one) in enumerate(found.measures.items()):
         if not table.means.n[:, layer].any():
             why = found.reasons.get(one.name, "there is no list")
-            yield "undefined-measure", f"{column} is undefined for every list: {why}"
+            message = f"{column} is undefined for every list: {why}"
+            yield StudyWarning("undefined-measure", message)
 
 
-def _of_confidences(found: Found, system: int) -> Iterator[tuple[str, str]]:
+def _of_confidences(found: Found, system: int) -> Iterator[StudyWarning]:
     name, answers = found.study.names[system], found.study.answers[system]
     lacking = np.isnan(answers.confidence)
     if lacking.any() and not lacking.all():
-        yield (
+        yield StudyWarning(
             "partial-confidence",
             f"{lacking.sum():,} of {len(lacking):,} options of {name} have no confidence, so "
             "confidences are not evaluated",
@@ -80,14 +81,14 @@ def _of_confidences(found: Found, system: int) -> Iterator[tuple[str, str]]:
         return
     if not answers.has_probabilities:
         low, high = answers.confidence.min(), answers.confidence.max()
-        yield (
+        yield StudyWarning(
             "no-probabilities",
             f"confidences of {name} go from {measured(low)} to {measured(high)}, and probabilities "
             "from 0 to 1, so calibration is not evaluated; their order and thresholds are used as "
             "they are",
         )
     if answers.rises:
-        yield (
+        yield StudyWarning(
             "order-against-confidence",
             f"{answers.rises:,} lists of {name} are not in the order of their confidences; "
             "measures use the positions, and thresholds the confidences",

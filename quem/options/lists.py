@@ -43,12 +43,12 @@ class Answers:
         ends = np.searchsorted(self.question, np.arange(len(self.answered) + 1)).tolist()
         return [signs[start:end] for start, end in pairwise(ends)]
 
-    @property
+    @cached_property
     def length(self) -> NDArray[np.int64]:
         """How many options each list has, shape (q,)."""
         return np.array(list(map(len, self.lists)))
 
-    @property
+    @cached_property
     def has_correct(self) -> NDArray[np.bool_]:
         """Which lists have a correct option, shape (q,)."""
         return np.array(["c" in one for one in self.lists])

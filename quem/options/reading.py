@@ -63,7 +63,7 @@ def _options(given: Any) -> dict[str, object]:  # noqa: ANN401  as it comes
         raise ValueError(str(error)) from None
     options = {_name(option): plain(value) if scored else None for option, value in items.items()}
     if "" in options or len(options) < len(items):
-        raise ValueError("each option must be a text of its own")
+        raise ValueError("each option must be a text that is there once")
     return options
 
 

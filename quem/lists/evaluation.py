@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from quem.errors import QuemError
-from quem.io.custom_functions import raised
 from quem.lists.lists import Lists, check_ties
 from quem.lists.names import measure
 from quem.lists.names import measures as find_measures
+from quem.lists.ragged import Ragged
 from quem.lists.registry import is_own, read_items
 
 if TYPE_CHECKING:
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
     from quem.lists.names import Chosen
     from quem.lists.registry import Items
 
-# Items of lists that are read at once: what is computed from them stays in the processor's
-# cache, and memory does not grow with the run.
-_AT_ONCE = 1 << 17
 _NOTHING: Items = {}
 _TOO_LARGE = "scores or true values are too large to compute with"
 
@@ -234,6 +230,8 @@ def computed(wanted: Measure, lists: Lists) -> Outcome:
     except QuemError:
         raise
     except Exception as error:
+        from quem.io.custom_functions import raised
+
         raise QuemError(f"{wanted.name}: its definition {raised(error)}") from error
     shapes = {values.shape, *(at.shape for at, _ in where)}
     if shapes != {(len(lists),)}:
@@ -271,11 +269,9 @@ def _parts(
     runs, scored = _read(run, queries, best_first=True)
     truths, _ = _read(truth, queries, best_first=False)
     has_scores = np.array(scored, dtype=bool)
-    items = np.cumsum(list(map(len, runs)))
-    ends = np.searchsorted(items, np.arange(_AT_ONCE, items[-1], _AT_ONCE)) + 1
+    sizes = np.fromiter(map(len, runs), np.intp, len(runs))
     mistakes: list[Mistake] = []
-    for start, end in pairwise(np.unique([0, *ends.tolist(), len(queries)]).tolist()):
-        part = slice(start, end)
+    for part in Ragged(sizes).parts():
         try:
             lists = Lists.of(
                 runs[part],

@@ -14,7 +14,7 @@ from quem.errors import QuemError
 from quem.lists.ragged import Places, Ragged, sum_by, tied_places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -47,7 +47,7 @@ class Names:
     """
 
     at: NDArray[np.integer[Any]]
-    read: Callable[[NDArray[np.integer[Any]]], list[Hashable]]
+    read: Callable[[NDArray[np.integer[Any]]], Sequence[Hashable]]
 
     def only(self, which: NDArray[Any] | slice) -> Names:
         """The names of some items."""
@@ -55,7 +55,7 @@ class Names:
 
     def all(self) -> list[Hashable]:
         """The names."""
-        return self.read(self.at)
+        return [*self.read(self.at)]
 
 
 @dataclass(frozen=True)
@@ -291,6 +291,25 @@ class Lists:
         return cast("_Value", self._cache[key])
 
     # Other lists of the same items
+
+    def part(self, queries: slice) -> Lists:
+        """The lists of some queries that follow each other."""
+        own, true = self.run.cells(queries), self.truth.cells(queries)
+        found = self.found[own]
+        of_grades = self.true_relevance is self.true_value
+        return Lists(
+            Ragged(self.run.sizes[queries]),
+            Ragged(self.truth.sizes[queries]),
+            self.score[own],
+            np.where(found < 0, -1, found - true.start),
+            self.true_value[true],
+            true_relevance=None if of_grades else self.true_relevance[true],
+            queries=self.queries[queries],
+            scored=self.scored[queries],
+            all_orders=self.all_orders,
+            names=self.names and self.names.only(own),
+            true_names=self.true_names and self.true_names.only(true),
+        )
 
     def judged(self) -> Lists:
         """The lists without the items that nobody judged: unknown, or of a grade below 0."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.errors import QuemError
-from quem.io.custom_functions import raised
 from quem.lists.measure import TOP, Definition, Outcome, Parameter
 
 if TYPE_CHECKING:
@@ -159,6 +158,8 @@ class _ListByList:
             try:
                 output = self.function(listed, dict(truth), **given)
             except (Exception, SystemExit) as error:
+                from quem.io.custom_functions import raised
+
                 raise QuemError(f"{place} {raised(error)}") from error
             scores.append(_number(output, place))
         return sum(scores) / len(scores)

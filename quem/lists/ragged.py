@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _Cell = TypeVar("_Cell", bound="np.generic")
+# Cells that are computed on at once: they stay in the processor's cache, and memory does not grow.
+_AT_ONCE = 1 << 17
 
 
 class Ragged:
@@ -51,8 +54,18 @@ class Ragged:
 
     def slice(self, row: int) -> slice:
         """Where the cells of one row are."""
-        start = int(self.starts[row])
-        return slice(start, start + int(self.sizes[row]))
+        return self.cells(slice(row, row + 1))
+
+    def cells(self, rows: slice) -> slice:
+        """Where the cells of rows that follow each other are."""
+        last = rows.stop - 1
+        return slice(int(self.starts[rows.start]), int(self.starts[last] + self.sizes[last]))
+
+    def parts(self) -> Iterator[slice]:
+        """Rows that follow each other, as many at a time as have not too many cells."""
+        ends = np.searchsorted(np.cumsum(self.sizes), np.arange(_AT_ONCE, self.total, _AT_ONCE)) + 1
+        for start, end in pairwise(sorted({0, *ends.tolist(), len(self)})):
+            yield slice(start, end)
 
     @cached_property
     def _width(self) -> int:

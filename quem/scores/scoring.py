@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from operator import itemgetter
 from typing import TYPE_CHECKING, Literal
 
@@ -76,6 +75,8 @@ class Scored:
     @cached_property
     def digest(self) -> str:
         """A digest of the judgments, whatever their order."""
+        from hashlib import sha256
+
         of, digest = self.judgments, sha256()
         keys = of.columns.key[of.row]
         parts = [
@@ -189,7 +190,9 @@ def values_of(matched: Matched, truth: Truth, measures: Sequence[Measure]) -> Fl
     A query that the run lacks has 0, and one that the truth lacks has no score.
     """
     values = np.full((len(matched.rows), len(measures)), np.nan)
-    for part, lists in matched.parts(truth):
+    whole = matched.lists(truth)
+    for part in whole.run.parts():
+        lists = whole.part(part)
         for column, one in enumerate(measures):
             scores, undefined = computed(one, lists)
             for where, _ in undefined:

@@ -26,7 +26,10 @@ HELP = {"--help", "--help-all", "--version"}
 
 def commands() -> Iterator[tuple[str, click.Command]]:
     """Each command that does something, by what is typed."""
-    for name, command in main.commands.items():
+    context = click.Context(main)
+    for name in main.list_commands(context):
+        command = main.get_command(context, name)
+        assert command
         if isinstance(command, click.Group):
             for one in command.commands.values():
                 yield f"{name} {one.name}", one

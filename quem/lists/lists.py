@@ -363,7 +363,7 @@ class Lists:
         """
         if self.names is None or self.true_names is None:
             raise ValueError("lists without names")
-        own, true = self.run.slice(query), self.truth.slice(query)
+        own, true = self.run.cells(query), self.truth.cells(query)
         scores = self.score[own].tolist() if self.scored[query] else None
         truth = zip(self.true_names.only(true).all(), self.true_value[true].tolist(), strict=True)
         return self.names.only(own).all(), scores, dict(truth)

@@ -52,14 +52,10 @@ class Ragged:
         """The place of each cell in its row, from 1."""
         return np.arange(1, self.total + 1, dtype=np.intp) - np.repeat(self.starts, self.sizes)
 
-    def slice(self, row: int) -> slice:
-        """Where the cells of one row are."""
-        return self.cells(slice(row, row + 1))
-
-    def cells(self, rows: slice) -> slice:
-        """Where the cells of rows that follow each other are."""
-        last = rows.stop - 1
-        return slice(int(self.starts[rows.start]), int(self.starts[last] + self.sizes[last]))
+    def cells(self, rows: slice | int) -> slice:
+        """Where the cells are of a row, or of rows that follow each other."""
+        first, last = (rows, rows) if isinstance(rows, int) else (rows.start, rows.stop - 1)
+        return slice(int(self.starts[first]), int(self.starts[last] + self.sizes[last]))
 
     def parts(self) -> Iterator[slice]:
         """Rows that follow each other, as many at a time as have not too many cells."""

@@ -82,11 +82,14 @@ def percentile_interval(drawn: Floats, level: float) -> tuple[Floats, Floats]:
     Shapes: `drawn` (samples, columns); `low`, `high` (columns,).
     """
     low, high = np.full((2, drawn.shape[1]), np.nan)
-    some = ~np.isnan(drawn).all(axis=0)
-    if some.any():
-        low[some], high[some] = np.nanquantile(
-            drawn[:, some], [(1 - level) / 2, (1 + level) / 2], axis=0
-        )
+    last = (~np.isnan(drawn)).sum(axis=0) - 1
+    some = np.flatnonzero(last >= 0)
+    ordered = np.sort(drawn, axis=0)  # NaN is last
+    for end, share in ((low, (1 - level) / 2), (high, (1 + level) / 2)):
+        place = share * last[some]
+        below = place.astype(np.intp)
+        least, next_ = ordered[below, some], ordered[np.minimum(below + 1, last[some]), some]
+        end[some] = least + (next_ - least) * (place - below)
     return low, high
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from quem.report.rows import Row
     from quem.scores.certificate import Certificate, Line
     from quem.scores.inference import Difference, Means
+    from quem.scores.scoring import Scored
 
     Floats = NDArray[np.float64]
 
@@ -105,7 +106,7 @@ class ScoreTable:
     details: tuple[Row, ...] = ()
     sections: tuple[Section, ...] = ()
     warnings: tuple[StudyWarning, ...] = ()
-    evidence: Any = None
+    evidence: Scored | None = None
     checks: tuple[Callable[[ScoreTable, Claim], Line], ...] = ()
 
     @property
@@ -116,7 +117,7 @@ class ScoreTable:
     @property
     def truth(self) -> str:
         """A digest of the ground truth."""
-        return self.origin.truth or str(getattr(self.evidence, "digest", ""))
+        return self.origin.truth or (self.evidence.digest if self.evidence else "")
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from quem.scores.inference import Inference, judge_sample
 from quem.scores.runs import ScoresResult
 from quem.scores.scoring import score_runs
 from quem.scores.table import ScoreTable
-from quem.scores.unjudged import Listed, Unjudged, find_unjudged
+from quem.scores.unjudged import Unjudged, find_unjudged
 from tests.scores.made import Named, table_of
 
 if TYPE_CHECKING:
@@ -268,10 +268,8 @@ _CASES = "abcdefgh"
 
 
 def _unjudged(table: ScoreTable, a: int, b: int, column: int = 0) -> Unjudged:
-    evidence = table.evidence
-    first, second = (Listed(evidence.lists(at), evidence.keys(at)) for at in (a, b))
     now = table.values[a, :, column] - table.values[b, :, column]
-    found = find_unjudged(first, second, table.measures[column], now, evidence.highest_grade)
+    found = find_unjudged(table.evidence, (a, b), table.measures[column], now)
     assert found is not None
     return found
 

@@ -82,16 +82,7 @@ class Hits:
     relevant: NDArray[np.intp]
 
     def sum(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum a weight of each hit over the hits of each query.
-
-        Parameters
-        ----------
-        weight : array of float, shape (h,)
-
-        Returns
-        -------
-        array of float, shape (q,)
-        """
+        """Sum a weight of each hit over the hits of each query."""
         return sum_by(self.query, weight, len(self.found))
 
     @cached_property
@@ -164,21 +155,7 @@ class Lists:
         ties: Ties = "expected",
         scored: NDArray[np.bool_] | None = None,
     ) -> Lists:
-        """Read lists and their ground truth out of dicts.
-
-        Parameters
-        ----------
-        run, truth : sequences of dict
-            For each query, item to score, and item to grade or similarity; higher is better.
-        ties : {"expected", "given", "trec"}
-            The order of items of equal score: all orders, over which measures give their mean; as
-            they are given; or as trec_eval has them: scores in 32 bits, then the last id first.
-
-        Raises
-        ------
-        QuemError
-            A score is not a finite number.
-        """
+        """Read lists and their ground truth out of dicts."""
         names: list[Hashable] = [*range(len(truth))] if queries is None else queries
         score, true = _read(run, truth, names)
         rows, true_rows = _sizes(run), _sizes(truth)
@@ -266,13 +243,7 @@ class Lists:
     # What should have been retrieved
 
     def hits(self, least: float = 1) -> Hits:
-        """The relevant items.
-
-        Parameters
-        ----------
-        least : float
-            From which grade on an item is relevant.
-        """
+        """The relevant items."""
         return self.once(("hits", least), lambda: self._find_hits(least))
 
     def _find_hits(self, least: float) -> Hits:
@@ -316,13 +287,7 @@ class Lists:
         return self.once("judged", lambda: self._only(np.flatnonzero(self.value >= 0)))
 
     def untied(self, *, relevant_first: bool, by: NDArray[np.float64] | None = None) -> Lists:
-        """The lists with tied items ordered by their grade, the best or the worst first.
-
-        Parameters
-        ----------
-        by : array of float, shape (n,), optional
-            The grades; by default `value`. `relevance` is what measures with ``rel`` count.
-        """
+        """The lists with tied items ordered by their grade, the best or the worst first."""
         grade = np.nan_to_num(self.value if by is None else by, nan=-_LARGEST)
         order = np.lexsort((-grade if relevant_first else grade, self.run.ties(self.score)))
         return self._only(order, all_orders=False)
@@ -378,10 +343,7 @@ def in_32_bits(score: NDArray[np.float64]) -> NDArray[np.float64]:
 def best_first(
     rows: Ragged, score: NDArray[np.float64], ties: Ties, names: Names
 ) -> NDArray[np.intp] | None:
-    """The order of items by score, the highest first; None where they are in it.
-
-    Shapes: `score` (n,).
-    """
+    """The order of items by score, the highest first; None where they are in it."""
     by_id = ties == "trec"
     if not (by_id or rows.ascends(score)):
         # As retrievers give their lists.

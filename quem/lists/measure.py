@@ -51,13 +51,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
 
     def read(self, argument: object) -> Value:
-        """Check a value, which may be spelled as text.
-
-        Raises
-        ------
-        QuemError
-            Without the name of the measure.
-        """
+        """Check a value, which may be spelled as text."""
         if argument is None:
             return self.default
         noun = "the cutoff" if self.name == TOP.name else self.name
@@ -155,13 +149,7 @@ class Definition:
     aliases: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what the first use would stumble over.
-
-        Raises
-        ------
-        QuemError
-            The name cannot be spelled, or a value is none of those allowed.
-        """
+        """Refuse what the first use would stumble over."""
         mistakes = []
         if not re.fullmatch(r"\w+", self.name.removeprefix(OWN)):
             mistakes.append(
@@ -183,14 +171,7 @@ class Definition:
         return any(parameter.name == name for parameter in self.parameters)
 
     def with_values(self, arguments: Mapping[str, object], spelled: str = "") -> Measure:
-        """Give values to the parameters; others have their defaults.
-
-        Raises
-        ------
-        QuemError
-            A parameter is unknown, or its value wrong; each message starts with how the measure
-            was spelled.
-        """
+        """Give values to the parameters; others have their defaults."""
         mistakes = [self._no_parameter(name) for name in arguments if not self.takes(name)]
         values: dict[str, Value] = {}
         for parameter in self.parameters:

@@ -73,19 +73,13 @@ class Ragged:
         return Ragged(np.bincount(self.row[which], minlength=len(self)).astype(np.intp))
 
     def sum(self, values: NDArray[np.float64] | NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Sum each row; 0 for one without cells.
-
-        Shapes: `values` (n,).
-        """
+        """Sum each row; 0 for one without cells."""
         return sum_by(self.row, values, len(self))
 
     def rectangles(
         self, values: NDArray[_Cell], fill: float
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[_Cell]]]:
-        """Lay the rows out in rectangles, at most half of which is padding.
-
-        Shapes: `values` (n,).
-        """
+        """Lay the rows out in rectangles, at most half of which is padding."""
         if self._width:
             yield np.arange(len(self), dtype=np.intp), values.reshape(-1, self._width)
             return
@@ -107,20 +101,14 @@ class Ragged:
             yield rows, np.where(valid, self.starts[rows, np.newaxis] + cell, 0), valid
 
     def ascends(self, values: NDArray[np.float64]) -> bool:
-        """Say whether any cell is less than the next of its row.
-
-        Shapes: `values` (n,).
-        """
+        """Say whether any cell is less than the next of its row."""
         up = values[1:] > values[:-1]
         inner = self.starts[(self.starts > 0) & (self.starts < self.total)]
         up[inner - 1] = False
         return bool(up.any())
 
     def argsort(self, values: NDArray[np.float64]) -> tuple[NDArray[np.intp], bool]:
-        """Sort each row in increasing order; equal cells stay in the order they have.
-
-        Shapes: `values` (n,); `order` (n,).
-        """
+        """Sort each row in increasing order; equal cells stay in the order they have."""
         if self._width:
             order, tied = _argsort(values.reshape(-1, self._width))
             return order.ravel(), tied
@@ -134,20 +122,14 @@ class Ragged:
         return order, tied
 
     def ties(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Number the runs of equal cells in sorted rows.
-
-        Shapes: `values` (n,).
-        """
+        """Number the runs of equal cells in sorted rows."""
         new = np.ones(self.total, dtype=bool)
         np.not_equal(values[1:], values[:-1], out=new[1:])
         new[self.starts[self.sizes > 0]] = True
         return np.cumsum(new) - 1
 
     def average_ranks(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Rank each row from 1 for the least; equal cells share the mean of their ranks.
-
-        Shapes: `values` (n,).
-        """
+        """Rank each row from 1 for the least; equal cells share the mean of their ranks."""
         order, tied = self.argsort(values)
         ranks = np.empty(self.total)
         if not tied:
@@ -162,10 +144,7 @@ class Ragged:
 def sum_by(
     group: NDArray[np.intp], values: NDArray[np.float64] | NDArray[np.bool_], groups: int
 ) -> NDArray[np.float64]:
-    """Sum values by group.
-
-    Shapes: `group` (n,); `values` (n,).
-    """
+    """Sum values by group."""
     # Without any values NumPy gives whole numbers.
     return np.bincount(group, weights=values, minlength=groups).astype(np.float64, copy=False)
 
@@ -206,10 +185,7 @@ class Places:
         return share
 
     def mean(self, weight: NDArray[np.float64], k: int | None = None) -> NDArray[np.float64]:
-        """Average a weight of positions over those that each item can have.
-
-        Shapes: `weight` (m,).
-        """
+        """Average a weight of positions over those that each item can have."""
         up_to = self.last if k is None else np.minimum(self.last, k)
         known = np.where(self.first <= up_to, weight[self.first - 1], 0.0)
         if (self.size == 1).all():
@@ -221,10 +197,7 @@ class Places:
 
 
 def tied_places(rows: Ragged, ordered: NDArray[np.float64]) -> Places:
-    """Give the places of items that are tied where their values are equal.
-
-    Shapes: `ordered` (n,).
-    """
+    """Give the places of items that are tied where their values are equal."""
     tie = rows.ties(ordered)
     if not len(tie) or tie[-1] == len(tie) - 1:
         # Nothing is tied.

@@ -77,10 +77,7 @@ def query_means(scores: Floats, inference: Inference) -> Means:
 
 
 def percentile_interval(drawn: Floats, level: float) -> tuple[Floats, Floats]:
-    """The ends of percentile intervals; NaN in a sample is passed over.
-
-    Shapes: `drawn` (samples, columns); `low`, `high` (columns,).
-    """
+    """The ends of percentile intervals; NaN in a sample is passed over."""
     low, high = np.full((2, drawn.shape[1]), np.nan)
     last = (~np.isnan(drawn)).sum(axis=0) - 1
     some = np.flatnonzero(last >= 0)
@@ -94,10 +91,7 @@ def percentile_interval(drawn: Floats, level: float) -> tuple[Floats, Floats]:
 
 
 def resampled_means(scores: Floats, inference: Inference) -> Floats:
-    """Means of columns over queries drawn with replacement, the same ones for all columns.
-
-    Shapes: `scores` (queries, columns).
-    """
+    """Means of columns over queries drawn with replacement, the same ones for all columns."""
     return np.concatenate([np.empty((0, scores.shape[1])), *_resampled(scores, inference)])
 
 
@@ -294,10 +288,7 @@ def joint_tests(
 
 
 def _minus_signs(n: int, patterns: int, columns: int, seed: int) -> Iterator[Floats]:
-    """Which queries have a minus: all patterns, up to mirror images, of few; else random ones.
-
-    Shapes: `minus` (some patterns, n).
-    """
+    """Which queries have a minus: all patterns, up to mirror images, of few; else random ones."""
     step = max(1, _CELLS // max(n, columns))
     packed = np.empty(0, np.uint8)
     if n > MOST_EXACT:

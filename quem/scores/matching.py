@@ -57,13 +57,7 @@ class Judgments:
 
     @classmethod
     def of(cls, columns: Columns, ties: Ties = "expected") -> Judgments:
-        """Read judgments out of columns.
-
-        Raises
-        ------
-        QuemError
-            A judge graded a case twice.
-        """
+        """Read judgments out of columns."""
         columns.check_once()
         first, case = _cases(columns)
         by_query = np.argsort(columns.query[first], kind="stable")
@@ -276,13 +270,7 @@ def _queries(run: Columns, judgments: Judgments) -> tuple[NDArray[np.int32], int
 
 
 def match(run: Columns, judgments: Judgments) -> Matched:
-    """Order a run, and find its cases in the judgments.
-
-    Raises
-    ------
-    QuemError
-        A case is twice in a list, or the run has none of the queries.
-    """
+    """Order a run, and find its cases in the judgments."""
     n = len(judgments.queries)
     to, missing = _queries(run, judgments)
     query = to[run.query]

@@ -195,13 +195,7 @@ class ScoreTable:
         return order
 
     def place(self, system: str) -> int:
-        """Where a system is.
-
-        Raises
-        ------
-        QuemError
-            There is none of that id or name.
-        """
+        """Where a system is."""
         for known in (self.systems, self.labels):
             if known.count(system) == 1:
                 return known.index(system)
@@ -211,13 +205,7 @@ class ScoreTable:
         )
 
     def column(self, measure: str) -> int:
-        """Where a measure is, whatever its spelling.
-
-        Raises
-        ------
-        QuemError
-            It is not in the table.
-        """
+        """Where a measure is, whatever its spelling."""
         from quem.lists import measure as read
 
         name = measure if measure in self.columns else read(measure).name
@@ -252,13 +240,7 @@ class ScoreTable:
         return PairRow.frame(pair_rows(self))
 
     def claim(self, text: str) -> Claim:
-        """Read a claim such as ``new > old by AP``; by the headline where it names no measure.
-
-        Raises
-        ------
-        QuemError
-            It is not one, or names what the table has not.
-        """
+        """Read a claim such as ``new > old by AP``; by the headline where it names no measure."""
         better, sign, rest = text.partition(">")
         worse, by, measure = rest.partition(" by ")
         if not (sign and better.strip() and worse.strip()):

@@ -195,10 +195,7 @@ class Unjudged:
 def find_unjudged(
     scored: Scored, systems: Sequence[int], measure: Measure, now: Floats
 ) -> Unjudged | None:
-    """The unjudged cases of two systems; None where the measure has no bounds.
-
-    Shapes: `now` (queries,), the difference of each query.
-    """
+    """The unjudged cases of two systems; None where the measure has no bounds."""
     first, second = (scored.lists(at) for at in systems)
     scale = scale_of(measure, first, second, scored.highest_grade)
     if scale is None:

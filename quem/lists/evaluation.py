@@ -33,18 +33,10 @@ _TOO_LARGE = "scores or true values are too large to compute with"
 
 @dataclass(frozen=True)
 class Score:
-    """The score of one list.
+    """The score of one list."""
 
-    Parameters
-    ----------
-    value : float
-        NaN where the measure is undefined.
-    reason : str
-        Why it is undefined; else empty.
-    """
-
-    value: float
-    reason: str = ""
+    value: float  # NaN where the measure is undefined
+    reason: str = ""  # why it is undefined
 
     def __float__(self) -> float:
         """The value."""
@@ -53,28 +45,14 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The scores of a run.
+    """The scores of a run."""
 
-    Parameters
-    ----------
-    queries : tuple
-        In the order of the ground truth.
-    values : array of float, shape (queries, measures)
-        NaN where a measure is undefined.
-    reason_codes : array of int, shape (queries, measures)
-        Where in `reasons` it is said why.
-    reasons : tuple of str
-        Why scores are undefined; the first is empty.
-    ignored : tuple
-        The queries of the run that have no ground truth.
-    """
-
-    queries: tuple[Hashable, ...]
+    queries: tuple[Hashable, ...]  # in the order of the ground truth
     measures: tuple[Measure, ...]
-    values: NDArray[np.float64]
-    reason_codes: NDArray[np.intp]
-    reasons: tuple[str, ...]
-    ignored: tuple[Hashable, ...] = ()
+    values: NDArray[np.float64]  # of shape (queries, measures): NaN where a measure is undefined
+    reason_codes: NDArray[np.intp]  # of shape (queries, measures): where `reasons` say why
+    reasons: tuple[str, ...]  # why scores are undefined; the first is empty
+    ignored: tuple[Hashable, ...] = ()  # the queries of the run that have no ground truth
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -84,7 +62,7 @@ class Scores:
     @property
     def mean(self) -> dict[str, float]:
         """The mean of each measure over the queries where it is defined; NaN if it nowhere is."""
-        count = (~np.isnan(self.values)).sum(axis=0)
+        count = np.array([*self.defined.values()])
         mean = np.where(count, np.nansum(self.values, axis=0) / np.maximum(count, 1), np.nan)
         return dict(zip(self.names, mean.tolist(), strict=True))
 
@@ -276,9 +254,9 @@ def _parts(
             lists = Lists.of(
                 runs[part],
                 truths[part],
-                queries=queries[part],
-                ties=ties,
-                scored=has_scores[part],
+                queries[part],
+                ties,
+                has_scores[part],
             )
             if not mistakes:
                 yield part, lists

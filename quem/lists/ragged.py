@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_Cell = TypeVar("_Cell", bound="np.generic")
 # Cells that are computed on at once: they stay in the processor's cache, and memory does not grow.
 _AT_ONCE = 1 << 17
 
@@ -76,21 +75,7 @@ class Ragged:
         """Sum each row; 0 for one without cells."""
         return sum_by(self.row, values, len(self))
 
-    def rectangles(
-        self, values: NDArray[_Cell], fill: float
-    ) -> Iterator[tuple[NDArray[np.intp], NDArray[_Cell]]]:
-        """Lay the rows out in rectangles, at most half of which is padding."""
-        if self._width:
-            yield np.arange(len(self), dtype=np.intp), values.reshape(-1, self._width)
-            return
-        for rows, index, valid in self._blocks():
-            rectangle = values[index]
-            rectangle[~valid] = fill
-            yield rows, rectangle
-
-    def _blocks(
-        self,
-    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]]:
+    def _blocks(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]]:
         """Rows of similar length, where their cells are, and which cells are not padding."""
         exponent = np.frexp(np.maximum(self.sizes - 1, 0))[1]
         exponent[self.sizes == 0] = -1

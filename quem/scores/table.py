@@ -68,45 +68,23 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """Scores of systems on queries, with their means, intervals, and tests.
+    """Scores of systems on queries, with their means, intervals, and tests."""
 
-    Parameters
-    ----------
-    systems : tuple of str
-        Their ids.
-    queries : tuple of str
-        The ids of those that can be scored.
-    measures : tuple
-        Objects with ``name`` and ``better``; the first is the headline.
-    values : array of float, shape (systems, queries, measures)
-        NaN where a score is undefined.
-    names : tuple of str, optional
-        The systems as people know them; by default their ids.
-    studies : tuple of str, optional
-        The id of each system's study, where there are several.
-    details : tuple of Row
-        What a kind says beside the scores, a row a system.
-    sections : tuple of Section
-        What a kind says below the table.
-    evidence : object, optional
-        What a certificate looks into: the lists of the systems, and each judge's scores.
-    checks : tuple of callable
-        Take the table and a claim, and give further lines of its certificate.
-    """
-
-    systems: tuple[str, ...]
-    queries: tuple[str, ...]
-    measures: tuple[Any, ...]
-    values: Floats
+    systems: tuple[str, ...]  # ids
+    queries: tuple[str, ...]  # the ids of those that can be scored
+    measures: tuple[Any, ...]  # objects with `name` and `better`; the first is the headline
+    values: Floats  # of shape (systems, queries, measures): NaN where a score is undefined
     inference: Inference = field(default_factory=Inference)
     nouns: Nouns = field(default_factory=Nouns)
-    names: tuple[str, ...] = ()
-    studies: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # the systems as people know them; by default their ids
+    studies: tuple[str, ...] = ()  # the id of each system's study, where there are several
     origin: Origin = field(default_factory=Origin)
-    details: tuple[Row, ...] = ()
-    sections: tuple[Section, ...] = ()
+    details: tuple[Row, ...] = ()  # what a kind says beside the scores, a row a system
+    sections: tuple[Section, ...] = ()  # and below the table
     warnings: tuple[StudyWarning, ...] = ()
+    # What a certificate looks into: the lists of the systems, and each judge's scores
     evidence: Scored | None = None
+    # Take the table and a claim, and give further lines of its certificate
     checks: tuple[Callable[[ScoreTable, Claim], Line], ...] = ()
 
     @property

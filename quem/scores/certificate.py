@@ -301,7 +301,7 @@ def _mean(scores: Floats) -> Floats:
 
 
 def _over_orders(lists: Lists, measure: Measure, values: Floats) -> tuple[Floats, Floats, int]:
-    """The least and greatest score of each query over all orders of ties; the number of tied items."""
+    """Each query's least and greatest score over all orders of ties; the number of tied items."""
     from quem.lists.evaluation import computed
 
     least, greatest, n = values.copy(), values.copy(), 0

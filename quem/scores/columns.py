@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.scores.texts import PADDING, load
+from quem.io.packed import PADDING, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

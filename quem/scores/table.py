@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,18 +29,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _SAME = 1e-12  # means that differ by less are equal
-
-
-class Measured(Protocol):
-    """What scores are computed by."""
-
-    @property
-    def name(self) -> str:
-        """As it is spelled, with its parameters."""
-
-    @property
-    def better(self) -> str:
-        """``higher`` or ``lower``."""
 
 
 class Nouns(NamedTuple):

@@ -60,14 +60,7 @@ class Means:
 
 
 def query_means(scores: Floats, inference: Inference) -> Means:
-    """Average columns over queries, with bootstrap percentile intervals.
-
-    References
-    ----------
-    Efron, B., & Tibshirani, R. J. (1993). An introduction to the bootstrap, chapter 13.
-
-    Shapes: `scores` (queries, columns).
-    """
+    """Means of columns over queries, shape (queries, columns), with percentile intervals."""
     known = ~np.isnan(scores)
     n = known.sum(axis=0)
     mean = _ratio(np.where(known, scores, 0).sum(axis=0), n)

@@ -39,21 +39,10 @@ JUDGE = ("judge", "assessor", "annotator", "expert")
 
 
 def read_run(given: object, source: str = "", find: Find | None = None) -> Columns:
-    """Read a run: of a file, or of an object of Python.
+    """Read a run: of a file, or of an object of Python, as judgments are.
 
-    Parameters
-    ----------
-    given : path, mapping, DataFrame, or iterable
-        See `read_judgments`; instead of scores a query can have its cases alone, best first.
-    source : str, optional
-        What messages call it; by default its path.
-    find : callable, optional
-        Finds the cases of each block of a TREC file, so that its text can be forgotten.
-
-    Raises
-    ------
-    QuemError
-        It is none, or damaged.
+    Instead of scores a query can have its cases alone, best first. `find` finds the cases of each
+    block of a TREC file, so that its text can be forgotten.
     """
     return _read(given, _RUN, source or "the run", find)
 
@@ -61,17 +50,9 @@ def read_run(given: object, source: str = "", find: Find | None = None) -> Colum
 def read_judgments(given: object, source: str = "") -> Columns:
     """Read judgments: of a file, or of an object of Python.
 
-    Parameters
-    ----------
-    given : path, mapping, DataFrame, or iterable
-        The path of a file: TREC, CSV, TSV or JSON, plain or packed. A dict of query to dict of
-        case to grade, or to the relevant cases. A DataFrame or records with a query and a case
-        each. A `Run` or `Qrels` of ranx. Objects of ir_measures.
-
-    Raises
-    ------
-    QuemError
-        They are none, or damaged.
+    TREC, CSV, TSV or JSON, plain or packed. A dict of query to dict of case to grade, or to the
+    relevant cases; a DataFrame or records with a query and a case each; objects of ranx or
+    ir_measures.
     """
     return _read(given, _TRUTH, source or "the judgments")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 Empty = Literal["leave-out", "zero"]
 
 
-@dataclass(frozen=True)
-class HumanReference:
+class HumanReference(NamedTuple):
     """Each judge's own order, and the systems, against the mean grades of the other judges."""
 
     judges: Floats  # of shape (judges, queries, measures)
@@ -127,26 +126,7 @@ def score_runs(
     ties: Ties = "expected",
     empty: Empty = "leave-out",
 ) -> Scored:
-    """Score runs against judgments.
-
-    Parameters
-    ----------
-    runs : mapping
-        Name of a system to its run; see `quem.scores.read.read_run`.
-    judgments
-        See `quem.scores.read.read_judgments`.
-    measures : sequence of Measure
-        The first is the headline.
-    ties : {"expected", "given", "trec"}
-        See `quem.lists.evaluate`.
-    empty : {"leave-out", "zero"}
-        What becomes of queries without a relevant case.
-
-    Raises
-    ------
-    QuemError
-        Files are damaged, have no query in common, or nothing is relevant.
-    """
+    """Score runs, by the names of their systems; `empty` queries have no relevant case."""
     check_ties(ties)
     read = read_judgments(judgments)
     every = Judgments.of(read, ties)
@@ -185,10 +165,7 @@ def score_runs(
 
 
 def values_of(matched: Matched, truth: Truth, measures: Sequence[Measure]) -> Floats:
-    """Score the lists of a system, shape (queries, measures).
-
-    A query that the run lacks has 0, and one that the truth lacks has no score.
-    """
+    """Scores of a system; 0 for a query that the run lacks, none for one that the truth lacks."""
     values = np.full((len(matched.rows), len(measures)), np.nan)
     whole = matched.lists(truth)
     for part in whole.run.parts():

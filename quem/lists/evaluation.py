@@ -215,8 +215,7 @@ def computed(wanted: Measure, lists: Lists) -> Outcome:
     if shapes != {(len(lists),)}:
         raise QuemError(
             f"{wanted.name}: its definition gives arrays of shape "
-            f"{', '.join(map(str, sorted(shapes)))} for {len(lists)} lists; it should "
-            "give a "
+            f"{', '.join(map(str, sorted(shapes)))} for {len(lists)} lists; it should give a "
             "score of each"
         )
     # Scores that are not numbers are undefined, also where no reason is given.
@@ -251,13 +250,7 @@ def _parts(
     mistakes: list[Mistake] = []
     for part in Ragged(sizes).parts():
         try:
-            lists = Lists.of(
-                runs[part],
-                truths[part],
-                queries[part],
-                ties,
-                has_scores[part],
-            )
+            lists = Lists.of(runs[part], truths[part], queries[part], ties, has_scores[part])
             if not mistakes:
                 yield part, lists
         except QuemError as error:

@@ -45,7 +45,6 @@ class Scored:
     values: Floats  # of shape (systems, queries, measures): NaN where undefined
     judgments: Judgments  # of the queries that count
     matched: tuple[Matched, ...]  # the lists of each system
-    left_out: int = 0  # how many queries have nothing relevant, and do not count
     warnings: tuple[StudyWarning, ...] = ()
 
     @property
@@ -159,7 +158,6 @@ def score_runs(
         every_value,
         kept,
         tuple(matched),
-        len(every.queries) - len(kept.queries),
         tuple(warnings),
     )
 

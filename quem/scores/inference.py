@@ -21,6 +21,7 @@ LEAST_SHARE = 0.5
 MOST_EXACT = 14  # queries up to which all patterns of signs are tried
 _FEWEST = 2
 _CELLS = 2_000_000  # numbers that are held at once
+_IN_CACHE = 1 << 17  # and that are drawn at once, quicker than if more were
 _ZERO = 1e-12  # a smaller difference of scores is rounding
 _ROUNDING = 1e-9
 
@@ -101,7 +102,7 @@ def _resampled(scores: Floats, inference: Inference) -> Iterator[Floats]:
 def drawn_queries(n: int, inference: Inference, columns: int = 1) -> Iterator[Floats]:
     """How often each query is in each bootstrap sample, some samples at a time."""
     rng = np.random.default_rng(inference.seed)
-    step = max(1, _CELLS // max(n, columns))
+    step = max(1, _IN_CACHE // max(n, columns))
     for start in range(0, inference.replicates if n else 0, step):
         rows = min(step, inference.replicates - start)
         drawn = rng.integers(0, n, size=(rows, n))

@@ -9,15 +9,30 @@ import io
 import logging
 import os
 import sys
-from importlib import import_module
 
 import click
 
 from quem import __version__
+from quem.commands.analyze import analyze
+from quem.commands.backup import backup
+from quem.commands.check import check
+from quem.commands.compare import compare
+from quem.commands.export import export
+from quem.commands.import_ import import_
+from quem.commands.init import init
+from quem.commands.judge import judge
+from quem.commands.links import links
+from quem.commands.panel import panel
+from quem.commands.plan import plan
+from quem.commands.pool import pool
+from quem.commands.score import score
+from quem.commands.seal import seal
+from quem.commands.serve import serve
+from quem.commands.track import track
 from quem.errors import QuemError
 
-_MAIN = ("init", "check", "serve", "analyze", "compare", "score", "plan")
-_MORE = ("links", "judge", "track", "panel", "seal", "pool", "backup", "export", "import")
+_MAIN = (init, check, serve, analyze, compare, score, plan)
+_MORE = (links, judge, track, panel, seal, pool, backup, export, import_)
 # Commands of before, and what does their work now.
 FORMER = {
     "judges": "links judges",
@@ -49,35 +64,22 @@ _MISTAKE, _USAGE, _BUG, _INTERRUPTED = 1, 2, 3, 130
 
 
 class Groups(click.Group):
-    """The commands in two groups, each loaded when it is used; former names say the new one."""
-
-    def list_commands(self, _: click.Context) -> list[str]:
-        """All commands."""
-        return [*_MAIN, *_MORE]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Load a command."""
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        name = "import_" if cmd_name == "import" else cmd_name
-        command: click.Command = getattr(import_module(f"quem.commands.{name}"), name)
-        return command
+    """The commands in two groups; former names say the new one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Find the command that is meant."""
-        if args[0] in FORMER:
+        if args[0] in FORMER and args[0] not in self.commands:
             raise click.ClickException(f"quem {args[0]} is now quem {FORMER[args[0]]}")
         return super().resolve_command(ctx, args)
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands of every study, then those that some need."""
-        for title, names in (("Main", _MAIN), ("More", _MORE)):
+        for title, commands in (("Main", _MAIN), ("More", _MORE)):
             with formatter.section(title):
-                commands = ((name, self.get_command(ctx, name)) for name in names)
                 formatter.write_dl(
-                    [(name, one.get_short_help_str(80)) for name, one in commands if one]
+                    [(str(one.name), one.get_short_help_str(80)) for one in commands]
                 )
 
 
@@ -93,6 +95,10 @@ def main() -> None:
     converts a system's average rank into years of experience, with an interval (Hayes & Parzen
     1997).
     """
+
+
+for _command in (*_MAIN, *_MORE):
+    main.add_command(_command)
 
 
 def run() -> None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from quem.errors import QuemError
-from quem.io.custom_functions import raised
 from quem.lists.lists import Lists, check_ties
 from quem.lists.names import measure
 from quem.lists.names import measures as find_measures
+from quem.lists.ragged import Ragged
 from quem.lists.registry import is_own, read_items
 
 if TYPE_CHECKING:
@@ -28,27 +27,16 @@ if TYPE_CHECKING:
     from quem.lists.names import Chosen
     from quem.lists.registry import Items
 
-# Items of lists that are read at once: what is computed from them stays in the processor's
-# cache, and memory does not grow with the run.
-_AT_ONCE = 1 << 17
 _NOTHING: Items = {}
 _TOO_LARGE = "scores or true values are too large to compute with"
 
 
 @dataclass(frozen=True)
 class Score:
-    """The score of one list.
+    """The score of one list."""
 
-    Parameters
-    ----------
-    value : float
-        NaN where the measure is undefined.
-    reason : str
-        Why it is undefined; else empty.
-    """
-
-    value: float
-    reason: str = ""
+    value: float  # NaN where the measure is undefined
+    reason: str = ""  # why it is undefined
 
     def __float__(self) -> float:
         """The value."""
@@ -57,28 +45,14 @@ class Score:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The scores of a run.
+    """The scores of a run."""
 
-    Parameters
-    ----------
-    queries : tuple
-        In the order of the ground truth.
-    values : array of float, shape (queries, measures)
-        NaN where a measure is undefined.
-    reason_codes : array of int, shape (queries, measures)
-        Where in `reasons` it is said why.
-    reasons : tuple of str
-        Why scores are undefined; the first is empty.
-    ignored : tuple
-        The queries of the run that have no ground truth.
-    """
-
-    queries: tuple[Hashable, ...]
+    queries: tuple[Hashable, ...]  # in the order of the ground truth
     measures: tuple[Measure, ...]
-    values: NDArray[np.float64]
-    reason_codes: NDArray[np.intp]
-    reasons: tuple[str, ...]
-    ignored: tuple[Hashable, ...] = ()
+    values: NDArray[np.float64]  # of shape (queries, measures): NaN where a measure is undefined
+    reason_codes: NDArray[np.intp]  # of shape (queries, measures): where `reasons` say why
+    reasons: tuple[str, ...]  # why scores are undefined; the first is empty
+    ignored: tuple[Hashable, ...] = ()  # the queries of the run that have no ground truth
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -88,7 +62,7 @@ class Scores:
     @property
     def mean(self) -> dict[str, float]:
         """The mean of each measure over the queries where it is defined; NaN if it nowhere is."""
-        count = (~np.isnan(self.values)).sum(axis=0)
+        count = np.array([*self.defined.values()])
         mean = np.where(count, np.nansum(self.values, axis=0) / np.maximum(count, 1), np.nan)
         return dict(zip(self.names, mean.tolist(), strict=True))
 
@@ -234,13 +208,14 @@ def computed(wanted: Measure, lists: Lists) -> Outcome:
     except QuemError:
         raise
     except Exception as error:
+        from quem.io.custom_functions import raised
+
         raise QuemError(f"{wanted.name}: its definition {raised(error)}") from error
     shapes = {values.shape, *(at.shape for at, _ in where)}
     if shapes != {(len(lists),)}:
         raise QuemError(
             f"{wanted.name}: its definition gives arrays of shape "
-            f"{', '.join(map(str, sorted(shapes)))} for {len(lists)} lists; it should "
-            "give a "
+            f"{', '.join(map(str, sorted(shapes)))} for {len(lists)} lists; it should give a "
             "score of each"
         )
     # Scores that are not numbers are undefined, also where no reason is given.
@@ -271,19 +246,11 @@ def _parts(
     runs, scored = _read(run, queries, best_first=True)
     truths, _ = _read(truth, queries, best_first=False)
     has_scores = np.array(scored, dtype=bool)
-    items = np.cumsum(list(map(len, runs)))
-    ends = np.searchsorted(items, np.arange(_AT_ONCE, items[-1], _AT_ONCE)) + 1
+    sizes = np.fromiter(map(len, runs), np.intp, len(runs))
     mistakes: list[Mistake] = []
-    for start, end in pairwise(np.unique([0, *ends.tolist(), len(queries)]).tolist()):
-        part = slice(start, end)
+    for part in Ragged(sizes).parts():
         try:
-            lists = Lists.of(
-                runs[part],
-                truths[part],
-                queries=queries[part],
-                ties=ties,
-                scored=has_scores[part],
-            )
+            lists = Lists.of(runs[part], truths[part], queries[part], ties, has_scores[part])
             if not mistakes:
                 yield part, lists
         except QuemError as error:

@@ -94,10 +94,7 @@ def _err(lists: Lists, top: float, k: int | None) -> Outcome:
 
 
 def _of_tie(goes_on: Floats, first: int, size: int, k: int | None) -> float:
-    """Average what a tie adds over all its orders, for a reader who comes to it.
-
-    Shapes: `goes_on` (m,).
-    """
+    """Average what a tie adds over all its orders, for a reader who comes to it."""
     # The mean, over the choices of j items, of the probability to go on after all of them.
     left = np.ones(size + 1)
     for n, factor in enumerate(goes_on.tolist(), size - len(goes_on) + 1):

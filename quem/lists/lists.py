@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
@@ -14,7 +14,7 @@ from quem.errors import QuemError
 from quem.lists.ragged import Places, Ragged, sum_by, tied_places
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -36,18 +36,10 @@ def check_ties(ties: str) -> None:
 
 @dataclass(frozen=True)
 class Names:
-    """The names of items, read when they are asked for.
+    """The names of items, read when they are asked for."""
 
-    Parameters
-    ----------
-    at : array of int, shape (n,)
-        The place of each item in what was read.
-    read : callable
-        The names at places.
-    """
-
-    at: NDArray[np.integer[Any]]
-    read: Callable[[NDArray[np.integer[Any]]], list[Hashable]]
+    at: NDArray[np.integer[Any]]  # of shape (n,): the place of each item in what was read
+    read: Callable[[NDArray[np.integer[Any]]], Sequence[Hashable]]  # the names at places
 
     def only(self, which: NDArray[Any] | slice) -> Names:
         """The names of some items."""
@@ -55,43 +47,24 @@ class Names:
 
     def all(self) -> list[Hashable]:
         """The names."""
-        return self.read(self.at)
+        return [*self.read(self.at)]
 
 
 @dataclass(frozen=True)
 class Hits:
-    """The relevant items that the lists hold, list by list, in the order of the lists.
+    """The relevant items that the lists hold, list by list, in the order of the lists."""
 
-    Parameters
-    ----------
-    query, position : arrays of int, shape (h,)
-        The list of each, and its place there, from 1.
-    places : Places
-        The positions between which each is; see `Lists.places`.
-    nth : array of int, shape (h,)
-        How many relevant items the list holds up to here, this one included.
-    found, relevant : arrays of int, shape (q,)
-        How many relevant items each list holds, and how many there are.
-    """
-
+    # Of shape (h,): the list of each, and its place there, from 1
     query: NDArray[np.intp]
     position: NDArray[np.intp]
-    places: Places
-    nth: NDArray[np.intp]
+    places: Places  # the positions between which each is; see `Lists.places`
+    nth: NDArray[np.intp]  # of shape (h,): how many the list holds up to here, this one included
+    # Of shape (q,): how many relevant items each list holds, and how many there are
     found: NDArray[np.intp]
     relevant: NDArray[np.intp]
 
     def sum(self, weight: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Sum a weight of each hit over the hits of each query.
-
-        Parameters
-        ----------
-        weight : array of float, shape (h,)
-
-        Returns
-        -------
-        array of float, shape (q,)
-        """
+        """Sum a weight of each hit over the hits of each query."""
         return sum_by(self.query, weight, len(self.found))
 
     @cached_property
@@ -103,84 +76,39 @@ class Hits:
         return self.nth[new][tie] - 1, np.bincount(tie)[tie] if len(tie) else tie
 
 
+@dataclass(eq=False, repr=False)
 class Lists:
     """The lists of all queries beside their ground truth.
 
     Items are in flat arrays, list after list, best first.
-
-    Parameters
-    ----------
-    run, truth : Ragged
-        How many items the list of each query has, and its ground truth.
-    score : array of float, shape (n,)
-        The score of each listed item, best first.
-    found : array of int, shape (n,)
-        Where the arrays of the ground truth have each listed item; -1 for an unknown item.
-    true_value : array of float, shape (m,)
-        The grades or similarities of the ground truth, best first.
-    true_relevance : array of float, shape (m,), optional
-        The grades that decide what is relevant, where these are not the values.
-    queries : sequence, optional
-        The names of the queries, for messages.
-    scored : array of bool, shape (q,), optional
-        Whether the scores of a list mean anything; else only the order does. True by default.
-    all_orders : bool
-        Whether measures give their mean over all orders of items of equal score.
-    names, true_names : Names, optional
-        The names of what is listed, and of what the ground truth has.
     """
 
-    def __init__(
-        self,
-        run: Ragged,
-        truth: Ragged,
-        score: NDArray[np.float64],
-        found: NDArray[np.integer[Any]],
-        true_value: NDArray[np.float64],
-        *,
-        true_relevance: NDArray[np.float64] | None = None,
-        queries: list[Hashable] | None = None,
-        scored: NDArray[np.bool_] | None = None,
-        all_orders: bool = True,
-        names: Names | None = None,
-        true_names: Names | None = None,
-    ) -> None:
-        self.run, self.truth = run, truth
-        self.score, self.found, self.true_value = score, found, true_value
-        self.true_relevance = true_value if true_relevance is None else true_relevance
-        self.queries: list[Hashable] = [*range(len(truth))] if queries is None else queries
-        self.scored = np.ones(len(truth), dtype=bool) if scored is None else scored
-        self.all_orders = all_orders
-        self.names, self.true_names = names, true_names
-        self._cache: dict[Hashable, Any] = {}
+    run: Ragged  # how many items the list of each query has
+    truth: Ragged  # and its ground truth
+    score: NDArray[np.float64]  # of shape (n,)
+    # Of shape (n,): where the ground truth has each listed item; -1 for an unknown one
+    found: NDArray[np.integer[Any]]
+    true_value: NDArray[np.float64]  # of shape (m,): grades or similarities
+    true_relevance: NDArray[np.float64]  # of shape (m,): what decides if an item is relevant
+    queries: Sequence[Hashable]  # their names, for messages
+    # Of shape (q,): whether the scores of a list mean anything; else only the order does
+    scored: NDArray[np.bool_]
+    all_orders: bool  # whether measures give their mean over all orders of equal items
+    names: Names | None = None  # of what is listed
+    true_names: Names | None = None  # of what the ground truth has
+    _cache: dict[Hashable, Any] = field(default_factory=dict, init=False)
 
     @classmethod
     def of(
         cls,
         run: list[dict[Hashable, float]],
         truth: list[dict[Hashable, float]],
-        *,
-        queries: list[Hashable] | None = None,
-        ties: Ties = "expected",
-        scored: NDArray[np.bool_] | None = None,
+        queries: list[Hashable],
+        ties: Ties,
+        scored: NDArray[np.bool_],
     ) -> Lists:
-        """Read lists and their ground truth out of dicts.
-
-        Parameters
-        ----------
-        run, truth : sequences of dict
-            For each query, item to score, and item to grade or similarity; higher is better.
-        ties : {"expected", "given", "trec"}
-            The order of items of equal score: all orders, over which measures give their mean; as
-            they are given; or as trec_eval has them: scores in 32 bits, then the last id first.
-
-        Raises
-        ------
-        QuemError
-            A score is not a finite number.
-        """
-        names: list[Hashable] = [*range(len(truth))] if queries is None else queries
-        score, true = _read(run, truth, names)
+        """Read lists and their ground truth, each a dict of item to score, grade or similarity."""
+        score, true = _read(run, truth, queries)
         rows, true_rows = _sizes(run), _sizes(truth)
         listed = Names(np.arange(rows.total), _names_in(run))
         true_names = Names(np.arange(true_rows.total), _names_in(truth))
@@ -202,11 +130,12 @@ class Lists:
             score,
             found,
             true,
-            queries=names,
-            scored=scored,
-            all_orders=ties == "expected",
-            names=listed,
-            true_names=true_names,
+            true,
+            queries,
+            scored,
+            ties == "expected",
+            listed,
+            true_names,
         )
 
     def __len__(self) -> int:
@@ -234,10 +163,7 @@ class Lists:
 
     @cached_property
     def true_position(self) -> NDArray[np.intp]:
-        """The place of each item of the lists in the ground truth, from 1, shape (n,).
-
-        0 for an item that the ground truth does not have.
-        """
+        """The place of each listed item in the ground truth, from 1; 0 for an unknown one, (n,)."""
         return self._of_found(self.truth.position, 0)
 
     @cached_property
@@ -266,13 +192,7 @@ class Lists:
     # What should have been retrieved
 
     def hits(self, least: float = 1) -> Hits:
-        """The relevant items.
-
-        Parameters
-        ----------
-        least : float
-            From which grade on an item is relevant.
-        """
+        """The relevant items."""
         return self.once(("hits", least), lambda: self._find_hits(least))
 
     def _find_hits(self, least: float) -> Hits:
@@ -292,59 +212,51 @@ class Lists:
 
     # Other lists of the same items
 
+    def part(self, queries: slice) -> Lists:
+        """The lists of some queries that follow each other."""
+        own, true = self.run.cells(queries), self.truth.cells(queries)
+        found, value = self.found[own], self.true_value[true]
+        of_value = self.true_relevance is self.true_value
+        return replace(
+            self,
+            run=Ragged(self.run.sizes[queries]),
+            truth=Ragged(self.truth.sizes[queries]),
+            score=self.score[own],
+            found=np.where(found < 0, -1, found - true.start),
+            true_value=value,
+            true_relevance=value if of_value else self.true_relevance[true],
+            queries=self.queries[queries],
+            scored=self.scored[queries],
+            names=self.names and self.names.only(own),
+            true_names=self.true_names and self.true_names.only(true),
+        )
+
     def judged(self) -> Lists:
         """The lists without the items that nobody judged: unknown, or of a grade below 0."""
         return self.once("judged", lambda: self._only(np.flatnonzero(self.value >= 0)))
 
     def untied(self, *, relevant_first: bool, by: NDArray[np.float64] | None = None) -> Lists:
-        """The lists with tied items ordered by their grade, the best or the worst first.
-
-        Parameters
-        ----------
-        by : array of float, shape (n,), optional
-            The grades; by default `value`. `relevance` is what measures with ``rel`` count.
-        """
+        """The lists with tied items ordered by value or another grade, best or worst first."""
         grade = np.nan_to_num(self.value if by is None else by, nan=-_LARGEST)
         order = np.lexsort((-grade if relevant_first else grade, self.run.ties(self.score)))
-        return self._only(order, all_orders=False)
+        return replace(self._only(order), all_orders=False)
 
-    def _only(self, which: NDArray[np.intp], *, all_orders: bool | None = None) -> Lists:
-        return Lists(
-            self.run.only(which),
-            self.truth,
-            self.score[which],
-            self.found[which],
-            self.true_value,
-            true_relevance=self.true_relevance,
-            queries=self.queries,
-            scored=self.scored,
-            all_orders=self.all_orders if all_orders is None else all_orders,
+    def _only(self, which: NDArray[np.intp]) -> Lists:
+        return replace(
+            self,
+            run=self.run.only(which),
+            score=self.score[which],
+            found=self.found[which],
             names=self.names and self.names.only(which),
-            true_names=self.true_names,
         )
 
     def of_query(
         self, query: int
     ) -> tuple[list[Hashable], list[float] | None, dict[Hashable, float]]:
-        """One list, and its ground truth.
-
-        Parameters
-        ----------
-        query : int
-            Its place.
-
-        Returns
-        -------
-        items : list
-            Best first.
-        scores : list of float or None
-            Theirs; None where there is only an order.
-        truth : dict
-            Item to grade or similarity, best first.
-        """
+        """The items of a list, their scores if they mean anything, and its ground truth."""
         if self.names is None or self.true_names is None:
             raise ValueError("lists without names")
-        own, true = self.run.slice(query), self.truth.slice(query)
+        own, true = self.run.cells(query), self.truth.cells(query)
         scores = self.score[own].tolist() if self.scored[query] else None
         truth = zip(self.true_names.only(true).all(), self.true_value[true].tolist(), strict=True)
         return self.names.only(own).all(), scores, dict(truth)
@@ -359,10 +271,7 @@ def in_32_bits(score: NDArray[np.float64]) -> NDArray[np.float64]:
 def best_first(
     rows: Ragged, score: NDArray[np.float64], ties: Ties, names: Names
 ) -> NDArray[np.intp] | None:
-    """The order of items by score, the highest first; None where they are in it.
-
-    Shapes: `score` (n,).
-    """
+    """The order of items by score, the highest first; None where they are in it."""
     by_id = ties == "trec"
     if not (by_id or rows.ascends(score)):
         # As retrievers give their lists.

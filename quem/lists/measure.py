@@ -26,38 +26,19 @@ OWN = "own."
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a measure.
-
-    Parameters
-    ----------
-    default : int, float, str or None
-        None where the measure does without it.
-    meaning : str
-        A phrase.
-    kind : type
-        int, float or str.
-    least, most : float, optional
-        The bounds of a number, inclusive.
-    choices : tuple of str
-        What a word can be.
-    """
+    """A parameter of a measure."""
 
     name: str
-    default: Value
-    meaning: str
+    default: Value  # None where the measure does without it
+    meaning: str  # a phrase
     kind: type[int | float | str] = int
+    # The bounds of a number, inclusive
     least: float = -math.inf
     most: float = math.inf
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()  # what a word can be
 
     def read(self, argument: object) -> Value:
-        """Check a value, which may be spelled as text.
-
-        Raises
-        ------
-        QuemError
-            Without the name of the measure.
-        """
+        """Check a value, which may be spelled as text."""
         if argument is None:
             return self.default
         noun = "the cutoff" if self.name == TOP.name else self.name
@@ -109,59 +90,29 @@ UNJUDGED_ITEMS = Parameter(
 
 @dataclass(frozen=True, kw_only=True)
 class Definition:
-    """A measure as the literature defines it, or its user, without values for its parameters.
+    """A measure as the literature defines it, or its user, without values for its parameters."""
 
-    Parameters
-    ----------
-    name : str
-        Letters, digits, and _.
-    family : {"retrieval", "relevance", "options", "dialogue", "own"}
-        What is scored.
-    summary : str
-        What it says about a list, in one sentence.
-    formula : str
-        The definition, in plain text.
-    compute : callable
-        Takes `Lists` and the parameters, and scores all lists at once: gives an array with a
-        score of each list, and, as a tuple of pairs, where it is undefined (an array of bool)
-        and why.
-    low, high : float
-        The least and the greatest value; infinite where there is no bound.
-    better : {"higher", "lower"}
-    truth : {"order", "grades", "both"}
-        What of the ground truth it uses: the place of each item there, which has none where
-        grades are equal; the grades, similarities or relevance themselves; or an order in which
-        equal grades are ties.
-    ties, notes : str
-        What happens where scores are equal; and to short lists, to items that the ground truth
-        does not have, and when there is no score.
-    aliases : tuple of str
-        Other names, in lower case.
-    """
-
-    name: str
-    summary: str
+    name: str  # letters, digits, and _
+    summary: str  # what it says about a list, in one sentence
+    # Takes `Lists` and the parameters, and scores all lists at once: gives a score of each list,
+    # and where and why there is none.
     compute: Callable[..., Outcome] = field(repr=False)
-    family: str = "own"
-    formula: str = ""
+    family: str = "own"  # what is scored: retrieval, relevance, options, dialogue, own
+    formula: str = ""  # the definition, in plain text
     low: float = -math.inf
     high: float = math.inf
-    better: str = "higher"
+    better: str = "higher"  # or lower
+    # What of the ground truth it uses: the place of each item there, which has none where grades
+    # are equal; the grades themselves; or an order in which equal grades are ties.
     truth: Literal["order", "grades", "both"] = "grades"
-    ties: str = ""
-    notes: str = ""
+    ties: str = ""  # what happens where scores are equal
+    notes: str = ""  # what happens to short lists and unknown items, and when there is no score
     citation: str = ""
     parameters: tuple[Parameter, ...] = ()
-    aliases: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()  # other names, in lower case
 
     def __post_init__(self) -> None:
-        """Refuse what the first use would stumble over.
-
-        Raises
-        ------
-        QuemError
-            The name cannot be spelled, or a value is none of those allowed.
-        """
+        """Refuse what the first use would stumble over."""
         mistakes = []
         if not re.fullmatch(r"\w+", self.name.removeprefix(OWN)):
             mistakes.append(
@@ -183,14 +134,7 @@ class Definition:
         return any(parameter.name == name for parameter in self.parameters)
 
     def with_values(self, arguments: Mapping[str, object], spelled: str = "") -> Measure:
-        """Give values to the parameters; others have their defaults.
-
-        Raises
-        ------
-        QuemError
-            A parameter is unknown, or its value wrong; each message starts with how the measure
-            was spelled.
-        """
+        """Give values to the parameters; others have their defaults."""
         mistakes = [self._no_parameter(name) for name in arguments if not self.takes(name)]
         values: dict[str, Value] = {}
         for parameter in self.parameters:
@@ -213,16 +157,10 @@ class Definition:
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure with values for all its parameters.
-
-    Parameters
-    ----------
-    values : tuple of (str, value)
-        Of each parameter.
-    """
+    """A measure with values for all its parameters."""
 
     definition: Definition
-    values: tuple[tuple[str, Value], ...] = ()
+    values: tuple[tuple[str, Value], ...] = ()  # of each parameter
 
     @property
     def name(self) -> str:

@@ -262,12 +262,11 @@ def named(settings: Mapping[str, object]) -> tuple[dict[str, object], dict[str, 
         return found.name
 
     changed = dict(settings)
-    for key in ("measures", "headline"):
-        value = changed.get(key)
-        if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
-            changed[key] = [spelled(one) for one in value]
-        else:
-            changed[key] = spelled(value)
+    value = changed.get("measures")
+    if isinstance(value, Iterable) and not isinstance(value, str | Mapping):
+        changed["measures"] = [spelled(one) for one in value]
+    elif value is not None:
+        changed["measures"] = spelled(value)
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
     return changed, own

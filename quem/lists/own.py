@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 import math
 from dataclasses import dataclass, replace
-from itertools import permutations, product
+from itertools import groupby, permutations, product
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quem.errors import QuemError
-from quem.io.custom_functions import raised
 from quem.lists.measure import TOP, Definition, Outcome, Parameter
 
 if TYPE_CHECKING:
@@ -159,6 +159,8 @@ class _ListByList:
             try:
                 output = self.function(listed, dict(truth), **given)
             except (Exception, SystemExit) as error:
+                from quem.io.custom_functions import raised
+
                 raise QuemError(f"{place} {raised(error)}") from error
             scores.append(_number(output, place))
         return sum(scores) / len(scores)
@@ -179,15 +181,11 @@ def _number(output: object, place: str) -> float:
 
 
 def _orders(lists: Lists, query: int, looked_at: int) -> Iterator[list[int]]:
-    """The orders in which the items of a list can be: places, best first.
-
-    Ties that begin behind the items that are looked at keep the order that they have.
-    """
+    """The orders of the items of a list, as places; ties behind those looked at keep theirs."""
     start, n = int(lists.run.starts[query]), int(lists.run.sizes[query])
-    groups = [[at] for at in range(n)]
-    if lists.all_orders:
-        first = lists.places.first[start : start + n]
-        groups = [part.tolist() for part in _split(np.arange(n), np.diff(first))]
+    # Without ties in every order, each item begins at a place of its own.
+    first = lists.places.first[start : start + n].tolist()
+    groups = [[at for at, _ in tied] for _, tied in groupby(enumerate(first), key=itemgetter(1))]
     head = [group for group in groups if group[0] < looked_at]
     tail = [at for group in groups[len(head) :] for at in group]
     if math.prod(math.factorial(min(len(group), 6)) for group in head) <= _MOST_ORDERS:
@@ -198,7 +196,3 @@ def _orders(lists: Lists, query: int, looked_at: int) -> Iterator[list[int]]:
     rng = np.random.default_rng(0)
     for _ in range(_MOST_ORDERS):
         yield [at for group in head for at in rng.permutation(group).tolist()] + tail
-
-
-def _split(values: Any, steps: Any) -> list[Any]:  # noqa: ANN401  arrays
-    return np.split(values, np.flatnonzero(steps) + 1) if len(values) else []

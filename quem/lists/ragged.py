@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_Cell = TypeVar("_Cell", bound="np.generic")
+# Cells that are computed on at once: they stay in the processor's cache, and memory does not grow.
+_AT_ONCE = 1 << 17
 
 
 class Ragged:
@@ -49,10 +51,16 @@ class Ragged:
         """The place of each cell in its row, from 1."""
         return np.arange(1, self.total + 1, dtype=np.intp) - np.repeat(self.starts, self.sizes)
 
-    def slice(self, row: int) -> slice:
-        """Where the cells of one row are."""
-        start = int(self.starts[row])
-        return slice(start, start + int(self.sizes[row]))
+    def cells(self, rows: slice | int) -> slice:
+        """Where the cells are of a row, or of rows that follow each other."""
+        first, last = (rows, rows) if isinstance(rows, int) else (rows.start, rows.stop - 1)
+        return slice(int(self.starts[first]), int(self.starts[last] + self.sizes[last]))
+
+    def parts(self) -> Iterator[slice]:
+        """Rows that follow each other, as many at a time as have not too many cells."""
+        ends = np.searchsorted(np.cumsum(self.sizes), np.arange(_AT_ONCE, self.total, _AT_ONCE)) + 1
+        for start, end in pairwise(sorted({0, *ends.tolist(), len(self)})):
+            yield slice(start, end)
 
     @cached_property
     def _width(self) -> int:
@@ -64,30 +72,10 @@ class Ragged:
         return Ragged(np.bincount(self.row[which], minlength=len(self)).astype(np.intp))
 
     def sum(self, values: NDArray[np.float64] | NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Sum each row; 0 for one without cells.
-
-        Shapes: `values` (n,).
-        """
+        """Sum each row; 0 for one without cells."""
         return sum_by(self.row, values, len(self))
 
-    def rectangles(
-        self, values: NDArray[_Cell], fill: float
-    ) -> Iterator[tuple[NDArray[np.intp], NDArray[_Cell]]]:
-        """Lay the rows out in rectangles, at most half of which is padding.
-
-        Shapes: `values` (n,).
-        """
-        if self._width:
-            yield np.arange(len(self), dtype=np.intp), values.reshape(-1, self._width)
-            return
-        for rows, index, valid in self._blocks():
-            rectangle = values[index]
-            rectangle[~valid] = fill
-            yield rows, rectangle
-
-    def _blocks(
-        self,
-    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]]:
+    def _blocks(self) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]]:
         """Rows of similar length, where their cells are, and which cells are not padding."""
         exponent = np.frexp(np.maximum(self.sizes - 1, 0))[1]
         exponent[self.sizes == 0] = -1
@@ -98,20 +86,14 @@ class Ragged:
             yield rows, np.where(valid, self.starts[rows, np.newaxis] + cell, 0), valid
 
     def ascends(self, values: NDArray[np.float64]) -> bool:
-        """Say whether any cell is less than the next of its row.
-
-        Shapes: `values` (n,).
-        """
+        """Say whether any cell is less than the next of its row."""
         up = values[1:] > values[:-1]
         inner = self.starts[(self.starts > 0) & (self.starts < self.total)]
         up[inner - 1] = False
         return bool(up.any())
 
     def argsort(self, values: NDArray[np.float64]) -> tuple[NDArray[np.intp], bool]:
-        """Sort each row in increasing order; equal cells stay in the order they have.
-
-        Shapes: `values` (n,); `order` (n,).
-        """
+        """Sort each row in increasing order; equal cells stay in the order they have."""
         if self._width:
             order, tied = _argsort(values.reshape(-1, self._width))
             return order.ravel(), tied
@@ -125,20 +107,14 @@ class Ragged:
         return order, tied
 
     def ties(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Number the runs of equal cells in sorted rows.
-
-        Shapes: `values` (n,).
-        """
+        """Number the runs of equal cells in sorted rows."""
         new = np.ones(self.total, dtype=bool)
         np.not_equal(values[1:], values[:-1], out=new[1:])
         new[self.starts[self.sizes > 0]] = True
         return np.cumsum(new) - 1
 
     def average_ranks(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Rank each row from 1 for the least; equal cells share the mean of their ranks.
-
-        Shapes: `values` (n,).
-        """
+        """Rank each row from 1 for the least; equal cells share the mean of their ranks."""
         order, tied = self.argsort(values)
         ranks = np.empty(self.total)
         if not tied:
@@ -153,10 +129,7 @@ class Ragged:
 def sum_by(
     group: NDArray[np.intp], values: NDArray[np.float64] | NDArray[np.bool_], groups: int
 ) -> NDArray[np.float64]:
-    """Sum values by group.
-
-    Shapes: `group` (n,); `values` (n,).
-    """
+    """Sum values by group."""
     # Without any values NumPy gives whole numbers.
     return np.bincount(group, weights=values, minlength=groups).astype(np.float64, copy=False)
 
@@ -197,10 +170,7 @@ class Places:
         return share
 
     def mean(self, weight: NDArray[np.float64], k: int | None = None) -> NDArray[np.float64]:
-        """Average a weight of positions over those that each item can have.
-
-        Shapes: `weight` (m,).
-        """
+        """Average a weight of positions over those that each item can have."""
         up_to = self.last if k is None else np.minimum(self.last, k)
         known = np.where(self.first <= up_to, weight[self.first - 1], 0.0)
         if (self.size == 1).all():
@@ -212,10 +182,7 @@ class Places:
 
 
 def tied_places(rows: Ragged, ordered: NDArray[np.float64]) -> Places:
-    """Give the places of items that are tied where their values are equal.
-
-    Shapes: `ordered` (n,).
-    """
+    """Give the places of items that are tied where their values are equal."""
     tie = rows.ties(ordered)
     if not len(tie) or tie[-1] == len(tie) - 1:
         # Nothing is tied.

@@ -52,8 +52,6 @@ def boundary(partial: NDArray[np.float64], k: int) -> NDArray[np.intp]:
 
     Where cases k and k + 1 are tied, the list is cut before their tie or continues to its end,
     whichever changes its length less; if both do alike, it continues.
-
-    Shapes: `partial` (q, n).
     """
     rows, n = partial.shape
     if k >= n:
@@ -118,10 +116,7 @@ def rank_quality(
 
 
 def mean_weights(ordered: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give each position the mean weight of the tie that is there.
-
-    Shapes: `ordered` (q, n); `weight` (n,).
-    """
+    """Give each position the mean weight of the tie that is there."""
     near = np.round(ordered, _DECIMALS)
     new = np.ones(ordered.shape, dtype=bool)
     new[:, 1:] = near[:, 1:] != near[:, :-1]

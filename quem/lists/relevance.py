@@ -91,10 +91,7 @@ def _average_precision(lists: Lists, rel: float, k: int | None) -> Outcome:
 
 
 def mean_at_first(hits: Hits, weight: Floats, k: int | None = None) -> Floats:
-    """Average the weight of the position of the first relevant item; 0 where a list has none.
-
-    Shapes: `weight` (m,).
-    """
+    """Average the weight of the position of the first relevant item; 0 where a list has none."""
     first = hits.nth == 1
     place, size = hits.places.first[first], hits.places.size[first]
     relevant = hits.tied[1][first]

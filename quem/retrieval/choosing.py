@@ -77,7 +77,7 @@ def _unservable(measures: Iterable[Measure], truth: Truth | None) -> Iterator[st
     for one in measures if len(tied) else ():
         if one.needs_order:
             query, grade = rows.row[tied[0]], value[tied[0]]
-            equal = int((value[rows.slice(int(query))] == grade).sum())
+            equal = int((value[rows.cells(int(query))] == grade).sum())
             yield (
                 f"{one.name} needs an order of the cases, and judgments of one grade have none "
                 f"({shown(judgments.queries[query])} has {equal:,} of grade {grade:g}); use P, "

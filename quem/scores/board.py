@@ -19,13 +19,7 @@ _FILES = ("analysis.json", "scores.csv")
 
 
 def added(table: ScoreTable, folder: Path) -> ScoreTable:
-    """The systems on a board and those of a table; on a new board, these alone.
-
-    Raises
-    ------
-    QuemError
-        The folder holds something else, or scores that do not compare with these.
-    """
+    """The systems on a board and those of a table; on a new board, these alone."""
     if not folder.exists() or not any(folder.iterdir()):
         return table
     return replace(

@@ -32,8 +32,6 @@ import numpy as np
 from quem.lists.ragged import Places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from quem.lists.lists import Lists
@@ -128,9 +126,10 @@ def weights_of(measure: Measure, scale: Scale, lists: Lists) -> tuple[Floats, Fl
     if scale.kind != "first":
         weight = _weights(measure, places, lists)
         return weight, weight
-    ends = (Places(end, end) for end in (places.first, places.last))
-    best, worst = (_weights(measure, one, lists) for one in ends)
-    return best, worst
+    best = _weights(measure, Places(places.first, places.first), lists)
+    if places.last is places.first:
+        return best, best
+    return best, _weights(measure, Places(places.last, places.last), lists)
 
 
 def _weights(measure: Measure, places: Places, lists: Lists) -> Floats:
@@ -153,18 +152,20 @@ def _weights(measure: Measure, places: Places, lists: Lists) -> Floats:
 class Side:
     """What the cases of each query are worth to one of two lists."""
 
-    # Of shape (q, u): the weight of each unjudged case at its best place and its worst; 0 where the
-    # list lacks it
+    # Of shape (q, u): the weight of each unjudged case at its best place and its worst, 0 where the
+    # list lacks it; and of shape (q,): what the judged cases give there, a sum, or the weight of
+    # the first relevant one
     best: Floats
-    worst: Floats
-    # Of shape (q,): what the judged cases give: a sum, or the weight of the first relevant one
     known_best: Floats
+    worst: Floats
     known_worst: Floats
 
-    def only(self, rows: NDArray[np.intp]) -> Side:
+    def only(self, rows: NDArray[np.integer]) -> Side:
         """Some of the queries, each as often as it is named."""
-        known = self.known_best[rows], self.known_worst[rows]
-        return Side(self.best[rows], self.worst[rows], *known)
+        ends = self.best[rows], self.known_best[rows]
+        if self.worst is self.best:
+            return Side(*ends, *ends)
+        return Side(*ends, self.worst[rows], self.known_worst[rows])
 
 
 @dataclass(frozen=True)
@@ -177,11 +178,7 @@ class Problem:
     spare: NDArray[np.int64]  # of shape (q,): how many more there are, without a weight
     judged: NDArray[np.int64]  # of shape (q, l): how many judged cases have at least each level
 
-    def __len__(self) -> int:
-        """Count the queries."""
-        return len(self.there)
-
-    def only(self, rows: NDArray[np.intp]) -> Problem:
+    def only(self, rows: NDArray[np.integer]) -> Problem:
         """Some of the queries, each as often as it is named."""
         sides = self.first.only(rows), self.second.only(rows)
         return Problem(*sides, self.there[rows], self.spare[rows], self.judged[rows])
@@ -191,29 +188,20 @@ class Problem:
         return replace(self, first=self.second, second=self.first)
 
 
-def difference_range(scale: Scale, problem: Problem) -> tuple[Floats, Floats]:
-    """The least and the greatest difference of each query, first minus second.
-
-    Where no judged case is relevant, and so there is no score now, the ends are over what grades
-    give one; NaN where none do.
-
-    Shapes: `low`, `high` (q,).
-    """
-    return -greatest(scale, problem.swapped()), greatest(scale, problem)
-
-
 def greatest(scale: Scale, problem: Problem) -> Floats:
-    """The greatest difference of each query, shape (q,)."""
-    high = np.full(len(problem), np.nan)
+    """The greatest difference of each query, first minus second, shape (q,).
+
+    Where no judged case is relevant, and so there is no score now, it is over what grades give
+    one; NaN where none do.
+    """
+    n = len(problem.there)
+    high = np.full(n, np.nan)
     width = problem.there.shape[1] + min(len(scale.discount), int(problem.spare.max(initial=0)))
-    for rows in _chunks(len(problem), max(1, _CELLS // (max(width, 1) * len(scale.levels)))):
+    step = max(1, _CELLS // (max(width, 1) * len(scale.levels)))
+    for start in range(0, n, step):
+        rows = np.arange(start, min(start + step, n))
         high[rows] = _greatest(scale, problem.only(rows))
     return high
-
-
-def _chunks(n: int, size: int) -> Iterator[NDArray[np.intp]]:
-    for start in range(0, n, size):
-        yield np.arange(start, min(start + size, n))
 
 
 def _greatest(scale: Scale, problem: Problem) -> Floats:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from quem.scores.inference import MOST_EXACT, judge_sample
-from quem.scores.unjudged import MOST_JUDGED, Listed, find_unjudged
+from quem.scores.unjudged import MOST_JUDGED, find_unjudged
 from quem.wording import format_count, join_words, measured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from quem.lists.lists import Lists
     from quem.lists.measure import Measure
     from quem.scores.inference import Difference
+    from quem.scores.scoring import HumanReference, Scored
     from quem.scores.table import Claim, ScoreTable
     from quem.scores.unjudged import Case, Unjudged
 
@@ -36,52 +37,6 @@ _UNJUDGED = "unjudged cases"
 _TIES = "order of ties"
 _OTHERS = "other measures"
 _HUMANS = "human reference"
-
-
-class References(Protocol):
-    """Each judge's own order, and the systems, against the mean grades of the other judges."""
-
-    @property
-    def judges(self) -> Floats:
-        """Shape (judges, queries, measures)."""
-
-    @property
-    def systems(self) -> Floats:
-        """Shape (judges, systems, queries, measures)."""
-
-
-class Evidence(Protocol):
-    """What is behind the scores of lists; queries are those of the table."""
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """The ids of the systems."""
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """By which they were scored."""
-
-    def lists(self, system: int) -> Lists:
-        """The lists of a system beside the truth."""
-
-    def keys(self, system: int) -> NDArray[np.uint64]:
-        """Keys of what a system lists, equal for the same case of a query."""
-
-    @property
-    def highest_grade(self) -> float:
-        """The highest grade that a case could have."""
-
-    @property
-    def judges(self) -> tuple[str, ...]:
-        """Their names; none where it is not told who judged."""
-
-    @property
-    def by_judge(self) -> Mapping[str, Floats]:
-        """Values as in the table, with each of several judges' grades as the truth."""
-
-    @property
-    def human_reference(self) -> References | None:
-        """None where there are not several judges."""
 
 
 class Line(NamedTuple):
@@ -162,9 +117,7 @@ class _Examined:
         )
         self.lead = self._turned(self.pair) * self.pair.difference
         self.more, self.less = ("higher", "lower") if self.sign > 0 else ("better", "worse")
-        given = table.evidence
-        # What a kind without lists keeps for itself is none; nothing is computed by this look.
-        self.evidence: Evidence | None = given if hasattr(type(given), "by_judge") else None
+        self.evidence: Scored | None = table.evidence
         self.unexamined: list[str] = []
         self.to_judge: list[Case] = []
 
@@ -233,7 +186,7 @@ class _Examined:
             text += f"; too few {table.nouns.queries}{differ}: the least possible p is {_p(least)}"
         return text
 
-    def _judges(self, evidence: Evidence, systems: Sequence[int], measure: int) -> Line:
+    def _judges(self, evidence: Scored, systems: Sequence[int], measure: int) -> Line:
         if len(evidence.judges) < 2:  # noqa: PLR2004
             said = "one judge" if evidence.judges else "no judges are named"
             return Line(_JUDGES, "-", said)
@@ -253,12 +206,11 @@ class _Examined:
             return Line(_JUDGES, "open", f"{text}; {len(apart)} are few")
         return Line(_JUDGES, self._bounded(sample.low, sample.high), text)
 
-    def _unjudged(self, evidence: Evidence, systems: Sequence[int]) -> Iterator[Line]:
+    def _unjudged(self, evidence: Scored, systems: Sequence[int]) -> Iterator[Line]:
         measure = self.table.measures[self.claim.measure]
-        a, b = (Listed(evidence.lists(at), evidence.keys(at)) for at in systems)
         values = self.table.values[:, :, self.claim.measure]
         now = values[self.claim.a] - values[self.claim.b]
-        found = find_unjudged(a, b, measure, now, evidence.highest_grade)
+        found = find_unjudged(evidence, systems, measure, now)
         if found is None:
             self.unexamined.append(_UNJUDGED)
             return
@@ -285,7 +237,7 @@ class _Examined:
         more = ", ..." if n > _NAMED else ""
         return f"; judge {these} to settle it, if {none} relevant: {named}{more}"
 
-    def _ties(self, evidence: Evidence, systems: Sequence[int]) -> Line:
+    def _ties(self, evidence: Scored, systems: Sequence[int]) -> Line:
         measure = self.table.measures[self.claim.measure]
         ends, tied = [], 0
         for at, system in zip(self.claim[:2], systems, strict=True):
@@ -329,7 +281,7 @@ class _Examined:
             verdict = "no"
         return Line(_OTHERS, verdict, text)
 
-    def _humans(self, references: References, system: int, measure: int) -> Line:
+    def _humans(self, references: HumanReference, system: int, measure: int) -> Line:
         with np.errstate(invalid="ignore"):
             each = _mean(references.judges[:, :, measure])
             own = _mean(references.systems[:, system, :, measure])
@@ -349,22 +301,24 @@ def _mean(scores: Floats) -> Floats:
 
 
 def _over_orders(lists: Lists, measure: Measure, values: Floats) -> tuple[Floats, Floats, int]:
-    """The least and greatest score of each query over all orders of ties; how many items are tied.
-
-    Shapes: `values` (queries,), the scores as they are.
-    """
+    """Each query's least and greatest score over all orders of ties; the number of tied items."""
     from quem.lists.evaluation import computed
 
-    tie = lists.run.ties(lists.score)
-    tied = np.bincount(tie)[tie] > 1 if len(tie) else np.zeros(0, dtype=bool)
-    where = np.bincount(lists.run.row[tied], minlength=len(lists)) > 0
-    by = lists.relevance if "rel" in dict(measure.values) else lists.value
-    ends = []
-    for relevant_first in (False, True) if tied.any() else ():
-        scores, _ = computed(measure, lists.untied(relevant_first=relevant_first, by=by))
-        ends.append(np.where(where & ~np.isnan(values), scores, values))
-    least, greatest = (np.minimum(*ends), np.maximum(*ends)) if ends else (values, values)
-    return least, greatest, int(tied.sum())
+    least, greatest, n = values.copy(), values.copy(), 0
+    for queries in lists.run.parts():
+        part = lists.part(queries)
+        tie = part.run.ties(part.score)
+        tied = np.bincount(tie)[tie] > 1
+        n += int(tied.sum())
+        has_ties = np.bincount(part.run.row[tied], minlength=len(part)) > 0
+        at = np.flatnonzero(has_ties & ~np.isnan(values[queries]))
+        by = part.relevance if "rel" in dict(measure.values) else part.value
+        for relevant_first in (False, True) if len(at) else ():
+            ends = computed(measure, part.untied(relevant_first=relevant_first, by=by))[0][at]
+            where = queries.start + at
+            least[where] = np.minimum(least[where], ends) if relevant_first else ends
+            greatest[where] = np.maximum(greatest[where], ends) if relevant_first else ends
+    return least, greatest, n
 
 
 def _ordered(sign: int, low: Any, high: Any) -> tuple[Any, Any]:  # noqa: ANN401  numbers or arrays

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.scores.texts import PADDING, load
+from quem.io.packed import PADDING, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -195,7 +195,6 @@ def columns_of(
     lines: Sequence[int] | None = None,
     judges: Sequence[object] | None = None,
     scored: bool = True,
-    notes: tuple[StudyWarning, ...] = (),
 ) -> Columns:
     """Make columns of the values of Python."""
     names, query = _coded(queries)
@@ -216,7 +215,6 @@ def columns_of(
         tuple(judge_names),
         judge,
         line,
-        notes=notes,
     )
     made.value = _numbers(made, values, noun)
     return made

@@ -151,13 +151,7 @@ def _only(there: Iterable[str], here: Iterable[str], source: str, noun: str) -> 
 
 
 def chosen(table: ScoreTable, systems: Sequence[str], measures: Sequence[str]) -> ScoreTable:
-    """The part of a table that the caller named; the first measure is the headline.
-
-    Raises
-    ------
-    QuemError
-        The table lacks a system or measure.
-    """
+    """The part of a table that the caller named; the first measure is the headline."""
     known = [*table.systems, *table.labels]
     mistakes = [
         Mistake("", key="systems", message=no_system(table.nouns.system, name, table.systems))

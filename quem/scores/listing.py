@@ -42,13 +42,7 @@ _TIES = (
 
 
 def list_measures(name: str | None = "", own: Mapping[str, Definition] | None = None) -> str:
-    """List all measures, those of the user first, or explain one with an example.
-
-    Raises
-    ------
-    QuemError
-        There is no such measure.
-    """
+    """List all measures, those of the user first, or explain one with an example."""
     if not name:
         return "\n".join(_listing([*(own or {}).values(), *DEFINITIONS.values()]))
     return "\n".join(_explanation(measure(name, own)))

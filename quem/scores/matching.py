@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from quem.lists.ragged import Ragged
 from quem.scores.columns import Columns, Tokens, paired
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -23,9 +22,6 @@ if TYPE_CHECKING:
     from quem.scores.columns import Floats, Integers, Keys
     from quem.scores.read import Find
 
-# Rows that are matched or scored at once: what is computed from them stays in the processor's
-# cache, and memory does not grow with the run.
-_AT_ONCE = 1 << 17
 _BITS = 22
 _REST = np.uint64(64 - _BITS)
 _OF_QUERY, _REST_OF_QUERY = np.uint64(24), np.uint64(40)
@@ -39,7 +35,7 @@ class Truth:
     value: Floats  # of shape (m,)
     relevance: Floats  # of shape (m,): what decides whether a case is relevant
     item: NDArray[np.intp]  # of shape (m,): which judged case each is
-    place: NDArray[np.intp]  # of shape (judged cases + 1,): where each is here, or -1; last, -1
+    place: NDArray[np.int32]  # of shape (judged cases + 1,): where each is here, or -1; last, -1
 
     @property
     def empty(self) -> NDArray[np.bool_]:
@@ -61,13 +57,7 @@ class Judgments:
 
     @classmethod
     def of(cls, columns: Columns, ties: Ties = "expected") -> Judgments:
-        """Read judgments out of columns.
-
-        Raises
-        ------
-        QuemError
-            A judge graded a case twice.
-        """
+        """Read judgments out of columns."""
         columns.check_once()
         first, case = _cases(columns)
         by_query = np.argsort(columns.query[first], kind="stable")
@@ -167,19 +157,23 @@ class Judgments:
             value = np.nanmean(grades[:, item], axis=0)
             relevance = _majority(grades[:, item])
         rows = self.rows if len(item) == self.rows.total else self.rows.only(item)
-        names = Names(self.row[item], self._names)
+        names = Names(self.row[item], self.columns.names)
         order = best_first(rows, value, self.ties, names)
         if order is not None:
             item, value, relevance = item[order], value[order], relevance[order]
-        place = np.full(self.rows.total + 1, -1, dtype=np.intp)
+        place = np.full(self.rows.total + 1, -1, dtype=np.int32)
         place[item] = np.arange(len(item))
         return Truth(rows, value, value if len(grades) == 1 else relevance, item, place)
 
-    def _names(self, rows: NDArray[np.integer[Any]]) -> list[Hashable]:
-        return list(self.columns.names(rows))
-
     def lists(
-        self, truth: Truth, run: Ragged, score: Floats, found: Integers, names: Names | None = None
+        self,
+        truth: Truth,
+        run: Ragged,
+        score: Floats,
+        found: Integers,
+        *,
+        names: Names | None = None,
+        scored: bool = True,
     ) -> Lists:
         """Lists beside a truth; `found` says which judged case each listed item is, or -1."""
         return Lists(
@@ -188,11 +182,12 @@ class Judgments:
             score,
             truth.place[found],
             truth.value,
-            true_relevance=truth.relevance,
-            queries=list(self.queries),
+            truth.relevance,
+            self.queries,
+            scored=np.full(len(run), scored),
             all_orders=self.ties == "expected",
             names=names,
-            true_names=Names(self.row[truth.item], self._names),
+            true_names=Names(self.row[truth.item], self.columns.names),
         )
 
 
@@ -245,62 +240,18 @@ class Matched:
     missing: int  # how many queries of the judgments the run lacks
 
     def lists(self, truth: Truth | None = None) -> Lists:
-        """The lists of all queries beside the mean grades, or another truth."""
-        names = self._names_at(slice(0, self.rows.total))
+        """The lists beside the mean grades, or another truth."""
+        names = Names(_rows(self.row, slice(self.rows.total)), self.names)
         truth = self.judgments.truth if truth is None else truth
-        return self.judgments.lists(truth, self.rows, self.score, self.found, names)
-
-    def parts(self, truth: Truth) -> Iterator[tuple[slice, Lists]]:
-        """The same lists, some queries at a time."""
-        for start, end in _parts(self.rows.sizes):
-            part = slice(start, end)
-            own, true = _cells(self.rows, part), _cells(truth.rows, part)
-            found = truth.place[self.found[own]]
-            found[found >= 0] -= true.start
-            yield (
-                part,
-                Lists(
-                    Ragged(self.rows.sizes[part]),
-                    Ragged(truth.rows.sizes[part]),
-                    self.score[own],
-                    found,
-                    truth.value[true],
-                    true_relevance=(
-                        None if truth.relevance is truth.value else truth.relevance[true]
-                    ),
-                    queries=list(self.judgments.queries[part]),
-                    scored=np.full(end - start, self.scored),
-                    all_orders=self.judgments.ties == "expected",
-                    names=self._names_at(own),
-                    true_names=Names(
-                        self.judgments.row[truth.item[true]],
-                        lambda rows: list(self.judgments.columns.names(rows)),
-                    ),
-                ),
-            )
-
-    def _names_at(self, cells: slice) -> Names:
-        return Names(_rows(self.row, cells), self._names)
-
-    def _names(self, rows: NDArray[np.integer[Any]]) -> list[Hashable]:
-        return list(self.names(rows))
+        return self.judgments.lists(
+            truth, self.rows, self.score, self.found, names=names, scored=self.scored
+        )
 
 
 def _rows(row: NDArray[np.int32] | None, cells: slice) -> NDArray[np.integer[Any]]:
-    return np.arange(cells.start, cells.stop) if row is None else row[cells]
-
-
-def _parts(sizes: Integers) -> Iterator[tuple[int, int]]:
-    """Queries, as many at a time as have not too many items."""
-    items = np.cumsum(sizes)
-    ends = np.searchsorted(items, np.arange(_AT_ONCE, items[-1], _AT_ONCE)) + 1
-    return pairwise(np.unique([0, *ends.tolist(), len(sizes)]).tolist())
-
-
-def _cells(rows: Ragged, part: slice) -> slice:
-    """Where the cells of some rows are."""
-    last = part.stop - 1
-    return slice(int(rows.starts[part.start]), int(rows.starts[last] + rows.sizes[last]))
+    if row is not None:
+        return row[cells]
+    return np.arange(cells.start or 0, cells.stop, dtype=np.int32)
 
 
 def _queries(run: Columns, judgments: Judgments) -> tuple[NDArray[np.int32], int]:
@@ -319,13 +270,7 @@ def _queries(run: Columns, judgments: Judgments) -> tuple[NDArray[np.int32], int
 
 
 def match(run: Columns, judgments: Judgments) -> Matched:
-    """Order a run, and find its cases in the judgments.
-
-    Raises
-    ------
-    QuemError
-        A case is twice in a list, or the run has none of the queries.
-    """
+    """Order a run, and find its cases in the judgments."""
     n = len(judgments.queries)
     to, missing = _queries(run, judgments)
     query = to[run.query]
@@ -341,14 +286,13 @@ def match(run: Columns, judgments: Judgments) -> Matched:
     if judgments.ties == "trec":
         score = in_32_bits(score)
     shared = True
-    for start, end in _parts(rows.sizes):
-        part = slice(start, end)
-        own = _cells(rows, part)
+    for part in rows.parts():
+        own = rows.cells(part)
         own_row = _rows(row, own)
         pairs = np.sort(_pairs(key[own], query[own_row]))
         if (pairs[1:] == pairs[:-1]).any():
             run.check_once()
-        names = Names(own_row, lambda at: list(run.names(at)))
+        names = Names(own_row, run.names)
         best = best_first(Ragged(rows.sizes[part]), score[own], judgments.ties, names)
         if best is not None:
             if shared:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass
-from html import escape
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -19,17 +18,27 @@ if TYPE_CHECKING:
 
 Shown = Literal["none", "headline", "all"]
 _LETTERS = 26
+_MOST_MEASURES = 8  # beside each other in a file
 _UNKNOWN = "–"  # as rows have it
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A mean, ready to be printed."""
+class _Format(NamedTuple):
+    """How the parts of a cell are written."""
 
-    text: str = "-"
-    is_best: bool = False
-    marks: str = ""  # letters of the systems that are significantly worse
-    interval: str = ""
+    best: str
+    marks: str  # letters of the systems that are significantly worse
+    interval: str = " ({} to {})"
+    other: str = "{}"  # a mean that is not the best
+    none: str = "-"
+    escape: Callable[[str], str] = str
+
+
+_TEXT = _Format("{}*", " {}", other="{} ")
+_MARKDOWN = _Format("**{}**", "<sup>{}</sup>", escape=lambda text: text.replace("|", r"\|"))
+_LATEX = _Format(
+    r"\textbf{{{}}}", "$^{{{}}}$", r" {{\scriptsize({}--{})}}", none="--", escape=latex_escaped
+)
+_HTML = _Format("<b>{}</b>", "<sup>{}</sup>", " <small>({} to {})</small>")
 
 
 def letters(n: int) -> list[str]:
@@ -37,23 +46,22 @@ def letters(n: int) -> list[str]:
     return [chr(ord("a") + at) if n <= _LETTERS else str(at + 1) for at in range(n)]
 
 
-def cells(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") -> list[list[Cell]]:
+def _cells(table: ScoreTable, form: _Format, digits: int, intervals: Shown) -> list[list[str]]:
     """The means of the systems, a row each."""
     names = letters(len(table.systems))
     between = "" if len(names) <= _LETTERS else ","
     means = table.means
 
-    def cell(at: int, layer: int) -> Cell:
-        if np.isnan(means.mean[at, layer]):
-            return Cell()
-        low, high = means.low[at, layer], means.high[at, layer]
-        shown = intervals == "all" or (intervals == "headline" and not layer)
-        return Cell(
-            f"{means.mean[at, layer]:.{digits}f}",
-            bool(table.best[at, layer]),
-            between.join(names[one] for one in table.beaten(at, layer)),
-            f"{low:.{digits}f} to {high:.{digits}f}" if shown and not np.isnan(low) else "",
-        )
+    def cell(at: int, layer: int) -> str:
+        mean, low, high = (one[at, layer] for one in (means.mean, means.low, means.high))
+        if np.isnan(mean):
+            return form.other.format(form.none)
+        text = (form.best if table.best[at, layer] else form.other).format(f"{mean:.{digits}f}")
+        if beaten := table.beaten(at, layer):
+            text += form.marks.format(between.join(names[one] for one in beaten))
+        if (intervals == "all" or (intervals == "headline" and not layer)) and not np.isnan(low):
+            text += form.interval.format(f"{low:.{digits}f}", f"{high:.{digits}f}")
+        return text
 
     return [[cell(at, layer) for layer in range(len(table.measures))] for at in range(len(names))]
 
@@ -101,6 +109,11 @@ class _Grid:
     names: int
     numbers: int
 
+    def columns(self, names: str, numbers: str) -> list[str]:
+        """Of each column, whether it holds numbers."""
+        words = len(self.heading) - self.names - self.numbers
+        return [names] * self.names + [numbers] * self.numbers + [names] * words
+
     @property
     def turned(self) -> _Grid:
         """A measure a row, and a system a column."""
@@ -110,24 +123,16 @@ class _Grid:
         return _Grid(["", *systems], [[first, *row] for first, row in rows], 1, len(systems))
 
 
-_MOST_MEASURES = 8  # beside each other in a file
-
-
-def _grid(
-    table: ScoreTable,
-    show: Callable[[Cell], str],
-    digits: int,
-    intervals: Shown,
-    plain: Callable[[str], str] = str,
-) -> _Grid:
-    """Letter, system, measures, details; `plain` escapes names and words."""
+def _grid(table: ScoreTable, form: _Format, digits: int, intervals: Shown) -> _Grid:
+    """Letter, system, measures, details."""
+    plain = form.escape
     headings, details = _details(table)
     body = [
-        [letter, plain(label), *map(show, row), *map(plain, more)]
+        [letter, plain(label), *row, *map(plain, more)]
         for letter, label, row, more in zip(
             letters(len(table.systems)),
             table.labels,
-            cells(table, digits, intervals),
+            _cells(table, form, digits, intervals),
             details,
             strict=True,
         )
@@ -136,30 +141,15 @@ def _grid(
     return _Grid(heading, body, 2, len(table.measures))
 
 
-def _filed(
-    table: ScoreTable,
-    show: Callable[[Cell], str],
-    digits: int,
-    intervals: Shown,
-    plain: Callable[[str], str],
-) -> _Grid:
+def _filed(table: ScoreTable, form: _Format, digits: int, intervals: Shown) -> _Grid:
     """The same, turned where there are many measures."""
-    grid = _grid(table, show, digits, intervals, plain)
+    grid = _grid(table, form, digits, intervals)
     return grid.turned if _MOST_MEASURES < len(table.measures) > len(table.systems) else grid
 
 
 def text(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") -> str:
     """The table for a terminal; a measure a line where the systems' lines would be too long."""
-
-    def show(cell: Cell) -> str:
-        marked = f"{cell.text}{'*' if cell.is_best else ' '}"
-        return (
-            marked
-            + (f" {cell.marks}" if cell.marks else "")
-            + (f" ({cell.interval})" if cell.interval else "")
-        )
-
-    grid = _grid(table, show, digits, intervals)
+    grid = _grid(table, _TEXT, digits, intervals)
     lines = _aligned(grid)
     if max(map(len, lines)) > WIDTH:
         lines = min(lines, _aligned(grid.turned), key=lambda one: max(map(len, one)))
@@ -189,46 +179,24 @@ def section_text(table: TextTable) -> list[str]:
 
 def markdown(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") -> str:
     """The table in Markdown."""
-
-    def show(cell: Cell) -> str:
-        value = f"**{cell.text}**" if cell.is_best else cell.text
-        return (
-            value
-            + (f"<sup>{cell.marks}</sup>" if cell.marks else "")
-            + (f" ({cell.interval})" if cell.interval else "")
-        )
-
-    grid = _filed(table, show, digits, intervals, lambda text: text.replace("|", r"\|"))
+    grid = _filed(table, _MARKDOWN, digits, intervals)
     head, *rows = (f"| {' | '.join(one)} |" for one in (grid.heading, *grid.body))
-    words = len(grid.heading) - grid.names - grid.numbers
-    rule = "|---" * grid.names + "|--:" * grid.numbers + "|---" * words + "|"
+    rule = f"|{'|'.join(grid.columns('---', '--:'))}|"
     return "\n".join([head, rule, *rows, "", note(table)])
 
 
 def latex(table: ScoreTable, digits: int = 3, intervals: Shown = "none") -> str:
     """The table in LaTeX, with the rules of booktabs."""
-
-    def show(cell: Cell) -> str:
-        value = "--" if cell.text == "-" else cell.text
-        value = rf"\textbf{{{value}}}" if cell.is_best else value
-        interval = cell.interval.replace(" to ", "--")
-        return (
-            value
-            + (f"$^{{{cell.marks}}}$" if cell.marks else "")
-            + (rf" {{\scriptsize({interval})}}" if interval else "")
-        )
-
-    grid = _filed(table, show, digits, intervals, latex_escaped)
-    words = len(grid.heading) - grid.names - grid.numbers
-    sides = "l" * grid.names + "r" * grid.numbers + "l" * words
+    grid = _filed(table, _LATEX, digits, intervals)
+    head, *rows = (" & ".join(one) + r" \\" for one in (grid.heading, *grid.body))
     return "\n".join(
         [
             r"% \usepackage{booktabs}",
-            rf"\begin{{tabular}}{{{sides}}}",
+            rf"\begin{{tabular}}{{{''.join(grid.columns('l', 'r'))}}}",
             r"\toprule",
-            " & ".join(grid.heading) + r" \\",
+            head,
             r"\midrule",
-            *(" & ".join(row) + r" \\" for row in grid.body),
+            *rows,
             r"\bottomrule",
             r"\end{tabular}",
             f"% {note(table)}",
@@ -245,16 +213,9 @@ def html(
     table: ScoreTable, digits: int = 3, intervals: Shown = "headline", *, noted: bool = True
 ) -> str:
     """The table in HTML, with what cells and marks mean unless that is said elsewhere."""
+    from html import escape
 
-    def show(cell: Cell) -> str:
-        value = f"<b>{cell.text}</b>" if cell.is_best else cell.text
-        return (
-            value
-            + (f"<sup>{cell.marks}</sup>" if cell.marks else "")
-            + (f" <small>({cell.interval})</small>" if cell.interval else "")
-        )
-
-    grid = _filed(table, show, digits, intervals, escape)
+    grid = _filed(table, _HTML._replace(escape=escape), digits, intervals)
     last = grid.names + grid.numbers
     head = "".join(
         f"""<th scope="col"{' class="n"' if grid.names <= at < last else ""}>{one}</th>"""

@@ -9,13 +9,13 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from quem.errors import Mistake, QuemError, StudyWarning
+from quem.io.packed import HEAD, PADDING, blocks, empty, head, load
 from quem.scores.columns import Columns, Tokens, columns_of, no_number, number
-from quem.scores.texts import HEAD, PADDING, blocks, empty, head, load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,67 +36,42 @@ SCORE = ("score", "similarity", "confidence", "sim")
 GRADE = ("grade", "relevance", "rel", "label", "score", "similarity")
 POSITION = ("position", "rank")
 JUDGE = ("judge", "assessor", "annotator", "expert")
-_ONE_RUN = "the run"
-_ONE_TRUTH = "the judgments"
 
 
 def read_run(given: object, source: str = "", find: Find | None = None) -> Columns:
-    """Read a run: of a file, or of an object of Python.
+    """Read a run: of a file, or of an object of Python, as judgments are.
 
-    Parameters
-    ----------
-    given : path, mapping, DataFrame, or iterable
-        See `read_judgments`; instead of scores a query can have its cases alone, best first.
-    source : str, optional
-        What messages call it; by default its path.
-    find : callable, optional
-        Finds the cases of each block of a TREC file, so that its text can be forgotten.
-
-    Raises
-    ------
-    QuemError
-        It is none, or damaged.
+    Instead of scores a query can have its cases alone, best first. `find` finds the cases of each
+    block of a TREC file, so that its text can be forgotten.
     """
-    return _read(given, _Form("score", SCORE), source or _ONE_RUN, find)
+    return _read(given, _RUN, source or "the run", find)
 
 
 def read_judgments(given: object, source: str = "") -> Columns:
     """Read judgments: of a file, or of an object of Python.
 
-    Parameters
-    ----------
-    given : path, mapping, DataFrame, or iterable
-        The path of a file: TREC, CSV, TSV or JSON, plain or packed. A dict of query to dict of
-        case to grade, or to the relevant cases. A DataFrame or records with a query and a case
-        each. A `Run` or `Qrels` of ranx. Objects of ir_measures.
-
-    Raises
-    ------
-    QuemError
-        They are none, or damaged.
+    TREC, CSV, TSV or JSON, plain or packed. A dict of query to dict of case to grade, or to the
+    relevant cases; a DataFrame or records with a query and a case each; objects of ranx or
+    ir_measures.
     """
-    return _read(given, _Form("grade", GRADE), source or _ONE_TRUTH)
+    return _read(given, _TRUTH, source or "the judgments")
 
 
-@dataclass(frozen=True)
-class _Form:
+class _Form(NamedTuple):
     """What is read: a run or judgments."""
 
     noun: str
     values: tuple[str, ...]  # what heads the column of scores or grades
+    widths: tuple[int, ...]  # how many words the lines of a TREC file have
+    line: str  # what these are
 
     @property
     def is_run(self) -> bool:
-        return self.noun == "score"
+        return self is _RUN
 
-    @property
-    def widths(self) -> tuple[int, ...]:
-        """How many words the lines of a TREC file have."""
-        return (5, 6) if self.is_run else (4,)
 
-    @property
-    def line(self) -> str:
-        return "query Q0 case rank score tag" if self.is_run else "query iteration case grade"
+_RUN = _Form("score", SCORE, (5, 6), "query Q0 case rank score tag")
+_TRUTH = _Form("grade", GRADE, (4,), "query iteration case grade")
 
 
 def _read(

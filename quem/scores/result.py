@@ -124,9 +124,11 @@ class ScoredResult(BaseResult[Scored]):
 
     def attachments(self, tables: Sequence[str] = ("csv",)) -> Mapping[str, Content]:
         """The table for a paper, and the score of each system on each query."""
-        return paper_files(self.findings.table) | (
-            {"scores.csv": scores_csv(self.findings.table)} if "csv" in tables else {}
-        )
+        table = self.findings.table
+        files: dict[str, Content] = {
+            name: f"{write(table)}\n".encode() for name, write in _PAPER.items()
+        }
+        return files | ({"scores.csv": scores_csv(table)} if "csv" in tables else {})
 
     @property
     def file_names(self) -> frozenset[str]:
@@ -151,11 +153,6 @@ _PAPER: dict[str, Callable[[ScoreTable], str]] = {
 }
 
 
-def paper_files(table: ScoreTable) -> dict[str, Content]:
-    """The table for a paper, in three formats."""
-    return {name: f"{write(table)}\n".encode() for name, write in _PAPER.items()}
-
-
 def scores_csv(table: ScoreTable) -> bytes:
     """The score of each system on each query, a column per measure."""
     import numpy as np
@@ -171,10 +168,10 @@ def scores_csv(table: ScoreTable) -> bytes:
     return csv_bytes(frame)
 
 
-MEANS = RowTable(
+_MEANS = RowTable(
     "means", "one row per system and measure", Mean, lambda of: mean_rows(of.table), always=True
 )
-DIFFERENCES = RowTable(
+_DIFFERENCES = RowTable(
     "differences",
     "one row per measure and pair of systems",
     PairRow,
@@ -182,7 +179,7 @@ DIFFERENCES = RowTable(
 )
 
 
-JUDGE_NEXT = RowTable(
+_JUDGE_NEXT = RowTable(
     "judge-next",
     "one row per unjudged case after which a claim is settled if none of them is relevant, the "
     "most telling first",
@@ -192,42 +189,28 @@ JUDGE_NEXT = RowTable(
     ),
 )
 
-
-def _details(findings: Scored) -> tuple[Row, ...]:
-    return findings.table.details
+_CLAIMS = Entry(
+    "claims", "the certificates", ClaimRow, lambda of: [*claim_rows(of.certificates)], always=True
+)
+_ORIGIN = Entry(
+    "origin",
+    "where the scores come from",
+    OriginRow,
+    lambda of: origin_row(of.table, of.study.files),
+    many=False,
+    always=True,
+)
 
 
 def presented(view: View) -> Presentation[Scored]:
     """How results of a kind are shown."""
-    own = view.tables
+    tables = [_MEANS, _DIFFERENCES]
     if view.detail:
-        own = (RowTable("systems", "one row per system", view.detail, _details), *own)
-    tables = (MEANS, DIFFERENCES, *own)
-    entries = [table.entry() for table in tables]
-    claims = Entry(
-        "claims",
-        "the certificates",
-        ClaimRow,
-        lambda of: [*claim_rows(of.certificates)],
-        always=True,
-    )
-    document = RowDocument(
-        view.kind,
-        view.settings,
-        entries=(
-            *view.entries,
-            *entries,
-            claims,
-            Entry(
-                "origin",
-                "where the scores come from",
-                OriginRow,
-                lambda of: origin_row(of.table, of.study.files),
-                many=False,
-                always=True,
-            ),
-        ),
-    )
+        tables.append(
+            RowTable("systems", "one row per system", view.detail, lambda of: of.table.details)
+        )
+    tables += view.tables
+    entries = (*view.entries, *(table.entry() for table in tables), _CLAIMS, _ORIGIN)
 
     def figures() -> Drawers[Scored]:
         from quem.scores.figures import FIGURES
@@ -235,8 +218,8 @@ def presented(view: View) -> Presentation[Scored]:
         return {**FIGURES, **view.figures()}
 
     return Presentation(
-        document,
-        (*tables, JUDGE_NEXT),
+        RowDocument(view.kind, view.settings, entries=entries),
+        (*tables, _JUDGE_NEXT),
         figures,
         lambda of: summary(view, of),
         lambda of: report_context(view, of),

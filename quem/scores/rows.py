@@ -72,19 +72,16 @@ def pair_rows(table: ScoreTable) -> Iterator[PairRow]:
         else table.systems
     )
     for pair in table.pairs:
-        yield PairRow(
+        numbers = {
+            name: known(getattr(pair, name)) for name in ("difference", "p", "p_alone", "ahead")
+        }
+        yield PairRow.taken_from(
+            pair,
             measure=table.columns[pair.measure],
             a=ids[pair.a],
             b=ids[pair.b],
-            n=pair.n,
-            difference=known(pair.difference),
             interval=ends(pair.low, pair.high),
-            p=known(pair.p),
-            p_alone=known(pair.p_alone),
-            higher=pair.higher,
-            equal=pair.equal,
-            lower=pair.lower,
-            ahead=known(pair.ahead),
+            **numbers,
         )
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import sha256
 from operator import itemgetter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
 Empty = Literal["leave-out", "zero"]
 
 
-@dataclass(frozen=True)
-class HumanReference:
+class HumanReference(NamedTuple):
     """Each judge's own order, and the systems, against the mean grades of the other judges."""
 
     judges: Floats  # of shape (judges, queries, measures)
@@ -47,7 +45,6 @@ class Scored:
     values: Floats  # of shape (systems, queries, measures): NaN where undefined
     judgments: Judgments  # of the queries that count
     matched: tuple[Matched, ...]  # the lists of each system
-    left_out: int = 0  # how many queries have nothing relevant, and do not count
     warnings: tuple[StudyWarning, ...] = ()
 
     @property
@@ -76,6 +73,8 @@ class Scored:
     @cached_property
     def digest(self) -> str:
         """A digest of the judgments, whatever their order."""
+        from hashlib import sha256
+
         of, digest = self.judgments, sha256()
         keys = of.columns.key[of.row]
         parts = [
@@ -126,26 +125,7 @@ def score_runs(
     ties: Ties = "expected",
     empty: Empty = "leave-out",
 ) -> Scored:
-    """Score runs against judgments.
-
-    Parameters
-    ----------
-    runs : mapping
-        Name of a system to its run; see `quem.scores.read.read_run`.
-    judgments
-        See `quem.scores.read.read_judgments`.
-    measures : sequence of Measure
-        The first is the headline.
-    ties : {"expected", "given", "trec"}
-        See `quem.lists.evaluate`.
-    empty : {"leave-out", "zero"}
-        What becomes of queries without a relevant case.
-
-    Raises
-    ------
-    QuemError
-        Files are damaged, have no query in common, or nothing is relevant.
-    """
+    """Score runs, by the names of their systems; `empty` queries have no relevant case."""
     check_ties(ties)
     read = read_judgments(judgments)
     every = Judgments.of(read, ties)
@@ -178,18 +158,16 @@ def score_runs(
         every_value,
         kept,
         tuple(matched),
-        len(every.queries) - len(kept.queries),
         tuple(warnings),
     )
 
 
 def values_of(matched: Matched, truth: Truth, measures: Sequence[Measure]) -> Floats:
-    """Score the lists of a system, shape (queries, measures).
-
-    A query that the run lacks has 0, and one that the truth lacks has no score.
-    """
+    """Scores of a system; 0 for a query that the run lacks, none for one that the truth lacks."""
     values = np.full((len(matched.rows), len(measures)), np.nan)
-    for part, lists in matched.parts(truth):
+    whole = matched.lists(truth)
+    for part in whole.run.parts():
+        lists = whole.part(part)
         for column, one in enumerate(measures):
             scores, undefined = computed(one, lists)
             for where, _ in undefined:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,22 +24,11 @@ if TYPE_CHECKING:
     from quem.report.rows import Row
     from quem.scores.certificate import Certificate, Line
     from quem.scores.inference import Difference, Means
+    from quem.scores.scoring import Scored
 
     Floats = NDArray[np.float64]
 
 _SAME = 1e-12  # means that differ by less are equal
-
-
-class Measured(Protocol):
-    """What scores are computed by."""
-
-    @property
-    def name(self) -> str:
-        """As it is spelled, with its parameters."""
-
-    @property
-    def better(self) -> str:
-        """``higher`` or ``lower``."""
 
 
 class Nouns(NamedTuple):
@@ -67,45 +56,23 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """Scores of systems on queries, with their means, intervals, and tests.
+    """Scores of systems on queries, with their means, intervals, and tests."""
 
-    Parameters
-    ----------
-    systems : tuple of str
-        Their ids.
-    queries : tuple of str
-        The ids of those that can be scored.
-    measures : tuple
-        Objects with ``name`` and ``better``; the first is the headline.
-    values : array of float, shape (systems, queries, measures)
-        NaN where a score is undefined.
-    names : tuple of str, optional
-        The systems as people know them; by default their ids.
-    studies : tuple of str, optional
-        The id of each system's study, where there are several.
-    details : tuple of Row
-        What a kind says beside the scores, a row a system.
-    sections : tuple of Section
-        What a kind says below the table.
-    evidence : object, optional
-        What a certificate looks into: the lists of the systems, and each judge's scores.
-    checks : tuple of callable
-        Take the table and a claim, and give further lines of its certificate.
-    """
-
-    systems: tuple[str, ...]
-    queries: tuple[str, ...]
-    measures: tuple[Any, ...]
-    values: Floats
+    systems: tuple[str, ...]  # ids
+    queries: tuple[str, ...]  # the ids of those that can be scored
+    measures: tuple[Any, ...]  # objects with `name` and `better`; the first is the headline
+    values: Floats  # of shape (systems, queries, measures): NaN where a score is undefined
     inference: Inference = field(default_factory=Inference)
     nouns: Nouns = field(default_factory=Nouns)
-    names: tuple[str, ...] = ()
-    studies: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # the systems as people know them; by default their ids
+    studies: tuple[str, ...] = ()  # the id of each system's study, where there are several
     origin: Origin = field(default_factory=Origin)
-    details: tuple[Row, ...] = ()
-    sections: tuple[Section, ...] = ()
+    details: tuple[Row, ...] = ()  # what a kind says beside the scores, a row a system
+    sections: tuple[Section, ...] = ()  # and below the table
     warnings: tuple[StudyWarning, ...] = ()
-    evidence: Any = None
+    # What a certificate looks into: the lists of the systems, and each judge's scores
+    evidence: Scored | None = None
+    # Take the table and a claim, and give further lines of its certificate
     checks: tuple[Callable[[ScoreTable, Claim], Line], ...] = ()
 
     @property
@@ -116,7 +83,7 @@ class ScoreTable:
     @property
     def truth(self) -> str:
         """A digest of the ground truth."""
-        return self.origin.truth or str(getattr(self.evidence, "digest", ""))
+        return self.origin.truth or (self.evidence.digest if self.evidence else "")
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -194,13 +161,7 @@ class ScoreTable:
         return order
 
     def place(self, system: str) -> int:
-        """Where a system is.
-
-        Raises
-        ------
-        QuemError
-            There is none of that id or name.
-        """
+        """Where a system is."""
         for known in (self.systems, self.labels):
             if known.count(system) == 1:
                 return known.index(system)
@@ -210,13 +171,7 @@ class ScoreTable:
         )
 
     def column(self, measure: str) -> int:
-        """Where a measure is, whatever its spelling.
-
-        Raises
-        ------
-        QuemError
-            It is not in the table.
-        """
+        """Where a measure is, whatever its spelling."""
         from quem.lists import measure as read
 
         name = measure if measure in self.columns else read(measure).name
@@ -251,13 +206,7 @@ class ScoreTable:
         return PairRow.frame(pair_rows(self))
 
     def claim(self, text: str) -> Claim:
-        """Read a claim such as ``new > old by AP``; by the headline where it names no measure.
-
-        Raises
-        ------
-        QuemError
-            It is not one, or names what the table has not.
-        """
+        """Read a claim such as ``new > old by AP``; by the headline where it names no measure."""
         better, sign, rest = text.partition(">")
         worse, by, measure = rest.partition(" by ")
         if not (sign and better.strip() and worse.strip()):

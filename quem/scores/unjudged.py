@@ -14,17 +14,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from quem.scores.bounds import Problem, Side, difference_range, greatest, scale_of, weights_of
+from quem.lists.ragged import Ragged
+from quem.scores.bounds import Problem, Side, greatest, scale_of, weights_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from quem.lists.lists import Lists
     from quem.lists.measure import Measure
     from quem.scores.bounds import Scale
+    from quem.scores.scoring import Scored
 
     Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
+    Places = NDArray[np.integer]
 
 # Cases of each query, and in all, of which it is tried what judging each alone would do: those
 # that weigh most; fewer where queries have many cases.
@@ -32,14 +36,6 @@ _MOST_TRIED, _MOST_ROWS, _MOST_CELLS = 20, 20_000, 1_000_000
 # Nobody judges more to settle a claim.
 MOST_JUDGED, _MOST_NAMED = 10_000, 1000
 _ROUNDING = 1e-9
-
-
-@dataclass(frozen=True)
-class Listed:
-    """The lists of a system, and keys that are equal for the same case of a query."""
-
-    lists: Lists
-    keys: NDArray[np.uint64]  # of shape (n,), as the items of the lists
 
 
 class Case(NamedTuple):
@@ -56,30 +52,83 @@ class ToJudge(NamedTuple):
     cases: list[Case]  # the first 1,000 of them, the most telling first
 
 
+class _Told(NamedTuple):
+    """The most telling cases of some queries, of shape (c,) each."""
+
+    part: Places
+    case: Places
+    helps: Floats  # how far judging each alone as not relevant moves the nearer end
+    weight: Floats
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The unjudged cases of some queries."""
+
+    query: Places  # of shape (u,): of each case, ascending
+    item: Places  # of shape (u,): where the first system's items, then the second's, have it
+    rows: Places  # of shape (q,): the queries with unjudged cases
+    row: Places  # of shape (u,): which of them each case is of
+    problem: Problem  # of these
+    cell: Places  # of shape (u,): the column of each case in the problem; -1 without a weight
+
+    def told(self, number: int, scale: Scale, worst: Problem, most: int) -> _Told:
+        """The most telling cases; of `most` it is tried what judging each alone would do."""
+        row, with_cell = self.row, self.cell >= 0
+        helps, weight = np.zeros((2, len(row)))
+        cells = row[with_cell], self.cell[with_cell]
+        weight[with_cell] = np.maximum(worst.first.best[cells], worst.second.best[cells])
+        before = greatest(scale, worst)
+        tried = np.lexsort((-weight, row))
+        tried = tried[np.arange(len(row)) - np.searchsorted(row, row) < _MOST_TRIED]
+        tried = tried[with_cell[tried]]
+        tried = tried[np.argsort(-weight[tried], kind="stable")[:most]]
+        if len(tried):
+            each = worst.only(row[tried])
+            each.there[np.arange(len(tried)), self.cell[tried]] = False
+            helps[tried] = np.nan_to_num(before[row[tried]] - greatest(scale, each))
+        if not with_cell.all():
+            after = greatest(scale, replace(worst, spare=np.zeros_like(worst.spare)))
+            share = np.nan_to_num(before - after) / np.maximum(worst.spare, 1)
+            helps[~with_cell] = share[row[~with_cell]]
+        case = np.lexsort((-weight, -helps))[:MOST_JUDGED]
+        return _Told(np.full(len(case), number), case, helps[case], weight[case])
+
+    def judged(self, scale: Scale, worst: Problem, cases: Places) -> tuple[Places, Floats]:
+        """The greatest differences of queries once cases are not relevant; NaN if it is known."""
+        changed, at = np.unique(self.row[cases], return_inverse=True)
+        cell, weighs = self.cell[cases], self.cell[cases] >= 0
+        part = worst.only(changed)
+        part.there[at[weighs], cell[weighs]] = False
+        part.spare[:] -= np.bincount(at[~weighs], minlength=len(changed))
+        is_open = part.there.any(axis=1) | (part.spare > 0)
+        return self.rows[changed], np.where(is_open, greatest(scale, part), np.nan)
+
+
 @dataclass(frozen=True)
 class Unjudged:
     """The unjudged cases of two systems, and how far they could move the difference."""
 
     scale: Scale
     now: Floats  # of shape (queries,): the difference as judged; NaN where there is none
-    query: Places  # of shape (u,): of each unjudged case, ascending
-    item: Places  # of shape (u,): where the first system's items, then the second's, have it
-    listed: tuple[Listed, Listed]
-    rows: Places  # of shape (q,): the queries with unjudged cases
-    problem: Problem  # of these
-    cell: Places  # of shape (u,): the column of each case in the problem; -1 without a weight
+    listed: tuple[Lists, Lists]
+    parts: tuple[_Part, ...]
 
     def __len__(self) -> int:
         """Count the unjudged cases."""
-        return len(self.query)
+        return sum(len(part.query) for part in self.parts)
 
     @cached_property
     def ends(self) -> tuple[Floats, Floats]:
         """The least and the greatest difference of each query, shape (queries,) each."""
         low, high = self.now.copy(), self.now.copy()
-        for end, found in zip((low, high), difference_range(self.scale, self.problem), strict=True):
+        for part in self.parts:
             # Without a score now, none is possible either where no case can be relevant.
-            end[self.rows] = np.where(np.isnan(found), self.now[self.rows], found)
+            now, problem = self.now[part.rows], part.problem
+            least = -greatest(self.scale, problem.swapped())
+            most = greatest(self.scale, problem)
+            low[part.rows] = np.where(np.isnan(least), now, least)
+            high[part.rows] = np.where(np.isnan(most), now, most)
         return low, high
 
     @property
@@ -98,119 +147,123 @@ class Unjudged:
         if abs(mean) <= _ROUNDING or self.low > _ROUNDING or self.high < -_ROUNDING:
             return ToJudge(0, [])
         sign = 1 if mean > 0 else -1
-        worst = self.problem.swapped() if sign > 0 else self.problem
-        ordered = self._most_telling_first(worst)
-        least, most = 0, min(len(ordered), MOST_JUDGED)
-        if most < len(ordered) and not self._is_sure(worst, sign, ordered[:most]):
+        worst = [part.problem.swapped() if sign > 0 else part.problem for part in self.parts]
+        told = self._told(worst)
+        least, most = 0, len(told.case)
+        if most < len(self) and not self._is_sure(worst, sign, told, most):
             return ToJudge(None, [])
         while most - least > 1:
             middle = (least + most) // 2
-            sure = self._is_sure(worst, sign, ordered[:middle])
+            sure = self._is_sure(worst, sign, told, middle)
             least, most = (least, middle) if sure else (middle, most)
-        return ToJudge(most, self._named(ordered[: min(most, _MOST_NAMED)]))
+        return ToJudge(most, self._named(told, min(most, _MOST_NAMED)))
 
-    def _most_telling_first(self, worst: Problem) -> Places:
-        """The cases by how much judging each alone as not relevant moves the nearer end."""
-        helps, row = np.zeros(len(self)), np.searchsorted(self.rows, self.query)
-        with_cell = self.cell >= 0
-        weight = np.zeros(len(self))
-        cells = row[with_cell], self.cell[with_cell]
-        weight[with_cell] = np.maximum(worst.first.best, worst.second.best)[cells]
-        before = greatest(self.scale, worst)
-        tried = np.lexsort((-weight, row))
-        tried = tried[np.arange(len(row)) - np.searchsorted(row, row) < _MOST_TRIED]
-        tried = tried[with_cell[tried]]
-        most = min(_MOST_ROWS, _MOST_CELLS // max(worst.there.shape[1], 1))
-        tried = tried[np.argsort(-weight[tried], kind="stable")[:most]]
-        if len(tried):
-            each = worst.only(row[tried])
-            each.there[np.arange(len(tried)), self.cell[tried]] = False
-            helps[tried] = np.nan_to_num(before[row[tried]] - greatest(self.scale, each))
-        if not with_cell.all():
-            after = greatest(self.scale, replace(worst, spare=np.zeros_like(worst.spare)))
-            share = np.nan_to_num(before - after) / np.maximum(worst.spare, 1)
-            helps[~with_cell] = share[row[~with_cell]]
-        return np.lexsort((-weight, -helps))
+    def _told(self, worst: Sequence[Problem]) -> _Told:
+        """The most telling cases first."""
+        width = max(problem.there.shape[1] for problem in worst)
+        most = min(_MOST_ROWS, _MOST_CELLS // max(width, 1)) // len(worst)
+        told = [
+            part.told(number, self.scale, problem, most)
+            for number, (part, problem) in enumerate(zip(self.parts, worst, strict=True))
+        ]
+        every = _Told._make(map(np.concatenate, zip(*told, strict=True)))
+        order = np.lexsort((-every.weight, -every.helps))[:MOST_JUDGED]
+        return _Told._make(values[order] for values in every)
 
-    def _is_sure(self, worst: Problem, sign: int, judged: Places) -> bool:
-        """Whether the sign cannot turn any more once cases are judged not relevant."""
-        row, cell = np.searchsorted(self.rows, self.query[judged]), self.cell[judged]
-        changed = np.unique(row)
-        at, weighs = np.searchsorted(changed, row), cell >= 0
-        part = worst.only(changed)
-        part.there[at[weighs], cell[weighs]] = False
-        part.spare[:] -= np.bincount(at[~weighs], minlength=len(changed))
-        ends = -sign * self.ends[0 if sign > 0 else 1]
-        now = -sign * self.now
-        rows, is_open = self.rows[changed], part.there.any(axis=1) | (part.spare > 0)
-        found = greatest(self.scale, part)
-        ends[rows] = np.where(is_open & ~np.isnan(found), found, now[rows])
+    def _is_sure(self, worst: Sequence[Problem], sign: int, told: _Told, n: int) -> bool:
+        """Whether the sign cannot turn once the first cases are judged not relevant."""
+        now, ends = -sign * self.now, -sign * self.ends[0 if sign > 0 else 1]
+        for number, (part, problem) in enumerate(zip(self.parts, worst, strict=True)):
+            cases = told.case[:n][told.part[:n] == number]
+            rows, found = part.judged(self.scale, problem, cases)
+            ends[rows] = np.where(np.isnan(found), now[rows], found)
         return _greatest_mean(now, ends) < -_ROUNDING
 
-    def _named(self, which: Places) -> list[Case]:
-        first, second = (one.lists for one in self.listed)
-        item = self.item[which]
-        in_first = item < first.run.total
-        names = np.empty(len(which), dtype=object)
-        for lists, mine, at in (
-            (first, in_first, item),
-            (second, ~in_first, item - first.run.total),
-        ):
-            if lists.names is not None:
-                names[mine] = lists.names.only(at[mine]).all()
-        queries = [str(first.queries[query]) for query in self.query[which].tolist()]
-        return [Case(*one) for one in zip(queries, map(str, names), strict=True)]
+    def _named(self, told: _Told, n: int) -> list[Case]:
+        first, second = self.listed
+        cases = []
+        for part, case in zip(told.part[:n].tolist(), told.case[:n].tolist(), strict=True):
+            query, item = int(self.parts[part].query[case]), int(self.parts[part].item[case])
+            lists, at = (
+                (first, item) if item < first.run.total else (second, item - first.run.total)
+            )
+            (name,) = lists.names.only(np.array([at])).all() if lists.names else [""]
+            cases.append(Case(str(first.queries[query]), str(name)))
+        return cases
 
 
 def find_unjudged(
-    first: Listed, second: Listed, measure: Measure, now: Floats, top: float
+    scored: Scored, systems: Sequence[int], measure: Measure, now: Floats
 ) -> Unjudged | None:
-    """The unjudged cases of two systems; None where the measure has no bounds.
-
-    Shapes: `now` (queries,), the difference of each query; `top` is the highest grade.
-    """
-    scale = scale_of(measure, first.lists, second.lists, top)
+    """The unjudged cases of two systems; None where the measure has no bounds."""
+    first, second = (scored.lists(at) for at in systems)
+    scale = scale_of(measure, first, second, scored.highest_grade)
     if scale is None:
         return None
-    both = first, second
-    depth = None if scale.counts_all else measure.depth
-    near = [np.flatnonzero(_is_open(one.lists, depth)) for one in both]
-    of_query = np.concatenate([one.lists.run.row[at] for one, at in zip(both, near, strict=True)])
-    keys = np.concatenate([one.keys[at] for one, at in zip(both, near, strict=True)])
-    order = np.lexsort((keys, of_query))
-    is_new = np.ones(len(order), dtype=bool)
-    is_new[1:] = (of_query[order][1:] != of_query[order][:-1]) | (
-        keys[order][1:] != keys[order][:-1]
+    keys = [scored.keys(at) for at in systems]
+    parts = tuple(
+        _of_queries(measure, scale, (first, second), keys, queries)
+        for queries in Ragged(first.run.sizes + second.run.sizes).parts()
     )
+    return Unjudged(scale, now, (first, second), parts)
+
+
+def _of_queries(
+    measure: Measure,
+    scale: Scale,
+    listed: tuple[Lists, Lists],
+    keys: Sequence[NDArray[np.uint64]],
+    queries: slice,
+) -> _Part:
+    both = [one.part(queries) for one in listed]
+    starts = [one.run.cells(queries).start for one in listed]
+    depth = None if scale.counts_all else measure.depth
+    near = [np.flatnonzero(_is_open(one, depth)) for one in both]
+    of_query = np.concatenate([one.run.row[at] for one, at in zip(both, near, strict=True)])
+    placed = [start + at for start, at in zip(starts, near, strict=True)]
+    key = np.concatenate([own[at] for own, at in zip(keys, placed, strict=True)])
+    # A case that both list is one case.
+    order = np.lexsort((key, of_query))
+    is_new = np.ones(len(order), dtype=bool)
+    is_new[1:] = (np.diff(of_query[order]) != 0) | (key[order][1:] != key[order][:-1])
     case = np.empty(len(order), dtype=np.intp)
     case[order] = np.cumsum(is_new) - 1
     query = of_query[order][is_new]
-    item = np.concatenate([near[0], near[1] + first.lists.run.total])[order][is_new]
+    item = np.concatenate([placed[0], placed[1] + listed[0].run.total])[order][is_new]
     cases = np.split(case, [len(near[0])])
     rows, row = np.unique(query, return_inverse=True)
-    weights = [weights_of(measure, scale, one.lists) for one in both]
+    weights = [weights_of(measure, scale, one) for one in both]
     weighs = np.full(len(query), not scale.counts_all)
     for at in range(2):
         weighs[cases[at][weights[at][0][near[at]] > 0]] = True
     sizes = np.bincount(row[weighs], minlength=len(rows))
-    cell = np.full(len(query), -1, dtype=np.intp)
+    cell = np.full(len(query), -1)
     cell[weighs] = np.arange(weighs.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     there = np.arange(int(sizes.max(initial=0))) < sizes[:, np.newaxis]
-    sides = []
-    for at, one in enumerate(both):
+
+    def laid(at: int, weight: Floats) -> tuple[Floats, Floats]:
+        """The weights of the cases of a system in the cells, and what its judged cases give."""
         mine = weighs[cases[at]]
-        where, item_at = cases[at][mine], near[at][mine]
-        ends = []
-        for weight in weights[at]:
-            laid = np.zeros(there.shape)
-            laid[row[where], cell[where]] = weight[item_at]
-            ends.append((laid, _known(scale, one.lists, weight)[rows]))
-        (best, known_best), (worst, known_worst) = ends
-        sides.append(Side(best, worst, known_best, known_worst))
+        where = cases[at][mine]
+        cells = np.zeros(there.shape)
+        cells[row[where], cell[where]] = weight[near[at][mine]]
+        return cells, _known(scale, both[at], weight)[rows]
+
+    def side(at: int) -> Side:
+        best, worst = weights[at]
+        ends = laid(at, best)
+        return Side(*ends, *(ends if worst is best else laid(at, worst)))
+
     spare = np.bincount(row[~weighs], minlength=len(rows))
-    judged = scale.judged(first.lists)[rows]
-    problem = Problem(sides[0], sides[1], there, spare, judged)
-    return Unjudged(scale, now, query, item, both, rows, problem, cell)
+    problem = Problem(side(0), side(1), there, spare, scale.judged(both[0])[rows])
+    return _Part(
+        query=(query + queries.start).astype(np.int32),
+        item=item.astype(np.int32),
+        rows=rows + queries.start,
+        row=row.astype(np.int32),
+        problem=problem,
+        cell=cell.astype(np.int32),
+    )
 
 
 def _is_open(lists: Lists, depth: int | None) -> NDArray[np.bool_]:

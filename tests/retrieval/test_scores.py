@@ -53,7 +53,7 @@ def test_grades_have_no_order(tmp_path: Path) -> None:
     (row,) = result.to_dict()["systems"]
     assert row["tied"] == 1
     found = result.findings.found.scored.matched[0]
-    judged = [(found.found[found.rows.slice(q)][:10] >= 0).mean() for q in range(20)]
+    judged = [(found.found[found.rows.cells(q)][:10] >= 0).mean() for q in range(20)]
     assert row["judged"] == pytest.approx(np.mean(judged))
     assert "of 't' are judged" in codes(result)["unjudged-cases"]
 

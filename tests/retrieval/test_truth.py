@@ -126,7 +126,7 @@ def test_experts_are_ordered_by_average_rank(tmp_path: Path) -> None:
     names = judgments.columns.names(judgments.row[truth.item])
     taus: list[float] = []
     for query, problem in enumerate(judgments.queries):
-        part = truth.rows.slice(query)
+        part = truth.rows.cells(query)
         held = dict(zip(names[part], truth.value[part].tolist(), strict=True))
         assert held == pytest.approx(mean[problem].to_dict())
         listed = [name for name in order if name in held]

@@ -20,7 +20,7 @@ from quem.scores.inference import Inference, judge_sample
 from quem.scores.runs import ScoresResult
 from quem.scores.scoring import score_runs
 from quem.scores.table import ScoreTable
-from quem.scores.unjudged import Listed, Unjudged, find_unjudged
+from quem.scores.unjudged import Unjudged, find_unjudged
 from tests.scores.made import Named, table_of
 
 if TYPE_CHECKING:
@@ -268,10 +268,9 @@ _CASES = "abcdefgh"
 
 
 def _unjudged(table: ScoreTable, a: int, b: int, column: int = 0) -> Unjudged:
-    evidence = table.evidence
-    first, second = (Listed(evidence.lists(at), evidence.keys(at)) for at in (a, b))
+    assert table.evidence
     now = table.values[a, :, column] - table.values[b, :, column]
-    found = find_unjudged(first, second, table.measures[column], now, evidence.highest_grade)
+    found = find_unjudged(table.evidence, (a, b), table.measures[column], now)
     assert found is not None
     return found
 
@@ -394,6 +393,40 @@ def test_cases_to_judge_settle_the_sign(name: str, tied: bool) -> None:  # noqa:
         if name == "P@3":
             assert (before.low if mean > 0 else -before.high) <= 1e-9
     assert settled > 3
+
+
+def test_many_queries_have_the_bounds_of_their_parts() -> None:
+    """Bounds of more items than are looked at in one go are the means of both halves' bounds."""
+    rng = np.random.default_rng(9)
+    listed = [f"d{case}" for case in range(180)]
+    names = [f"q{query}" for query in range(400)]
+    runs = {
+        system: {
+            name: dict(zip(listed, rng.permutation(180) // 2 * 1.0, strict=True)) for name in names
+        }
+        for system in "AB"
+    }
+    truth = {
+        name: {case: float(rng.random() < 0.3) for case in listed if rng.random() < 0.97}
+        for name in names
+    }
+    for name in ("nDCG@5", "P@5", "RR", "R@50"):
+        whole, first, second = (
+            _unjudged(_table(runs, {query: truth[query] for query in part}, name), 0, 1)
+            for part in (names, names[:200], names[200:])
+        )
+        assert len(whole) == len(first) + len(second)
+        for end in ("low", "high"):
+            halves = getattr(first, end), getattr(second, end)
+            assert getattr(whole, end) == pytest.approx(np.mean(halves), abs=1e-12)
+    found = _unjudged(_table(runs, truth, "P@5"), 0, 1).to_judge()
+    assert found.n == len(found.cases) > 0
+    assert {int(query[1:]) // 200 for query, _ in found.cases} == {0, 1}
+    for query, case in found.cases:
+        assert case not in truth[query]
+        truth[query][case] = 0.0
+    after = _unjudged(_table(runs, truth, "P@5"), 0, 1)
+    assert after.low > 0 or after.high < 0
 
 
 # Order of ties

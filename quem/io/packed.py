@@ -26,13 +26,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def load(path: str) -> bytes:
-    """The text of a file, and `PADDING`.
-
-    Raises
-    ------
-    QuemError
-        It cannot be read, is empty, or is no text.
-    """
+    """The text of a file, and `PADDING`."""
     with _opened(path) as file:
         text = file.read()
     if text.startswith(_UTF_16):
@@ -54,13 +48,7 @@ def head(path: str) -> bytes:
 
 
 def blocks(path: str, text: bytes = b"") -> Iterator[tuple[int, bytes]]:
-    """Whole lines of a file, about a megabyte at once: where they begin, and they and `PADDING`.
-
-    Parameters
-    ----------
-    text : bytes, optional
-        What `load` gave, where it is known.
-    """
+    """Whole lines of a file, about a megabyte at once: where they begin, and they and `PADDING`."""
     if text:
         yield from _lines(path, io.BytesIO(text[: -len(PADDING)]))
         return

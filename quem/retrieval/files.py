@@ -1,67 +1,32 @@
-"""Result lists, similarities, and judgments of files."""
+"""Tables of similarities."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError
 from quem.io.delimited import read_delimited
 from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json
-from quem.scores import read
 from quem.scores.columns import columns_of
+from quem.scores.read import CASE, read_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from quem.io.delimited import Delimited
     from quem.scores.columns import Columns
 
 
-def read_run(path: Path, name: str) -> Columns:
-    """Read result lists; see `quem.scores.read.read_run`."""
-    return _read(path, name, "result list", read.read_run)
-
-
-def read_qrels(path: Path, name: str) -> Columns:
-    """Read relevance judgments, of several judges too; see `quem.scores.read.read_judgments`."""
-    return _read(path, name, "relevance judgments", read.read_judgments)
-
-
-def read_similarities(path: Path, name: str) -> Columns:
+def read_similarities(path: Path) -> Columns:
     """Read similarities: a line for each pair, or one for each query with a column per case."""
     if is_json(path):
-        return read_run(path, name)
-    table = _table(path, name, "similarity table")
-    if {cell.casefold() for cell in table.header[-1]} & {*read.CASE}:
-        return read_run(path, name)
+        return read_run(path)
+    read = read_parquet if is_parquet(path) else read_delimited
+    table = read(path, str(path), what="similarity table")
+    if {cell.casefold() for cell in table.header[-1]} & {*CASE}:
+        return read_run(path)
     return _square(table)
-
-
-def _read(path: Path, name: str, what: str, reader: Callable[[object, str], Columns]) -> Columns:
-    given: object = path
-    if is_parquet(path):
-        import pandas as pd
-
-        table = _table(path, name, what)
-        cells = zip(table.header[-1], table.columns, strict=True)
-        given = pd.DataFrame({title: column.cells() for title, column in cells})
-    try:
-        columns = reader(given, name)
-        # Read before it has another name.
-        return replace(columns, cases=columns.tokens, source=name)
-    except QuemError as error:
-        # Messages name the file as the user does.
-        known = str(path)
-        raise QuemError(
-            replace(one, path=name if one.path == known else one.path) for one in error.mistakes
-        ) from None
-
-
-def _table(path: Path, name: str, what: str) -> Delimited:
-    return (read_parquet if is_parquet(path) else read_delimited)(path, name, what=what)
 
 
 def _square(table: Delimited) -> Columns:

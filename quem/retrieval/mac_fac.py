@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from quem.lists import Measure
     from quem.parallel import Progress
+    from quem.retrieval.bases import Task
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.retrievers import Answer, Runs
-    from quem.retrieval.running import Guard, Task, Times
+    from quem.retrieval.running import Guard, Times
     from quem.retrieval.times import Time
     from quem.scores.columns import Columns
     from quem.scores.inference import Inference, Means
@@ -67,40 +68,31 @@ def run_phases(
     if spec is None or not {spec.mac, spec.fac} <= retrievers.keys():
         return None
     mac, fac = retrievers[spec.mac], retrievers[spec.fac]
-    runs = not isinstance(mac, StoredRetriever) and not isinstance(fac, StoredRetriever)
-    those = [_ask_both(mac, fac, task, size, k, take_time=runs) for size, k in spec.pairs]
-    if not isinstance(fac, StoredRetriever):
-        most = max(k for _, k in spec.pairs)
-        those.append(ask_all(fac, task, min(most, task.n_candidates)))
+    # Stored lists took no time.
+    runs = not (isinstance(mac, StoredRetriever) or isinstance(fac, StoredRetriever))
+    timed = ask_all(fac, task, 1).timed if runs else ()
+    most = max(k for _, k in spec.pairs)
+    those = [_ask_both(mac, fac, task, size, k, timed) for size, k in spec.pairs]
+    those.append(replace(ask_all(fac, task, min(most, task.n_candidates)), timed=timed))
     label = f"MAC/FAC: {spec.mac}, {spec.fac}"
-    results = run_rounds(those, task, times, progress(label, n_calls(those, times)))
-    full = Run(fac.lists) if isinstance(fac, StoredRetriever) else results.pop()
-    return Phases(full, tuple(results))
+    *pairs, full = run_rounds(those, task, times, progress(label, n_calls(those, times)))
+    return Phases(full, tuple(pairs))
 
 
-def _ask_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, *, take_time: bool) -> Asked:
+def _ask_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, timed: Sequence[int]) -> Asked:
     """Let the first fill a filter, and the second look into it."""
 
     def call(query: int, guard: Guard) -> tuple[Answer, tuple[float, ...]]:
-        return _both(mac, fac, task, query, size, k, guard)
+        answer, mac_seconds = ask(mac, task, query, size, guard)
+        if isinstance(answer, str):
+            return f"the first phase {answer}", (mac_seconds, float("nan"))
+        among = np.sort(answer[0])
+        answer, fac_seconds = ask(fac, task, query, k, guard, among)
+        if isinstance(answer, str):
+            answer = f"the second phase {answer}"
+        return answer, (mac_seconds, fac_seconds)
 
-    timed = ask_all(fac, task, k).timed if take_time else ()
     return Asked(call, range(len(task.queries)), timed, parts=2)
-
-
-def _both(
-    mac: Runs, fac: Runs, task: Task, query: int, size: int, k: int, guard: Guard
-) -> tuple[Answer, tuple[float, float]]:
-    mac_answer, mac_seconds = ask(mac, task, query, size, guard)
-    if isinstance(mac_answer, str):
-        return f"the first phase {mac_answer}", (mac_seconds, float("nan"))
-    among = np.sort(mac_answer[0])
-    # The query itself is not among them, so that none has to be asked for in its place.
-    inside = replace(task, leave_one_out=False)
-    answer, fac_seconds = ask(fac, inside, query, k, guard, among)
-    if isinstance(answer, str):
-        answer = f"the second phase {answer}"
-    return answer, (mac_seconds, fac_seconds)
 
 
 def measures_at(measures: Sequence[Measure], k: int) -> tuple[Measure, ...]:

@@ -14,8 +14,8 @@ import numpy as np
 from quem.errors import QuemError
 from quem.io.text import nearest, shown
 from quem.parallel import silent
-from quem.retrieval.build_retrievers import make_retrievers, run_retrievers
-from quem.retrieval.running import Times
+from quem.retrieval.retrievers import make_retrievers
+from quem.retrieval.running import Times, run_retrievers
 from quem.scores.matching import Judgments
 
 if TYPE_CHECKING:

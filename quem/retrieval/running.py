@@ -16,18 +16,22 @@ import numpy as np
 
 from quem.io.custom_functions import raised
 from quem.retrieval.lists import CaseLists, lists_of
-from quem.retrieval.retrievers import PythonRetriever, checked
+from quem.retrieval.retrievers import PythonRetriever, StoredRetriever, checked
+from quem.wording import join_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from quem.retrieval.bases import CaseBase
+    from quem.parallel import Progress
+    from quem.retrieval.bases import Task
+    from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.retrievers import Answer, Runs
 
-# Queries that tell the time of a retriever.
-_MOST = 100
+# Queries that tell the time of a retriever, and of the ground truth, which may be slow.
+_MOST, _TRUTH_TIMED = 100, 20
+_NAMED = 4
 
 
 @dataclass(frozen=True)
@@ -36,24 +40,6 @@ class Times:
 
     warm_up: int = 1  # calls before the first query, whose time does not count
     repeats: int = 7  # rounds; the first asks for the lists
-
-
-@dataclass(frozen=True)
-class Task:
-    """The queries and cases that retrievers work on."""
-
-    queries: CaseBase
-    cases: CaseBase
-    leave_one_out: bool = False
-
-    def own(self, query: int) -> int:
-        """The place of the case that is the query and left out; -1 for none."""
-        return query if self.leave_one_out else -1
-
-    @property
-    def n_candidates(self) -> int:
-        """How many cases each query has to be compared with."""
-        return len(self.cases) - self.leave_one_out
 
 
 @dataclass(frozen=True)
@@ -151,26 +137,18 @@ def ask(
 ) -> tuple[Answer, float]:
     """Ask for one query; give the checked list and the seconds that it took."""
     try:
-        call = _call(retriever, task, query, k, among)
+        call = retriever.prepared(query, k, among)
         start = perf_counter()
-        output = call()
+        output: Any = call()
         seconds = perf_counter() - start
     except (Exception, SystemExit) as error:  # noqa: BLE001  whatever the user's code raises
         guard.check()
         return raised(error), float("nan")
     guard.check()
-    allowed = None if among is None else set(among.tolist())
-    return checked(output, k, task.cases.index, task.own(query), allowed), seconds
-
-
-def _call(
-    retriever: Runs, task: Task, query: int, k: int, among: NDArray[np.int32] | None
-) -> Callable[[], Any]:
     if isinstance(retriever, PythonRetriever):
-        return retriever.prepared(query, k, among)
-    # One more, for the case that is the query.
-    count = k + task.leave_one_out
-    return lambda: retriever.retrieve(query, count, among)
+        allowed = None if among is None else set(among.tolist())
+        output = checked(output, k, task.cases.index, task.own(query), allowed)
+    return output, seconds
 
 
 def spread(n_queries: int, most: int) -> list[int]:
@@ -190,6 +168,31 @@ def ask_all(
 
     every = range(len(task.queries)) if queries is None else queries
     return Asked(call, every, spread(len(task.queries), timed))
+
+
+def run_retrievers(
+    study: RetrievalStudy, retrievers: dict[str, Runs], depth: int, times: Times, progress: Progress
+) -> dict[str, Run]:
+    """Ask all retrievers that run, in turn; those that do not have their lists."""
+    task, truth = study.data.task, study.spec.ground_truth.retriever
+    runs = {
+        name: Run(one.lists) for name, one in retrievers.items() if isinstance(one, StoredRetriever)
+    }
+    # The ground truth is asked for its lists when it is known what is needed of them.
+    those = {
+        name: ask_all(one, task, depth, (), timed=_TRUTH_TIMED)
+        if name == truth
+        else ask_all(one, task, depth)
+        for name, one in retrievers.items()
+        if name not in runs
+    }
+    if those:
+        names = (one.name or one.id for one in study.spec.retrievers if one.id in those)
+        done = progress(
+            f"Retrieving: {join_words(names, _NAMED)}", n_calls([*those.values()], times)
+        )
+        runs |= zip(those, run_rounds([*those.values()], task, times, done), strict=True)
+    return {name: runs[name] for name in retrievers}
 
 
 def n_calls(those: Sequence[Asked], times: Times) -> int:

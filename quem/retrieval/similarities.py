@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from quem.retrieval.bases import CaseBase
-    from quem.retrieval.running import Task
+    from quem.retrieval.bases import CaseBase, Task
 
 FILE = "similarities.csv"
 _RECORD = "similarities.json"  # what the file was made of
@@ -118,7 +117,7 @@ def known_similarities(folder: Path, digest: str, source: str) -> Truth | None:
         return None
     if not digest or record != {"inputs": digest, "sha256": content}:
         return None
-    columns = read_similarities(path, str(path))
+    columns = read_similarities(path)
     return Truth(columns, "similarities", source, computed=True)
 
 

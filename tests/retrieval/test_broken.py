@@ -27,7 +27,7 @@ BROKEN = {
     "return ['ab']": "gave 'ab', where a pair",
     "return [('a', '0.5')]": "gave '0.5' as the similarity of 'a', which is not a number",
     "return [(1, .5)]": "gave 1 as a case, where an id (a text) should be",
-    "return [([], .5)]": "gave [] as a case, where an id should be",
+    "return [([], .5)]": "gave [] as a case, where an id (a text) should be",
     "raise SystemExit(3)": "raised SystemExit: 3",
     "yield 'a', 1\n    raise ValueError('late')": "raised ValueError: late (bad.py:3)",
 }

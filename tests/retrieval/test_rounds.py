@@ -9,8 +9,8 @@ import pytest
 
 import quem
 from quem.lists import DEFINITIONS, measure
-from quem.retrieval.build_retrievers import make_retrievers
 from quem.retrieval.choosing import truth_depth_of
+from quem.retrieval.retrievers import make_retrievers
 from quem.retrieval.truth import Need, find_truth, truth_digest
 from quem.scores.scoring import score_runs
 from tests.retrieval.made import evaluated, mistakes, write_study

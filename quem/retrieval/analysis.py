@@ -13,7 +13,7 @@ from quem.retrieval.mac_fac import measures_at, run_phases, score_phases
 from quem.retrieval.result import RetrievalResult, result_of
 from quem.retrieval.retrievers import make_retrievers
 from quem.retrieval.running import Times, run_retrievers
-from quem.retrieval.truth import Need, find_truth, require_truth
+from quem.retrieval.truth import Need, find_truth
 from quem.scores.inference import Inference
 from quem.scores.scoring import score_runs
 from quem.studyfile.schema import changed_settings
@@ -77,14 +77,13 @@ def evaluated(
     chosen, own = named(settings)
     study = replace(study, own_measures={**study.own_measures, **own})
     used = changed_settings(study.spec.analysis, chosen)
-    retrievers, warnings = make_retrievers(study)
-    require_truth(study, retrievers)
-    compared = retrievers.keys() - {study.spec.ground_truth.retriever}
-    if not compared:
-        what = "no retriever is left to compare with the ground truth; add another one"
-        raise QuemError([*(one.message for one in warnings), f"{study.name}: {what}"])
     measures = measures_of(study, used)
     check_claims(study, used, measures)
+    retrievers, warnings = make_retrievers(study)
+    compared = retrievers.keys() - {study.spec.ground_truth.retriever}
+    if not compared:
+        message = "there is none beside the ground truth; add one to compare with it"
+        raise QuemError(study.mistake(("retrievers",), message))
     n = study.data.task.n_candidates
     times = Times(used.warm_up, used.repeats)
     runs = run_retrievers(study, retrievers, depth_of(measures, n), times, progress)
@@ -102,6 +101,6 @@ def evaluated(
         measures,
         ties=used.ties,
     )
-    mac_fac = phases and score_phases(study, phases, truth.columns, measures, inference)
+    mac_fac = score_phases(study, phases, truth.columns, measures, inference) if phases else None
     told = (*study.data.warnings, *warnings)
     return Evaluation(study, used, inference, measures, truth, runs, scored, mac_fac, told)

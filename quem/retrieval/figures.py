@@ -33,7 +33,7 @@ def _times(findings: Scored) -> Figure | None:
     rng = np.random.default_rng(0)
     for row, name in enumerate(timed):
         run = of.runs[name]
-        seconds = run.seconds[run.timed] * 1000
+        seconds = run.seconds * 1000
         if len(seconds) > 300:  # noqa: PLR2004  more dots say no more
             seconds = np.quantile(seconds, np.linspace(0, 1, 300))
         spread = rng.uniform(-0.16, 0.16, len(seconds))

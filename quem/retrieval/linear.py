@@ -96,7 +96,7 @@ class LinearRetriever:
             )
             weights = weights + weight
         with np.errstate(invalid="ignore"):
-            return np.nan_to_num(np.asarray(total / weights), nan=0.0)
+            return np.asarray(np.nan_to_num(total / weights, nan=0.0))
 
 
 def _best(similarity: NDArray[np.float64], k: int) -> NDArray[np.intp]:
@@ -169,10 +169,8 @@ def _local(attribute: Attribute, task: Task) -> Local:
     """An attribute, numeric where each value is a number or missing and one or a range is known."""
     columns = task.cases.columns[attribute.name], task.queries.columns[attribute.name]
     known = [value for value in columns[0] if value is not None]
-    numeric = all(
-        isinstance(value, float) for values in columns for value in values if value is not None
-    )
-    if attribute.type == "categorical" or not numeric or not (known or attribute.range):
+    texts = any(not isinstance(value, float | None) for column in columns for value in column)
+    if attribute.type == "categorical" or texts or not (known or attribute.range):
         codes: dict[Any, int] = {}
         coded = [
             [-1 if value is None else codes.setdefault(_category(value), len(codes)) for value in c]

@@ -69,8 +69,8 @@ class RetrievalStudy:
     draft: Draft[RetrievalSpec]
     spec: RetrievalSpec
     data: RetrievalData
-    # The Python retrievers by their ids; or why one cannot be loaded.
-    entries: dict[str, Entry | str] = field(default_factory=dict)
+    # The Python retrievers by their ids.
+    entries: dict[str, Entry] = field(default_factory=dict)
     # The measures of the study's own, by their names.
     own_measures: dict[str, Definition] = field(default_factory=dict)
     files: tuple[Path, ...] = ()  # the study file, and everything that was read
@@ -143,14 +143,14 @@ def load_retrieval(
         raise QuemError(dict.fromkeys(mistakes))
     data = match_sources(draft, spec, read, pooling=pooling)
     # Only now is the study's own code run.
-    entries: dict[str, Entry | str] = {}
+    entries: dict[str, Entry] = {}
     for name, (function, place) in named.items():
         with _caught(mistakes, place):
             try:
                 entries[name] = load_entry(function, folder)
-                files += entries[name].sources
             except BrokenEntry as error:
-                entries[name] = str(error)
+                raise QuemError(str(error)) from error
+            files += entries[name].sources
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
     own = load_own_measures(chosen, folder, mistake, own_definition)

@@ -9,8 +9,7 @@ import numpy as np
 
 from quem.lists import measure
 from quem.retrieval.retrievers import StoredRetriever
-from quem.retrieval.running import Asked, Run, ask, ask_all, n_calls, run_rounds
-from quem.retrieval.times import ratio_of
+from quem.retrieval.running import Asked, Run, ask, ask_all, run_rounds
 from quem.scores.inference import query_means
 from quem.scores.scoring import score_runs
 
@@ -35,7 +34,7 @@ class Phases:
     """What MAC/FAC gave."""
 
     full: Run  # the second phase alone, on the whole case base
-    pairs: tuple[Run, ...]  # for each filter and k; the first part of the time is the filter's
+    pairs: tuple[Run, ...]  # for each filter and k
 
 
 @dataclass(frozen=True)
@@ -75,24 +74,23 @@ def run_phases(
     those = [_ask_both(mac, fac, task, size, k, timed) for size, k in spec.pairs]
     those.append(replace(ask_all(fac, task, min(most, task.n_candidates)), timed=timed))
     label = f"MAC/FAC: {spec.mac}, {spec.fac}"
-    *pairs, full = run_rounds(those, task, times, progress(label, n_calls(those, times)))
+    *pairs, full = run_rounds(label, those, task, times, progress)
     return Phases(full, tuple(pairs))
 
 
 def _ask_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, timed: Sequence[int]) -> Asked:
     """Let the first fill a filter, and the second look into it."""
 
-    def call(query: int, guard: Guard) -> tuple[Answer, tuple[float, ...]]:
+    def call(query: int, guard: Guard) -> tuple[Answer, float]:
         answer, mac_seconds = ask(mac, task, query, size, guard)
         if isinstance(answer, str):
-            return f"the first phase {answer}", (mac_seconds, float("nan"))
-        among = np.sort(answer[0])
-        answer, fac_seconds = ask(fac, task, query, k, guard, among)
+            return f"the first phase {answer}", np.nan
+        answer, fac_seconds = ask(fac, task, query, k, guard, np.sort(answer[0]))
         if isinstance(answer, str):
             answer = f"the second phase {answer}"
-        return answer, (mac_seconds, fac_seconds)
+        return answer, mac_seconds + fac_seconds
 
-    return Asked(call, range(len(task.queries)), timed, parts=2)
+    return Asked(call, range(len(task.queries)), timed)
 
 
 def measures_at(measures: Sequence[Measure], k: int) -> tuple[Measure, ...]:
@@ -120,7 +118,7 @@ def score_phases(
         chosen = measures_at(measures, k)
         # Both lists are the second phase's, which breaks ties alike in both.
         scored = score_runs({"": run.lists.columns("")}, truth, chosen, ties="given")
-        share = ratio_of(run, phases.full, inference.level)
+        share = run.share_of(phases.full, inference.level)
         means = query_means(scored.values[0], inference)
         pairs.append(Pair(size, k, run, chosen, means, share))
     return MacFac(spec.mac, spec.fac, phases.full, tuple(pairs))

@@ -101,7 +101,7 @@ def _study(
     if cases is None:
         message = "is missing: give what the retrievers search"
         raise QuemError(Mistake("", key="cases", message=message))
-    entries: dict[str, Entry | str] = {}
+    entries: dict[str, Entry] = {}
     specs = []
     for name, one in retrievers.items():
         if isinstance(one, Linear):

@@ -70,9 +70,7 @@ def make_pool(
     retrievers, warnings = make_retrievers(study)
     retrievers.pop(study.spec.ground_truth.retriever, None)
     if not retrievers:
-        raise QuemError(
-            [*(warning.message for warning in warnings), "no retriever is left to pool"]
-        )
+        raise QuemError("there is no retriever to pool beside the ground truth")
     depth = min(depth, max(study.data.task.n_candidates, 1))
     runs = run_retrievers(study, retrievers, depth, Times(0, 1), progress)
     taken = pooled([run.lists for run in runs.values()], depth, judged, budget=budget, seed=seed)

@@ -25,7 +25,7 @@ from quem.retrieval.rows import (
     time_rows,
     truth_row,
 )
-from quem.retrieval.times import fewest_rounds, time_of
+from quem.retrieval.times import fewest_rounds
 from quem.retrieval.truth import truth_digest
 from quem.scores import present
 from quem.scores.result import Scored, ScoredResult, View, certified
@@ -97,7 +97,7 @@ def _mac_fac(of: Evaluation, mac_fac: MacFac) -> Section:
             f"{pair.filter:,}",
             f"{pair.k:,}",
             *(measured(mean) for mean in pair.means.mean.tolist()),
-            measured(time_of(pair.run.rounds(), level).times(1000).median),
+            measured(pair.run.time(level).in_ms.median),
             _percent(pair.share),
         )
         for pair in mac_fac.pairs
@@ -123,7 +123,7 @@ def _time(of: Evaluation, timed: int) -> Section:
     names = {one.id: one.name or one.id for one in of.study.spec.retrievers}
     rows = []
     for name, run in of.runs.items():
-        time = time_of(run.rounds(), level).times(1000)
+        time = run.time(level).in_ms
         ends = " to ".join(measured(end) for end in time.interval or ())
         if len(run.timed):
             rows.append((names[name], measured(time.median), ends or "–", f"{len(run.timed):,}"))

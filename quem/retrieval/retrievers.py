@@ -114,7 +114,7 @@ def _function_of(entry: Entry, cases: dict[str, Case]) -> Callable[..., Any]:
             raise BrokenEntry(f"{entry.name} ({entry.file}) {raised(error)}") from error
         function = getattr(instance, "retrieve", None)
         if not callable(function):
-            raise QuemError(
+            raise BrokenEntry(
                 f"{entry.name} ({entry.file}) is a class without a method "
                 "`retrieve(query, k)`; add it, or name a function"
             )
@@ -122,21 +122,16 @@ def _function_of(entry: Entry, cases: dict[str, Case]) -> Callable[..., Any]:
 
 
 def make_retrievers(study: RetrievalStudy) -> tuple[dict[str, Runs], list[StudyWarning]]:
-    """Make every retriever of a study; one whose code raises is left out."""
+    """Make every retriever of a study, and say what is doubtful about them."""
     retrievers: dict[str, Runs] = {}
     mistakes: list[Mistake] = []
-    warnings: list[StudyWarning] = []
     phases = study.spec.mac_fac
     for at, spec in enumerate(study.spec.retrievers):
         try:
             retrievers[spec.id] = _made(study, at, spec)
-        except BrokenEntry as error:
-            message = f"the retriever {shown(spec.id)} is left out: {error}"
-            warnings.append(StudyWarning("retriever-left-out", message))
         except QuemError as error:
             mistakes += error.mistakes
-    fac = retrievers.get(phases.fac) if phases else None
-    if phases and fac and not fac.takes_cases:
+    if phases and phases.fac in retrievers and not retrievers[phases.fac].takes_cases:
         message = (
             f"{shown(phases.fac)} cannot search what the first phase kept; let it take the cases "
             "to search: retrieve(query, k, cases)"
@@ -144,7 +139,7 @@ def make_retrievers(study: RetrievalStudy) -> tuple[dict[str, Runs], list[StudyW
         mistakes.append(study.mistake(("mac_fac", "fac"), message))
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
-    return retrievers, [*warnings, *_outcomes(study, retrievers)]
+    return retrievers, list(_outcomes(study, retrievers))
 
 
 def _made(study: RetrievalStudy, at: int, spec: Retriever) -> Runs:
@@ -152,16 +147,12 @@ def _made(study: RetrievalStudy, at: int, spec: Retriever) -> Runs:
         return make_linear(study, at, spec.linear)
     if not spec.python:
         return StoredRetriever(study.data.stored[spec.id])
-    entry = study.entries[spec.id]
-    if isinstance(entry, str):
-        raise BrokenEntry(entry)
     # What makes the ground truth may go by the solution.
     solved = spec.id == study.spec.ground_truth.retriever
     try:
-        return PythonRetriever(entry, study.data.task, solved=solved)
-    except QuemError as error:
-        loc = ("retrievers", at, "python")
-        raise QuemError(study.mistake(loc, error.mistakes[0].message)) from None
+        return PythonRetriever(study.entries[spec.id], study.data.task, solved=solved)
+    except BrokenEntry as error:
+        raise QuemError(study.mistake(("retrievers", at, "python"), str(error))) from error
 
 
 def _outcomes(study: RetrievalStudy, retrievers: dict[str, Runs]) -> Iterator[StudyWarning]:

@@ -110,14 +110,14 @@ def find_truth(
         return Truth(retriever.lists.columns(source), "similarities", source)
     whole, n = ask_all(retriever, task, task.n_candidates, timed=0), len(task.queries)
 
-    def cut(query: int, guard: Guard) -> tuple[Answer, tuple[float, ...]]:
+    def cut(query: int, guard: Guard) -> tuple[Answer, float]:
         answer, seconds = whole.ask(query, guard)
         return need.cut(query, answer), seconds
 
     cuts = need.depth < task.n_candidates and task.n_candidates * n > need.whole
     one = replace(whole, ask=cut) if cuts else whole
-    done = progress(f"Ground truth: {name}", n)
-    lists = run_rounds([one], task, Times(0, 1), done)[0].lists
+    (run,) = run_rounds(f"Ground truth: {name}", [one], task, Times(0, 1), progress)
+    lists = run.lists
     if len(lists.failed) == n:
         message = (
             f"the retriever {shown(name)} gives no ground truth for any query: it "
@@ -125,16 +125,6 @@ def find_truth(
         )
         raise QuemError(study.mistake(("ground_truth",), message))
     return Truth(lists.columns(source), "similarities", source, computed=True)
-
-
-def require_truth(study: RetrievalStudy, retrievers: dict[str, Runs]) -> None:
-    """Refuse a study whose ground truth cannot be made, before anything is asked."""
-    name = study.spec.ground_truth.retriever
-    if name and name not in retrievers:
-        message = (
-            f"there is no ground truth without the retriever {shown(name)}: {study.entries[name]}"
-        )
-        raise QuemError(study.mistake(("ground_truth",), message))
 
 
 def truth_digest(judgments: Judgments, depth: int | None) -> str:

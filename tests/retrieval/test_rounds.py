@@ -44,7 +44,7 @@ def test_retrievers_take_turns(tmp_path: Path) -> None:
     pairs = list(zip(calls[::2], calls[1::2], strict=True))
     assert all({one[0], two[0]} == {"a", "b"} and one[1] == two[1] for one, two in pairs)
     assert {one[0] for one, _ in pairs} == {"a", "b"}
-    own = 1000 * result.findings.found.runs["a"].rounds()
+    own = 1000 * result.findings.found.runs["a"].taken.mean(axis=1)
     entry = next(one for one in result.to_dict()["systems"] if one["id"] == "a")
     assert entry["ms"] == pytest.approx(np.median(own))
     # Of six rounds the extremes hold the median with a chance of 97%; of five, with 94%.

@@ -24,7 +24,6 @@ from quem.commands.judge import judge
 from quem.commands.links import links
 from quem.commands.panel import panel
 from quem.commands.plan import plan
-from quem.commands.pool import pool
 from quem.commands.score import score
 from quem.commands.seal import seal
 from quem.commands.serve import serve
@@ -32,11 +31,12 @@ from quem.commands.track import track
 from quem.errors import QuemError
 
 _MAIN = (init, check, serve, analyze, compare, score, plan)
-_MORE = (links, judge, track, panel, seal, pool, backup, export, import_)
+_MORE = (links, judge, track, panel, seal, backup, export, import_)
 # Commands of before, and what does their work now.
 FORMER = {
     "judges": "links judges",
     "measures": "score --measures",
+    "pool": "score --pool",
     "solve": "links people",
     "organizers": "links organizers",
     "invite": "links ROLE --mail",

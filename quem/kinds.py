@@ -257,12 +257,12 @@ def load_pooling(path: str | os.PathLike[str], *, code: bool = True) -> Retrieva
     return load_retrieval(path, experts=_experts, code=code, pooling=True)
 
 
-def read_grades(path: Path, name: str) -> Iterable[tuple[str, str, float]]:
-    """Read relevance judgments, a row (query, case, grade) for each."""
+def read_grades(path: Path, name: str) -> dict[tuple[str, str], float]:
+    """Read relevance judgments: the grade by query and case."""
     from quem.retrieval.lists import rows_of
     from quem.scores.read import read_judgments
 
-    return rows_of(read_judgments(path, name))
+    return {(query, case): grade for query, case, grade in rows_of(read_judgments(path, name))}
 
 
 def read_pairs(path: Path, name: str) -> list[tuple[str, str]]:

@@ -266,6 +266,7 @@ class Command(click.Command):
         shown = [
             record
             for one in self.get_params(ctx)
+            if isinstance(one, click.Option)
             if "quem.help_all" in ctx.meta
             or one.name in self._first
             or one.opts[-1] in ("--help", "--help-all")

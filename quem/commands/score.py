@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quem.commands.options import Command
+from quem.commands.pooling import OF_POOL, pool_options, write_pool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from quem.scores.table import ScoreTable
 
 _FORMATS = ("text", "md", "latex", "html", "csv", "json")
-_FIRST = "measure claims ties empty form intervals digits level samples out board listed"
+_FIRST = "measure claims ties empty form intervals digits samples out board pool listed"
 
 
 def _list_measures(context: click.Context, _: click.Parameter, name: str | None) -> None:
@@ -30,7 +31,7 @@ def _list_measures(context: click.Context, _: click.Parameter, name: str | None)
 
 @click.command(cls=Command, first=_FIRST)
 @click.argument("qrels")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.argument("runs", nargs=-1, metavar="RUN...")
 @click.option(
     "-m",
     "--measure",
@@ -99,6 +100,7 @@ def _list_measures(context: click.Context, _: click.Parameter, name: str | None)
     type=click.Path(path_type=Path),
     help="Folder of a leaderboard, to which the runs are added.",
 )
+@pool_options
 @click.option(
     "--measures",
     "listed",
@@ -120,6 +122,7 @@ def score(
     digits: int,
     out: Path | None,
     board: Path | None,
+    pool: Path | None,
     **settings: Any,  # noqa: ANN401
 ) -> None:
     """Score each RUN against the judgments QRELS.
@@ -128,7 +131,20 @@ def score(
     .xz too. A run is called as its file, or as in NAME=FILE. Prints means with intervals and one
     joint test of all pairs; * is the best, and letters name the systems that are significantly
     worse.
+
+    With --pool, QRELS is a study of retrievers instead, and judges grade what these find.
     """
+    of_pool = {name: settings.pop(name) for name in OF_POOL}
+    if pool is not None:
+        if runs:
+            raise click.UsageError("--pool takes a study of retrievers alone; leave the runs out")
+        write_pool(qrels, pool, seed=settings["seed"], **of_pool)
+        return
+    if not runs:
+        raise click.UsageError("name one run at least behind the judgments")
+    for name, value in of_pool.items():
+        if value is not None and name != "code":
+            raise click.UsageError(f"--{name} is for a --pool; leave it out, or name a folder")
     from quem.scoring import DEFAULT_MEASURES
     from quem.scoring import score as score_runs
 

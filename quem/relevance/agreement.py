@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from quem.scores.inference import Inference
 
     Floats = NDArray[np.float64]
-
-_FEWEST = 2
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ def alphas(judgments: Judgments, inference: Inference) -> Alpha:
     met = _coincidences(judgments)
     overall = float(_alpha(met.sum(axis=0)[None])[0])
     interval = (np.nan, np.nan)
-    if (met.sum(axis=(1, 2)) > 0).sum() >= _FEWEST:
+    if (met.sum(axis=(1, 2)) > 0).sum() > 1:
         samples = drawn_queries(len(met), inference, met[0].size)
         drawn = [_alpha(np.tensordot(times, met, axes=1)) for times in samples]
         known = np.concatenate([np.empty(0), *drawn])[:, None]
@@ -55,19 +52,14 @@ def alphas(judgments: Judgments, inference: Inference) -> Alpha:
 
 def _coincidences(judgments: Judgments) -> Floats:
     """How often two grades met on a candidate, shape (queries, grades, grades)."""
-    values, n = judgments.first, len(judgments.queries)
-    levels, code = np.unique(values[~np.isnan(values)], return_inverse=True)
-    counts = np.zeros((values.shape[1], max(len(levels), 1)))
-    pair = np.nonzero(~np.isnan(values))[1]
-    np.add.at(counts, (pair, code), 1)
-    query = judgments.query
-    total = counts.sum(axis=1)
-    met = np.zeros((n, counts.shape[1], counts.shape[1]))
-    for at in range(n):
-        rows = (query == at) & (total > 1)
-        own, weight = counts[rows], 1 / (total[rows] - 1)
-        scaled = own * weight[:, None]
-        met[at] = scaled.T @ own - np.diag(scaled.sum(axis=0))
+    said = judgments.first
+    levels = np.unique(said[~np.isnan(said)])
+    counts = (said[:, :, None] == levels).sum(axis=0).astype(float)[:, :, None]
+    # A judgment does not meet itself.
+    pairs = counts * counts.swapaxes(1, 2) - counts * np.eye(len(levels))
+    pairs /= np.maximum(counts.sum(axis=1, keepdims=True) - 1, 1)
+    met = np.zeros((len(judgments.queries), len(levels), len(levels)))
+    np.add.at(met, judgments.query, pairs)
     return met
 
 
@@ -111,18 +103,3 @@ def in_common(one: Floats, other: Floats) -> InCommon:
     expected = a.var() + b.var() + (a.mean() - b.mean()) ** 2
     kappa = 1 - ((a - b) ** 2).mean() / expected if expected > 0 else np.nan
     return InCommon(len(a), float((a == b).mean()), float(kappa))
-
-
-def pairs_of_judges(judgments: Judgments) -> dict[tuple[int, int], InCommon]:
-    """Compare every two judges who judged a candidate both."""
-    found = {
-        (j, k): in_common(judgments.first[j], judgments.first[k])
-        for j, k in combinations(range(len(judgments.judges)), 2)
-    }
-    return {pair: common for pair, common in found.items() if common.n}
-
-
-def with_themselves(judgments: Judgments) -> tuple[InCommon, ...]:
-    """Compare what each judge said of the queries that came twice."""
-    pairs = zip(judgments.first, judgments.again, strict=True)
-    return tuple(in_common(first, again) for first, again in pairs)

@@ -13,7 +13,7 @@ from quem.io.text import nearest, shown
 from quem.studyfile.relevance import GRADE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -56,12 +56,10 @@ class Judgments:
             yield (*self.pairs[at], self.judges[judge], float(self.first[judge, at]))
 
 
-def _by_query(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+def _by_query(pairs: Collection[Pair]) -> tuple[Pair, ...]:
     """The candidates of a query beside each other, each once."""
-    groups: dict[str, dict[Pair, None]] = {}
-    for pair in pairs:
-        groups.setdefault(pair[0], {})[pair] = None
-    return tuple(pair for group in groups.values() for pair in group)
+    place = {query: at for at, query in enumerate(dict.fromkeys(query for query, _ in pairs))}
+    return tuple(sorted(dict.fromkeys(pairs), key=lambda pair: place[pair[0]]))
 
 
 def judgments_of_session(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,6 @@ from quem.errors import Mistake, QuemError, StudyWarning
 from quem.rankings.stored import Session, read_submitted, session_of_study
 from quem.relevance.judgments import graded_pairs, judgments_of_session, judgments_of_table
 from quem.store.location import locate_database
-from quem.studyfile.document import Document
 from quem.studyfile.reading import draft_relevance
 
 if TYPE_CHECKING:
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
     from quem.relevance.judgments import Judgments
     from quem.scores.columns import Columns
-    from quem.studyfile.document import Loc
     from quem.studyfile.reading import RelevanceFile
     from quem.studyfile.relevance import RelevanceSpec
 
@@ -38,11 +36,8 @@ class RelevanceStudy:
     name: str  # the path as the user wrote it, for messages
     spec: RelevanceSpec
     judgments: Judgments  # what its judges said
-    # Grades from before, by query and case.
-    judged: Mapping[Pair, float] = field(default_factory=dict)
-    warnings: tuple[StudyWarning, ...] = ()  # what is doubtful about the judging session
-    # The study file with its lines and columns.
-    document: Document = field(default=Document("", None, {}, {}), compare=False)
+    judged: Mapping[Pair, float]  # grades from before, by query and case
+    warnings: tuple[StudyWarning, ...]  # what is doubtful about the judging session
 
     def __repr__(self) -> str:
         """One line; the attributes hold the rest."""
@@ -51,11 +46,9 @@ class RelevanceStudy:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The study file and the files that it names."""
-        candidates = self.document.content.get("candidates") if self.document.content else None
-        named = (candidates, self.spec.judgments, self.spec.judged)
-        folder = self.path.parent
-        return (self.path, *(folder / name for name in named if isinstance(name, str) and name))
+        """The study file and those of its judgments."""
+        named = filter(None, (self.spec.judgments, self.spec.judged))
+        return (self.path, *(self.path.parent / name for name in named))
 
     def counts(self) -> dict[str, int]:
         """What was read, by noun."""
@@ -66,10 +59,6 @@ class RelevanceStudy:
             "judgment": int(self.judgments.counts.sum()),
             "judgment from before": len(self.judged),
         }
-
-    def mistake(self, loc: Loc, message: str) -> Mistake:
-        """Describe what is wrong at a place of the study file."""
-        return self.document.mistake(loc, message)
 
 
 def load_relevance(
@@ -85,9 +74,11 @@ def load_relevance(
     if spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
     names = names_of(spec)
-    if twice := _twice(names):
-        message = f"{' and '.join(twice)} are the same case of the same query; keep one"
-        raise QuemError(draft.document.mistake(("candidates",), message))
+    first: dict[Pair, str] = {}
+    for (_, candidate), pair in names.items():
+        if first.setdefault(pair, candidate) != candidate:
+            message = f"{first[pair]} and {candidate} are the same case of the same query; keep one"
+            raise QuemError(draft.document.mistake(("candidates",), message))
     judged = _read(draft, "judged", spec.judged, reader)
     before = {} if judged is None else dict(zip(graded_pairs(judged), judged.value, strict=True))
     table = _read(draft, "judgments", spec.judgments, reader)
@@ -97,9 +88,7 @@ def load_relevance(
     else:
         session = Session(locate_database(Path(path), database), reveal)
         judgments, warnings = _of_session(draft, spec, session)
-    return RelevanceStudy(
-        draft.path, draft.name, spec, judgments, before, tuple(warnings), draft.document
-    )
+    return RelevanceStudy(draft.path, draft.name, spec, judgments, before, tuple(warnings))
 
 
 def _read(draft: RelevanceFile, key: str, name: str, reader: Reader) -> Columns | None:
@@ -117,16 +106,6 @@ def names_of(spec: RelevanceSpec) -> dict[Pair, Pair]:
         for one in spec.candidates
         if one.problem != practice
     }
-
-
-def _twice(names: Mapping[Pair, Pair]) -> tuple[str, ...]:
-    """Two candidates that are one case of a query, if there are such."""
-    first: dict[Pair, str] = {}
-    for (_, candidate), pair in names.items():
-        if pair in first:
-            return first[pair], candidate
-        first[pair] = candidate
-    return ()
 
 
 def _of_session(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from quem.report.files import Section, TextTable
 from quem.report.result import Presentation
 from quem.report.rows import Entry, RowDocument, RowTable
 from quem.scores.inference import REPLICATES
+from quem.scores.present import section_text
 from quem.studyfile.relevance import RelevanceSettings
-from quem.wording import align_columns, format_count, format_interval, format_percent
+from quem.wording import format_count, format_interval, format_percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,16 +32,14 @@ _RULES = {
     "mode": "its most frequent grade, the lowest of several",
 }
 _KAPPA = "Cohen's kappa with quadratic weights; – where it is undefined."
-_ALPHA = "Alpha is Krippendorff's, ordinal; – where there is nothing that could differ."
 
 
 def summary_text(found: RelevanceFindings) -> str:
     """The terminal summary."""
     lines = [found.study.spec.title, "", f"  {_consensus(found)}", f"  {_agreement(found)}"]
-    table = _judges(found)
-    lines += ["", table.caption]
-    lines += [f"  {line}" for line in align_columns([table.columns, *table.rows])]
-    return "\n".join([*lines, "", "Based on", f"  {_basis(found)}"])
+    return "\n".join(
+        [*lines, "", *section_text(_judges(found)), "", "Based on", f"  {_basis(found)}"]
+    )
 
 
 def _consensus(found: RelevanceFindings) -> str:
@@ -65,18 +65,18 @@ def _agreement(found: RelevanceFindings) -> str:
 
 def _basis(found: RelevanceFindings) -> str:
     """What the numbers are based on."""
-    overall = found.overall()
-    counts = {
-        "query": overall.n_queries,
-        "candidate": overall.n_candidates,
-        "judge": len(found.judgments.judges),
-        "judgment": overall.n_judgments,
-    }
+    counts = found.study.counts()
+    del counts["judgment from before"]
     return ", ".join(format_count(n, noun) for noun, n in counts.items())
 
 
 def _judges(found: RelevanceFindings) -> TextTable:
-    return rows.JudgeRow.text_table([*found.judges()])
+    judges = [*found.judges()]
+    table = rows.JudgeRow.text_table(judges)
+    if any(one.n_repeated for one in judges):
+        return table
+    n = table.columns.index("Judged twice")
+    return replace(table, columns=table.columns[:n], rows=[row[:n] for row in table.rows])
 
 
 def report_context(found: RelevanceFindings) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def report_context(found: RelevanceFindings) -> dict[str, Any]:
 def _sections(found: RelevanceFindings) -> Iterator[Section]:
     if pairs := [*found.pairs()]:
         yield Section("pairs", "Agreement", tables=[rows.PairRow.text_table(pairs, note=_KAPPA)])
-    note = f"Relevant: a consensus above “{found.grades[0]}”. {_ALPHA}"
+    note = f"Relevant: a consensus above “{found.grades[0]}”. Alpha is Krippendorff's, ordinal."
     queries = rows.QueryRow.text_table([*found.queries()], note=note)
     yield Section("queries", "Queries", tables=[queries])
     candidates = rows.CandidateRow.text_table([*found.candidates()])
@@ -122,8 +122,8 @@ def _methods(found: RelevanceFindings) -> Iterator[str]:
     )
     if found.settings.samples:
         yield (
-            f"Its {format_percent(found.settings.level)} interval is the percentile interval of "
-            f"{REPLICATES:,} bootstrap samples of the queries."
+            f"The {format_percent(found.settings.level)} interval of alpha is the percentile "
+            f"interval of {REPLICATES:,} bootstrap samples of the queries."
         )
     if found.study.judged:
         yield "Judgments from before were kept for the cases that were not judged again."
@@ -133,7 +133,6 @@ _F = rows.RelevanceFindings
 _TABLES = (
     RowTable("judges", "one row per judge", rows.JudgeRow, _F.judges),
     RowTable("pairs", "one row per two judges", rows.PairRow, _F.pairs),
-    RowTable("grades", "one row per judge and grade", rows.UsedRow, _F.used),
     RowTable("queries", "one row per query", rows.QueryRow, _F.queries),
     RowTable("consensus", "one row per candidate", rows.CandidateRow, _F.candidates),
 )
@@ -146,14 +145,7 @@ PRESENTATION: Presentation[Any] = Presentation(
         "relevance",
         RelevanceSettings,
         entries=(
-            Entry(
-                "overall",
-                "what was judged, and how far judges agree",
-                rows.Overall,
-                _F.overall,
-                many=False,
-                always=True,
-            ),
+            Entry("overall", "of all queries", rows.Overall, _F.overall, many=False, always=True),
             *(table.entry() for table in _TABLES),
         ),
     ),

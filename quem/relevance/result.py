@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import combinations, compress
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from quem.relevance.agreement import pairs_of_judges, with_themselves
+from quem.relevance.agreement import in_common
 from quem.report.result import BaseResult, Presentation
 from quem.report.rows import Interval, Record, Row, col
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    import pandas as pd
     from numpy.typing import NDArray
 
     from quem.errors import StudyWarning
     from quem.relevance.agreement import Alpha
     from quem.relevance.judgments import Judgments
     from quem.relevance.loading import RelevanceStudy
-    from quem.report.result import Content
     from quem.studyfile.relevance import RelevanceSettings
 
 
@@ -47,12 +46,15 @@ class JudgeRow(Row):
     n_queries: int = col("queries with a judgment", "Queries")
     n_judged: int = col("candidates that they judged", "Judged")
     n_cannot: int = col("candidates that they could not judge", "Could not")
+    grades: tuple[int, ...] = col("how often they gave the grades 0, 1, 2, …")
     mean: float | None = col("mean of their grades", "Mean grade", 2)
     n_repeated: int = col("candidates that they judged twice", "Judged twice")
     same_again: float | None = col(
-        "share of these with the same judgment", "The same", kind="share"
+        "share of these with the same judgment", "Same again", kind="share"
     )
-    kappa_again: float | None = col("weighted kappa of both judgments of these", "Kappa", 2)
+    kappa_again: float | None = col(
+        "weighted kappa of both judgments of these", "Weighted kappa", 2
+    )
 
 
 class PairRow(Row):
@@ -64,15 +66,6 @@ class PairRow(Row):
     n: int = col("candidates that both judged", "Judged by both")
     same: float | None = col("share of these with the same judgment", "The same", kind="share")
     weighted_kappa: float | None = col("Cohen's kappa with quadratic weights", "Weighted kappa", 2)
-
-
-class UsedRow(Row):
-    """How often a judge gave a grade."""
-
-    judge: str = col("id")
-    grade: int = col("its number")
-    label: str = col("what it is called")
-    n: int = col("candidates that the judge gave it")
 
 
 class QueryRow(Row):
@@ -154,14 +147,15 @@ class RelevanceFindings:
     def judges(self) -> Iterator[JudgeRow]:
         """One row per judge."""
         judgments = self.judgments
-        for at, both in enumerate(with_themselves(judgments)):
-            said = judgments.first[at]
-            known = ~np.isnan(said)
+        query = judgments.query
+        for at, said in enumerate(judgments.first):
+            known, both = ~np.isnan(said), in_common(said, judgments.again[at])
             yield JudgeRow(
                 judge=judgments.judges[at],
-                n_queries=len(np.unique(judgments.query[known])),
+                n_queries=len(np.unique(query[known])),
                 n_judged=int(known.sum()),
                 n_cannot=int(judgments.n_cannot[at]),
+                grades=tuple(int((said == grade).sum()) for grade in range(len(self.grades))),
                 mean=float(said[known].mean()) if known.any() else None,
                 n_repeated=both.n,
                 same_again=both.same,
@@ -170,32 +164,24 @@ class RelevanceFindings:
 
     def pairs(self) -> Iterator[PairRow]:
         """One row per two judges who judged a candidate both."""
-        judges = self.judgments.judges
-        for (j, k), both in pairs_of_judges(self.judgments).items():
-            yield PairRow(first=judges[j], second=judges[k], **both._asdict())
-
-    def used(self) -> Iterator[UsedRow]:
-        """One row per judge and grade."""
-        for judge, said in zip(self.judgments.judges, self.judgments.first, strict=True):
-            for grade, label in enumerate(self.grades):
-                n = int((said == grade).sum())
-                yield UsedRow(judge=judge, grade=grade, label=label, n=n)
+        said = zip(self.judgments.judges, self.judgments.first, strict=True)
+        for (one, first), (other, second) in combinations(said, 2):
+            if (both := in_common(first, second)).n:
+                yield PairRow(first=one, second=other, **both._asdict())
 
     def queries(self) -> Iterator[QueryRow]:
         """One row per query."""
         judgments = self.judgments
-        for at, (query, alpha) in enumerate(
-            zip(judgments.queries, self.alpha.by_query.tolist(), strict=True)
-        ):
-            own = judgments.query == at
-            counts = judgments.counts[own]
+        place, counts = judgments.query, judgments.counts
+        for at, query in enumerate(judgments.queries):
+            own = place == at
             yield QueryRow(
                 query=query,
-                n_candidates=len(counts),
-                n_judged=int((counts > 0).sum()),
-                n_judgments=int(counts.sum()),
+                n_candidates=int(own.sum()),
+                n_judged=int((counts[own] > 0).sum()),
+                n_judgments=int(counts[own].sum()),
                 n_relevant=int((self.consensus[own] >= 1).sum()),
-                alpha=alpha,
+                alpha=float(self.alpha.by_query[at]),
             )
 
     def candidates(self) -> Iterator[CandidateRow]:
@@ -223,8 +209,9 @@ class RelevanceFindings:
 
     def qrels(self) -> list[QrelRow]:
         """The consensus, and what was judged before and not again."""
-        known = zip(self.judgments.pairs, self.consensus.tolist(), strict=True)
-        new = {pair: grade for pair, grade in known if not np.isnan(grade)}
+        known = ~np.isnan(self.consensus)
+        pairs = compress(self.judgments.pairs, known)
+        new = dict(zip(pairs, self.consensus[known], strict=True))
         return [
             QrelRow(query=query, case=case, grade=int(grade))
             for (query, case), grade in {**self.study.judged, **new}.items()
@@ -260,20 +247,7 @@ class RelevanceResult(BaseResult["RelevanceFindings"]):
         """Every file that a report may consist of."""
         return super().file_names | {"qrels.txt"}
 
-    @property
-    def consensus(self) -> pd.DataFrame:
-        """One row per candidate: its grade, and how many judged it."""
-        return self.table("consensus")
-
-    @property
-    def judges(self) -> pd.DataFrame:
-        """One row per judge: what they judged."""
-        return self.table("judges")
-
-    def attachments(
-        self,
-        tables: Sequence[str] = ("csv",),  # noqa: ARG002
-    ) -> Mapping[str, Content]:
+    def attachments(self, _: Sequence[str] = ("csv",)) -> dict[str, bytes]:
         """The qrels as TREC has them, unless an id has a space."""
         qrels = self.findings.qrels()
         names = {name for one in qrels for name in (one.query, one.case)}

@@ -53,7 +53,7 @@ def _inlined(schema: Any, models: Mapping[str, Any]) -> Any:  # noqa: ANN401  JS
 
 
 def _strict(schema: Any) -> Any:  # noqa: ANN401  JSON
-    """A schema in which all properties are required, without titles and defaults."""
+    """A schema that wants all properties and no others, without titles and defaults."""
     if isinstance(schema, list):
         return [_strict(part) for part in schema]
     if not isinstance(schema, dict):
@@ -65,9 +65,9 @@ def _strict(schema: Any) -> Any:  # noqa: ANN401  JSON
         for key, value in schema.items()
         if key not in ("title", "default")
     }
-    return (
-        {**entries, "required": list(entries["properties"])} if "properties" in entries else entries
-    )
+    if "properties" not in entries:
+        return entries
+    return {**entries, "required": list(entries["properties"]), "additionalProperties": False}
 
 
 def keys_table(presentation: Presentation[Any]) -> Iterator[str]:

@@ -196,8 +196,8 @@ def _missing(
     mistake, queries, cases = draft.document.mistake, spec.queries, spec.cases
     if not (spec.ground_truth.is_named or pooling):
         message = (
-            "is missing; name a retriever, similarities, qrels, judgments, or a study; `quem pool` "
-            "writes a study in which judges make one"
+            "is missing; name a retriever, similarities, qrels, judgments, or a study; `quem score "
+            "--pool` writes a study in which judges make one"
         )
         yield mistake(("ground_truth",), message)
     runs = [one for one in spec.retrievers if one.linear is not None or one.python]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 import numpy as np
 
@@ -16,10 +17,14 @@ from quem.io.text import nearest, shown
 from quem.parallel import silent
 from quem.retrieval.retrievers import make_retrievers
 from quem.retrieval.running import Times, run_retrievers
+from quem.retrieval.texts import case_text, short_title
 from quem.scores.matching import Judgments
+from quem.studyfile.candidates import PooledQuery
+from quem.wording import format_count
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -28,38 +33,32 @@ if TYPE_CHECKING:
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy
 
+    Pair = tuple[str, str]
 
-@dataclass(frozen=True)
-class Pooled:
-    """The candidates that lists give."""
-
-    # The cases of each query that are to be judged, in the order in which they were taken; queries
-    # without any are left out.
-    candidates: dict[str, list[str]]
-    # Pairs of query and case in the lists down to the depth; how many of them were judged before;
-    # and how many of the others are taken
-    n_found: int
-    n_judged: int
-    n_taken: int
-    # Down to which all lists were taken whole; 0 where the budget ends on the first rank.
-    depth: int
+_MOST_NAMED = 3
 
 
 @dataclass(frozen=True)
 class Pool:
-    """A pool of a study, and what is doubtful about its retrievers."""
+    """What is to be judged."""
 
-    pooled: Pooled
-    retrievers: tuple[str, ...]  # ids of those whose lists were pooled
-    warnings: tuple[StudyWarning, ...] = ()
+    candidates: Mapping[str, Sequence[str]]  # the cases of each query that has any
+    n_found: int  # pairs of query and case, judged or not
+    n_judged: int
+    retrievers: tuple[str, ...] = ()  # ids of those whose lists were pooled
+    warnings: tuple[StudyWarning, ...] = ()  # what is doubtful about these
+
+    @property
+    def n_taken(self) -> int:
+        """Pairs of query and case to judge."""
+        return self.n_found - self.n_judged
 
 
 def make_pool(
     study: RetrievalStudy,
     depth: int,
-    judged: Collection[tuple[str, str]] = (),
+    judged: Collection[Pair] = (),
     *,
-    budget: int | None = None,
     seed: int = 0,
     progress: Progress = silent,
 ) -> Pool:
@@ -73,33 +72,39 @@ def make_pool(
         raise QuemError("there is no retriever to pool beside the ground truth")
     depth = min(depth, max(study.data.task.n_candidates, 1))
     runs = run_retrievers(study, retrievers, depth, Times(0, 1), progress)
-    taken = pooled([run.lists for run in runs.values()], depth, judged, budget=budget, seed=seed)
-    return Pool(taken, tuple(runs), (*study.data.warnings, *warnings))
+    pairs = pooled([run.lists for run in runs.values()], depth, seed)
+    return _without(pairs, judged, tuple(runs), (*study.data.warnings, *warnings))
 
 
-def picked(
-    study: RetrievalStudy,
-    pairs: Iterable[tuple[str, str]],
-    judged: Collection[tuple[str, str]] = (),
-    *,
-    budget: int | None = None,
-) -> Pooled:
-    """Take the pairs that somebody names, in their order, instead of a pool."""
+def picked(study: RetrievalStudy, pairs: Iterable[Pair], judged: Collection[Pair] = ()) -> Pool:
+    """The pairs that somebody names, instead of a pool."""
     wanted = dict.fromkeys(pairs)
     known = study.data.task.queries.index
     if unknown := [query for query, _ in wanted if query not in known]:
         hint = nearest(unknown[0], known) or "; check the file of the queries"
         raise QuemError(f"{study.name} has no query {shown(unknown[0])}{hint}")
-    new = [pair for pair in wanted if pair not in judged]
+    return _without(wanted, judged)
+
+
+def _without(
+    pairs: Collection[Pair],
+    judged: Collection[Pair],
+    retrievers: tuple[str, ...] = (),
+    warnings: tuple[StudyWarning, ...] = (),
+) -> Pool:
+    """A pool without the pairs that are judged."""
     candidates: dict[str, list[str]] = {}
-    for query, case in new[:budget]:
-        candidates.setdefault(query, []).append(case)
-    n_taken = sum(map(len, candidates.values()))
-    return Pooled(candidates, len(wanted), len(wanted) - len(new), n_taken, depth=0)
+    n_judged = 0
+    for query, case in pairs:
+        if (query, case) in judged:
+            n_judged += 1
+        else:
+            candidates.setdefault(query, []).append(case)
+    return Pool(candidates, len(pairs), n_judged, retrievers, warnings)
 
 
-def judged_pairs(study: RetrievalStudy) -> dict[tuple[str, str], float]:
-    """Give query and case of all that the study's ground truth of judges says, with the grade."""
+def judged_pairs(study: RetrievalStudy) -> dict[Pair, float]:
+    """Query and case of all that the study's ground truth of judges says, with the grade."""
     truth = study.data.truth
     if truth is None or truth.kind == "similarities":
         return {}
@@ -110,51 +115,15 @@ def judged_pairs(study: RetrievalStudy) -> dict[tuple[str, str], float]:
     return dict(zip(zip(queries, names, strict=True), graded.value.tolist(), strict=True))
 
 
-def pooled(
-    lists: list[CaseLists],
-    depth: int,
-    judged: Collection[tuple[str, str]] = (),
-    *,
-    budget: int | None = None,
-    seed: int = 0,
-) -> Pooled:
-    """Take the best cases of several lists for each query.
-
-    The first ranks of all lists of all queries come first, then the second ranks, and so on, so
-    that a budget ends at one depth everywhere. Which of a rank come first is drawn, and so is the
-    order of cases of equal similarity.
-    """
+def pooled(lists: Sequence[CaseLists], depth: int, seed: int = 0) -> dict[Pair, None]:
+    """Query and case of all that some list has among its best; equal similarities are drawn."""
     rng = np.random.default_rng(seed)
-    queries = lists[0].queries
-    heads = [[_head(one, query, depth, rng) for one in lists] for query in range(len(queries))]
-    found: dict[tuple[str, str], None] = {}
-    new: dict[tuple[str, str], None] = {}
-    full = 0
-    for rank in range(depth):
-        cells = [
-            (query, one.cases[head[rank]])
-            for query, of_query in enumerate(heads)
-            for one, head in zip(lists, of_query, strict=True)
-            if rank < len(head)
-        ]
-        for at in rng.permutation(len(cells)).tolist():
-            query, case = cells[at]
-            pair = queries[query], case
-            found[pair] = None
-            if pair not in judged and (budget is None or pair in new or len(new) < budget):
-                new[pair] = None
-        if all(pair in new or pair in judged for pair in found):
-            full = rank + 1
-    candidates: dict[str, list[str]] = {query: [] for query in queries}
-    for name, case in new:
-        candidates[name].append(case)
-    return Pooled(
-        {query: cases for query, cases in candidates.items() if cases},
-        n_found=len(found),
-        n_judged=sum(pair in judged for pair in found),
-        n_taken=len(new),
-        depth=full,
-    )
+    return {
+        (name, one.cases[case]): None
+        for query, name in enumerate(lists[0].queries)
+        for one in lists
+        for case in _head(one, query, depth, rng).tolist()
+    }
 
 
 def _head(lists: CaseLists, query: int, depth: int, rng: np.random.Generator) -> NDArray[np.int32]:
@@ -165,3 +134,64 @@ def _head(lists: CaseLists, query: int, depth: int, rng: np.random.Generator) ->
         order = drawn[np.argsort(-similarity[drawn], kind="stable")]
         case = case[order]
     return case[:depth]
+
+
+def with_texts(
+    study: RetrievalStudy, pool: Pool, documents: Mapping[str, Path]
+) -> list[PooledQuery]:
+    """The queries of a pool, with what judges read of them and of their candidates.
+
+    Parameters
+    ----------
+    documents : mapping
+        Files by the ids of cases, in the place of their attributes; %2F may stand for a slash.
+
+    Raises
+    ------
+    QuemError
+        Judges would read nothing of a query or a case.
+    """
+    task = study.data.task
+    cases = dict.fromkeys(case for own in pool.candidates.values() for case in own)
+    texts: dict[str, str | Path] = {
+        case: documents.get(case)
+        or documents.get(quote(case, safe=""))
+        or (case_text(task.cases.case(task.cases.index[case])) if case in task.cases.index else "")
+        for case in cases
+    }
+    made = []
+    for query, own in pool.candidates.items():
+        asked = task.queries.case(task.queries.index[query], solved=not task.leave_one_out)
+        candidates = {case: texts[case] for case in own}
+        made.append(PooledQuery(query, short_title(asked), case_text(asked), candidates))
+    silent_cases = [case for case, text in texts.items() if not text]
+    silent_queries = [one.id for one in made if not one.text]
+    mistakes = [
+        study.mistake((key,), f"judges would read nothing of {_named(few, noun)}; {remedy}")
+        for key, noun, few, remedy in (
+            (
+                "queries",
+                "query",
+                silent_queries,
+                "name the file of the queries, with a column of their text",
+            ),
+            (
+                "cases",
+                "case",
+                silent_cases,
+                "name the file of the cases, or give --documents FOLDER with a file named by the "
+                "id of each case, with %2F for a slash",
+            ),
+        )
+        if few
+    ]
+    if mistakes:
+        raise QuemError(mistakes)
+    return made
+
+
+def _named(ids: Sequence[str], noun: str) -> str:
+    few = ", ".join(ids[:_MOST_NAMED])
+    if len(ids) == 1:
+        return f"the {noun} {few}"
+    return f"{format_count(len(ids), noun)} ({few}{', …' if len(ids) > _MOST_NAMED else ''})"

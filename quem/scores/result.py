@@ -11,6 +11,7 @@ from quem.report.result import BaseResult, Presentation
 from quem.report.rows import Entry, Row, RowDocument, RowTable
 from quem.scores import present
 from quem.scores.rows import (
+    CaseRow,
     ClaimRow,
     Mean,
     OriginRow,
@@ -181,6 +182,17 @@ DIFFERENCES = RowTable(
 )
 
 
+JUDGE_NEXT = RowTable(
+    "judge-next",
+    "one row per unjudged case after which a claim is settled if none of them is relevant, the "
+    "most telling first",
+    CaseRow,
+    lambda of: dict.fromkeys(
+        case for claim in claim_rows(of.certificates) for case in claim.to_judge
+    ),
+)
+
+
 def _details(findings: Scored) -> tuple[Row, ...]:
     return findings.table.details
 
@@ -224,7 +236,7 @@ def presented(view: View) -> Presentation[Scored]:
 
     return Presentation(
         document,
-        tables,
+        (*tables, JUDGE_NEXT),
         figures,
         lambda of: summary(view, of),
         lambda of: report_context(view, of),

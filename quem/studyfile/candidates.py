@@ -1,25 +1,35 @@
 """The table of candidates that a study of relevance names: ``candidates: candidates.csv``.
 
 Its columns are ``problem`` and ``id``, and ``query`` and ``case`` with the ids that these have
-where they come from. `quem pool` writes it.
+where they come from. `quem score --pool` writes it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from quem.errors import QuemError
 from quem.io.rows import csv_text, read_rows
 from quem.io.text import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from quem.errors import Mistake
     from quem.studyfile.document import Document
 
 COLUMNS = ("problem", "id", "query", "case")
 _MOST_NAMED = 20
+
+
+class PooledQuery(NamedTuple):
+    """A query and its candidates."""
+
+    id: str
+    title: str
+    text: str  # what judges read of it, in Markdown
+    candidates: Mapping[str, str | Path]  # by case: what judges read of it, in Markdown, or a file
 
 
 def candidates_text(rows: Iterable[tuple[str, str, str, str]]) -> str:

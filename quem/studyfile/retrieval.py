@@ -179,7 +179,7 @@ class GroundTruth(StudyPart):
     study: FileName = Field(
         "",
         description="The study file whose judges are the experts: of kind `experience`, or of "
-        "kind `relevance`, as `quem pool` writes it.",
+        "kind `relevance`, as `quem score --pool` writes it.",
     )
 
     @model_validator(mode="after")
@@ -265,8 +265,8 @@ class RetrievalSpec(StudySpec):
     )
     ground_truth: Annotated[GroundTruth, allowed("mapping, or id of a retriever")] = Field(
         GroundTruth(),
-        description="One of the five sources below; a bare name is a retriever. Only `quem pool` "
-        "needs none.",
+        description="One of the five sources below; a bare name is a retriever. Only `quem score "
+        "--pool` needs none.",
     )
     mac_fac: Annotated[MacFac | None, Field()] = Field(None, description="Two phases, see below.")
     analysis: Annotated[RetrievalSettings, Part] = Field(

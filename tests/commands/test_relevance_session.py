@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from typing import TYPE_CHECKING
 
 import pytest
@@ -76,9 +75,8 @@ def test_a_closed_session_is_analyzed(study: Path, quem_command: Callable[..., O
     )
     close(study)
     loaded = quem.load_study(study, kind="relevance")
-    result = quem.analyze(loaded, bootstrap=0)
-    judged = result.attachments()["judgments.csv"]
-    rows = list(csv.reader(b"".join(judged).decode().splitlines()))[1:]
+    result = quem.analyze(loaded, samples=0)
+    rows = result.table("judgments").astype(str).to_numpy().tolist()
     expected = [
         [f"http://q/{problem}", f"http://c/{case}", f"J{judge}", grade]
         for problem in ("p1", "p2")
@@ -87,8 +85,8 @@ def test_a_closed_session_is_analyzed(study: Path, quem_command: Callable[..., O
         if (grade := state.answers["grade"].get(case))
     ]
     assert sorted(rows) == sorted(expected)
-    assert result.consensus["consensus"].tolist() == [2.0, 0.0, 1.0] * 2
-    judges = result.judges.set_index("judge")
+    assert result.table("consensus")["consensus"].tolist() == [2, 0, 1] * 2
+    judges = result.table("judges").set_index("judge")
     assert judges["n_cannot"].to_dict() == {"J1": 0, "J2": 2, "J3": 0}
     assert judges["n_repeated"].to_dict() == {"J1": 3, "J2": 2, "J3": 3}
     assert (judges["same_again"] == 1).all()
@@ -106,8 +104,8 @@ def test_a_candidate_that_is_removed_is_left_out(
     table.write_text("".join(
         line for line in table.read_text().splitlines(keepends=True) if not line.startswith("p1,b")
     ))  # fmt: skip
-    result = quem.analyze(quem.load_study(study, kind="relevance"), bootstrap=0)
-    assert len(result.consensus) == 5
+    result = quem.analyze(quem.load_study(study, kind="relevance"), samples=0)
+    assert len(result.table("consensus")) == 5
     (study.parent / "solutions/p1/a.md").write_text("Changed.\n")
     code, _, err = quem_command("analyze", study, "--json")
     assert code == 0

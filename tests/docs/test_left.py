@@ -28,6 +28,7 @@ LEFT = {
     "own number formats": r"number_formats",
     "searched bounds": r"ir_datasets|machine_judgments",
     "measures": r"\bILD\b|likeness",
+    "pools as a command": r"quem pool\b",
     "conformal sets": r"conformal|risk-coverage|few-for-coverage",
     "kept dialogues": r"finished-targets",
     "entry points": r"group `?quem\.kinds",

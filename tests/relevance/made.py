@@ -63,6 +63,5 @@ def drawn(
 
 
 def analysed(path: Path, **settings: Any) -> RelevanceResult:  # noqa: ANN401  any setting
-    """Analyze a study, with few replicates."""
-    few = {"bootstrap": 50, **settings}
-    return quem.analyze(quem.load_study(path, kind="relevance"), **few)
+    """Analyze a study."""
+    return quem.analyze(quem.load_study(path, kind="relevance"), **settings)

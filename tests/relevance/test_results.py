@@ -12,6 +12,7 @@ import pytest
 
 import quem
 from quem.report.files import json_text
+from quem.report.tables import table_files
 from tests.docs.pages import ROOT
 from tests.docs.schema import fits, mappings, mistakes
 from tests.relevance.made import analysed, drawn, study_in, table
@@ -25,8 +26,9 @@ FEW = HEAD + "q1,a,J1,2\nq1,a,J2,1\nq1,b,J1,0\nq1,b,J2,0\nq2,a,J1,1\nq2,c,J2,2\n
 
 
 def _files(path: Path, **settings: object) -> dict[str, str]:
-    attachments = analysed(path, **settings).attachments()
-    return {name: b"".join(parts).decode() for name, parts in attachments.items()}
+    result = analysed(path, **settings)
+    files = [*result.attachments().items(), *table_files(result, ["csv"])]
+    return {name: bytes(text).decode() for name, text in files}
 
 
 def test_qrels_are_the_consensus_and_what_was_judged_before(tmp_path: Path) -> None:
@@ -39,19 +41,26 @@ def test_qrels_are_the_consensus_and_what_was_judged_before(tmp_path: Path) -> N
     rows = list(csv.DictReader(files["qrels.csv"].splitlines()))
     assert {(row["query"], row["case"]): int(row["grade"]) for row in rows} == expected
     (tmp_path / "new.txt").write_text(files["qrels.txt"])
-    read = list(ir_measures.read_trec_qrels(str(tmp_path / "new.txt")))  # type: ignore[no-untyped-call]
+    read = list(ir_measures.read_trec_qrels(str(tmp_path / "new.txt")))
     assert {(one.query_id, one.doc_id): one.relevance for one in read} == expected
 
 
-def test_ranks_are_averaged(tmp_path: Path) -> None:
-    """Ranks have a mean and no qrels."""
-    path = study_in(tmp_path, FEW.replace(",0\n", ",1\n"), grades=[])
-    result = analysed(path)
-    assert result.consensus["consensus"].tolist() == [1.5, 1.0, 1.0, 2.0]
-    assert set(result.attachments()) == {"judgments.csv"}
-    assert "ordered by average rank" in result.summary()
-    assert result.figures() == {}
-    assert mistakes(json.loads(json_text(result.to_dict()))) == []
+def test_tables_hold_what_judges_said(tmp_path: Path) -> None:
+    """Counts, means, and ends, worked out by hand; without samples there is no interval."""
+    result = analysed(study_in(tmp_path, FEW), samples=0)
+    frame = result.table("consensus").fillna(-1).astype({"lowest": int, "highest": int})
+    assert frame.to_numpy().tolist() == [
+        ["q1", "a", 2, 1, "Partly", 1, 2],
+        ["q1", "b", 2, 0, "No", 0, 0],
+        ["q2", "a", 1, 1, "Partly", 1, 1],
+        ["q2", "c", 1, 2, "Yes", 2, 2],
+    ]
+    assert result.table("judges")["mean"].tolist() == [1.0, 1.0]
+    assert result.table("pairs").iloc[0].tolist()[:4] == ["J1", "J2", 2, 0.5]
+    assert result.table("queries")["n_relevant"].tolist() == [1, 2]
+    document = result.to_dict()
+    assert [one["grades"] for one in document["judges"]] == [[1, 1, 1], [1, 1, 1]]
+    assert document["overall"]["alpha_interval"] == [None, None]
 
 
 def test_warnings_say_what_is_doubtful(tmp_path: Path) -> None:
@@ -102,23 +111,23 @@ def test_what_comes_out_fits_the_schema(tmp_path: Path) -> None:
             changed = deepcopy(document)
             del list(mappings(changed))[index][name]
             assert not fits(changed), f"{name} is missing beside {sorted(keys)}"
-    assert len(seen) == 8
+    assert len(seen) == 8, len(seen)
 
 
 @pytest.mark.parametrize(
     ("rows", "keys", "message"),
     [
-        ("q1,a,J1,3\n", {}, "table.csv:2:4: grade: '3' is not a whole number from 0 to 2"),
-        ("q1,a,J1,0.5\n", {}, "'0.5' is not a whole number from 0 to 2"),
-        ("q1,a,J1,0\n", {"grades": []}, "'0' is not a rank from 1"),
-        ("q1,a,J1,1\nq1,a,J1,2\n", {}, ":3:2: case: J1 judged it on line 2 already; keep one"),
-        ("", {}, "holds no"),
+        ("q1,a,J1,3\n", {}, "table.csv:2: grade: 3 is not a whole number from 0 to 2"),
+        ("q1,a,J1,0.5\n", {}, "grade: 0.5 is not a whole number from 0 to 2"),
+        ("q1,a,J1,-1\n", {}, "grade: -1 is not a whole number from 0 to 2"),
+        ("q1,a,J1,1\nq1,a,J1,2\n", {}, ":3: the case 'a' is already listed for the query 'q1' by"),
+        ("", {}, "table.csv: has a header and no rows"),
         ("q1,a,J1,1\n", {"judgments": "no.csv"}, "there is no file 'no.csv'"),
         ("q1,a,J1,1\n", {"judged": "no.csv"}, "there is no file 'no.csv'"),
         ("q1,a,J1,1\n", {"grades": ["One"]}, "needs 2 to 10 labels"),
         ("q1,a,J1,1\n", {"grades": ["One", "one"]}, "has a label twice"),
-        ("q1,a,J1,1\n", {"grades": [], "judged": "table.csv"}, "judged are grades"),
-        ("q1,a,J1,1\n", {"grades": [], "design": {"block_size": 4}}, "ranks of blocks cannot"),
+        ("q1,a,J1,1\n", {"grades": []}, "needs 2 to 10 labels"),
+        ("q1,a,J1,1\n", {"analysis": {"bootstrap": 9}}, "`samples: 0` leaves out the interval"),
         (
             "q1,a,J1,1\n",
             {"judging": {"questions": [{"id": "grade", "about": "task", "kind": "text",

@@ -1,7 +1,8 @@
-"""Studies whose files were damaged at random."""
+"""Studies, and runs with judgments, whose files were damaged at random."""
 
 from __future__ import annotations
 
+import gzip
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
@@ -15,6 +16,7 @@ from tests.trials.runner import registered
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -28,10 +30,42 @@ def broken_study(rng: random.Random, folder: Path) -> dict[str, Any]:
     for _ in range(rng.choice((1, 1, 2, 5))):
         file = rng.choice(files)
         file.write_bytes(_damaged(rng, file.read_bytes()))
-    code, stderr = _checked(folder / "study.yaml")
-    assert code in (0, 1), f"{kind}: exit code {code}\n{stderr}"
-    assert (code == 1) == ("error: " in stderr), f"{kind}: exit code {code}\n{stderr}"
-    return {"kind": kind, "code": code}
+    return {"kind": kind, "code": _ended("check", str(folder / "study.yaml"))}
+
+
+# Runs, judgments, and the same in other formats.
+_RUNS = {
+    "qrels.txt": "q1 0 d1 2\nq1 0 d2 1\nq1 0 d3 0\nq2 0 d1 1\nq2 0 d4 0\n",
+    "judged.csv": "query,case,judge,grade\nq1,d1,Ann,2\nq1,d1,Ben,1\nq2,d4,Ann,0\nq2,d1,Ben,1\n",
+    "a.run": "q1 Q0 d1 1 3.0 a\nq1 Q0 d3 2 2.0 a\nq1 Q0 d2 3 2.0 a\nq2 Q0 d4 1 2.0 a\n",
+    "b.csv": "query;case;score\nq1;d1;0.5\nq1;d2;0.25\nq2;d1;1\n",
+    "c.json": '{"q1": {"d1": 0.9, "d3": 0.1}, "q2": ["d1", "d4"]}\n',
+    "d.jsonl": '{"qid": "q1", "docno": "d2", "score": 3}\n{"qid": "q2", "docno": "d1"}\n',
+    "e.run.gz": "q1 Q0 d1 1 3.0 a\nq2 Q0 d1 1 2.0 a\n",
+}
+
+
+@registered("broken-runs", count=200)
+def broken_runs(rng: random.Random, folder: Path) -> dict[str, Any]:
+    """``quem score`` of damaged runs and judgments says what is wrong, without a traceback."""
+    for name, text in _RUNS.items():
+        content = text.encode()
+        (folder / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    judged, *runs = rng.choice(("qrels.txt", "judged.csv")), *list(_RUNS)[2:]
+    for _ in range(rng.choice((1, 1, 2, 5))):
+        file = folder / rng.choice((judged, *runs))
+        file.write_bytes(_damaged(rng, file.read_bytes()))
+    # Each alone, so that the first that is broken does not hide the others.
+    codes = [_ended("score", str(folder / judged), str(folder / run)) for run in runs]
+    return {"codes": codes}
+
+
+def _ended(*words: str) -> object:
+    """Run a command that may end with 0, or with 1 and a message: its exit code."""
+    code, stderr = _outcome(words)
+    assert code in (0, 1), f"{words}: exit code {code}\n{stderr}"
+    assert (code == 1) == ("error: " in stderr), f"{words}: exit code {code}\n{stderr}"
+    return code
 
 
 def _damaged(rng: random.Random, content: bytes) -> bytes:
@@ -50,11 +84,11 @@ def _damaged(rng: random.Random, content: bytes) -> bytes:
     return content[:start] + part + content[end:]
 
 
-def _checked(study: Path) -> tuple[object, str]:
-    """Run ``quem check`` in this process; gives the exit code and what it says on stderr."""
+def _outcome(words: Sequence[str]) -> tuple[object, str]:
+    """Run a command in this process: its exit code, and what it says on stderr."""
     stderr = StringIO()
     before = sys.argv
-    sys.argv = ["quem", "check", str(study)]
+    sys.argv = ["quem", *words]
     try:
         with redirect_stdout(StringIO()), redirect_stderr(stderr):
             run()

@@ -1,8 +1,9 @@
 """From the lists of retrievers to their table: a pool is judged in a browser.
 
-Two made-up retrievers search made-up documents, one well and one badly. `quem pool` writes the
-judging study; it is served, opened in the dashboard, graded by keys, and closed; and its grades
-are the ground truth of the retrievers. What comes out is compared with what the judges pressed.
+Two made-up retrievers search made-up documents, one well and one badly. `quem score --pool`
+writes the judging study; it is served, opened in the dashboard, graded by keys, and closed; and
+its grades are the ground truth of the retrievers. What comes out is compared with what the judges
+pressed.
 """
 
 from __future__ import annotations
@@ -58,8 +59,8 @@ def judged_pool(
     names = [f"q{n}" for n in range(queries)]
     truth = {(q, n): rng.randrange(_GRADES) for q in names for n in range(_CASES)}
     _write_study(folder, names, truth, rng)
-    made = _quem("pool", folder, "--depth", _DEPTH, "--judges", judges)
     pool = folder / "pool"
+    made = _quem("score", folder, "--pool", pool, "--depth", _DEPTH, "--judges", judges)
     given: dict[tuple[str, str], list[int]] = {}
     with Served(pool / "study.yaml") as served:
         _set_life(browser, served, "open", "Open the study", "Study open.")
@@ -68,11 +69,11 @@ def judged_pool(
             _grade_all(visit.page, served.links[judge], truth, given, rng)
             visit.close()
         _set_life(browser, served, "close", "Close the study", "Study closed.")
-    pairs = int(re.search(r"taken: (\d+)", made)[1])  # type: ignore[index]
+    pairs = int(re.search(r"(\d+) to judge", made)[1])  # type: ignore[index]
     assert len(given) == pairs
     assert {len(grades) for grades in given.values()} == {judges}
     written = quem.analyze(quem.load_study(pool / "study.yaml", kind="relevance")).attachments()
-    (folder / "qrels.txt").write_bytes(b"".join(written["qrels.txt"]))
+    (folder / "qrels.txt").write_bytes(bytes(written["qrels.txt"]))
     qrels = {
         (one.query_id, one.doc_id): one.relevance
         for one in ir_measures.read_trec_qrels(str(folder / "qrels.txt"))

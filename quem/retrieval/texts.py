@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 # A value that is longer, or has several lines, stands below the others.
 _LONG = 80
@@ -17,27 +17,21 @@ _AT_START = re.compile(r"^(\s*)([#>+=-]|\d+(?=[.)]))", re.MULTILINE)
 _LONGEST_TITLE = 80
 
 
-def case_text(case: Mapping[str, object], columns: Sequence[str] = ()) -> str:
-    """Write a case or a query for a judge, without its id."""
-    known = {name: _value(value) for name, value in case.items()}
-    known = {name: text for name, text in known.items() if text}
-    if columns or len(known) == 1:
-        return "\n\n".join(_plain(known[name]) for name in columns or known if name in known)
+def case_text(case: Mapping[str, object]) -> str:
+    """A case or a query as a judge reads it, without its id."""
+    known = {name: text for name, value in case.items() if (text := _value(value))}
+    if len(known) == 1:
+        return _plain(*known.values())
     short = {name: text for name, text in known.items() if not _is_long(text)}
-    parts = []
-    if short:
-        # Two spaces end a line within a paragraph, whose beginning lists show.
-        parts.append("  \n".join(f"{_name(name)} {_line(text)}" for name, text in short.items()))
-    for name, text in known.items():
-        if name not in short:
-            parts.append(f"{_name(name)}\n\n{_plain(text)}")
-    return "\n\n".join(parts)
+    # Two spaces end a line within a paragraph, whose beginning lists show.
+    lines = "  \n".join(f"{_name(name)} {_line(text)}" for name, text in short.items())
+    long = (f"{_name(name)}\n\n{_plain(text)}" for name, text in known.items() if name not in short)
+    return "\n\n".join(filter(None, (lines, *long)))
 
 
-def short_title(case: Mapping[str, object], columns: Sequence[str]) -> str:
-    """Give the text of a query on one line, cut at a word, where it is one text; else nothing."""
-    texts = [_value(case[name]) for name in columns or list(case) if name in case]
-    texts = [text for text in texts if text]
+def short_title(case: Mapping[str, object]) -> str:
+    """The text of a query on one line, cut at a word, where it is one text; else nothing."""
+    texts = [text for value in case.values() if (text := _value(value))]
     if len(texts) != 1:
         return ""
     line = "".join(sign if sign.isprintable() else " " for sign in " ".join(texts[0].split()))

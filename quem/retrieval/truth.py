@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from quem.retrieval.retrievers import Answer, Runs
     from quem.retrieval.running import Guard
     from quem.scores.columns import Columns
-    from quem.scores.matching import Judgments
 
 TruthKind = Literal["similarities", "grades", "ranks"]
 
@@ -125,23 +123,3 @@ def find_truth(
         )
         raise QuemError(study.mistake(("ground_truth",), message))
     return Truth(lists.columns(source), "similarities", source, computed=True)
-
-
-def truth_digest(judgments: Judgments, depth: int | None) -> str:
-    """A short text that changes with the ground truth, and not with the order of queries.
-
-    With a depth only what is as similar as the case of that rank counts.
-    """
-    truth, names = judgments.truth, judgments.queries
-    rows, key = truth.rows, judgments.columns.key[judgments.row[truth.item]]
-    kept = np.ones(rows.total, dtype=bool)
-    if depth is not None:
-        last = rows.starts + np.clip(rows.sizes, 1, depth) - 1
-        kept = truth.value >= np.append(truth.value, np.nan)[last][rows.row]
-    place = np.argsort(np.argsort(np.array(names, dtype=object)))
-    order = np.flatnonzero(kept)
-    order = order[np.lexsort((key[order], place[rows.row[order]]))]
-    digest = hashlib.sha256("\n".join(sorted(names)).encode())
-    for part in (place[rows.row[order]], key[order], truth.value[order]):
-        digest.update(part.tobytes())
-    return digest.hexdigest()[:32]

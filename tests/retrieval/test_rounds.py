@@ -11,8 +11,8 @@ import quem
 from quem.lists import DEFINITIONS, measure
 from quem.retrieval.choosing import truth_depth_of
 from quem.retrieval.retrievers import make_retrievers
-from quem.retrieval.truth import Need, find_truth, truth_digest
-from quem.scores.scoring import score_runs
+from quem.retrieval.truth import Need, find_truth
+from quem.scores.scoring import digest_of, score_runs
 from tests.retrieval.made import evaluated, mistakes, write_study
 
 if TYPE_CHECKING:
@@ -99,8 +99,8 @@ def test_cut_truth_scores_as_the_whole(tmp_path: Path) -> None:
     assert len(named) > 4
     scored = [score_runs({"x": lists.columns("x")}, t.columns, named) for t in (whole, cut)]
     np.testing.assert_array_equal(scored[0].values, scored[1].values)
-    digests = [truth_digest(one.judgments, 5) for one in scored]
-    assert digests[0] == digests[1] != truth_digest(scored[0].judgments, 6)
+    digests = [digest_of(one.judgments, 5) for one in scored]
+    assert digests[0] == digests[1] != digest_of(scored[0].judgments, 6)
     # Of relevant cases all are needed.
     assert truth_depth_of([measure("nDCG", k=5)], 39) == 5
     assert truth_depth_of([measure("nDCG", k=5), measure("AP", k=5)], 39) == 39

@@ -58,8 +58,7 @@ class CaseBase:
 
     name: str  # the file as the user named it; empty where the ids alone are known
     ids: tuple[str, ...]
-    attributes: tuple[str, ...] = ()  # the names of all attributes
-    # The values of an attribute, in the order of the ids.
+    # The values of each attribute, in the order of the ids
     columns: dict[str, list[Any]] = field(default_factory=dict, repr=False)
     solution: tuple[str, ...] = ()  # those attributes that are the outcome of a case
     ignored: tuple[str, ...] = ()  # columns that are not attributes
@@ -72,6 +71,11 @@ class CaseBase:
     def index(self) -> dict[str, int]:
         """The place of each id."""
         return {name: place for place, name in enumerate(self.ids)}
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self.columns)
 
     @cached_property
     def problem(self) -> tuple[str, ...]:
@@ -164,7 +168,6 @@ def read_bases(given: Iterable[Given], roles: Roles) -> tuple[list[CaseBase], li
         CaseBase(
             table.name,
             ids,
-            tuple(name for name in table.columns if name in numeric),
             {
                 name: _typed(column, numeric=numeric[name])
                 for name, column in table.columns.items()

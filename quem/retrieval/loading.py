@@ -14,8 +14,8 @@ from quem.io.tables import MOST_NAMED
 from quem.io.text import nearest, shown
 from quem.lists.names import own_definition
 from quem.retrieval.bases import CaseBase, Given, Roles, Task, named_only, read_bases
-from quem.retrieval.files import read_similarities
 from quem.retrieval.lists import case_places, distinct_cases, lists_of_columns, only, query_places
+from quem.retrieval.similarities import read_similarities
 from quem.retrieval.truth import Truth
 from quem.scores.read import read_judgments, read_run
 from quem.studyfile.measures import find_own_measures, load_own_measures

@@ -55,7 +55,6 @@ class MacFac:
 
     mac: str
     fac: str
-    full: Run
     pairs: tuple[Pair, ...]
 
 
@@ -121,4 +120,4 @@ def score_phases(
         share = run.share_of(phases.full, inference.level)
         means = query_means(scored.values[0], inference)
         pairs.append(Pair(size, k, run, chosen, means, share))
-    return MacFac(spec.mac, spec.fac, phases.full, tuple(pairs))
+    return MacFac(spec.mac, spec.fac, tuple(pairs))

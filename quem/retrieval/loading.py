@@ -14,6 +14,7 @@ from quem.io.tables import MOST_NAMED
 from quem.io.text import nearest, shown
 from quem.lists.names import own_definition
 from quem.retrieval.bases import CaseBase, Given, Roles, Task, named_only, read_bases
+from quem.retrieval.linear import make_linear
 from quem.retrieval.lists import case_places, distinct_cases, lists_of_columns, only, query_places
 from quem.retrieval.similarities import read_similarities
 from quem.retrieval.truth import Truth
@@ -141,7 +142,13 @@ def load_retrieval(
     mistakes += find_own_measures(chosen, folder, mistake, code=code)
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
-    data = match_sources(draft, spec, read, pooling=pooling)
+    study = RetrievalStudy(draft, spec, match_sources(draft, spec, read, pooling=pooling))
+    for at, one in enumerate(spec.retrievers):
+        if one.linear is not None:
+            with _caught(mistakes):
+                make_linear(study, at, one.linear)
+    if mistakes:
+        raise QuemError(dict.fromkeys(mistakes))
     # Only now is the study's own code run.
     entries: dict[str, Entry] = {}
     for name, (function, place) in named.items():
@@ -155,7 +162,7 @@ def load_retrieval(
         raise QuemError(dict.fromkeys(mistakes))
     own = load_own_measures(chosen, folder, mistake, own_definition)
     every = tuple(dict.fromkeys([draft.path, *files, *own.files]))
-    return RetrievalStudy(draft, spec, data, entries, own.by_name, every)
+    return replace(study, entries=entries, own_measures=own.by_name, files=every)
 
 
 def _placed(draft: Draft[RetrievalSpec], loc: Loc) -> Callable[[str], Mistake]:

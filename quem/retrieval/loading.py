@@ -12,14 +12,16 @@ from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.custom_functions import BrokenEntry, Entry, find_entry, load_entry
 from quem.io.tables import MOST_NAMED
 from quem.io.text import nearest, shown
-from quem.lists.names import own_definition
+from quem.lists import measure
+from quem.lists.measure import OWN
+from quem.lists.names import own_definition, split_spelling
 from quem.retrieval.bases import CaseBase, Given, Roles, Task, named_only, read_bases
 from quem.retrieval.linear import make_linear
 from quem.retrieval.lists import case_places, distinct_cases, lists_of_columns, only, query_places
 from quem.retrieval.similarities import read_similarities
 from quem.retrieval.truth import Truth
 from quem.scores.read import read_judgments, read_run
-from quem.studyfile.measures import find_own_measures, load_own_measures
+from quem.studyfile.measures import OwnMeasure, find_own_measures, load_own_measures
 from quem.studyfile.reading import draft_of_kind
 from quem.studyfile.retrieval import RetrievalSpec
 from quem.wording import format_count
@@ -133,7 +135,11 @@ def load_retrieval(
         for at, one in enumerate(spec.retrievers)
         if one.python
     }
-    mistakes = [*wrong_ids(draft, spec), *_missing(draft, spec, pooling=pooling)]
+    mistakes = [
+        *wrong_ids(draft, spec),
+        *_unknown_measures(draft, spec),
+        *_missing(draft, spec, pooling=pooling),
+    ]
     read, files = _read_files(draft, spec, experts, mistakes)
     for function, place in named.values():
         with _caught(mistakes, place):
@@ -194,6 +200,21 @@ def wrong_ids(draft: Draft[RetrievalSpec], spec: RetrievalSpec) -> Iterator[Mist
             if loc[0] == "ground_truth" and not hint:
                 hint = f"; name a file as in {{similarities: {name}}}"
             yield mistake(loc, f"there is no retriever {shown(name)}{hint}")
+
+
+def _unknown_measures(draft: Draft[RetrievalSpec], spec: RetrievalSpec) -> Iterator[Mistake]:
+    """Measures that there are not; of the study's own, the parameters are known when it is run."""
+    chosen = spec.analysis.measures
+    own = {one.short_name.casefold() for one in chosen if isinstance(one, OwnMeasure)}
+    for at, name in enumerate(chosen):
+        if isinstance(name, OwnMeasure):
+            continue
+        split = split_spelling(name)
+        if split is None or split[0].casefold().removeprefix(OWN) not in own:
+            mistakes: list[Mistake] = []
+            with _caught(mistakes, _placed(draft, ("analysis", "measures", at))):
+                measure(name)
+            yield from mistakes
 
 
 def _missing(

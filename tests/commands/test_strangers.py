@@ -138,6 +138,7 @@ MISTAKES = {
     "column 'falt' not found": ("strategies[2].function", "class: fault", "class: falt"),
     "queries": ("strategies[2].function", "kind: dialogue", "kind: dialogue\nqueries: no.csv"),
     "analysis.samples": ("strategies[2].function", "samples: 0", "samples: -1"),
+    "analysis.measures[1]": ("retrievers[2].python", "samples: 0", "measures: [nDGC]"),
     "there is no file nowhere.py": ("retrievers[2].python", "own:retrieve", "nowhere:retrieve"),
 }
 

@@ -230,9 +230,9 @@ class _Relevance(Kind["RelevanceStudy", "RelevanceResult"]):
 
     def load(self, path: str | os.PathLike[str], **sources: Any) -> RelevanceStudy:
         from quem.relevance.loading import load_relevance
-        from quem.retrieval.files import read_qrels
+        from quem.scores.read import read_judgments
 
-        return load_relevance(path, reader=read_qrels, **sources)
+        return load_relevance(path, reader=read_judgments, **sources)
 
     def analyze(self, study: RelevanceStudy, **settings: Any) -> RelevanceResult:
         from quem.relevance.analysis import analyze_relevance
@@ -259,16 +259,16 @@ def load_pooling(path: str | os.PathLike[str], *, code: bool = True) -> Retrieva
 
 def read_grades(path: Path, name: str) -> dict[tuple[str, str], float]:
     """Read relevance judgments: the grade by query and case."""
-    from quem.retrieval.files import read_qrels
     from quem.retrieval.lists import rows_of
+    from quem.scores.read import read_judgments
 
-    return {(query, case): grade for query, case, grade in rows_of(read_qrels(path, name))}
+    return {(query, case): grade for query, case, grade in rows_of(read_judgments(path, name))}
 
 
 def read_pairs(path: Path, name: str) -> list[tuple[str, str]]:
     """Read pairs of query and case."""
-    from quem.retrieval.files import read_run
     from quem.retrieval.lists import rows_of
+    from quem.scores.read import read_run
 
     return [(query, case) for query, case, _ in rows_of(read_run(path, name))]
 

@@ -33,6 +33,7 @@ def score(
     cases: object = None,
     queries: object = None,
     mac_fac: Sequence[tuple[int, int]] = (),
+    repeats: int = 7,
     out: str | Path | None = None,
 ) -> ScoreTable:
     """Score runs against judgments, or retrievers against one of them.
@@ -63,6 +64,8 @@ def score(
         What retrievers search, and what is asked; without queries, each case in turn.
     mac_fac : sequence of (int, int)
         Sizes of the filter and k: the first retriever fills the filter, the second searches it.
+    repeats : int
+        Rounds in which the time of retrievers is measured; a 95% interval needs 6.
     out : path, optional
         A folder for ``similarities.csv``, where a retriever is the truth; one that was made of
         the same inputs is read instead of searching again.
@@ -92,6 +95,7 @@ def score(
             cases=cases,
             queries=queries,
             mac_fac=mac_fac,
+            repeats=repeats,
             ties=ties,
             inference=inference,
             out=out,

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from quem.errors import QuemError
 from quem.lists.names import named
 from quem.parallel import silent
-from quem.retrieval.build_retrievers import make_retrievers, run_retrievers
 from quem.retrieval.choosing import check_claims, depth_of, measures_of, truth_depth_of
 from quem.retrieval.mac_fac import measures_at, run_phases, score_phases
 from quem.retrieval.result import RetrievalResult, result_of
-from quem.retrieval.running import Times
-from quem.retrieval.truth import WHOLE, Need, find_truth, require_truth
+from quem.retrieval.retrievers import make_retrievers
+from quem.retrieval.running import Times, run_retrievers
+from quem.retrieval.truth import Need, find_truth
 from quem.scores.inference import Inference
 from quem.scores.scoring import score_runs
 from quem.studyfile.schema import changed_settings
@@ -59,19 +59,6 @@ def analyze_retrieval(
     return result_of(evaluated(study, settings, progress))
 
 
-def evaluated(
-    study: RetrievalStudy,
-    settings: Mapping[str, object],
-    progress: Progress = silent,
-    whole: int = WHOLE,
-) -> Evaluation:
-    """Score what the retrievers of a study give; for `whole` see `quem.retrieval.truth.Need`."""
-    chosen, own = named(settings)
-    study = replace(study, own_measures={**study.own_measures, **own})
-    used = changed_settings(study.spec.analysis, chosen)
-    return _evaluated(study, used, progress, whole)
-
-
 def check_retrieval(study: RetrievalStudy) -> tuple[StudyWarning, ...]:
     """What is doubtful before anything is run; retrievers are made, and asked nothing."""
     _, warnings = make_retrievers(study)
@@ -79,17 +66,24 @@ def check_retrieval(study: RetrievalStudy) -> tuple[StudyWarning, ...]:
     return (*study.data.warnings, *warnings)
 
 
-def _evaluated(
-    study: RetrievalStudy, used: RetrievalSettings, progress: Progress, whole: int
+def evaluated(
+    study: RetrievalStudy,
+    settings: Mapping[str, object],
+    progress: Progress = silent,
+    *,
+    whole: bool = False,
 ) -> Evaluation:
-    retrievers, warnings = make_retrievers(study)
-    require_truth(study, retrievers)
-    compared = retrievers.keys() - {study.spec.ground_truth.retriever}
-    if not compared:
-        what = "no retriever is left to compare with the ground truth; add another one"
-        raise QuemError([*(one.message for one in warnings), f"{study.name}: {what}"])
+    """Score what the retrievers of a study give; a `whole` ground truth can be used again."""
+    chosen, own = named(settings)
+    study = replace(study, own_measures={**study.own_measures, **own})
+    used = changed_settings(study.spec.analysis, chosen)
     measures = measures_of(study, used)
     check_claims(study, used, measures)
+    retrievers, warnings = make_retrievers(study)
+    compared = retrievers.keys() - {study.spec.ground_truth.retriever}
+    if not compared:
+        message = "there is none beside the ground truth; add one to compare with it"
+        raise QuemError(study.mistake(("retrievers",), message))
     n = study.data.task.n_candidates
     times = Times(used.warm_up, used.repeats)
     runs = run_retrievers(study, retrievers, depth_of(measures, n), times, progress)
@@ -98,7 +92,7 @@ def _evaluated(
     lists = [run.lists for run in (*runs.values(), *(phases.pairs if phases else ()))]
     pairs = study.spec.mac_fac.pairs if study.spec.mac_fac else ()
     at_k = [one for _, k in pairs for one in measures_at(measures, k)]
-    need = Need(truth_depth_of([*measures, *at_k], n), lists, whole)
+    need = Need(n if whole else truth_depth_of([*measures, *at_k], n), lists)
     truth = find_truth(study, retrievers, need, progress)
     inference = Inference(used.level, used.samples, used.seed)
     scored = score_runs(
@@ -107,15 +101,6 @@ def _evaluated(
         measures,
         ties=used.ties,
     )
-    mac_fac = phases and score_phases(study, phases, truth.columns, measures, inference)
-    return Evaluation(
-        study,
-        used,
-        inference,
-        measures,
-        truth,
-        runs,
-        scored,
-        mac_fac or None,
-        (*study.data.warnings, *warnings),
-    )
+    mac_fac = score_phases(study, phases, truth.columns, measures, inference) if phases else None
+    told = (*study.data.warnings, *warnings)
+    return Evaluation(study, used, inference, measures, truth, runs, scored, mac_fac, told)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import column_of
 from quem.io.delimited import read_delimited
+from quem.io.memory import rows_table
 from quem.io.numbers import BLANKS, nearly_numeric, not_finite, numeric_looks, parse_number
 from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json, read_records, text_of
@@ -21,8 +25,7 @@ from quem.io.tables import MOST_NAMED, SourceTable, all_columns, repeats
 from quem.io.text import nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-    from pathlib import Path
+    from collections.abc import Collection, Iterable
 
     from numpy.typing import NDArray
 
@@ -55,8 +58,7 @@ class CaseBase:
 
     name: str  # the file as the user named it; empty where the ids alone are known
     ids: tuple[str, ...]
-    attributes: tuple[str, ...] = ()  # the names of all attributes
-    # The values of an attribute, in the order of the ids.
+    # The values of each attribute, in the order of the ids
     columns: dict[str, list[Any]] = field(default_factory=dict, repr=False)
     solution: tuple[str, ...] = ()  # those attributes that are the outcome of a case
     ignored: tuple[str, ...] = ()  # columns that are not attributes
@@ -69,6 +71,11 @@ class CaseBase:
     def index(self) -> dict[str, int]:
         """The place of each id."""
         return {name: place for place, name in enumerate(self.ids)}
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Their names."""
+        return tuple(self.columns)
 
     @cached_property
     def problem(self) -> tuple[str, ...]:
@@ -90,48 +97,64 @@ def named_only(ids: Iterable[str]) -> CaseBase:
     return CaseBase("", tuple(dict.fromkeys(ids)))
 
 
+@dataclass(frozen=True)
+class Task:
+    """The queries and cases that retrievers work on."""
+
+    queries: CaseBase
+    cases: CaseBase
+    leave_one_out: bool = False
+
+    def own(self, query: int) -> int:
+        """The place of the case that is the query and left out; -1 for none."""
+        return query if self.leave_one_out else -1
+
+    @property
+    def n_candidates(self) -> int:
+        """How many cases each query has to be compared with."""
+        return len(self.cases) - self.leave_one_out
+
+
 _MISSING = BLANKS | {"?"}
-# The column of the ids, if the study names none; and as the files of BEIR have it.
-_ID, _BEIR_ID = "id", "_id"
+# The column of the ids, if nobody names one; and as the files of BEIR have it.
+ID, _BEIR_ID = "id", "_id"
 _LEAVE = "leave the cell empty if the value is missing"
 
 
 @dataclass(frozen=True)
 class Roles:
-    """What the study file says of columns."""
+    """What columns are."""
 
     solution: tuple[str, ...] = ()  # the outcome of a case
     ignore: tuple[str, ...] = ()  # columns that are not attributes
     words: Collection[str] = ()  # attributes that are declared categorical
 
 
-def read_bases(
-    files: list[tuple[Path, str, str, str]], roles: Roles | None = None
-) -> tuple[list[CaseBase], list[StudyWarning]]:
-    """Read files of cases: CSV, JSON, or Parquet; an attribute has one type in all of them.
+class Given(NamedTuple):
+    """Where a case base is."""
 
-    An attribute is numeric where each of its values in all files is a number, or missing; else it
-    is text, with a warning where a few values make the difference.
+    base: object  # a path, or what stands for its file in memory
+    name: str  # for messages
+    what: str  # the noun
+    id: str = ID  # the column of the ids
+
+
+def read_bases(given: Iterable[Given], roles: Roles) -> tuple[list[CaseBase], list[StudyWarning]]:
+    """Read cases: CSV, JSON, or Parquet, a dict, records, a DataFrame, or ids alone.
+
+    An attribute is numeric where each of its values in all of them is a number, or missing; else
+    it is text, with a warning where a few values make the difference.
     """
-    roles = roles or Roles()
-    raw: list[tuple[tuple[str, ...], SourceTable[object]]] = []
     mistakes: list[Mistake] = []
-    for file in files:
+    warnings: list[StudyWarning] = []
+    raw: list[tuple[tuple[str, ...], SourceTable[object]]] = []
+    for one in given:
         try:
-            raw.append(_read_base(*file))
+            raw.append(_read_base(one))
         except QuemError as error:
             mistakes += error.mistakes
     if mistakes:
         raise QuemError(mistakes)
-    return make_bases(raw, roles)
-
-
-def make_bases(
-    raw: list[tuple[tuple[str, ...], SourceTable[object]]], roles: Roles
-) -> tuple[list[CaseBase], list[StudyWarning]]:
-    """Give each attribute one type in all bases; see `read_bases`."""
-    mistakes: list[Mistake] = []
-    warnings: list[StudyWarning] = []
     tables = [table for _, table in raw]
     names = dict.fromkeys(name for table in tables for name in table.columns)
     numeric = {
@@ -145,7 +168,6 @@ def make_bases(
         CaseBase(
             table.name,
             ids,
-            tuple(name for name in table.columns if name in numeric),
             {
                 name: _typed(column, numeric=numeric[name])
                 for name, column in table.columns.items()
@@ -159,31 +181,27 @@ def make_bases(
     return bases, warnings
 
 
-def _read_base(
-    path: Path, name: str, what: str, id_name: str
-) -> tuple[tuple[str, ...], SourceTable[object]]:
-    """The ids of one file and its attributes: JSON or Parquet by its ending, else CSV."""
-    table = (_from_json if is_json(path) else _from_columns)(path, name, what, id_name)
-    own = _id_column(table.columns, id_name)
+def _read_base(given: Given) -> tuple[tuple[str, ...], SourceTable[object]]:
+    """The ids of one case base, and its attributes."""
+    if not isinstance(given.base, str | PathLike):
+        table = _in_memory(given.base, given.name)
+    else:
+        table = (_from_json if is_json(Path(given.base)) else _from_columns)(given)
+    own = _id_column(table.columns, given.id)
     if not own:
-        raise QuemError(
-            Mistake(
-                name,
-                1,
-                message=(
-                    f"column {shown(id_name)} with the ids of the {what} not found"
-                    f"{nearest(id_name, table.columns)}; name it, as in {{file: ..., id: "
-                    f"NAME}}; the "
-                    f"columns are {', '.join(list(table.columns)[:MOST_NAMED])}"
-                ),
-            )
+        message = (
+            f"column {shown(given.id)} with the ids of the {given.what} not found"
+            f"{nearest(given.id, table.columns)}; name it, as in {{file: ..., id: NAME}}; the "
+            f"columns are {', '.join(list(table.columns)[:MOST_NAMED])}"
         )
+        raise QuemError(Mistake(given.name, 1, message=message))
     ids = table.columns[own]
     mistakes: list[Mistake] = []
     if not table.lacking([own], mistakes).any():
         for row, first in repeats(ids.codes.astype(np.int64))[0]:
             line = table.place(first, own).line
-            message = f"duplicate id {shown(str(ids.cell(row)))}; line {line} has it too"
+            where = f"line {line} has it too" if line else "give each its own"
+            message = f"duplicate id {shown(str(ids.cell(row)))}; {where}"
             mistakes.append(table.mistake(row, own, message))
     if mistakes:
         raise QuemError(mistakes)
@@ -191,18 +209,45 @@ def _read_base(
     return tuple(map(str, ids.cells())), replace(table, columns=others)
 
 
+def _in_memory(given: Any, name: str) -> SourceTable[object]:  # noqa: ANN401  a table
+    if hasattr(given, "iloc"):
+        frame = given if ID in given.columns else given.rename_axis(ID).reset_index()
+        records = frame.to_dict("records")
+    elif isinstance(given, Mapping):
+        wrong = next((key for key, one in given.items() if not isinstance(one, Mapping)), None)
+        if wrong is not None:
+            message = f"{wrong!r}: should be a dict of attributes, and not {given[wrong]!r}"
+            raise QuemError(Mistake(name, message=message))
+        records = [{**attributes, ID: key} for key, attributes in given.items()]
+    elif isinstance(given, Sequence):
+        records = [
+            {ID: getattr(one, "id", None), **one} if isinstance(one, Mapping) else {ID: one}
+            for one in given
+        ]
+    else:
+        message = f"should be a dict of id to attributes, or a DataFrame, and not {given!r}"[:200]
+        raise QuemError(Mistake(name, message=message))
+    if not records:
+        raise QuemError(Mistake(name, message="is empty"))
+    plain = [{str(title): cell for title, cell in one.items()} for one in records]
+    titles = dict.fromkeys(title for one in plain for title in one)
+    columns = {title: [one.get(title) for one in plain] for title in titles}
+    return rows_table(name, columns, (ID,), lambda ids: shown(ids[ID]))
+
+
 def _id_column(columns: Collection[str], id_name: str) -> str:
     """Find the column of the ids, in whatever case; empty where there is none."""
-    wanted = [id_name, _BEIR_ID] if id_name == _ID else [id_name]
+    wanted = [id_name, _BEIR_ID] if id_name == ID else [id_name]
     folded = {column.casefold(): column for column in reversed(list(columns))}
     return next(
         (w if w in columns else folded[w.casefold()] for w in wanted if w.casefold() in folded), ""
     )
 
 
-def _from_json(path: Path, name: str, what: str, id_name: str) -> SourceTable[object]:
-    example = f'{{"{id_name}": "c1", "price": 7}}'
-    records = read_records(path, name, what=what, example=example, key=id_name)
+def _from_json(given: Given) -> SourceTable[object]:
+    example = f'{{"{given.id}": "c1", "price": 7}}'
+    path, name = Path(str(given.base)), given.name
+    records = read_records(path, name, what=given.what, example=example, key=given.id)
     columns = records.columns()
     lines: list[int] = []
 
@@ -210,17 +255,19 @@ def _from_json(path: Path, name: str, what: str, id_name: str) -> SourceTable[ob
         lines.extend(() if lines else records.lines())
         return Mistake(name, lines[row], key=key)
 
-    if own := _id_column(columns, id_name):
+    if own := _id_column(columns, given.id):
         texts = [text_of(value) or "" for value in columns[own].values]
         columns[own] = column_of(texts[code] for code in columns[own].codes.tolist())
     return SourceTable(name, columns, place)
 
 
-def _from_columns(path: Path, name: str, what: str, _id_name: str) -> SourceTable[object]:
+def _from_columns(given: Given) -> SourceTable[object]:
+    path = Path(str(given.base))
     read = read_parquet if is_parquet(path) else read_delimited
-    table = all_columns(read(path, name, what=what), unnamed=True)
+    table = all_columns(read(path, given.name, what=given.what), unnamed=True)
     if not len(table):
-        raise QuemError(Mistake(name, message=f"holds no line below the header; add the {what}"))
+        message = f"holds no line below the header; add the {given.what}"
+        raise QuemError(Mistake(given.name, message=message))
     return table
 
 

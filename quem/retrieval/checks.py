@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
     from quem.retrieval.analysis import Evaluation
-    from quem.retrieval.running import Run
     from quem.scores.table import ScoreTable
 
 _FEW = 3
@@ -56,26 +55,22 @@ def _similarity_range(of: Evaluation, _: ScoreTable) -> Iterator[str]:
 
 @_RESULTS.add("retriever-failed")
 def _retriever_failed(of: Evaluation, _: ScoreTable) -> Iterator[str]:
-    for name, run in of.runs.items():
-        yield from _failed(run, f"the retriever {shown(name)}")
-    for pair in of.mac_fac.pairs if of.mac_fac else ():
-        yield from _failed(pair.run, f"MAC/FAC with a filter of {pair.filter:,} and k = {pair.k:,}")
-
-
-def _failed(run: Run, what: str) -> Iterator[str]:
     """Name the queries for which there is no list, by reason."""
-    # A file that lacks queries was told when it was read.
-    failed = failures_of(run) if run.lists.failed else {}
-    by_reason: dict[str, list[str]] = {}
-    for query, why in failed.items():
-        by_reason.setdefault(why, []).append(run.lists.queries[query])
-    if failed:
-        reasons = [f"for {_named(names)} it {why}" for why, names in [*by_reason.items()][:_FEW]]
-        more = f"; and {len(by_reason) - _FEW} other reasons" if len(by_reason) > _FEW else ""
-        yield (
-            f"{what} gave no list for {_of_all(len(failed), len(run.lists.queries))}, which counts "
-            f"as empty: {'; '.join(reasons)}{more}"
-        )
+    runs = {f"the retriever {shown(name)}": run for name, run in of.runs.items()}
+    for pair in of.mac_fac.pairs if of.mac_fac else ():
+        runs[f"MAC/FAC with a filter of {pair.filter:,} and k = {pair.k:,}"] = pair.run
+    for what, run in runs.items():
+        # A file that lacks queries was told when it was read.
+        failed = failures_of(run) if run.lists.failed else {}
+        by_reason: dict[str, list[str]] = {}
+        for query, why in failed.items():
+            by_reason.setdefault(why, []).append(run.lists.queries[query])
+        reasons = [f"for {_named(names)} it {why}" for why, names in by_reason.items()]
+        if failed:
+            yield (
+                f"{what} gave no list for {_of_all(len(failed), len(run.lists.queries))}, which "
+                f"counts as empty: {join_words(reasons, _FEW)}"
+            )
 
 
 @_RESULTS.add("unstable-retriever")
@@ -108,11 +103,10 @@ def _undefined_scores(of: Evaluation, table: ScoreTable) -> Iterator[str]:
 
 @_RESULTS.add("unjudged-cases", remedy="judge the others")
 def _unjudged_cases(of: Evaluation, table: ScoreTable) -> Iterator[str]:
-    shares = [(name, judged_share(of, at)) for at, name in enumerate(table.systems)]
     few = [
         f"{format_percent(round(share, 3))} of {shown(name)}"
-        for name, share in shares
-        if share is not None and share < _MOSTLY_JUDGED
+        for at, name in enumerate(table.systems)
+        if (share := judged_share(of, at)) is not None and share < _MOSTLY_JUDGED
     ]
     if few:
         depth = of.measures[0].depth or JUDGED_DEPTH

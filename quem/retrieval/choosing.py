@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from quem.lists import Measure
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.truth import Truth
+    from quem.studyfile.document import Loc
     from quem.studyfile.retrieval import RetrievalSettings
 
 DEFAULTS = {
@@ -32,37 +33,34 @@ DEFAULTS = {
 }
 
 
-def truth_kind(study: RetrievalStudy) -> str:
-    """What the ground truth is, also before a retriever computes it."""
-    return study.data.truth.kind if study.data.truth else "similarities"
-
-
 def measures_of(study: RetrievalStudy, settings: RetrievalSettings) -> tuple[Measure, ...]:
     """The measures of a study; those that its ground truth cannot serve are refused.
 
     A measure that knows k, and is named without one, is there without k and with each k.
     """
-    named = spellings(settings.measures) or DEFAULTS[truth_kind(study)]
+    truth = study.data.truth
+    named = spellings(settings.measures) or DEFAULTS[truth.kind if truth else "similarities"]
     chosen: dict[str, Measure] = {}
-    try:
-        for spelling in named:
+    mistakes = []
+    for at, spelling in enumerate(named):
+        try:
             plain = measure(spelling, study.own_measures)
-            chosen.setdefault(plain.name, plain)
+            own = {plain.name: plain}
             for k in settings.k if dict(plain.values).get("k", 0) is None else ():
                 with_k = measure(plain, k=k)
-                chosen.setdefault(with_k.name, with_k)
-        messages = list(_unservable(chosen.values(), study.data.truth))
-    except QuemError as error:
-        messages = [mistake.message for mistake in error.mistakes]
-    if messages:
-        raise QuemError([_wrong(study, settings, message) for message in messages])
+                own[with_k.name] = with_k
+            messages = list(_unservable(own.values(), truth))
+            chosen |= {name: one for name, one in own.items() if name not in chosen}
+        except QuemError as error:
+            messages = [mistake.message for mistake in error.mistakes]
+        mistakes += [_wrong(study, settings, ("measures", at), one) for one in messages]
+    if mistakes:
+        raise QuemError(dict.fromkeys(mistakes))
     return tuple(chosen.values())
 
 
 def _unservable(measures: Iterable[Measure], truth: Truth | None) -> Iterator[str]:
-    if truth is None or truth.kind == "similarities":
-        return
-    if truth.kind == "ranks":
+    if truth is not None and truth.kind == "ranks":
         for one in measures:
             if dict(one.values).get("rel") == 1 and not dict(one.values).get("top"):
                 yield (
@@ -70,28 +68,28 @@ def _unservable(measures: Iterable[Measure], truth: Truth | None) -> Iterator[st
                     f"for each of them; name a rank, as in {one.definition.name}(rel=4), or use "
                     "nDCG"
                 )
+    ordered = [one for one in measures if one.needs_order]
+    if truth is None or truth.kind != "grades" or not ordered:
         return
     judgments = Judgments.of(truth.columns)
     rows, value = judgments.truth.rows, judgments.truth.value
     tied = np.flatnonzero((np.diff(value) == 0) & (np.diff(rows.row) == 0))
-    for one in measures if len(tied) else ():
-        if one.needs_order:
-            query, grade = rows.row[tied[0]], value[tied[0]]
-            equal = int((value[rows.cells(int(query))] == grade).sum())
-            yield (
-                f"{one.name} needs an order of the cases, and judgments of one grade have none "
-                f"({shown(judgments.queries[query])} has {equal:,} of grade {grade:g}); use P, "
-                "AP, RR, RBP, or nDCG, or a ground truth of similarities"
-            )
+    for one in ordered if len(tied) else ():
+        query, grade = rows.row[tied[0]], value[tied[0]]
+        equal = int((value[rows.cells(int(query))] == grade).sum())
+        yield (
+            f"{one.name} needs an order of the cases, and judgments of one grade have none "
+            f"({shown(judgments.queries[query])} has {equal:,} of grade {grade:g}); use P, "
+            "AP, RR, RBP, or nDCG, or a ground truth of similarities"
+        )
 
 
-def _wrong(
-    study: RetrievalStudy, settings: RetrievalSettings, message: str, key: str = "measures"
-) -> Mistake:
+def _wrong(study: RetrievalStudy, settings: RetrievalSettings, loc: Loc, message: str) -> Mistake:
     """A setting that is wrong: in the study file, or as the caller gave it."""
+    key = str(loc[0])
     if getattr(settings, key) != getattr(study.spec.analysis, key):
         return Mistake("", key=key, message=message)
-    return study.mistake(("analysis", key), message)
+    return study.mistake(("analysis", *loc), message)
 
 
 def check_claims(
@@ -107,8 +105,8 @@ def check_claims(
         try:
             table.claim(claim)
         except QuemError as error:
-            message = str(error.mistakes[0].message)
-            raise QuemError(_wrong(study, settings, message, "claims")) from None
+            message = error.mistakes[0].message
+            raise QuemError(_wrong(study, settings, ("claims",), message)) from None
 
 
 def depth_of(measures: Iterable[Measure], n_candidates: int) -> int:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.retrieval.bases import CaseBase
+    from quem.retrieval.bases import Task
 
 
 @dataclass(frozen=True)
@@ -68,40 +68,30 @@ def lists_of(
     each: Iterable[tuple[NDArray[np.int32], NDArray[np.float64]] | str],
 ) -> CaseLists:
     """The lists of all queries, of the places and similarities of each, or why it has none."""
-    places: list[NDArray[np.int32]] = [np.empty(0, np.int32)]
-    similar: list[NDArray[np.float64]] = [np.empty(0)]
-    failed: dict[int, str] = {}
-    sizes = []
-    for query, answer in enumerate(each):
-        if isinstance(answer, str):
-            failed[query] = answer
-            sizes.append(0)
-            continue
-        places.append(answer[0])
-        similar.append(answer[1])
-        sizes.append(len(answer[0]))
+    answers = list(each)
+    failed = {query: answer for query, answer in enumerate(answers) if isinstance(answer, str)}
+    nothing = np.empty(0, np.int32), np.empty(0)
+    lists = [nothing if isinstance(answer, str) else answer for answer in answers]
     return CaseLists(
         tuple(queries),
         tuple(cases),
-        _starts(np.array(sizes)),
-        np.concatenate(places),
-        np.concatenate(similar),
+        _starts([len(case) for case, _ in lists]),
+        np.concatenate([nothing[0], *(case for case, _ in lists)]),
+        np.concatenate([nothing[1], *(similarity for _, similarity in lists)]),
         failed=failed,
     )
 
 
-def lists_of_columns(columns: Columns, queries: CaseBase, cases: CaseBase) -> CaseLists:
-    """The lists that rows hold, best first; rows whose query or case is unknown are left out."""
-    query, case = query_places(columns, queries), case_places(columns, cases)
-    rows = np.flatnonzero((query >= 0) & (case >= 0))
-    rows = rows[np.lexsort((-columns.value[rows], query[rows]))]
-    sizes = np.bincount(query[rows], minlength=len(queries))
+def lists_of_columns(columns: Columns, task: Task) -> CaseLists:
+    """The lists that rows of known queries and cases hold, best first."""
+    query, case = query_places(columns, task), case_places(columns, task)
+    order = np.lexsort((-columns.value, query))
     return CaseLists(
-        queries.ids,
-        cases.ids,
-        _starts(sizes),
-        case[rows].astype(np.int32),
-        columns.value[rows],
+        task.queries.ids,
+        task.cases.ids,
+        _starts(np.bincount(query, minlength=len(task.queries))),
+        case[order].astype(np.int32),
+        columns.value[order],
         columns.scored,
     )
 
@@ -114,28 +104,25 @@ def rows_of(columns: Columns) -> list[tuple[str, str, float]]:
     return list(zip(queries, names, columns.value.tolist(), strict=True))
 
 
-def query_places(columns: Columns, queries: CaseBase) -> NDArray[np.int64]:
+def query_places(columns: Columns, task: Task) -> NDArray[np.int64]:
     """Which query each row is of, or -1."""
-    places = [queries.index.get(name, -1) for name in columns.queries]
+    places = [task.queries.index.get(name, -1) for name in columns.queries]
     return np.array(places, dtype=np.int64)[columns.query]
 
 
-def case_places(columns: Columns, cases: CaseBase) -> NDArray[np.int64]:
+def case_places(columns: Columns, task: Task) -> NDArray[np.int64]:
     """Which case each row is about, or -1."""
     names, at = distinct_cases(columns)
-    places = [cases.index.get(name, -1) for name in names]
+    places = [task.cases.index.get(name, -1) for name in names]
     return np.array(places, dtype=np.int64)[at]
 
 
 def distinct_cases(columns: Columns) -> tuple[list[str], NDArray[np.intp]]:
-    """The distinct cases of rows, and which of them each row is about."""
+    """The distinct cases of rows, in their order, and which of them each row is about."""
     _, first, at = np.unique(columns.key, return_index=True, return_inverse=True)
     if columns.tokens.same(columns.tokens.only(first[at])).all():
-        # In the order of the file.
         order = np.argsort(first)
-        place = np.empty_like(order)
-        place[order] = np.arange(len(order))
-        return columns.names(first[order]), place[at]
+        return columns.names(first[order]), np.argsort(order)[at]
     # Two cases have one hash.
     every = np.arange(len(columns))
     return columns.names(every), every
@@ -157,13 +144,5 @@ def only(columns: Columns, rows: NDArray[np.bool_]) -> Columns:
     )
 
 
-def without_own(columns: Columns) -> Columns:
-    """The rows without the case that has the id of the query, for leave-one-out."""
-    names, at = distinct_cases(columns)
-    code = {name: number for number, name in enumerate(columns.queries)}
-    own = np.array([code.get(name, -1) for name in names], dtype=np.int64)
-    return only(columns, own[at] != columns.query)
-
-
-def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _starts(sizes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

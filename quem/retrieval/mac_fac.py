@@ -9,8 +9,7 @@ import numpy as np
 
 from quem.lists import measure
 from quem.retrieval.retrievers import StoredRetriever
-from quem.retrieval.running import Asked, Run, ask, ask_all, n_calls, run_rounds
-from quem.retrieval.times import ratio_of
+from quem.retrieval.running import Asked, Run, ask, ask_all, run_rounds
 from quem.scores.inference import query_means
 from quem.scores.scoring import score_runs
 
@@ -19,9 +18,10 @@ if TYPE_CHECKING:
 
     from quem.lists import Measure
     from quem.parallel import Progress
+    from quem.retrieval.bases import Task
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.retrievers import Answer, Runs
-    from quem.retrieval.running import Guard, Task, Times
+    from quem.retrieval.running import Guard, Times
     from quem.retrieval.times import Time
     from quem.scores.columns import Columns
     from quem.scores.inference import Inference, Means
@@ -34,7 +34,7 @@ class Phases:
     """What MAC/FAC gave."""
 
     full: Run  # the second phase alone, on the whole case base
-    pairs: tuple[Run, ...]  # for each filter and k; the first part of the time is the filter's
+    pairs: tuple[Run, ...]  # for each filter and k
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,6 @@ class MacFac:
 
     mac: str
     fac: str
-    full: Run
     pairs: tuple[Pair, ...]
 
 
@@ -67,40 +66,30 @@ def run_phases(
     if spec is None or not {spec.mac, spec.fac} <= retrievers.keys():
         return None
     mac, fac = retrievers[spec.mac], retrievers[spec.fac]
-    runs = not isinstance(mac, StoredRetriever) and not isinstance(fac, StoredRetriever)
-    those = [_ask_both(mac, fac, task, size, k, take_time=runs) for size, k in spec.pairs]
-    if not isinstance(fac, StoredRetriever):
-        most = max(k for _, k in spec.pairs)
-        those.append(ask_all(fac, task, min(most, task.n_candidates)))
+    # Stored lists took no time.
+    runs = not (isinstance(mac, StoredRetriever) or isinstance(fac, StoredRetriever))
+    timed = ask_all(fac, task, 1).timed if runs else ()
+    most = max(k for _, k in spec.pairs)
+    those = [_ask_both(mac, fac, task, size, k, timed) for size, k in spec.pairs]
+    those.append(replace(ask_all(fac, task, min(most, task.n_candidates)), timed=timed))
     label = f"MAC/FAC: {spec.mac}, {spec.fac}"
-    results = run_rounds(those, task, times, progress(label, n_calls(those, times)))
-    full = Run(fac.lists) if isinstance(fac, StoredRetriever) else results.pop()
-    return Phases(full, tuple(results))
+    *pairs, full = run_rounds(label, those, task, times, progress)
+    return Phases(full, tuple(pairs))
 
 
-def _ask_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, *, take_time: bool) -> Asked:
+def _ask_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, timed: Sequence[int]) -> Asked:
     """Let the first fill a filter, and the second look into it."""
 
-    def call(query: int, guard: Guard) -> tuple[Answer, tuple[float, ...]]:
-        return _both(mac, fac, task, query, size, k, guard)
+    def call(query: int, guard: Guard) -> tuple[Answer, float]:
+        answer, mac_seconds = ask(mac, task, query, size, guard)
+        if isinstance(answer, str):
+            return f"the first phase {answer}", np.nan
+        answer, fac_seconds = ask(fac, task, query, k, guard, np.sort(answer[0]))
+        if isinstance(answer, str):
+            answer = f"the second phase {answer}"
+        return answer, mac_seconds + fac_seconds
 
-    timed = ask_all(fac, task, k).timed if take_time else ()
-    return Asked(call, range(len(task.queries)), timed, parts=2)
-
-
-def _both(
-    mac: Runs, fac: Runs, task: Task, query: int, size: int, k: int, guard: Guard
-) -> tuple[Answer, tuple[float, float]]:
-    mac_answer, mac_seconds = ask(mac, task, query, size, guard)
-    if isinstance(mac_answer, str):
-        return f"the first phase {mac_answer}", (mac_seconds, float("nan"))
-    among = np.sort(mac_answer[0])
-    # The query itself is not among them, so that none has to be asked for in its place.
-    inside = replace(task, leave_one_out=False)
-    answer, fac_seconds = ask(fac, inside, query, k, guard, among)
-    if isinstance(answer, str):
-        answer = f"the second phase {answer}"
-    return answer, (mac_seconds, fac_seconds)
+    return Asked(call, range(len(task.queries)), timed)
 
 
 def measures_at(measures: Sequence[Measure], k: int) -> tuple[Measure, ...]:
@@ -128,7 +117,7 @@ def score_phases(
         chosen = measures_at(measures, k)
         # Both lists are the second phase's, which breaks ties alike in both.
         scored = score_runs({"": run.lists.columns("")}, truth, chosen, ties="given")
-        share = ratio_of(run, phases.full, inference.level)
+        share = run.share_of(phases.full, inference.level)
         means = query_means(scored.values[0], inference)
         pairs.append(Pair(size, k, run, chosen, means, share))
-    return MacFac(spec.mac, spec.fac, phases.full, tuple(pairs))
+    return MacFac(spec.mac, spec.fac, tuple(pairs))

@@ -15,8 +15,8 @@ import numpy as np
 from quem.errors import QuemError
 from quem.io.text import nearest, shown
 from quem.parallel import silent
-from quem.retrieval.build_retrievers import make_retrievers, run_retrievers
-from quem.retrieval.running import Times
+from quem.retrieval.retrievers import make_retrievers
+from quem.retrieval.running import Times, run_retrievers
 from quem.retrieval.texts import case_text, short_title
 from quem.scores.matching import Judgments
 from quem.studyfile.candidates import PooledQuery
@@ -69,9 +69,7 @@ def make_pool(
     retrievers, warnings = make_retrievers(study)
     retrievers.pop(study.spec.ground_truth.retriever, None)
     if not retrievers:
-        raise QuemError(
-            [*(warning.message for warning in warnings), "no retriever is left to pool"]
-        )
+        raise QuemError("there is no retriever to pool beside the ground truth")
     depth = min(depth, max(study.data.task.n_candidates, 1))
     runs = run_retrievers(study, retrievers, depth, Times(0, 1), progress)
     pairs = pooled([run.lists for run in runs.values()], depth, seed)

@@ -25,10 +25,10 @@ from quem.retrieval.rows import (
     time_rows,
     truth_row,
 )
-from quem.retrieval.times import fewest_rounds, time_of
-from quem.retrieval.truth import truth_digest
+from quem.retrieval.times import fewest_rounds
 from quem.scores import present
 from quem.scores.result import Scored, ScoredResult, View, certified
+from quem.scores.scoring import digest_of
 from quem.scores.table import Nouns, Origin, ScoreTable
 from quem.studyfile.retrieval import RetrievalSettings
 from quem.wording import format_count, format_number, format_percent, join_words, measured
@@ -54,35 +54,25 @@ def _sections(of: Evaluation, table: ScoreTable) -> Iterator[Section]:
         yield _with_k(of, table)
     if of.mac_fac:
         yield _mac_fac(of, of.mac_fac)
-    if timed := max((len(run.timed) for run in of.runs.values()), default=0):
+    if timed := _timed(of):
         yield _time(of, timed)
 
 
 def _with_k(of: Evaluation, table: ScoreTable) -> Section:
     """Each measure in a line, without k and with it, as in ProCAKE's documentation."""
+    columns = [(system, k) for system in table.order for k in (None, *of.settings.k)]
     rows = []
     for _, group in groupby(enumerate(table.measures), lambda one: _without_k(one[1])):
-        layers = {dict(measure.values).get("k"): at for at, measure in group}
-        name = (
-            table.columns[layers[None]] if None in layers else table.columns[min(layers.values())]
+        at = {dict(measure.values).get("k"): at for at, measure in group}
+        means = (
+            format_number(table.means.mean[system, at[k]], 4) if k in at else "–"
+            for system, k in columns
         )
-        cells = [
-            format_number(table.means.mean[system, layers[k]], 4) if k in layers else "–"
-            for system in table.order
-            for k in (None, *of.settings.k)
-        ]
-        rows.append((name, *cells))
-    heads = [
-        f"{table.labels[system]}{f' (k = {k})' if k else ''}"
-        for system in table.order
-        for k in (None, *of.settings.k)
-    ]
+        rows.append((table.columns[min(at.values())], *means))
+    heads = [f"{table.labels[system]}{f' (k = {k})' if k else ''}" for system, k in columns]
     note = "– where a measure is undefined, or knows no k."
-    return Section(
-        "with-k",
-        "Without k and with it",
-        tables=[TextTable("Means without k and with it", ("measure", *heads), rows, note)],
-    )
+    one = TextTable("Means without k and with it", ("measure", *heads), rows, note)
+    return Section("with-k", "Without k and with it", tables=[one])
 
 
 def _without_k(measure: Measure) -> tuple[object, ...]:
@@ -91,13 +81,12 @@ def _without_k(measure: Measure) -> tuple[object, ...]:
 
 
 def _mac_fac(of: Evaluation, mac_fac: MacFac) -> Section:
-    level = of.inference.level
     rows = [
         (
             f"{pair.filter:,}",
             f"{pair.k:,}",
             *(measured(mean) for mean in pair.means.mean.tolist()),
-            measured(time_of(pair.run.rounds(), level).times(1000).median),
+            measured(pair.run.time(of.inference.level).in_ms.median),
             _percent(pair.share),
         )
         for pair in mac_fac.pairs
@@ -105,8 +94,7 @@ def _mac_fac(of: Evaluation, mac_fac: MacFac) -> Section:
     names = (one.definition.name for one in mac_fac.pairs[0].measures)
     heads = ("filter", "k", *(f"{name}@k" for name in names), "ms/query", f"of {mac_fac.fac} alone")
     note = f"Lists are compared with the k best that {mac_fac.fac} finds among all cases."
-    caption = f"MAC/FAC: {mac_fac.mac}, then {mac_fac.fac}"
-    table = TextTable(caption, heads, rows, note)
+    table = TextTable(f"MAC/FAC: {mac_fac.mac}, then {mac_fac.fac}", heads, rows, note)
     return Section("mac-fac", "MAC/FAC", figures=("mac-fac",), tables=[table])
 
 
@@ -120,16 +108,21 @@ def _percent(share: Time) -> str:
 
 def _time(of: Evaluation, timed: int) -> Section:
     level = of.inference.level
-    names = {one.id: one.name or one.id for one in of.study.spec.retrievers}
     rows = []
-    for name, run in of.runs.items():
-        time = time_of(run.rounds(), level).times(1000)
-        ends = " to ".join(measured(end) for end in time.interval or ())
+    for one in of.study.spec.retrievers:
+        run = of.runs[one.id]
+        time = run.time(level).in_ms
+        ends = " to ".join(measured(end) for end in time.interval or ()) or "–"
         if len(run.timed):
-            rows.append((names[name], measured(time.median), ends or "–", f"{len(run.timed):,}"))
+            rows.append((one.name or one.id, measured(time.median), ends, f"{len(run.timed):,}"))
     heads = ("retriever", "ms/query", f"{format_percent(level)} interval", "queries")
     table = TextTable("Time per query", heads, rows, f"{_rounds(of, timed)}.")
     return Section("time", "Time", figures=("times",), tables=[table])
+
+
+def _timed(of: Evaluation) -> int:
+    """How many queries were timed."""
+    return max(len(run.timed) for run in of.runs.values())
 
 
 def _rounds(of: Evaluation, timed: int) -> str:
@@ -190,7 +183,7 @@ def _methods(findings: Scored) -> Iterator[str]:
         yield "The truth is the mean over the judges of each case."
     if any(tied_share(of.runs[name]) for name in findings.table.systems):
         yield _TIES[of.settings.ties]
-    if timed := max((len(run.timed) for run in of.runs.values()), default=0):
+    if timed := _timed(of):
         warm = format_count(of.settings.warm_up, "call")
         yield f"Times: {_rounds(of, timed)[0].lower()}{_rounds(of, timed)[1:]}, after {warm}."
     if of.mac_fac:
@@ -209,7 +202,7 @@ def _references(findings: Scored) -> Iterator[str]:
         _PROCAKE: of.truth.kind == "similarities",
         _QUEM: of.truth.kind == "ranks",
         _MAC_FAC: of.mac_fac is not None,
-        _ORDER: any(len(run.timed) for run in of.runs.values()),
+        _ORDER: _timed(of) > 0,
         _HEOM: any(one.linear is not None for one in of.study.spec.retrievers),
     }
     yield from (text for text, is_used in cited.items() if is_used)
@@ -305,7 +298,7 @@ def table_of(found: Evaluation) -> ScoreTable:
             "retrieval",
             spec.title,
             found.study.name,
-            truth_digest(scored.judgments, depth) if depth else "",
+            digest_of(scored.judgments, depth) if depth else "",
             {"ties": found.settings.ties},
         ),
         details=tuple(retriever_rows(found)),

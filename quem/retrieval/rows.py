@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from quem.report.rows import Interval, Row, col
-from quem.retrieval.times import ratio_of, time_of
+from quem.retrieval.running import NOT_ASKED
+from quem.retrieval.times import Time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from quem.retrieval.analysis import Evaluation
     from quem.retrieval.mac_fac import MacFac
     from quem.retrieval.running import Run
-    from quem.retrieval.times import Time
     from quem.scores.result import Scored
 
 JUDGED_DEPTH = 10  # where the headline looks at whole lists
@@ -27,7 +27,6 @@ class RetrieverRow(Row):
     title: ClassVar[str] = "Retrievers"
     id: str = col("as in the study file")
     name: str = col("for people", "retriever")
-    source: Literal["linear", "python", "similarities", "run"] = col("where its lists are from")
     failures: int = col("queries without a list, each scored as an empty list")
     tied: float | None = col("share of positions whose similarity another case of the list has")
     judged: float | None = col(
@@ -46,17 +45,14 @@ class RetrieverRow(Row):
 
 def retriever_rows(of: Evaluation) -> Iterator[RetrieverRow]:
     level = of.inference.level
-    specs = {one.id: one for one in of.study.spec.retrievers}
+    names = {one.id: one.name or one.id for one in of.study.spec.retrievers}
     for at, name in enumerate(of.scored.systems):
-        spec, run = specs[name], of.runs[name]
-        time = time_of(run.rounds(), level).times(1000)
-        speedup = ratio_of(of.truth_run, run, level).median if of.truth_run else np.nan
+        run = of.runs[name]
+        time = run.time(level).in_ms
+        speedup = of.truth_run.share_of(run, level).median if of.truth_run else np.nan
         yield RetrieverRow(
             id=name,
-            name=spec.name or name,
-            source=next(
-                key for key in ("linear", "python", "similarities", "run") if getattr(spec, key)
-            ),
+            name=names[name],
             failures=len(failures_of(run)),
             tied=tied_share(run),
             judged=judged_share(of, at),
@@ -74,7 +70,7 @@ def failures_of(run: Run) -> dict[int, str]:
     """The queries without a list, and why there is none."""
     lists = run.lists
     if lists.failed:
-        return {query: why for query, why in lists.failed.items() if why != "was not asked"}
+        return {query: why for query, why in lists.failed.items() if why != NOT_ASKED}
     if len(run.taken):
         return {}
     return dict.fromkeys(np.flatnonzero(lists.sizes == 0).tolist(), "is not in the file")
@@ -109,8 +105,7 @@ class TimeRow(Row):
 def time_rows(findings: Scored) -> Iterator[TimeRow]:
     found: Evaluation = findings.found
     for name, run in found.runs.items():
-        for query in run.timed.tolist():
-            seconds = float(run.seconds[query])
+        for query, seconds in zip(run.timed.tolist(), run.seconds.tolist(), strict=True):
             yield TimeRow(retriever=name, query=run.lists.queries[query], seconds=seconds)
 
 
@@ -140,7 +135,6 @@ class FilterRow(Row):
     interval: Interval | None = col("percentile bootstrap over queries")
     n: int = col("queries where it is defined")
     seconds: float | None = col("of both phases, per query")
-    mac_seconds: float | None = col("of the filter, per query")
     share: float | None = col("time of both phases over that of the second alone")
     share_interval: Interval | None = col("of that, between order statistics")
 
@@ -158,8 +152,7 @@ def filter_rows(findings: Scored) -> Iterator[FilterRow]:
                 mean=_known(pair.means.mean[at]),
                 interval=None if np.isnan(low) else (low, high),
                 n=int(pair.means.n[at]),
-                seconds=_known(time_of(pair.run.rounds(), level).median),
-                mac_seconds=_known(time_of(pair.run.rounds(parts=slice(1)), level).median),
+                seconds=_known(pair.run.time(level).median),
                 share=_known(pair.share.median),
                 share_interval=pair.share.interval,
             )
@@ -177,17 +170,11 @@ class TruthRow(Row):
 
 def truth_row(findings: Scored) -> TruthRow:
     found: Evaluation = findings.found
-    time = _truth_time(found)
-    truth = found.truth
+    time = found.truth_run.time(found.inference.level).in_ms if found.truth_run else Time()
     return TruthRow(
-        kind=truth.kind,
-        source=truth.source,
-        judges=truth.columns.judges,
+        kind=found.truth.kind,
+        source=found.truth.source,
+        judges=found.truth.columns.judges,
         ms=_known(time.median),
         ms_interval=time.interval,
     )
-
-
-def _truth_time(of: Evaluation) -> Time:
-    rounds = of.truth_run.rounds() if of.truth_run else np.empty(0)
-    return time_of(rounds, of.inference.level).times(1000)

@@ -16,18 +16,24 @@ import numpy as np
 
 from quem.io.custom_functions import raised
 from quem.retrieval.lists import CaseLists, lists_of
-from quem.retrieval.retrievers import PythonRetriever, checked
+from quem.retrieval.retrievers import PythonRetriever, StoredRetriever, checked
+from quem.retrieval.times import Time, time_of
+from quem.wording import join_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from quem.retrieval.bases import CaseBase
+    from quem.parallel import Progress
+    from quem.retrieval.bases import Task
+    from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.retrievers import Answer, Runs
 
-# Queries that tell the time of a retriever.
-_MOST = 100
+# Queries that tell the time of a retriever, and of the ground truth, which may be slow.
+_MOST, _TRUTH_TIMED = 100, 20
+_NAMED = 4
+NOT_ASKED = "was not asked"  # the answer of the ground truth before it is needed
 
 
 @dataclass(frozen=True)
@@ -39,31 +45,13 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Task:
-    """The queries and cases that retrievers work on."""
-
-    queries: CaseBase
-    cases: CaseBase
-    leave_one_out: bool = False
-
-    def own(self, query: int) -> int:
-        """The place of the case that is the query and left out; -1 for none."""
-        return query if self.leave_one_out else -1
-
-    @property
-    def n_candidates(self) -> int:
-        """How many cases each query has to be compared with."""
-        return len(self.cases) - self.leave_one_out
-
-
-@dataclass(frozen=True)
 class Run:
     """What a retriever gave, and how long it took."""
 
     lists: CaseLists
-    # Of shape (rounds, queries, parts): seconds of each call; NaN where it was not timed, or failed
-    # in some round.
-    taken: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0, 1)))
+    # Of shape (rounds, queries): seconds of each call; NaN where it was not timed, or failed in
+    # some round.
+    taken: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
     unstable: tuple[int, ...] = ()  # queries for which calls gave different lists
 
     @cached_property
@@ -71,35 +59,34 @@ class Run:
         """The queries that were timed, by their places."""
         if not len(self.taken):
             return np.empty(0, dtype=np.intp)
-        return np.flatnonzero(~np.isnan(self.taken).any(axis=(0, 2)))
+        return np.flatnonzero(~np.isnan(self.taken).any(axis=0))
 
-    @cached_property
+    @property
     def seconds(self) -> NDArray[np.float64]:
-        """The median of each query's calls, shape (queries,); NaN where it was not timed."""
-        medians = np.full(len(self.lists.queries), np.nan)
-        if len(self.timed):
-            medians[self.timed] = np.median(self.taken[:, self.timed].sum(axis=2), axis=0)
-        return medians
+        """The median of the calls of each query that was timed."""
+        return np.median(self.taken[:, self.timed], axis=0) if len(self.timed) else np.empty(0)
 
-    def rounds(
-        self, queries: NDArray[np.intp] | None = None, parts: slice = slice(None)
-    ) -> NDArray[np.float64]:
-        """The mean time of those queries, or all that were timed, in each round."""
-        chosen = self.timed if queries is None else queries
-        if not len(chosen):
-            return np.empty(0)
-        return np.asarray(self.taken[:, chosen, parts].sum(axis=2).mean(axis=1))
+    def time(self, level: float) -> Time:
+        """The seconds of a query."""
+        return time_of(self._rounds(self.timed), level)
+
+    def share_of(self, other: Run, level: float) -> Time:
+        """The time as a multiple of another's, round by round, on the same queries."""
+        both = np.intersect1d(self.timed, other.timed)
+        return time_of(self._rounds(both) / other._rounds(both), level)
+
+    def _rounds(self, queries: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The mean time of some queries in each round."""
+        return self.taken[:, queries].mean(axis=1) if len(queries) else np.empty(0)
 
 
 @dataclass(frozen=True)
 class Asked:
     """Somebody who is asked for lists."""
 
-    # From a query and the `Guard` to the answer, and the seconds that each part of it took.
-    ask: Callable[[int, Guard], tuple[Answer, tuple[float, ...]]]
+    ask: Callable[[int, Guard], tuple[Answer, float]]  # for a query; gives the seconds too
     queries: Sequence[int]  # those that are asked for a list, in the first round
     timed: Sequence[int]  # those that are asked in every round
-    parts: int = 1  # how many parts an answer has
 
 
 class Guard:
@@ -116,29 +103,32 @@ class Guard:
 
 @contextmanager
 def guarded() -> Iterator[Guard]:
-    """Run foreign code: what it prints goes to stderr, and Ctrl-C ends it.
+    """Run foreign code without the garbage collector; what it prints goes to stderr.
 
     The first Ctrl-C raises KeyboardInterrupt, even if the code swallows it and continues: then when
     it returns. A second one ends the process, in case the code never does.
     """
     guard = Guard()
     main = threading.current_thread() is threading.main_thread()
-    before = signal.getsignal(signal.SIGINT) if main else None
+    takes_over = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    collects = gc.isenabled()
 
     def pressed(_: int, __: object) -> None:
         guard.pressed = True
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         raise KeyboardInterrupt
 
-    takes_over = main and before is signal.default_int_handler
     if takes_over:
         signal.signal(signal.SIGINT, pressed)
+    gc.disable()
     try:
         with redirect_stdout(sys.stderr):
             yield guard
     finally:
+        if collects:
+            gc.enable()
         if takes_over:
-            signal.signal(signal.SIGINT, before)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def ask(
@@ -151,68 +141,72 @@ def ask(
 ) -> tuple[Answer, float]:
     """Ask for one query; give the checked list and the seconds that it took."""
     try:
-        call = _call(retriever, task, query, k, among)
+        call = retriever.prepared(query, k, among)
         start = perf_counter()
-        output = call()
+        output: Any = call()
         seconds = perf_counter() - start
     except (Exception, SystemExit) as error:  # noqa: BLE001  whatever the user's code raises
         guard.check()
         return raised(error), float("nan")
     guard.check()
-    allowed = None if among is None else set(among.tolist())
-    return checked(output, k, task.cases.index, task.own(query), allowed), seconds
-
-
-def _call(
-    retriever: Runs, task: Task, query: int, k: int, among: NDArray[np.int32] | None
-) -> Callable[[], Any]:
     if isinstance(retriever, PythonRetriever):
-        return retriever.prepared(query, k, among)
-    # One more, for the case that is the query.
-    count = k + task.leave_one_out
-    return lambda: retriever.retrieve(query, count, among)
-
-
-def spread(n_queries: int, most: int) -> list[int]:
-    """Choose some queries, spread over all."""
-    places = np.linspace(0, n_queries - 1, min(n_queries, most))
-    return sorted(set(places.round().astype(int).tolist()))
+        allowed = None if among is None else set(among.tolist())
+        output = checked(output, k, task.cases.index, task.own(query), allowed)
+    return output, seconds
 
 
 def ask_all(
     retriever: Runs, task: Task, k: int, queries: Sequence[int] | None = None, *, timed: int = _MOST
 ) -> Asked:
-    """Say how a retriever is asked."""
-
-    def call(query: int, guard: Guard) -> tuple[Answer, tuple[float, ...]]:
-        answer, seconds = ask(retriever, task, query, k, guard)
-        return answer, (seconds,)
-
-    every = range(len(task.queries)) if queries is None else queries
-    return Asked(call, every, spread(len(task.queries), timed))
-
-
-def n_calls(those: Sequence[Asked], times: Times) -> int:
-    """How many calls `run_rounds` makes, without those to warm up."""
-    return sum(
-        len({*one.queries, *one.timed}) + (times.repeats - 1) * len(one.timed) for one in those
+    """Say how a retriever is asked; its time is that of some queries, spread over all."""
+    n = len(task.queries)
+    places = np.linspace(0, n - 1, min(n, timed)).round().astype(int)
+    return Asked(
+        lambda query, guard: ask(retriever, task, query, k, guard),
+        range(n) if queries is None else queries,
+        sorted(set(places.tolist())),
     )
 
 
+def run_retrievers(
+    study: RetrievalStudy, retrievers: dict[str, Runs], depth: int, times: Times, progress: Progress
+) -> dict[str, Run]:
+    """Ask all retrievers that run, in turn; those that do not have their lists."""
+    task, truth = study.data.task, study.spec.ground_truth.retriever
+    runs = {
+        name: Run(one.lists) for name, one in retrievers.items() if isinstance(one, StoredRetriever)
+    }
+    # The ground truth is asked for its lists when it is known what is needed of them.
+    those = {
+        name: ask_all(one, task, depth, (), timed=_TRUTH_TIMED)
+        if name == truth
+        else ask_all(one, task, depth)
+        for name, one in retrievers.items()
+        if name not in runs
+    }
+    if those:
+        names = (one.name or one.id for one in study.spec.retrievers if one.id in those)
+        label = f"Retrieving: {join_words(names, _NAMED)}"
+        runs |= zip(those, run_rounds(label, [*those.values()], task, times, progress), strict=True)
+    return {name: runs[name] for name in retrievers}
+
+
 def run_rounds(
-    those: Sequence[Asked], task: Task, times: Times, done: Callable[[int], object]
+    label: str, those: Sequence[Asked], task: Task, times: Times, progress: Progress
 ) -> list[Run]:
     """Ask all of them, query by query in turn, so that what slows the machine slows all alike.
 
     Who comes first changes from query to query and from round to round.
     """
     n = len(task.queries)
-    answers: list[list[Answer]] = [["was not asked"] * n for _ in those]
-    taken = [np.full((times.repeats, n, one.parts), np.nan) for one in those]
+    answers: list[list[Answer]] = [[NOT_ASKED] * n for _ in those]
+    taken = [np.full((times.repeats, n), np.nan) for _ in those]
     unstable: list[set[int]] = [set() for _ in those]
     every = [{*one.timed} for one in those]
     first = [{*one.queries, *one.timed} for one in those]
-    with guarded() as guard, without_collection():
+    n_calls = sum(map(len, first)) + (times.repeats - 1) * sum(map(len, every))
+    done = progress(label, n_calls)
+    with guarded() as guard:
         for one in those:
             for _ in range(times.warm_up if one.timed else 0):
                 one.ask(one.timed[0], guard)
@@ -247,15 +241,3 @@ def _differs(answers: list[Answer], query: int, again: Answer) -> bool:
         answers[query] = f"{again}, when it was asked once more"
         return False
     return not np.array_equal(again[0], before[0])
-
-
-@contextmanager
-def without_collection() -> Iterator[None]:
-    """Take times without the garbage collector, as timeit does."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

@@ -1,4 +1,4 @@
-"""The similarities of a ground truth in a file, which is read again if its inputs are the same."""
+"""Tables of similarities; one that a retriever made is read again if its inputs are the same."""
 
 from __future__ import annotations
 
@@ -13,16 +13,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import BaseModel
 
-from quem.retrieval.files import read_similarities
+from quem.errors import Mistake, QuemError
+from quem.io.delimited import read_delimited
+from quem.io.parquet import is_parquet, read_parquet
+from quem.io.records import is_json
 from quem.retrieval.lists import rows_of
 from quem.retrieval.truth import Truth
+from quem.scores.columns import columns_of
+from quem.scores.read import CASE, read_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from quem.retrieval.bases import CaseBase
-    from quem.retrieval.running import Task
+    from quem.io.delimited import Delimited
+    from quem.retrieval.bases import CaseBase, Task
+    from quem.scores.columns import Columns
 
 FILE = "similarities.csv"
 _RECORD = "similarities.json"  # what the file was made of
@@ -108,6 +114,43 @@ def _parts(thing: Any) -> list[Any]:  # noqa: ANN401
     return [type(thing), vars(thing)]
 
 
+def read_similarities(path: Path) -> Columns:
+    """Read similarities: a line for each pair, or one for each query with a column per case."""
+    if is_json(path):
+        return read_run(path)
+    read = read_parquet if is_parquet(path) else read_delimited
+    table = read(path, str(path), what="similarity table")
+    if {cell.casefold() for cell in table.header[-1]} & {*CASE}:
+        return read_run(path)
+    return _square(table)
+
+
+def _square(table: Delimited) -> Columns:
+    """An empty cell is not a similarity."""
+    name, line, (_, *cases) = table.name, table.header_lines[-1], table.header[-1]
+    if not cases:
+        message = (
+            "must have the columns query, case, and similarity, or a line for each query and a "
+            "column for each case"
+        )
+        raise QuemError(Mistake(name, line, message=message))
+    for at, case in enumerate(cases):
+        if not case or case in cases[:at]:
+            message = "duplicate column; keep one" if case else "this column has no name"
+            raise QuemError(Mistake(name, line, at + 2, case, message))
+    queries, *columns = (column.cells() for column in table.columns)
+    cells = [
+        (query, case, value, number)
+        for query, number, *values in zip(queries, table.lines(), *columns, strict=True)
+        for case, value in zip(cases, values, strict=True)
+        if value
+    ]
+    if not cells:
+        raise QuemError(Mistake(name, message="holds no similarity below the header"))
+    found = list(zip(*cells, strict=True))
+    return columns_of(name, *found[:3], noun="similarity", lines=found[3])
+
+
 def known_similarities(folder: Path, digest: str, source: str) -> Truth | None:
     """The similarities that a folder has, where they were made of the same inputs."""
     path = folder / FILE
@@ -118,7 +161,7 @@ def known_similarities(folder: Path, digest: str, source: str) -> Truth | None:
         return None
     if not digest or record != {"inputs": digest, "sha256": content}:
         return None
-    columns = read_similarities(path, str(path))
+    columns = read_similarities(path)
     return Truth(columns, "similarities", source, computed=True)
 
 

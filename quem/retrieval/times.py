@@ -3,71 +3,46 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from quem.retrieval.running import Run
-
 
 class Time(NamedTuple):
     """A time in seconds, or a ratio of two."""
 
-    median: float  # over the rounds; NaN where nothing was measured
+    median: float = math.nan  # over the rounds; NaN where nothing was measured
     # Between order statistics; NaN where there are too few rounds
-    low: float
-    high: float
+    low: float = math.nan
+    high: float = math.nan
 
     @property
     def interval(self) -> tuple[float, float] | None:
         """The ends; None where there are none."""
         return None if math.isnan(self.low) else (self.low, self.high)
 
-    def times(self, factor: float) -> Time:
-        """In another unit."""
-        return Time(*(factor * value for value in self))
+    @property
+    def in_ms(self) -> Time:
+        """In milliseconds."""
+        return Time(*(1000 * value for value in self))
 
 
 def time_of(rounds: NDArray[np.float64], level: float) -> Time:
-    """The median of what was measured in rounds, with its interval."""
-    if not len(rounds):
-        return Time(math.nan, math.nan, math.nan)
-    return Time(float(np.median(rounds)), *median_interval(rounds, level))
+    """The median of what was measured in rounds, with an interval between order statistics.
 
-
-def ratio_of(one: Run, other: Run, level: float) -> Time:
-    """The time of one as a multiple of that of the other, round by round, on the same queries."""
-    both = np.intersect1d(one.timed, other.timed)
-    return time_of(one.rounds(both) / other.rounds(both), level)
-
-
-def median_interval(values: NDArray[np.float64], level: float) -> tuple[float, float]:
-    """An interval of the median, between two order statistics.
-
-    The l-th lowest and the l-th highest of n values hold the median between them with the
-    probability 1 - 2 P(B < l), B binomial of n and 1/2, whatever the distribution. The narrowest
-    of them that reaches the level is given.
-
-    References
-    ----------
-    David, H. A., & Nagaraja, H. N. (2003). Order statistics, section 7.1.
-
-    Shapes: `values` (n,).
+    The narrowest is taken that holds the median with the level's probability, whatever the
+    distribution (David & Nagaraja 2003, section 7.1).
     """
-    n = len(values)
-    place, below = 0, 0.0
-    while place < n // 2:
-        below += math.comb(n, place) / 2**n
-        if 1 - 2 * below < level:
-            break
-        place += 1
-    if not place:
-        return math.nan, math.nan
-    ordered = np.sort(values)
-    return float(ordered[place - 1]), float(ordered[n - place])
+    if not len(rounds):
+        return Time()
+    from scipy.stats import quantile_test
+
+    median = float(np.median(rounds))
+    interval: Any = quantile_test(rounds, q=median, p=0.5).confidence_interval(level)
+    return Time(median, float(interval.low), float(interval.high))
 
 
 def fewest_rounds(level: float) -> int:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -113,6 +114,8 @@ def _of_file(path: str, form: _Form, find: Find | None) -> Columns:
     for packed in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(packed)
     start = (start or text[:HEAD]).lstrip()
+    if start.startswith(b"PAR1"):
+        return _of_parquet(path, form)
     if start.startswith(b"{") or (
         start.startswith(b"[") and name.endswith((".json", ".jsonl", ".ndjson"))
     ):
@@ -276,6 +279,14 @@ def _of_csv(text: bytes, form: _Form, path: str) -> Columns:
             message = f"has {len(row)} fields; the header has {len(header)}"
             raise QuemError(Mistake(path, line, message=message))
     return at.columns(path, list(zip(*rows, strict=True)), lines[1:])
+
+
+def _of_parquet(path: str, form: _Form) -> Columns:
+    from quem.io.parquet import read_parquet
+
+    table = read_parquet(Path(path), path, what="run" if form.is_run else "judgments")
+    fields = [column.cells() for column in table.columns]
+    return _Fields.of(table.header[-1], form, path).columns(path, fields)
 
 
 def _of_json(text: bytes, form: _Form, path: str) -> Columns:

@@ -73,19 +73,7 @@ class Scored:
     @cached_property
     def digest(self) -> str:
         """A digest of the judgments, whatever their order."""
-        from hashlib import sha256
-
-        of, digest = self.judgments, sha256()
-        keys = of.columns.key[of.row]
-        parts = [
-            slice(int(at), int(at + n)) for at, n in zip(of.rows.starts, of.rows.sizes, strict=True)
-        ]
-        for query, part in sorted(zip(map(str, of.queries), parts, strict=True), key=itemgetter(0)):
-            order = np.argsort(keys[part], kind="stable")
-            digest.update(f"{len(query)} {query} {len(order)} ".encode())
-            digest.update(keys[part][order].tobytes())
-            digest.update(np.sort(of.grades[:, part][:, order], axis=0).tobytes())
-        return digest.hexdigest()
+        return digest_of(self.judgments)
 
     @cached_property
     def by_judge(self) -> dict[str, Floats]:
@@ -115,6 +103,26 @@ class Scored:
 
     def _against(self, truth: Truth) -> Floats:
         return np.stack([values_of(one, truth, self.measures) for one in self.matched])
+
+
+def digest_of(judgments: Judgments, depth: int | None = None) -> str:
+    """A digest of judgments, whatever their order; of each query's best down to a depth."""
+    from hashlib import sha256
+
+    digest = sha256()
+    keys = judgments.columns.key[judgments.row]
+    for at, name in sorted(enumerate(map(str, judgments.queries)), key=itemgetter(1)):
+        part = judgments.rows.cells(at)
+        own, grades = keys[part], judgments.grades[:, part]
+        if depth is not None and len(own) > depth:
+            # What is as good as the last of them could stand in its place.
+            best = grades[0] >= np.sort(grades[0])[-depth]
+            own, grades = own[best], grades[:, best]
+        order = np.argsort(own, kind="stable")
+        digest.update(f"{len(name)} {name} {len(order)} ".encode())
+        digest.update(own[order].tobytes())
+        digest.update(np.sort(grades[:, order], axis=0).tobytes())
+    return digest.hexdigest()
 
 
 def score_runs(

@@ -39,7 +39,7 @@ class OwnMeasure(StudyPart):
         Line,
         AfterValidator(_spellable),
         allowed("letters, digits, and `_`"),
-    ] = Field("", description="Its name, also as `headline`; by default that of the function.")
+    ] = Field("", description="Its name in the table; by default that of the function.")
     k: Annotated[int | None, Field(ge=1, le=1_000_000_000), Numeral] = Field(
         None, description="How many of the best items it gets; all by default."
     )

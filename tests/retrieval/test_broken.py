@@ -27,7 +27,7 @@ BROKEN = {
     "return ['ab']": "gave 'ab', where a pair",
     "return [('a', '0.5')]": "gave '0.5' as the similarity of 'a', which is not a number",
     "return [(1, .5)]": "gave 1 as a case, where an id (a text) should be",
-    "return [([], .5)]": "gave [] as a case, where an id should be",
+    "return [([], .5)]": "gave [] as a case, where an id (a text) should be",
     "raise SystemExit(3)": "raised SystemExit: 3",
     "yield 'a', 1\n    raise ValueError('late')": "raised ValueError: late (bad.py:3)",
 }
@@ -289,20 +289,21 @@ def test_interrupt_ends_what_swallows_it(tmp_path: Path, name: str, presses: int
     assert not (tmp_path / "study-report").exists()
 
 
-def test_retriever_that_cannot_be_made_is_left_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (
+            "class R:\n    def __init__(self, cases):\n        raise OSError('no index')\n",
+            "retrievers[2].python: mine:R (mine.py) raised OSError: no index (mine.py:3)",
+        ),
+        ("def R(:\n", "retrievers[2].python: mine:R cannot be loaded: it raised SyntaxError"),
+        ("class R:\n    def __init__(self, cases): pass\n", "is a class without a method `retr"),
+    ],
+)
+def test_retriever_that_cannot_be_made_is_refused(tmp_path: Path, code: str, message: str) -> None:
     """By raising when its module is loaded, or when it is made of the cases."""
-    code = "class Index:\n    def __init__(self, cases):\n        raise OSError('no index')\n"
-    retrievers = [
-        ALL,
-        {"id": "a", "python": "a:Index"},
-        {"id": "b", "python": "b:x"},
-        {"id": "ok", "linear": {}},
-    ]
-    path = write_study(tmp_path, retrievers, "all", a_py=code, b_py="def x(:\n")
-    messages = [d.message for d in evaluated(path).warnings if d.code == "retriever-left-out"]
-    assert "a:Index (a.py) raised OSError: no index (a.py:3)" in messages[0]
-    assert "raised SyntaxError" in messages[1]
-    assert "(b.py:1)" in messages[1]
+    retrievers = [ALL, {"id": "x", "python": "mine:R"}, {"id": "ok", "linear": {}}]
+    assert message in mistakes(write_study(tmp_path, retrievers, "all", mine_py=code))
 
 
 def test_lists_that_differ_are_told(tmp_path: Path) -> None:

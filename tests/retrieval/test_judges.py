@@ -87,6 +87,7 @@ def test_the_truth_is_the_mean_grade_and_each_judge_is_kept(tmp_path: Path) -> N
         assert dict(zip(table.queries, table.values[at, :, 0], strict=True)) == pytest.approx(
             dict(zip(map(str, wanted.queries), wanted.values[:, 0], strict=True))
         )
+        assert table.evidence is not None
         for judge in ("J0", "J1", "J2"):
             alone = evaluate(run[name], _means(rows, judge), ["nDCG@5"])
             found = table.evidence.by_judge[judge][at, :, 0]

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import quem
+from quem.studyfile.retrieval import Linear
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,25 +104,28 @@ def test_similarities_are_used_again(
             calls.append(k)
             return sorted(similar.items(), key=lambda pair: -pair[1])[:k]
 
-        quem.score([example], retrieve, "nDCG", cases=GRAPHS, queries=["G1"], out=tmp_path)
+        given: dict[str, Any] = {"cases": GRAPHS, "queries": ["G1"], "out": tmp_path}
+        quem.score([example], retrieve, "nDCG", **given, repeats=2)
         return len(calls)
 
     first = asked(truth.similarities)
-    # A call to warm up, and seven rounds tell the time; one more computes the similarities.
-    assert first == 9
-    assert asked(truth.similarities) == 8
-    assert asked({**truth.similarities, "G4": 0.1}) == 9
-    assert asked({**truth.similarities, "G4": 0.1}) == 8
+    # A call to warm up, and two rounds tell the time; one more computes the similarities.
+    assert first == 4
+    assert asked(truth.similarities) == 3
+    assert asked({**truth.similarities, "G4": 0.1}) == 4
+    assert asked({**truth.similarities, "G4": 0.1}) == 3
     file = tmp_path / "similarities.csv"
     file.write_text(file.read_text().replace("0.1", "0.9"))
-    assert asked({**truth.similarities, "G4": 0.1}) == 9
+    assert asked({**truth.similarities, "G4": 0.1}) == 4
     assert json.loads((tmp_path / "similarities.json").read_text()).keys() == {"inputs", "sha256"}
 
 
-def test_mac_fac(truth: LinearRetriever, example: LinearRetriever) -> None:
+@pytest.mark.parametrize("stored", [False, True])
+def test_mac_fac(truth: LinearRetriever, example: LinearRetriever, stored: bool) -> None:  # noqa: FBT001
     """The FAC retriever is the ground truth; filter sizes and k make pairs, as on the page."""
+    one, two = ({"G1": retriever.similarities} for retriever in (example, truth))
     table = quem.score(
-        {"mac": example, "fac": truth},
+        {"mac": one, "fac": two} if stored else {"mac": example, "fac": truth},
         "fac",  # setFacGTRetriever
         ["hits", "correctness"],
         cases=GRAPHS,
@@ -136,6 +140,7 @@ def test_mac_fac(truth: LinearRetriever, example: LinearRetriever) -> None:
         ("3", "2", "2"),
     ]
     assert "MAC/FAC: mac, then fac" in str(table)
+    assert ({row[4] for row in section.tables[0].rows} == {"–"}) == stored
 
 
 def test_runs_and_retrievers_beside_each_other(truth: LinearRetriever) -> None:
@@ -151,6 +156,21 @@ def test_runs_and_retrievers_beside_each_other(truth: LinearRetriever) -> None:
     assert table.means.mean[:, 1].tolist() == [1, 1]
     judged = quem.score({"two": truth}, {"G1": {"G3": 1}}, "RR", cases=GRAPHS, queries=["G1"])
     assert judged.means.mean.tolist() == [[0.5]]
+
+
+def test_a_file_of_cases_and_queries_in_memory(tmp_path: Path) -> None:
+    """An attribute has one type in both."""
+    (tmp_path / "cases.csv").write_text("id,x\na,1\nb,2\nc,3\n", encoding="utf-8")
+
+    def near(query: Case, k: int, cases: Mapping[str, Any]) -> list[tuple[str, float]]:
+        pairs = [(name, -abs(case["x"] - query["x"])) for name, case in cases.items()]
+        return sorted(pairs, key=lambda pair: -pair[1])[:k]
+
+    queries = pd.DataFrame({"x": [1.2, 2.9]}, index=["q1", "q2"])
+    linear, cases = Linear(), tmp_path / "cases.csv"
+    table = quem.score({"near": near}, linear, "kendall", cases=cases, queries=queries, repeats=1)
+    assert table.queries == ("q1", "q2")
+    assert table.values.ravel().tolist() == [1, 1]
 
 
 def test_each_case_in_turn_is_a_query() -> None:
@@ -177,8 +197,8 @@ def test_each_case_in_turn_is_a_query() -> None:
         ({"cases": None}, "cases: is missing: give what the retrievers search"),
         ({"cases": {}}, "cases: is empty"),
         ({"cases": {"a": 3}}, "cases: 'a': should be a dict of attributes, and not 3"),
-        ({"cases": [{"id": "a"}, {"id": "a"}]}, "cases: a: is there twice; give each its own id"),
-        ({"cases": [{"x": 1}]}, "cases: id: is missing; give each its own id"),
+        ({"cases": [{"id": "a"}, {"id": "a"}]}, "cases: 'a': duplicate id 'a'; give each its own"),
+        ({"cases": [{"x": 1}]}, "is empty; add the id"),
         ({"truth": "exampel"}, "truth: there is no retriever 'exampel'; did you mean example?"),
         ({"truth": {"q9": {"G2": 1}}}, "has none of the queries of queries, such as 'G1'"),
         ({"mac_fac": [(9, 1)]}, "mac_fac.filters: a filter of 9 is larger than the 3 cases"),

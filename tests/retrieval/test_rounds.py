@@ -9,10 +9,10 @@ import pytest
 
 import quem
 from quem.lists import DEFINITIONS, measure
-from quem.retrieval.build_retrievers import make_retrievers
 from quem.retrieval.choosing import truth_depth_of
-from quem.retrieval.truth import Need, find_truth, truth_digest
-from quem.scores.scoring import score_runs
+from quem.retrieval.retrievers import make_retrievers
+from quem.retrieval.truth import Need, find_truth
+from quem.scores.scoring import digest_of, score_runs
 from tests.retrieval.made import evaluated, mistakes, write_study
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def test_retrievers_take_turns(tmp_path: Path) -> None:
     pairs = list(zip(calls[::2], calls[1::2], strict=True))
     assert all({one[0], two[0]} == {"a", "b"} and one[1] == two[1] for one, two in pairs)
     assert {one[0] for one, _ in pairs} == {"a", "b"}
-    own = 1000 * result.findings.found.runs["a"].rounds()
+    own = 1000 * result.findings.found.runs["a"].taken.mean(axis=1)
     entry = next(one for one in result.to_dict()["systems"] if one["id"] == "a")
     assert entry["ms"] == pytest.approx(np.median(own))
     # Of six rounds the extremes hold the median with a chance of 97%; of five, with 94%.
@@ -99,8 +99,8 @@ def test_cut_truth_scores_as_the_whole(tmp_path: Path) -> None:
     assert len(named) > 4
     scored = [score_runs({"x": lists.columns("x")}, t.columns, named) for t in (whole, cut)]
     np.testing.assert_array_equal(scored[0].values, scored[1].values)
-    digests = [truth_digest(one.judgments, 5) for one in scored]
-    assert digests[0] == digests[1] != truth_digest(scored[0].judgments, 6)
+    digests = [digest_of(one.judgments, 5) for one in scored]
+    assert digests[0] == digests[1] != digest_of(scored[0].judgments, 6)
     # Of relevant cases all are needed.
     assert truth_depth_of([measure("nDCG", k=5)], 39) == 5
     assert truth_depth_of([measure("nDCG", k=5), measure("AP", k=5)], 39) == 39

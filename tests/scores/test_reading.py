@@ -147,6 +147,7 @@ FILES: dict[str, bytes] = {
     "mixed.json": json.dumps({"q1": DICT["q1"], "q2": ORDERS["q2"]}).encode(),
     "records.json": json.dumps(RECORDS).encode(),
     "lines.jsonl": "\n".join(map(json.dumps, RECORDS)).encode(),
+    "a.parquet": pd.DataFrame(RECORDS).to_parquet(),
 }
 OBJECTS: dict[str, object] = {
     "dict": DICT,
@@ -190,15 +191,19 @@ GRADES = [("q1", "d1", 0), ("q1", "d2", 2), ("q2", "d1", 1), ("q2", "d3", 1)]
     "judged",
     [
         "qrels.txt",
+        "qrels.parquet",
+        "qrels.json",
         {"q1": {"d1": False, "d2": 2}, "q2": {"d1": True, "d3": 1}},
         pd.DataFrame(GRADES, columns=["q_id", "doc", "rel"]),
         [ir_measures.Qrel(*one) for one in GRADES],
     ],
-    ids=["file", "dict", "frame", "ir_measures"],
+    ids=["file", "parquet", "json", "dict", "frame", "ir_measures"],
 )
 def test_formats_of_judgments(judged: object, folder: Path) -> None:
     """Each format has the scores of the plain file."""
-    assert folder.is_dir()
+    table = pd.DataFrame(GRADES, columns=["query-id", "corpus-id", "score"])
+    table.to_parquet(folder / "qrels.parquet")
+    table.to_json(folder / "qrels.json", orient="records")
     means = two(DICT, judged).values.mean(axis=1)[0].tolist()
     assert means == pytest.approx([0.81546, 0.75], abs=1e-5)
 

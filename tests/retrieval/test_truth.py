@@ -121,7 +121,9 @@ def test_experts_are_ordered_by_average_rank(tmp_path: Path) -> None:
     assert ranks is not None
     ranks = ranks[ranks["kind"] != "withheld"]
     mean = ranks.groupby(["problem", "solver"], observed=True)["adjusted_rank"].mean()
-    judgments = result.table_of_scores.evidence.judgments
+    evidence = result.table_of_scores.evidence
+    assert evidence
+    judgments = evidence.judgments
     truth, order = judgments.truth, ["S6", "S7", "p3", "S5", "S4", "S3", "S2", "S1"]
     names = judgments.columns.names(judgments.row[truth.item])
     taus: list[float] = []

@@ -90,6 +90,7 @@ def test_the_truth_is_the_mean_grade_and_each_judge_is_kept(tmp_path: Path) -> N
         assert table.evidence is not None
         for judge in ("J0", "J1", "J2"):
             alone = evaluate(run[name], _means(rows, judge), ["nDCG@5"])
+            assert table.evidence
             found = table.evidence.by_judge[judge][at, :, 0]
             held = dict(zip(table.queries, found, strict=True))
             for query, value in zip(map(str, alone.queries), alone.values[:, 0], strict=True):

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from quem.retrieval.bases import Task
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.retrievers import Answer, Runs
-    from quem.retrieval.running import Guard, Times
-    from quem.retrieval.times import Time
+    from quem.retrieval.running import Guard, Time, Times
     from quem.scores.columns import Columns
     from quem.scores.inference import Inference, Means
 

@@ -25,7 +25,7 @@ from quem.retrieval.rows import (
     time_rows,
     truth_row,
 )
-from quem.retrieval.times import fewest_rounds
+from quem.retrieval.running import fewest_rounds
 from quem.scores import present
 from quem.scores.result import Scored, ScoredResult, View, certified
 from quem.scores.scoring import digest_of
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from quem.report.result import Drawers
     from quem.retrieval.analysis import Evaluation
     from quem.retrieval.mac_fac import MacFac
-    from quem.retrieval.times import Time
+    from quem.retrieval.running import Time
 
 _MOST_SHOWN = 6  # measures of a table that has its place beside another one
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from quem.report.rows import Interval, Row, col
-from quem.retrieval.running import NOT_ASKED
-from quem.retrieval.times import Time
+from quem.retrieval.running import NOT_ASKED, Time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,15 +19,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # What each may be, and what it was at 77c7db1, before the cut.
 BUDGETS = {
-    "code lines of quem and webjudge": (55_500, 73_349),
-    "modules of quem and webjudge": (355, 435),
-    "lines of tests": (50_500, 62_007),
+    "code lines of quem and webjudge": (51_000, 73_349),
+    "modules of quem and webjudge": (346, 435),
+    "lines of tests": (51_000, 62_007),
     "lines of scripts and styles": (5_450, 6_146),
-    "commands": (16, 23),
-    "options": (162, 233),
-    "study keys": (251, 309),
-    "warnings": (115, 168),
-    "words of docs": (69_000, 121_200),
+    "commands": (15, 23),
+    "options": (168, 233),
+    "study keys": (236, 309),
+    "warnings": (108, 168),
+    "words of docs": (68_500, 121_200),
 }
 _NO_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 

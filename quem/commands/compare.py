@@ -42,7 +42,9 @@ def _settings() -> dict[type[BaseModel], Iterable[str]]:
 
 
 _OF_SCORES = ("samples", "seed", "measures", "claims", "ties")
-_FIRST = "systems level samples measures claims out as_json tables figures database reveal pseudonyms"
+_FIRST = (
+    "systems level samples measures claims out as_json tables figures database reveal pseudonyms"
+)
 
 
 @click.command(cls=SettingsCommand, settings=_settings, first=_FIRST)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Literal, assert_type
 
 import pandas as pd
+from quem.leaderboard.result import LeaderboardResult
 
 import quem
 from quem.comparison.result import ComparisonResult
 from quem.dialogue.loading import DialogueStudy
 from quem.dialogue.result import DialogueResult
 from quem.kinds import AnyStudy
-from quem.leaderboard.result import LeaderboardResult
 from quem.lists import Definition, Scores
 from quem.options.loading import OptionsStudy
 from quem.options.result import OptionsResult

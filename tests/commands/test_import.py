@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store import studies
 from quem.store.engine import store_of
-from quem.store.judges import judge_of_session
 from quem.store.location import locate_database
+from quem.store.people import person_of_link
 from tests.commands.sessions import close, hold_session
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def test_links_work_again(
     store = store_of(locate_database(judging_study, str(other)), "made-up")
     assert store is not None
     with store.read() as c:
-        judge = judge_of_session(c, "made-up", studies.session_of(token))
+        judge = person_of_link(c, "made-up", "judge", token)
     store.close()
     assert judge is not None
     assert judge.id == "J0"

@@ -15,9 +15,8 @@ import pytest
 
 from quem.store import studies
 from quem.store.engine import store_of
-from quem.store.judges import judge_of_session, judges_of
 from quem.store.location import locate_database
-from quem.store.organizers import organizer_of_session
+from quem.store.people import people_of
 from tests.webjudge.solving_sites import write_solving_study
 
 if TYPE_CHECKING:
@@ -121,7 +120,7 @@ def test_a_judge_can_be_added(judging_study: Path, quem_command: Callable[..., O
     store = store_of(locate_database(judging_study), STUDY)
     assert store is not None
     with store.read() as c:
-        added = judges_of(c, STUDY)[-1]
+        added = people_of(c, STUDY, "judge")[-1]
     store.close()
     assert (added.id, added.name, added.experience, added.added) == ("J9", "Élodie", 4.5, True)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import quem
-from quem.store.judges import add_judge, erase_judge, judge_named
+from quem.store.people import person_named
 from quem.store.state import State
 from tests.commands.sessions import close, hold_session
 
@@ -66,7 +66,7 @@ def study(tmp_path: Path, quem_command: Callable[..., Outcome]) -> Path:
     store = hold_session(path, solvers=SOLVERS, states=(first, second, first))
     with store.write() as c:
         add_judge(c, "named", "Gracefully-late", "Countess", None, "organizer:Secretly")
-        erase_judge(c, judge_named(c, "named", "Émilie"), "shell")
+        erase_judge(c, person_named(c, "named", "judge", "Émilie"), "shell")
     store.close()
     close(path)
     return path

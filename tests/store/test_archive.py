@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quem.errors import QuemError
-from quem.store import judges, organizers, studies
+from quem.store import judges, studies
 from quem.store.archive import FORMAT, TABLES, archive_text, read_archive, restore_archive
 from quem.store.ballots import add_seconds
 from quem.store.engine import open_store
@@ -56,7 +56,7 @@ def rich(store: Store) -> tuple[Store, str]:
     """A store with something in every table; with the token of a link that works."""
     fill(store)
     with store.write() as c:
-        token = judges.issue_link(c, judges.judge_named(c, STUDY, "J2"), "shell")
+        token = judges.issue_link(c, person_named(c, STUDY, "judge", "J2"), "shell")
     return store, token
 
 
@@ -69,7 +69,7 @@ def fill(store: Store) -> None:
         added = judges.add_judge(c, STUDY, "J9", "Élodie", 0.1 + 0.2, "dashboard")
         judges.consent(c, added)
         judges.revoke_link(c, added, "dashboard")
-        organizers.issue_organizer_link(c, STUDY)
+        issue_link(c, person_named(c, STUDY, "organizer", DEFAULT), "shell")
         studies.set_state(c, STUDY, "open", "dashboard")
     for person in ("J1", "J2"):
         for held in dealt(store, person)[:4]:
@@ -80,7 +80,7 @@ def fill(store: Store) -> None:
             with store.write() as c:
                 add_seconds(c, held, 0, {"S1": 0.0001, "S2": 0.0002})
     with store.write() as c:
-        judges.erase_judge(c, judges.judge_named(c, STUDY, "J1"), "shell")
+        judges.erase_judge(c, person_named(c, STUDY, "judge", "J1"), "shell")
         studies.reveal(c, STUDY, "shell")
         studies.set_state(c, STUDY, "closed", "shell")
 
@@ -126,7 +126,7 @@ def test_nothing_is_lost_between_databases(
         assert but_for_time(text) == but_for_time(first)
         with store.read() as old, other.read() as new:
             assert submitted_rankings(new, STUDY) == submitted_rankings(old, STUDY)
-            owner = judges.judge_of_session(new, STUDY, studies.session_of(token))
+            owner = person_of_link(new, STUDY, "judge", token)
         assert owner is not None
         assert owner.id == "J2"
         # The restored store goes on: new rows get keys of their own, ranks can be saved.
@@ -225,7 +225,7 @@ def _damage(lines: list[str], how: str) -> tuple[list[str], int]:
         "lost": ("revision", {"state": {**State().to_json(), "tray": ["S1"]}}),
         "solvers": ("ballot", {"solvers": ["S1", "S1"]}),
         "items": ("layout", {"items": [["A", 1, None, None]]}),
-        "unknown": ("ballot", {"judge_key": 99}),
+        "unknown": ("ballot", {"person_key": 99}),
         "table": ("organizer", {"table": "sqlite_master"}),
         "column": ("organizer", {"more": 1}),
     }
@@ -303,7 +303,7 @@ def test_links_of_another_study_are_not_taken_over(store: Store, tmp_path: Path)
     other = open_store(locate_database(tmp_path / "second.yaml"))
     prepare(other)
     with other.write() as c:
-        judges.issue_link(c, judges.judge_named(c, STUDY, "J1"), "shell")
+        judges.issue_link(c, person_named(c, STUDY, "judge", "J1"), "shell")
     text = archive(other).replace(STUDY, "copy")
     other.close()
     rows = read_archive(text, "archive.jsonl", "copy")

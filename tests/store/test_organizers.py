@@ -8,7 +8,7 @@ import pytest
 
 from quem.errors import QuemError
 from quem.store import organizers, studies
-from quem.store.organizers import DEFAULT
+from quem.store.people import DEFAULT
 from quem.studyfile.models import Organizer
 from tests.store.made import STUDY, events
 
@@ -24,19 +24,21 @@ BOB = Organizer(id="bob")
 def sync(store: Store, declared: Sequence[Organizer]) -> None:
     """Start a server on a study file that names these."""
     with store.write() as c:
-        organizers.sync_organizers(c, STUDY, declared)
+        sync_people(c, STUDY, "organizer", declared)
 
 
 def linked(store: Store, organizer: str = DEFAULT) -> str:
     """Give what the cookie of a new link holds."""
     with store.write() as c:
-        return studies.session_of(organizers.issue_organizer_link(c, STUDY, organizer))
+        return studies.session_of(
+            issue_link(c, person_named(c, STUDY, "organizer", organizer), "shell")
+        )
 
 
 def who(store: Store, session: str) -> str | None:
     """Whose session it is."""
     with store.read() as c:
-        organizer = organizers.organizer_of_session(c, STUDY, session)
+        organizer = person_of_session(c, STUDY, "organizer", session)
     return organizer.id if organizer else None
 
 
@@ -64,7 +66,7 @@ def test_links_last_until_they_are_replaced_or_their_owner_goes(store: Store) ->
     sync(store, ())
     assert who(store, eve) is None
     with store.read() as c:
-        assert [one.id for one in organizers.organizers_of(c, STUDY)] == [DEFAULT]
+        assert [one.id for one in people_of(c, STUDY, "organizer")] == [DEFAULT]
     assert ("organizer", "organizer-link-revoked", None, {"whom": "bob", "organizer": "eve"}) in (
         events(store)
     )

@@ -30,14 +30,14 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 from quem.store.engine import open_store
-from quem.store.judges import sync_judges
+from quem.store.people import sync_people
 from quem.store.location import locate_database
 from quem.store.studies import register_study
 store = open_store(locate_database(Path("study.yaml"), sys.argv[1]))
 with store.write() as c:
     register_study(c, "made-up")
     people = [SimpleNamespace(id=name, name="", experience=None) for name in ("J1", "J2")]
-    sync_judges(c, "made-up", people)
+    sync_people(c, "made-up", "judge", people)
 store.close()
 """
 

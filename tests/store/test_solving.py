@@ -64,7 +64,7 @@ def test_seven_subjects_and_four_problems(store: Store) -> None:
     orders = []
     for n in range(1, 8):
         with store.read() as c:
-            tasks = solving.tasks_of(c, subjects.subject_named(c, STUDY, f"S{n}").key)
+            tasks = solving.tasks_of(c, person_named(c, STUDY, "subject", f"S{n}").key)
         assert tasks[0].practice
         orders.append([one.problem for one in tasks[1:]])
     assert {tuple(sorted(order)) for order in orders} == {PROBLEMS}
@@ -154,7 +154,7 @@ def test_the_clock_agrees_with_a_loop(
     with pytest.MonkeyPatch.context() as patch:
         time = FakeTime(patch)
         with store.write() as c:
-            name = f"T{len(subjects.subjects_of(c, STUDY))}"
+            name = f"T{len(people_of(c, STUDY, 'subject'))}"
             one = subjects.add_subject(c, STUDY, name, "", "shell")
             rng = random.Random(0)
             solving.assign_tasks(c, one, ["P1"], rng=rng)
@@ -254,7 +254,7 @@ def test_erasing(store: Store) -> None:
         subjects.erase_subject(c, subject(store), "shell")
     with_session(store)
     with store.read() as c:
-        ids = [one.id for one in subjects.subjects_of(c, STUDY)]
+        ids = [one.id for one in people_of(c, STUDY, "subject")]
     assert ids == ["erased-1", "S2"]
 
 

@@ -68,14 +68,14 @@ def crowd(store: Store) -> Store:
                 spent = update(BallotRow).where(BallotRow.key == ballot.key)
                 c.execute(spent.values(seconds=60.0 * number + place))
     with store.write() as c:
-        known = [one for one in judges.judges_of(c, STUDY) if one.id not in ("J1", "J5", "J6")]
+        known = [one for one in people_of(c, STUDY, "judge") if one.id not in ("J1", "J5", "J6")]
         judges.issue_links(c, known, "shell")
         for person in known:
             if person.id != "J4":
                 judges.record_visit(c, person)
-        judges.revoke_link(c, judges.judge_named(c, STUDY, "J5"), "shell")
-        judges.decline(c, judges.judge_named(c, STUDY, "J6"))
-        judges.erase_judge(c, judges.judge_named(c, STUDY, "J7"), "shell")
+        judges.revoke_link(c, person_named(c, STUDY, "judge", "J5"), "shell")
+        judges.decline(c, person_named(c, STUDY, "judge", "J6"))
+        judges.erase_judge(c, person_named(c, STUDY, "judge", "J7"), "shell")
     return store
 
 
@@ -90,7 +90,7 @@ def crowd(store: Store) -> Store:
 def test_all_is_counted_as_judge_by_judge(crowd: Store, plan: JudgingPlan) -> None:
     """Judges, rankings, and times; also where the study has lost a group since."""
     with crowd.read() as c:
-        everybody = progress_of(c, judges.judges_of(c, STUDY), plan)
+        everybody = progress_of(c, people_of(c, STUDY, "judge"), plan)
         found = judges_standing(c, STUDY, plan)
         counts = counts_by_status(c, STUDY, plan)
         tasks = task_counts(c, STUDY, plan)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quem.store.audit_log import audit_events
-from quem.store.judges import judges_of
-from quem.store.organizers import issue_organizer_link
+from quem.store.people import people_of
 from quem.store.studies import reveal, status_of
 from tests.webjudge.sites import (
     enter_as,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from flask.testing import FlaskClient
 
     from quem.store.audit_log import AuditEvent
-    from quem.store.judges import StoredJudge
+    from quem.store.models import PersonRow
     from webjudge import Site
 
 NAMED = "organizers: [{id: amy, name: Amy <i>}, {id: bob, name: Bob}]"
@@ -260,10 +259,10 @@ def log(site: Site) -> list[AuditEvent]:
         return audit_events(c, site.id, 1000)[::-1]
 
 
-def judges(site: Site) -> list[StoredJudge]:
+def judges(site: Site) -> list[PersonRow]:
     """All judges."""
     with site.store.read() as c:
-        return judges_of(c, site.id)
+        return people_of(c, site.id, "judge")
 
 
 def ids_of(site: Site) -> list[str]:

@@ -27,10 +27,9 @@ from web_servers import PROBLEMS, Quem, order
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from quem.store.people import (issue_links, people_of, person_named, sync_judges  # noqa: E402)
 from quem.store.layouts import Item, as_stored, layout_id  # noqa: E402
-from quem.store.models import BallotRow, PersonRow, Layout, RevisionRow, now  # noqa: E402
-from quem.store.people import DEFAULT, issue_organizer_link  # noqa: E402
+from quem.store.models import BallotRow, Layout, PersonRow, RevisionRow, now  # noqa: E402
+from quem.store.people import DEFAULT, issue_link, issue_links, people_of, person_named, sync_people  # noqa: E402
 from quem.store.state import State  # noqa: E402
 from quem.studyfile.models import Judge as DeclaredJudge  # noqa: E402
 from tests.postgres import running_postgres  # noqa: E402
@@ -131,7 +130,10 @@ def fill(site: Site, judges: int) -> None:
     """Let all judges have come, begun and submitted tasks."""
     with site.store.write() as c:
         sync_people(
-            c, site.id, "judge", [DeclaredJudge(id=f"M{n:05}", name=f"Judge {n}") for n in range(judges)]
+            c,
+            site.id,
+            "judge",
+            [DeclaredJudge(id=f"M{n:05}", name=f"Judge {n}") for n in range(judges)],
         )
         people = people_of(c, site.id, "judge")
         people = [one for one in people if one.id.startswith("M")]

@@ -211,13 +211,12 @@ def _reveal(page: dict[str, Any]) -> Confirmation:
 
 
 def _new_link(one: PersonRow) -> Confirmation:
-    kept, logged = "Answers are kept.", ()
-    if one.role == "judge":
-        kept, logged = "Rankings are kept.", (_LOGGED,)
+    is_judge = one.role == "judge"
+    kept = f"{'Rankings' if is_judge else 'Answers'} are kept."
     text = (
         f"{_who(one)}'s current link stops working on all devices. {kept} The new link is shown "
         "once.",
-        *logged,
+        *([_LOGGED] if is_judge else []),
     )
     return Confirmation(f"Replace {one.id}'s link?", text, _action(one, "link"), "Replace link")
 

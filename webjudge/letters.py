@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from quem.store.models import PersonRow, Role
-        from webjudge.site import Site
+    from webjudge.site import Site
 
 Text = Literal["invitation", "reminder"]
 
@@ -35,7 +35,7 @@ class Standing:
     @property
     def role(self) -> Role:
         """Whether they judge or solve."""
-        return self.person.role  # type: ignore[return-value]
+        return self.person.role
 
     @property
     def done(self) -> bool:

@@ -16,7 +16,8 @@ from quem.mail.message import Letter
 from quem.mail.sending import KINDS, Sender
 from quem.mail.server import MailSettings, mail_settings
 from quem.store.ballots import ballots_of
-from quem.store.models import PersonRow, Role, now
+from quem.store.links import PATHS
+from quem.store.models import now
 from quem.store.outbox import has_lapsed, lapse, letters_of, next_due, queue_letter
 from quem.store.people import issue_link, people_of, person_of_key, withdraw_link
 from quem.store.progress import task_status
@@ -222,8 +223,10 @@ class PersonWriter:
         """Say how far the person is, as is known now."""
         site = self._site
         person = person_of_key(c, site.id, self._role, key)
-        if person is None or person.role == "subject":
-            return person and _solving(c, site, person)
+        if person is None:
+            return None
+        if person.role == "subject":
+            return _solving(c, site, person)
         tasks = [b for b in ballots_of(c, person.key) if site.plan.find(b) and not b.practice]
         states = [task_status(ballot) for ballot in tasks]
         is_started = any(state != "new" for state in states)

@@ -141,7 +141,7 @@ def erase_data(role: Role, key: int) -> AnyResponse:
     return _back(role, "erased")
 
 
-def _pages(role: Role) -> Blueprint:
+def person_pages(role: Role) -> Blueprint:
     """The pages that are alike for all whom a study asks."""
     prefix = {"judge": "/judges", "subject": "/solving"}[role]
     pages = Blueprint(PAGES[role], __name__, url_prefix=prefix)
@@ -156,7 +156,7 @@ def _pages(role: Role) -> Blueprint:
     return pages
 
 
-judge_pages, solving_pages = _pages("judge"), _pages("subject")
+judge_pages = person_pages("judge")
 
 
 @judge_pages.get("/invitations")

@@ -34,12 +34,16 @@ from quem.store.events import record
 from quem.store.people import (
     EXPERIENCE,
     EXPERIENCE_AGAIN,
+    consent,
+    decline,
     finish,
     minutes_left,
     note_replies,
     people_of,
+    record_visit,
     replies_of,
     reply_after,
+    visited_recently,
     withdraw,
 )
 from quem.store.solving import (

@@ -14,6 +14,8 @@ from flask import (
 from quem.errors import QuemError
 from quem.solving.closing import close_solving
 from quem.store.audit_log import audit_events
+from quem.store.links import count_unlinked
+from quem.store.people import EXPERIENCE, EXPERIENCE_AGAIN, people_of
 from quem.store.solving import (
     discard_solving_trial,
     set_solving,
@@ -28,13 +30,15 @@ from webjudge.dashboard_pages import ask, dashboard_page, require_sure
 from webjudge.mail_admin import SAID as LETTERS_SAID
 from webjudge.mail_admin import letters_page
 from webjudge.mailing import total_of
-from webjudge.people import solving_pages
+from webjudge.people import person_pages
 from webjudge.study_edits import take_up_subjects
 
 if TYPE_CHECKING:
     from werkzeug.wrappers import Response
 
     from quem.store.models import PersonRow
+
+solving_pages = person_pages("subject")
 
 _MOST_FLAGGED = 1000
 _NOT_SERVED = (

@@ -218,7 +218,7 @@ def _event_warnings(events: Sequence[AuditEvent]) -> list[StudyWarning]:
         warnings.append(StudyWarning("session-reopened", message))
     replaced = [event for event in events if event.what == "link-replaced"]
     if replaced:
-        texts = [f"the link of {event.judge} was replaced {_when(event)}" for event in replaced]
+        texts = [f"the link of {event.person} was replaced {_when(event)}" for event in replaced]
         more = f", and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
         message = (
             f"{', '.join(texts[:_MOST])}{more}, while the study was open; whoever had the new link "

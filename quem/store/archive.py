@@ -47,7 +47,6 @@ TABLES: dict[str, type[Base]] = {
         BallotRow,
         Layout,
         RevisionRow,
-        Role,
         EventRow,
     )
 }

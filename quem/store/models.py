@@ -101,7 +101,7 @@ class PersonRow(Base):
 
     key: Mapped[int] = mapped_column(primary_key=True)
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
-    role: Mapped[str]  # organizer | judge | subject
+    role: Mapped[Role] = mapped_column(String())
     id: Mapped[str]
     name: Mapped[str] = mapped_column(default="")
     experience: Mapped[float | None]

@@ -72,7 +72,7 @@ def letters_of(
     return [StoredLetter(*row) for row in c.execute(mine.order_by(LetterRow.key))]
 
 
-def awaiting(study_id: str, role: Role) -> Select[tuple[int]]:
+def awaiting(study_id: str, role: Role) -> Select[int]:
     """The keys of those whose link comes with a letter that is still to be sent."""
     unsent = LetterRow.kind == "invite", LetterRow.state.in_((*_WAITING, "sending"))
     found = select(LetterRow.person_key).join(PersonRow, PersonRow.key == LetterRow.person_key)

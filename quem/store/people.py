@@ -159,23 +159,21 @@ def sync_people(c: Connection, study_id: str, role: Role, declared: Iterable[Dec
     An organizer whom the file no longer names goes, with their link, unless they were added
     midway; where it names nobody there is one, `DEFAULT`.
     """
-    rows = {
-        one.id: {"name": one.name, "experience": getattr(one, "experience", None)}
-        for one in declared
-    }
+    rows = {one.id: _said(one.name, getattr(one, "experience", None)) for one in declared}
     if role == "organizer" and not rows:
-        rows[DEFAULT] = {"name": "", "experience": None}
+        rows[DEFAULT] = _said("")
     known = {person.id: person for person in people_of(c, study_id, role)}
     erased = {person.former for person in known.values()}
-    new = [
-        {"study_id": study_id, "role": role, "id": name, "added": False, "answers": {}, **values}
+    new: list[dict[str, Any]] = [
+        {"study_id": study_id, "role": role, "id": name, "answers": {}, **values}
         for name, values in rows.items()
         if name not in known and _hash(study_id, role, name) not in erased
     ]
     changed = [
         {"held": known[name].key, **values}
         for name, values in rows.items()
-        if name in known and (known[name].name, known[name].experience) != (*values.values(),)
+        if name in known
+        and any(getattr(known[name], key) != value for key, value in values.items())
     ]
     if new:
         # Several workers start at once.
@@ -187,6 +185,11 @@ def sync_people(c: Connection, study_id: str, role: Role, declared: Iterable[Dec
             c.execute(delete(SessionRow).where(SessionRow.person_key == person.key))
             c.execute(delete(PersonRow).where(PersonRow.key == person.key))
             _log(c, person, "server", "removed")
+
+
+def _said(name: str, experience: float | None = None) -> dict[str, Any]:
+    """What the study file says of a person, who then is not one who was added."""
+    return {"name": name, "experience": experience, "added": False}
 
 
 def people_declared(spec: JudgedSpec, role: Role) -> Sequence[Declared]:
@@ -422,7 +425,7 @@ def _set(c: Connection, person: PersonRow, **values: object) -> None:
     c.execute(update(PersonRow).where(PersonRow.key == person.key).values(**values))
 
 
-def _log(c: Connection, person: PersonRow, actor: str, what: str, **detail: object) -> None:
+def _log(c: Connection, person: PersonRow, actor: str, what: str, **detail: Any) -> None:  # noqa: ANN401  JSON holds anything
     """Log what happened to a person. Organizers can go, so the log holds their ids instead."""
     if person.role == "organizer":
         record(c, person.study_id, actor, what, whom=person.id, **detail)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.store.ballots import AssignedBallot, JudgingPlan
-    from quem.store.models import PersonRow
 
 TaskStatus = Literal["new", "started", "submitted"]
 

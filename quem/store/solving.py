@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from quem.store.models import PersonRow
-
 
 SolvingState = Literal["trial", "open", "closed"]
 Running = Literal["work", "pause", "away"]

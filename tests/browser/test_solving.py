@@ -252,7 +252,7 @@ def test_questions_after_a_problem(browser: Browser, tmp_path: Path) -> None:
         expect(page.get_by_role("link", name="Go to problem 2")).to_be_visible()
         with site.store.read() as c:
             key = person_named(c, site.id, "subject", "S1").key
-            replies = replies_of(c, [key])[key]
+            replies = replies_of(c, key)
         assert replies == {"experience": "7", "familiar P1": "4", "tools P1": "a ruler"}
     site.store.close()
 

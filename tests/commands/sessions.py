@@ -8,6 +8,10 @@ from quem.store import assignment as dealing
 from quem.store import ballots, studies
 from quem.store.engine import open_store
 from quem.store.location import locate_database
+from quem.store.people import (
+    people_of,
+    sync_people,
+)
 from quem.store.state import Comparison, State
 from quem.studyfile.reading import read_study
 from tests.store.made import contents_on_disk

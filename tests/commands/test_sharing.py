@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 import quem
-from quem.store.people import person_named
+from quem.store.people import (
+    add_person,
+    erase,
+    person_named,
+)
 from quem.store.state import State
 from tests.commands.sessions import close, hold_session
 
@@ -65,8 +69,8 @@ def study(tmp_path: Path, quem_command: Callable[..., Outcome]) -> Path:
     )
     store = hold_session(path, solvers=SOLVERS, states=(first, second, first))
     with store.write() as c:
-        add_judge(c, "named", "Gracefully-late", "Countess", None, "organizer:Secretly")
-        erase_judge(c, person_named(c, "named", "judge", "Émilie"), "shell")
+        add_person(c, "named", "judge", "Gracefully-late", "organizer:Secretly", name="Countess")
+        erase(c, person_named(c, "named", "judge", "Émilie"), "shell")
     store.close()
     close(path)
     return path

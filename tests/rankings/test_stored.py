@@ -13,12 +13,18 @@ from quem.errors import QuemError
 from quem.rankings.pseudonyms import pseudonymize
 from quem.report.files import json_text, write_report
 from quem.store import assignment as dealing
-from quem.store import ballots, judges, studies
+from quem.store import ballots, studies
 from quem.store.audit_log import stamp_of
 from quem.store.engine import Store, open_store
 from quem.store.events import record
 from quem.store.location import locate_database
 from quem.store.models import EventRow
+from quem.store.people import (
+    issue_link,
+    people_of,
+    person_named,
+    sync_people,
+)
 from quem.store.reviewing import answer_change
 from quem.store.state import State
 from quem.studyfile.reading import read_study
@@ -138,15 +144,15 @@ def test_what_unblinds_is_told_with_the_results(tmp_path: Path, study: Path, sto
     spec = read_study(study)
     with store.write() as c:
         judge = person_named(c, spec.id, "judge", "J1")
-        judges.issue_link(c, judge, "shell")
+        issue_link(c, judge, "shell")
         # While on trial that says nothing of the rankings.
-        judges.issue_link(c, person_named(c, spec.id, "judge", "J1"), "organizer:amy")
+        issue_link(c, person_named(c, spec.id, "judge", "J1"), "organizer:amy")
     close(store, study)
     assert not noted(study)
     with store.write() as c:
         studies.set_state(c, spec.id, "open", "organizer:amy")
         studies.reveal(c, spec.id, "organizer:amy")
-        judges.issue_link(c, person_named(c, spec.id, "judge", "J1"), "organizer:amy")
+        issue_link(c, person_named(c, spec.id, "judge", "J1"), "organizer:amy")
         studies.reveal(c, spec.id, "shell")
     close(store, study)
     analysis = quem.analyze(quem.load_study(study, kind="experience"))

@@ -14,6 +14,10 @@ from quem.store import ballots, studies
 from quem.store.ballots import AssignedBallot, Change, Group, JudgingPlan, Saved
 from quem.store.layouts import Content
 from quem.store.models import Base, EventRow, RevisionRow
+from quem.store.people import (
+    person_named,
+    sync_people,
+)
 from quem.store.state import (
     FIELDS,
     LONGEST_COMMENT,

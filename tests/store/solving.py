@@ -6,7 +6,12 @@ import datetime as dt
 import random
 from typing import TYPE_CHECKING
 
-from quem.store import solving, subjects
+from quem.store import solving
+from quem.store.people import (
+    people_of,
+    person_named,
+    sync_people,
+)
 from quem.store.solving import Answer
 from quem.studyfile.models import Person
 from tests.store.made import STUDY
@@ -39,7 +44,7 @@ def with_session(store: Store, count: int = 2, state: solving.SolvingState = "op
         people = [Person(id=f"S{n}", name=f"Zelda Nr{n}") for n in range(1, count + 1)]
         sync_people(c, STUDY, "subject", people)
         for one in people_of(c, STUDY, "subject"):
-            subjects.agree(c, one)
+            people.consent(c, one)
         solving.set_solving(c, STUDY, state, "shell")
 
 

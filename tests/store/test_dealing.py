@@ -16,6 +16,9 @@ from quem.store import assignment as dealing
 from quem.store import ballots, studies
 from quem.store.ballots import AssignedBallot, Group, JudgingPlan, NotAssignedError
 from quem.store.models import BallotRow, now
+from quem.store.people import (
+    people_of,
+)
 from quem.studyfile.blocks import PairCounts
 from quem.studyfile.models import Judge as DeclaredJudge
 from tests.store.made import (

@@ -12,7 +12,11 @@ from quem.store import studies
 from quem.store.assignment import assign_labels
 from quem.store.ballots import PausedError
 from quem.store.exporting import shown_digests, submitted_rankings
-from quem.store.people import people_of, person_named
+from quem.store.people import (
+    erase,
+    people_of,
+    person_named,
+)
 from quem.store.progress import progress_of
 from quem.store.state import State
 from tests.store.made import (
@@ -218,8 +222,8 @@ def test_forgetting_keeps_the_ranks(store: Store) -> None:
     """The rankings of a forgotten judge stay, under his pseudonym."""
     save(store, ballot(store), kind="submit")
     with store.write() as c:
-        erase_judge(c, person_named(c, STUDY, "judge", "J1"), "shell")
-    assert [(r.judge, r.state) for r in _submitted(store)] == [("forgotten-1", BEST_FIRST)]
+        erase(c, person_named(c, STUDY, "judge", "J1"), "shell")
+    assert [(r.judge, r.state) for r in _submitted(store)] == [("erased-1", BEST_FIRST)]
 
 
 def test_progress_counts_groups(store: Store) -> None:

@@ -36,7 +36,7 @@ from quem.store.studies import register_study
 store = open_store(locate_database(Path("study.yaml"), sys.argv[1]))
 with store.write() as c:
     register_study(c, "made-up")
-    people = [SimpleNamespace(id=name, name="", experience=None) for name in ("J1", "J2")]
+    people = [SimpleNamespace(id=name) for name in ("J1", "J2")]
     sync_people(c, "made-up", "judge", people)
 store.close()
 """

@@ -11,8 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quem.store import solving, subjects
+from quem.store import solving
 from quem.store.ballots import ClosedError, NotAssignedError, PausedError, SubmittedError
+from quem.store.people import (
+    EXPERIENCE,
+    add_person,
+    erase,
+    note_replies,
+    people_of,
+    person_named,
+    replies_of,
+    withdraw,
+)
 from quem.store.solving import (
     ElsewhereError,
     StaleAnswerError,
@@ -155,7 +165,7 @@ def test_the_clock_agrees_with_a_loop(
         time = FakeTime(patch)
         with store.write() as c:
             name = f"T{len(people_of(c, STUDY, 'subject'))}"
-            one = subjects.add_subject(c, STUDY, name, "", "shell")
+            one = add_person(c, STUDY, "subject", name, "shell", name="")
             rng = random.Random(0)
             solving.assign_tasks(c, one, ["P1"], rng=rng)
             gid = solving.tasks_of(c, one.key)[0].public_id
@@ -232,11 +242,11 @@ def test_withdrawing_leaves_no_word(store: Store, tmp_path: Path) -> None:
         one = subject(store)
         about = {"sha256": "ab" * 32, "size": 3, "ending": ".pdf", "name": "zebrafile.pdf"}
         upload = solving.add_upload(c, one, gid, **about)  # type: ignore[arg-type]
-        subjects.note_replies(c, one, {"field": "zebrareply"})
+        note_replies(c, one, {"field": "zebrareply"})
     assert upload is not None
     save(store, gid, 0, "zebratext", files=(upload.public_id,))
     with store.write() as c:
-        assert subjects.withdraw(c, subject(store)) == [("ab" * 32, ".pdf")]
+        assert withdraw(c, subject(store)) == [("ab" * 32, ".pdf")]
     with pytest.raises(NotAssignedError):
         save(store, gid, 1)
     with store.read() as c:
@@ -251,7 +261,7 @@ def test_erasing(store: Store) -> None:
     """Name and id go; the study file does not bring the person back."""
     with_session(store)
     with store.write() as c:
-        subjects.erase_subject(c, subject(store), "shell")
+        erase(c, subject(store), "shell")
     with_session(store)
     with store.read() as c:
         ids = [one.id for one in people_of(c, STUDY, "subject")]
@@ -263,10 +273,10 @@ def test_experience_has_a_history(store: Store) -> None:
     with_session(store)
     for years in ("7", "7", "9"):
         with store.write() as c:
-            subjects.note_replies(c, subject(store), {subjects.EXPERIENCE: years})
+            note_replies(c, subject(store), {EXPERIENCE: years})
     with store.read() as c:
         key = subject(store).key
-        assert subjects.replies_of(c, [key])[key] == {subjects.EXPERIENCE: "9"}
+        assert replies_of(c, key) == {EXPERIENCE: "9"}
 
 
 def test_test_answers_go_when_the_session_opens(store: Store) -> None:
@@ -275,15 +285,15 @@ def test_test_answers_go_when_the_session_opens(store: Store) -> None:
     gid = task(store)
     save(store, gid, 0)
     with store.write() as c:
-        subjects.note_replies(c, subject(store), {subjects.EXPERIENCE: "40"})
-        subjects.withdraw(c, subject(store, "S2"))
+        note_replies(c, subject(store), {EXPERIENCE: "40"})
+        withdraw(c, subject(store, "S2"))
     with store.write() as c:
         solving.discard_solving_trial(c, STUDY, "shell")
         solving.set_solving(c, STUDY, "open", "shell")
     assert subject(store).consented_at is None
     assert not subject(store, "S2").is_gone
     with store.read() as c:
-        assert subjects.replies_of(c, [subject(store).key]) == {}
+        assert replies_of(c, [subject(store).key]) == {}
     with store.read() as c:
         assert solving.tasks_of(c, subject(store).key) == []
     gid = task(store)

@@ -10,9 +10,17 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import update
 
-from quem.store import judges
 from quem.store.ballots import Group, JudgingPlan
 from quem.store.models import BallotRow
+from quem.store.people import (
+    decline,
+    erase,
+    issue_links,
+    people_of,
+    person_named,
+    record_visit,
+    revoke_link,
+)
 from quem.store.progress import answers_of, progress_of
 from quem.store.standing import (
     Span,
@@ -36,7 +44,7 @@ STATUS = {
     "J4": "unopened",
     "J5": "revoked",
     "J6": "declined",
-    "forgotten-1": "erased",
+    "erased-1": "erased",
     "J8": "done",
     "J9": "active",
 }
@@ -69,13 +77,13 @@ def crowd(store: Store) -> Store:
                 c.execute(spent.values(seconds=60.0 * number + place))
     with store.write() as c:
         known = [one for one in people_of(c, STUDY, "judge") if one.id not in ("J1", "J5", "J6")]
-        judges.issue_links(c, known, "shell")
+        issue_links(c, known, "shell")
         for person in known:
             if person.id != "J4":
-                judges.record_visit(c, person)
-        judges.revoke_link(c, person_named(c, STUDY, "judge", "J5"), "shell")
-        judges.decline(c, person_named(c, STUDY, "judge", "J6"))
-        judges.erase_judge(c, person_named(c, STUDY, "judge", "J7"), "shell")
+                record_visit(c, person)
+        revoke_link(c, person_named(c, STUDY, "judge", "J5"), "shell")
+        decline(c, person_named(c, STUDY, "judge", "J6"))
+        erase(c, person_named(c, STUDY, "judge", "J7"), "shell")
     return store
 
 

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quem.store.audit_log import audit_events
-from quem.store.people import people_of
+from quem.store.people import (
+    issue_link,
+    people_of,
+    person_named,
+)
 from quem.store.studies import reveal, status_of
 from tests.webjudge.sites import (
     enter_as,
@@ -36,8 +40,7 @@ NAMED = "organizers: [{id: amy, name: Amy <i>}, {id: bob, name: Bob}]"
 SURE = {"sure": "yes"}
 # What everybody may open.
 OPEN = {
-    *("static", "healthz", "access.front", "access.judge_link", "access.dashboard_link"),
-    "access.subject_link",
+    *("static", "healthz", "access.front", "access.enter"),
 }
 PARTS = {
     "letters": "reminders",
@@ -114,7 +117,7 @@ def test_every_address_knows_who_may_open_it(
 def test_a_login_outlives_browser_and_server(app: Flask, site: Site) -> None:
     """The cookie stays for weeks, the link for as long as nobody replaces it."""
     with site.store.write() as c:
-        token = issue_organizer_link(c, site.id, "amy")
+        token = issue_link(c, person_named(c, site.id, "organizer", "amy"), "shell")
     client = app.test_client()
     answer = client.get(f"/d/{token}")
     assert re.search(r"Max-Age=\d{7};", answer.headers["Set-Cookie"])
@@ -174,7 +177,7 @@ def test_the_log_names_who_did_what(app: Flask, site: Site) -> None:
         "revealed",
         "closed",
     ]
-    assert [event.what for event in done] == [*codes, "judge-added", "link-made"]
+    assert [event.what for event in done] == [*codes, "added", "link-made"]
     with site.store.write() as c:
         reveal(c, site.id, "dashboard")
     page = dashboard.get("/dashboard/events").text

@@ -16,7 +16,12 @@ from quem.store.audit_log import audit_events
 from quem.store.ballots import ballots_of
 from quem.store.exporting import submitted_rankings
 from quem.store.models import now
-from quem.store.people import decline, people_of, person_named
+from quem.store.people import (
+    decline,
+    erase,
+    people_of,
+    person_named,
+)
 from quem.store.state import Comparison, State, Verdict
 from quem.store.studies import reveal, status_of
 from tests.webjudge.sites import (
@@ -378,7 +383,7 @@ def test_closing_names_who_is_unfinished(dashboard: FlaskClient, site: Site) -> 
     assert "Judge J2 has not started." in text_of(dashboard.get("/dashboard/close").text)
     with site.store.write() as c:
         decline(c, person_named(c, site.id, "judge", "J2"))
-        erase_judge(c, person_named(c, site.id, "judge", "J1"), "shell")
+        erase(c, person_named(c, site.id, "judge", "J1"), "shell")
     question = text_of(dashboard.get("/dashboard/close").text)
     assert "has not started" not in question
     assert "left" not in question
@@ -436,7 +441,7 @@ def test_the_log_as_a_table(dashboard: FlaskClient, site: Site) -> None:
     rank(site, "J1", "P1")
     answer = dashboard.get("/dashboard/events.csv")
     rows = list(csv.DictReader(StringIO(answer.text)))
-    assert [row["event"] for row in rows] == ["organizer-link-made", "open", "submit"]
+    assert [row["event"] for row in rows] == ["link-made", "open", "submit"]
     assert (rows[1]["by"], rows[1]["text"]) == ("command line", "Study opened")
     assert (rows[2]["judge"], rows[2]["problem"]) == ("J1", "P1")
     assert dt.datetime.fromisoformat(rows[2]["time"]).tzinfo is not None

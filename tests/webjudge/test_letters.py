@@ -251,7 +251,7 @@ def test_people_who_solve_are_invited_before_judges(tmp_path: Path, host: MailHo
         set_solving(c, site.id, "open", "shell")
         later = now() - dt.timedelta(days=4)
         c.execute(update(LetterRow).values(sent_at=later, made_at=later))
-        refuse(c, person_named(c, site.id, "subject", "S2"))
+        decline(c, person_named(c, site.id, "subject", "S2"))
     assert "Remind 1 person" in words(client, "/dashboard/solving")
     client.post("/dashboard/mail/subject/reminders")
     until(lambda: len(host.letters) == 3, "the reminder")

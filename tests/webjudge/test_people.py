@@ -145,7 +145,7 @@ def test_forgetting_lasts(
     dashboard.get("/dashboard/report/")
     key = key_of(site, "J1")
     assert dashboard.post(f"/dashboard/judges/{key}/erase", data={"word": "J1"}).status_code == 303
-    assert ids_of(site) == ["forgotten-1", "J2"]
+    assert ids_of(site) == ["erased-1", "J2"]
     assert judge.get("/judge").status_code == 401
     assert dashboard.get("/dashboard/report/report.html").text == "run 2"
     for path in ("/dashboard", "/dashboard/events", "/dashboard/words", "/dashboard/report/"):
@@ -169,7 +169,7 @@ def test_judges_are_added_midway(app: Flask, dashboard: FlaskClient, site: Site)
     with site.store.read() as c:
         judge = people_of(c, site.id, "judge")[-1]
     assert (judge.id, judge.name, judge.experience, judge.added) == ("J7", "Ada <i>", 7.5, True)
-    assert trail(site) == ["judge-added", "link-made"]
+    assert trail(site) == ["added", "link-made"]
 
 
 @pytest.mark.parametrize(

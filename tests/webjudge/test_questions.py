@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from quem.store import studies
-from quem.store.people import person_named
+from quem.store.people import (
+    erase,
+    person_named,
+)
 from tests.served import all_ranked, write_judging_study
 from tests.webjudge.sites import enter_dashboard
 from tests.webjudge.test_judging import data_of, enter, gids, put
@@ -126,7 +129,7 @@ def test_questions_at_the_end(client: FlaskClient, site: Site) -> None:
     assert closing(site)["answers"] == {"again": "10"}
     assert "disabled" in client.get("/judge/done").text
     with site.store.write() as c:
-        name = erase_judge(c, person_named(c, site.id, "judge", "J0"), "shell")
+        name, _ = erase(c, person_named(c, site.id, "judge", "J0"), "shell")
     assert closing(site, name) == {"answers": {"again": "10"}, "written": {}}
 
 

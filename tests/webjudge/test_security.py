@@ -124,10 +124,10 @@ def test_no_secret_is_logged(
     """Even a bug in the page behind a link leaves no token in the log."""
     token = token_of(site)
 
-    def broken(_: object) -> None:
+    def broken(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("webjudge.access.session_of", broken)
+    monkeypatch.setattr("webjudge.access.person_of_link", broken)
     answer = app.test_client().get(f"/j/{token}")
     assert answer.status_code == 500
     assert "bug" in caplog.text

@@ -122,7 +122,7 @@ def making_links(site: Site) -> Row:
     with site.store.write() as c:
         # They are not of the study that is measured then.
         c.execute(text("DELETE FROM event WHERE person_key IS NOT NULL"))
-        c.execute(text("DELETE FROM judge WHERE id LIKE 'L%'"))
+        c.execute(text("DELETE FROM person WHERE id LIKE 'L%'"))
     return f"{LINKS:,} judges and links made", f"{seconds:.1f} s, {cpu:.1f} s CPU", "", True
 
 

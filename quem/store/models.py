@@ -22,7 +22,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
 
-Role = Literal["organizer", "judge", "subject"]
+Role = Literal["judge", "subject", "organizer"]
 
 
 def now() -> dt.datetime:
@@ -142,7 +142,7 @@ class PersonRow(Base):
     @property
     def closing(self) -> dict[str, dict[str, str]]:
         """What they answered at the end of judging: chosen and written answers by question."""
-        return {shelf: dict(self.answers.get(shelf, {})) for shelf in ("answers", "written")}
+        return {s: dict(self.answers[s]) for s in ("answers", "written") if s in self.answers}
 
 
 class SessionRow(Base):

@@ -14,7 +14,7 @@ from playwright.sync_api import FilePayload, expect
 from quem.cli import main
 from quem.store.engine import store_of
 from quem.store.location import locate_database
-from quem.store.people import issue_link, person_named, replies_of
+from quem.store.people import issue_link, person_named
 from quem.store.solving import last_answer, set_solving, spent_on, tasks_of
 from quem.studyfile.reading import read_study
 from tests.browser.judging import Visit, accessible, is_ready, is_saved, rank_by_keys, submit
@@ -251,8 +251,7 @@ def test_questions_after_a_problem(browser: Browser, tmp_path: Path) -> None:
         page.get_by_role("button", name="Save and continue").click()
         expect(page.get_by_role("link", name="Go to problem 2")).to_be_visible()
         with site.store.read() as c:
-            key = person_named(c, site.id, "subject", "S1").key
-            replies = replies_of(c, key)
+            replies = person_named(c, site.id, "subject", "S1").replies
         assert replies == {"experience": "7", "familiar P1": "4", "tools P1": "a ruler"}
     site.store.close()
 

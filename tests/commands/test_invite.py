@@ -236,7 +236,7 @@ def test_what_was_being_sent_is_unknown(
     """A letter whose sender was killed is not sent again, also if it had not left."""
     assert invite("J1")[0] == 0
     with opened(study) as store, store.write() as c:
-        queue_letter(c, STUDY, "judge", person_named(c, STUDY, "judge", "J0").key, "invite", 1)
+        queue_letter(c, STUDY, person_named(c, STUDY, "judge", "J0").key, "invite", 1)
         key = next_due(c, STUDY, ["invite"], ["judge"])
         assert key is not None
         assert claim(c, key) is not None
@@ -260,8 +260,8 @@ def test_two_commands_and_a_server_at_once(
         register_study(c, STUDY)
         sync_people(c, STUDY, "judge", read_study(study).judges)
         for judge in people_of(c, STUDY, "judge"):
-            assert queue_letter(c, STUDY, "judge", judge.key, "invite", 1)
-            assert not queue_letter(c, STUDY, "judge", judge.key, "invite", 1)
+            assert queue_letter(c, STUDY, judge.key, "invite", 1)
+            assert not queue_letter(c, STUDY, judge.key, "invite", 1)
     monkeypatch.setenv("QUEM_MAIL_RATE", "20")
     command = [sys.executable, "-c", "from quem.cli import run; run()", "links", "judges"]
     command += [str(study), "--mail", "--database", database]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from quem.store import solving
 from quem.store.people import (
+    consent,
     people_of,
     person_named,
     sync_people,
@@ -44,7 +45,7 @@ def with_session(store: Store, count: int = 2, state: solving.SolvingState = "op
         people = [Person(id=f"S{n}", name=f"Zelda Nr{n}") for n in range(1, count + 1)]
         sync_people(c, STUDY, "subject", people)
         for one in people_of(c, STUDY, "subject"):
-            people.consent(c, one)
+            consent(c, one)
         solving.set_solving(c, STUDY, state, "shell")
 
 

@@ -103,8 +103,8 @@ def test_all_is_counted_as_judge_by_judge(crowd: Store, plan: JudgingPlan) -> No
         counts = counts_by_status(c, STUDY, plan)
         tasks = task_counts(c, STUDY, plan)
         answers, each = share_of_answers(c, STUDY), answers_of(c, STUDY).values()
-    assert [(one.judge, one.submitted, one.seconds) for one in found] == [
-        (one.judge, one.submitted, one.seconds) for one in everybody
+    assert [(one.judge.key, one.submitted, one.seconds) for one in found] == [
+        (one.judge.key, one.submitted, one.seconds) for one in everybody
     ]
     if plan is PLAN:
         assert {one.judge.id: one.status for one in found} == STATUS

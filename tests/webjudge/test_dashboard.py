@@ -443,7 +443,7 @@ def test_the_log_as_a_table(dashboard: FlaskClient, site: Site) -> None:
     rows = list(csv.DictReader(StringIO(answer.text)))
     assert [row["event"] for row in rows] == ["link-made", "open", "submit"]
     assert (rows[1]["by"], rows[1]["text"]) == ("command line", "Study opened")
-    assert (rows[2]["judge"], rows[2]["problem"]) == ("J1", "P1")
+    assert (rows[2]["person"], rows[2]["problem"]) == ("J1", "P1")
     assert dt.datetime.fromisoformat(rows[2]["time"]).tzinfo is not None
     assert "attachment" in answer.headers["Content-Disposition"]
 

@@ -111,7 +111,7 @@ def test_invitations_are_sent_from_the_dashboard(app: Flask, site: Site, host: M
     assert f"{URL}/j/" in host.letters[0].get_content()
     with site.store.read() as c:
         events = [event for event in audit_events(c, site.id, 99) if event.what == "mail"]
-    assert {(e.judge, e.by, e.detail["kind"], e.detail["state"]) for e in events} == {
+    assert {(e.person, e.by, e.detail["kind"], e.detail["state"]) for e in events} == {
         ("J1", "server", "invite", "sent"),
         ("J2", "server", "invite", "sent"),
         ("J3", "server", "invite", "failed"),
@@ -129,7 +129,7 @@ def test_unknown_letters_wait_for_a_decision(app: Flask, site: Site, host: MailH
     client = enter_dashboard(app, site)
     with site.store.write() as c:
         for judge in people_of(c, site.id, "judge")[:2]:
-            queue_letter(c, site.id, "judge", judge.key, "invite", 1)
+            queue_letter(c, site.id, judge.key, "invite", 1)
             key = next_due(c, site.id, ["invite"], ["judge"])
             assert key is not None
             claim(c, key)

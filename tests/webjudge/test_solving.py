@@ -15,7 +15,7 @@ from PIL import Image
 from quem.errors import QuemError
 from quem.solving.closing import close_solving
 from quem.store import solving
-from quem.store.people import people_of, person_named, replies_of
+from quem.store.people import people_of, person_named
 from quem.store.solving import set_solving
 from quem.studyfile.reading import draft_study, read_study
 from tests.served import number_of
@@ -450,7 +450,7 @@ def test_who_withdrew_answers_nothing_more(app: Flask, site: Site) -> None:
     one.client.post("/solve/about", data={"experience": "9"})
     one.client.post("/solve/finish", data={"experience": "9"})
     with site.store.read() as c:
-        assert replies_of(c, [person_named(c, site.id, "subject", "S1").key]) == {}
+        assert person_named(c, site.id, "subject", "S1").replies == {}
 
 
 def test_what_was_there_is_not_overwritten(app: Flask, site: Site) -> None:

@@ -27,7 +27,6 @@ SAID = {
 
 PAGES = {"judge": "people", "subject": "solving"}  # the names of their pages
 _LOGGED = "This is logged; if the study is open, the report says so."
-_RANKINGS_STAY = "Rankings are kept under a pseudonym and count."
 _FROM_NOW_ON = "From now on, rankings count. Judges can rank until you close the study."
 
 
@@ -233,17 +232,14 @@ def _revoke(one: PersonRow) -> Confirmation:
 
 
 def _erase(one: PersonRow) -> Confirmation:
-    what = "replies, answers, and files"
-    stays = "How long they took stays under a pseudonym."
-    elsewhere = "The study file, exported archives, and backups are not changed"
+    what, stays = "replies, answers, and files", "How long they took stays under a pseudonym."
     if one.role == "judge":
-        what, stays = "experience, comments, and reasons", _RANKINGS_STAY
-    else:
-        elsewhere = "Solutions and tables that are written already, the study file, and backups"
-        elsewhere += " are not changed"
+        what = "experience, comments, and reasons"
+        stays = "Rankings are kept under a pseudonym and count."
     text = (
         f"This deletes {_who(one)}'s ID, name, {what}, and revokes the link. {stays}",
-        f"This cannot be undone. {elsewhere}; remove {one.id} there yourself.",
+        "This cannot be undone. The study file, solutions and tables that are written already, "
+        f"exported archives, and backups are not changed; remove {one.id} there yourself.",
     )
     return Confirmation(
         f"Erase {one.id}'s personal data?",

@@ -112,7 +112,7 @@ def _header(line: str, name: str, study_id: str) -> dict[str, Any]:
     elif number < FORMAT:
         message = (
             f"was written by an older quem (format {number} of archives); the last commit that "
-            "reads it is 77c7db1, where `quem import` and then `quem export STUDY --format csv` "
+            f"reads it is {'737ff1e7' if number == FORMAT - 1 else '77c7db1'}, where `quem import` and then `quem export STUDY --format csv` "
             "carry its rankings over"
         )
     elif not isinstance(counts, dict):

@@ -46,7 +46,7 @@ def test_a_session_is_restored(
     other = str(judging_study.with_name("b.sqlite3")) if kind == "sqlite" else new_postgres()
     code, out, err = quem_command("import", judging_study, archive, "--database", other)
     assert (code, out) == (0, "")
-    assert "restored 3 judges, 12 ballots, 24 revisions into" in err
+    assert "restored 3 people, 12 ballots, 24 revisions into" in err
     again = judging_study.with_name("again.jsonl")
     assert quem_command("export", judging_study, "--archive", again, "--database", other)[0] == 0
     assert _but_for_time(again) == _but_for_time(archive)

@@ -292,7 +292,7 @@ def test_damage_is_told_with_its_line(lines: tuple[str, ...], how: str) -> None:
         ({"format": FORMAT + 1}, f"newer quem.*format {FORMAT + 1}"),
         ({"study": "other"}, "'other'.*'made-up'"),
         ({"format": "1"}, "is not an archive"),
-        ({"format": FORMAT - 1}, "older quem.*77c7db1.*export STUDY --format csv"),
+        ({"format": FORMAT - 1}, "older quem.*737ff1e7.*export STUDY --format csv"),
         ({"rows": None}, "damaged"),
         (None, "is not an archive"),
     ],

@@ -49,6 +49,7 @@ PARTS = {
     "key": 1,
     "gid": "1",
     "page": 1,
+    "path": "j",
     "token": "x",
     "filename": "dashboard.css",
     "name": "report.html",

@@ -130,7 +130,7 @@ def test_questions_at_the_end(client: FlaskClient, site: Site) -> None:
     assert "disabled" in client.get("/judge/done").text
     with site.store.write() as c:
         name, _ = erase(c, person_named(c, site.id, "judge", "J0"), "shell")
-    assert closing(site, name) == {"answers": {"again": "10"}, "written": {}}
+    assert closing(site, name) == {"answers": {"again": "10"}}
 
 
 def test_nothing_is_kept_of_who_has_not_agreed(tmp_path: Path) -> None:

@@ -34,11 +34,11 @@ REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 OLD = """
 import sys
 from waitress import serve
-from quem.store.judges import issue_link, judges_of
+from quem.store.people import issue_link, people_of
 from webjudge import create_app, open_site
 site = open_site(sys.argv[1])
 with site.store.write() as c:
-    for judge in judges_of(c, site.id):
+    for judge in people_of(c, site.id, "judge"):
         print("/j/" + issue_link(c, judge, "shell"), flush=True)
 serve(create_app(site), host="127.0.0.1", port=int(sys.argv[2]), threads=4, ident=None)
 """

@@ -27,10 +27,9 @@ from web_servers import PROBLEMS, Quem, order
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from quem.store.judges import issue_links, judge_named, judges_of, sync_judges  # noqa: E402
 from quem.store.layouts import Item, as_stored, layout_id  # noqa: E402
-from quem.store.models import BallotRow, JudgeRow, Layout, RevisionRow, now  # noqa: E402
-from quem.store.organizers import DEFAULT, issue_organizer_link  # noqa: E402
+from quem.store.models import BallotRow, Layout, PersonRow, RevisionRow, now  # noqa: E402
+from quem.store.people import DEFAULT, issue_link, issue_links, people_of, person_named, sync_people  # noqa: E402
 from quem.store.state import State  # noqa: E402
 from quem.studyfile.models import Judge as DeclaredJudge  # noqa: E402
 from tests.postgres import running_postgres  # noqa: E402
@@ -116,27 +115,30 @@ def making_links(site: Site) -> Row:
     declared = [DeclaredJudge(id=f"L{number}") for number in range(LINKS)]
     start, cpu = time.perf_counter(), time.process_time()
     with site.store.write() as c:
-        sync_judges(c, site.id, declared)
-        new = [one for one in judges_of(c, site.id) if one.id.startswith("L")]
+        sync_people(c, site.id, "judge", declared)
+        new = [one for one in people_of(c, site.id, "judge") if one.id.startswith("L")]
         issue_links(c, new, "shell")
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     with site.store.write() as c:
         # They are not of the study that is measured then.
-        c.execute(text("DELETE FROM event WHERE judge_key IS NOT NULL"))
-        c.execute(text("DELETE FROM judge WHERE id LIKE 'L%'"))
+        c.execute(text("DELETE FROM event WHERE person_key IS NOT NULL"))
+        c.execute(text("DELETE FROM person WHERE id LIKE 'L%'"))
     return f"{LINKS:,} judges and links made", f"{seconds:.1f} s, {cpu:.1f} s CPU", "", True
 
 
 def fill(site: Site, judges: int) -> None:
     """Let all judges have come, begun and submitted tasks."""
     with site.store.write() as c:
-        sync_judges(
-            c, site.id, [DeclaredJudge(id=f"M{n:05}", name=f"Judge {n}") for n in range(judges)]
+        sync_people(
+            c,
+            site.id,
+            "judge",
+            [DeclaredJudge(id=f"M{n:05}", name=f"Judge {n}") for n in range(judges)],
         )
-        people = judges_of(c, site.id)
+        people = people_of(c, site.id, "judge")
         people = [one for one in people if one.id.startswith("M")]
         issue_links(c, people, "shell")
-        c.execute(text("UPDATE judge SET seen_at = now(), consented_at = now()"))
+        c.execute(text("UPDATE person SET seen_at = now(), consented_at = now()"))
     keys = [one.key for one in people]
     for first in range(0, len(keys), AT_ONCE):
         with site.store.write() as c:
@@ -149,7 +151,7 @@ def _fill(c: Connection, site: Site, judges: list[int]) -> None:
     tasks = [
         {
             "public_id": f"g{judge}-{group.problem}",
-            "judge_key": judge,
+            "person_key": judge,
             "problem": group.problem,
             "position": place,
             "opened_at": now(),
@@ -163,7 +165,7 @@ def _fill(c: Connection, site: Site, judges: list[int]) -> None:
     ids = select(BallotRow.key, BallotRow.problem, BallotRow.public_id, BallotRow.head)
     c.execute(insert(BallotRow), tasks)
     layouts, revisions, shown = [], [], []
-    for key, problem, public, head in c.execute(ids.where(BallotRow.judge_key.in_(judges))):
+    for key, problem, public, head in c.execute(ids.where(BallotRow.person_key.in_(judges))):
         group = next(group for group in site.plan.groups if group.problem == problem)
         contents = site.contents(group).items()
         items = [
@@ -266,7 +268,7 @@ def floor_of(site: Site, crowd: Crowd) -> float:
 def round_trips(site: Site) -> float:
     """How often a save waits for the database, from the trace of its connection."""
     with site.store.write() as c:
-        (token,) = issue_links(c, [judge_named(c, site.id, "J0")], "shell")
+        (token,) = issue_links(c, [person_named(c, site.id, "judge", "J0")], "shell")
     app = create_app(site)
     client = app.test_client()
     client.get(f"/j/{token}")
@@ -311,7 +313,7 @@ def round_trips(site: Site) -> float:
 def overview(site: Site) -> Iterator[Row]:
     """Open the dashboard's first page, in a process that has not shown it before."""
     with site.store.write() as c:
-        token = issue_organizer_link(c, site.id, DEFAULT)
+        token = issue_link(c, person_named(c, site.id, "organizer", DEFAULT), "shell")
     program = f"""
 import gc, json, resource, sys, time
 from pathlib import Path
@@ -340,7 +342,7 @@ site.store.close()
     times, size, growth, statements = json.loads(done.stdout)
     first, again = times[0], sorted(times[1:])[len(times) // 2 - 1]
     with site.store.read() as c:
-        judges = c.execute(select(func.count()).select_from(JudgeRow)).scalar_one()
+        judges = c.execute(select(func.count()).select_from(PersonRow)).scalar_one()
     name = f"overview of {judges:,} judges x {PROBLEMS} tasks"
     limit = f"below {MOST_SECONDS} s"
     yield name, f"{first:.2f} s, then {again:.2f} s", limit, again <= MOST_SECONDS

@@ -22,8 +22,7 @@ from waitress.server import create_server
 import quem
 from quem.report.drawing import svg_text
 from quem.report.files import write_report
-from quem.store.judges import issue_link, judges_of
-from quem.store.organizers import issue_organizer_link
+from quem.store.people import DEFAULT, issue_link, people_of, person_named
 from quem.store.studies import set_state
 from webjudge import create_app, open_site
 
@@ -110,8 +109,8 @@ def served(study: Path) -> Iterator[tuple[str, str, str]]:
     site = open_site(study)
     with site.store.write() as c:
         set_state(c, site.id, "open", "shell")
-        dashboard = issue_organizer_link(c, site.id)
-        judge = next(issue_link(c, judge, "shell") for judge in judges_of(c, site.id))
+        dashboard = issue_link(c, person_named(c, site.id, "organizer", DEFAULT), "shell")
+        judge = next(issue_link(c, judge, "shell") for judge in people_of(c, site.id, "judge"))
     server = create_server(create_app(site), host="127.0.0.1", port=0)
     threading.Thread(target=server.run, daemon=True).start()
     yield f"http://127.0.0.1:{server.effective_port}", judge, dashboard  # type: ignore[union-attr]

@@ -26,8 +26,8 @@ from waitress.server import create_server
 
 from quem.store.ballots import ballots_of, current_state
 from quem.store.engine import store_of
-from quem.store.judges import judges_of
 from quem.store.location import locate_database
+from quem.store.people import people_of
 from quem.store.state import State
 from quem.studyfile.reading import read_study
 from tests.patience import SECONDS
@@ -183,7 +183,9 @@ class Served:
         store = store_of(locate_database(self.study, self.database), read_study(self.study).id)
         assert store is not None
         with store.read() as c:
-            person = next(j for j in judges_of(c, read_study(self.study).id) if j.id == judge)
+            person = next(
+                j for j in people_of(c, read_study(self.study).id, "judge") if j.id == judge
+            )
             ballot = next(
                 b
                 for b in ballots_of(c, person.key)

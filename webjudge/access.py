@@ -22,11 +22,17 @@ from werkzeug.http import parse_cookie
 
 from quem.store.connecting import UnavailableError
 from quem.store.desk import desk_of_session
-from quem.store.judges import judge_of_session
+from quem.store.links import PATHS
 from quem.store.models import now
-from quem.store.organizers import organizer_of_session
-from quem.store.studies import note_session, session_of, sign_in, sign_out, status_of
-from quem.store.subjects import subject_of_session
+from quem.store.people import (
+    ROLES,
+    note_session,
+    person_of_link,
+    person_of_session,
+    sign_in,
+    sign_out,
+)
+from quem.store.studies import status_of
 from webjudge.lacking import lacking
 from webjudge.language_choice import choose_language
 from webjudge.languages import gettext, marked
@@ -36,17 +42,23 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
     from werkzeug.wrappers import Response
 
-    from quem.store.judges import StoredJudge
-    from quem.store.organizers import StoredOrganizer
-    from quem.store.subjects import StoredSubject
+    from quem.store.models import PersonRow, Role
     from webjudge.site import Site
 
 access = Blueprint("access", __name__)
 
-_DASHBOARD, JUDGE, SUBJECT = "dashboard", "judge", "subject"
 _WEEK = 60 * 60 * 24 * 7
 # The link that a cookie stands for may end at any time before that.
-_SECONDS = {_DASHBOARD: 13 * _WEEK, JUDGE: 26 * _WEEK, SUBJECT: 26 * _WEEK}
+_SECONDS: dict[Role, int] = {
+    "organizer": 13 * _WEEK,
+    "judge": 26 * _WEEK,
+    "subject": 26 * _WEEK,
+}
+_HOMES: dict[Role, str] = {
+    "organizer": "dashboard.overview",
+    "judge": "judge.home",
+    "subject": "solve.home",
+}
 _NOTED = dt.timedelta(minutes=10)
 NO_LINK = marked("To open this page, use the private link the organizer sent you.")
 _RETURN = marked("Open your private link again.")
@@ -54,7 +66,7 @@ _NO_DASHBOARD_SESSION = (
     "Open your private dashboard link again. If it is lost or was replaced, create a new one with "
     "quem links organizers --reissue."
 )
-_ENDED_JUDGE = marked("This link is invalid or has been replaced. Ask the organizer for a new one.")
+_ENDED = marked("This link is invalid or has been replaced. Ask the organizer for a new one.")
 _ENDED_DASHBOARD = (
     "This link is invalid or has been replaced. The person who runs the server can create a new "
     "one with quem links organizers --reissue."
@@ -69,49 +81,44 @@ def site() -> Site:
     return current_site
 
 
-def current_judge(c: Connection) -> StoredJudge:
-    """Find the judge whose browser this is, once in a request, or answer 401."""
-    if "judge" not in g:
-        session = request.cookies.get(_cookie(JUDGE), "")
-        g.judge = judge_of_session(c, site().id, session) if session else None
-        choose_language(site(), g.judge)
-    if g.judge is None:
+def current_person(c: Connection, role: Role) -> PersonRow:
+    """The judge or the subject whose browser this is, found once in a request, or answer 401."""
+    if role not in g:
+        _know(role, _signed_in(c, role))
+    person: PersonRow | None = g.get(role)
+    if person is None:
         abort(401, gettext(NO_LINK))
-    judge: StoredJudge = g.judge
-    return judge
+    return person
 
 
-def current_subject(c: Connection) -> StoredSubject:
-    """Find the subject whose browser this is, once in a request, or answer 401."""
-    if "subject" not in g:
-        session = request.cookies.get(_cookie(SUBJECT), "")
-        g.subject = subject_of_session(c, site().id, session) if session else None
-        choose_language(site(), g.subject)
-    if g.subject is None:
-        abort(401, gettext(NO_LINK))
-    subject: StoredSubject = g.subject
-    return subject
+def _know(role: Role, person: PersonRow | None) -> None:
+    setattr(g, role, person)
+    choose_language(site(), person)
+
+
+def _signed_in(c: Connection, role: Role) -> PersonRow | None:
+    session = request.cookies.get(_cookie(role), "")
+    return person_of_session(c, site().id, role, session) if session else None
 
 
 def find_desk(c: Connection, gid: str) -> None:
     """Find the judge whose browser this is, with what they work on, or answer 401."""
-    session = request.cookies.get(_cookie(JUDGE), "")
-    desk = desk_of_session(c, site().id, session, gid) if session else None
-    g.desk, g.judge = desk, desk and desk.judge
-    choose_language(site(), g.judge)
-    current_judge(c)
+    session = request.cookies.get(_cookie("judge"), "")
+    g.desk = desk_of_session(c, site().id, session, gid) if session else None
+    _know("judge", g.desk and g.desk.judge)
+    current_person(c, "judge")
 
 
 def admit() -> None:
     """Let an organizer pass, as `flask.g.organizer`; answer 401 to everybody else."""
     with site().store.read() as c:
-        organizer = _current_organizer(c)
+        organizer = _signed_in(c, "organizer")
     if organizer is None:
         abort(401, _NO_DASHBOARD_SESSION)
     g.organizer = organizer
     # A page that looks for news by itself is nobody's sign of life.
     if request.method != "GET" or request.headers.get("Sec-Fetch-Dest") != "empty":
-        _note_use(request.cookies[_cookie(_DASHBOARD)])
+        _note_use(request.cookies[_cookie("organizer")])
 
 
 def _note_use(session: str) -> None:
@@ -130,94 +137,25 @@ def acting() -> str:
     return f"organizer:{g.organizer.id}"
 
 
-@access.get("/j/<token>")
-def judge_link(token: str) -> Response:
-    """Exchange a judge's token for a cookie. Nothing is used up: scanners of mail come by too."""
-    session = session_of(token)
+@access.get("/<any(j, p, d):path>/<token>")
+def enter(path: str, token: str) -> Response:
+    """Exchange a link for a cookie. Nothing is used up: scanners of mail come by too."""
+    role = next(role for role, begins in PATHS.items() if begins == path)
     with site().store.read() as c:
-        judge = judge_of_session(c, site().id, session)
-    if judge is None:
-        abort(404, gettext(_ENDED_JUDGE))
-    return _exchange(JUDGE, session, url_for("judge.home"))
-
-
-@access.get("/p/<token>")
-def subject_link(token: str) -> Response:
-    """Exchange the token of a person who solves the problems for a cookie."""
-    session = session_of(token)
-    with site().store.read() as c:
-        subject = subject_of_session(c, site().id, session)
-    if subject is None or site().spec.solving is None:
-        abort(404, gettext(_ENDED_JUDGE))
-    return _exchange(SUBJECT, session, url_for("solve.home"))
-
-
-@access.get("/d/<token>")
-def dashboard_link(token: str) -> Response:
-    """Exchange an organizer's token for a cookie."""
-    session = session_of(token)
-    with site().store.read() as c:
-        organizer = organizer_of_session(c, site().id, session)
+        person = person_of_link(c, site().id, role, token)
         is_new = status_of(c, site().id).state == "trial"
-    if organizer is None:
-        abort(404, _ENDED_DASHBOARD)
-    page = "setup.steps" if is_new and lacking(site()) else "overview"
-    return _exchange(_DASHBOARD, session, url_for(f"dashboard.{page}"))
-
-
-@access.get("/")
-def front() -> Response:
-    """Lead whoever has a cookie to where they belong."""
-    with site().store.read() as c:
-        if _current_organizer(c):
-            return redirect(url_for("dashboard.overview"))
-        if _cookie(SUBJECT) in request.cookies and _cookie(JUDGE) not in request.cookies:
-            current_subject(c)
-            return redirect(url_for("solve.home"))
-        current_judge(c)
-    return redirect(url_for("judge.home"))
-
-
-def log_out(response: Response, who: str = _DASHBOARD) -> None:
-    """End a session, and take its cookie away from this browser; the link still works."""
+    if person is None or (role == "subject" and site().spec.solving is None):
+        abort(404, _ENDED_DASHBOARD if role == "organizer" else gettext(_ENDED))
+    page = _HOMES[role]
+    if role == "organizer" and is_new and lacking(site()):
+        page = "dashboard.setup.steps"
     with site().store.write() as c:
-        sign_out(c, request.cookies.get(_cookie(who), ""))
-    response.delete_cookie(
-        _cookie(who),
-        path=request.script_root or "/",
-        httponly=True,
-        samesite="Lax",
-        secure=request.is_secure,
-    )
-
-
-def signed_out(who: str) -> Response:
-    """End this browser's session of a judge or a subject, and show how to return."""
-    texts = {"title": gettext("You are signed out"), "text": gettext(_RETURN)}
-    page = render_template("judge/message.html", study={"title": site().spec.title}, **texts)
-    answer = make_response(page)
-    log_out(answer, who)
-    return answer
-
-
-def _current_organizer(c: Connection) -> StoredOrganizer | None:
-    session = request.cookies.get(_cookie(_DASHBOARD), "")
-    return organizer_of_session(c, site().id, session) if session else None
-
-
-def _cookie(who: str) -> str:
-    return f"quem-{who}-{site().key}"
-
-
-def _exchange(who: str, link: str, target: str) -> Response:
-    """Begin a session of a link's own."""
-    with site().store.write() as c:
-        session = sign_in(c, link)
-    response = redirect(target, code=303)
+        session = sign_in(c, person)
+    response = redirect(url_for(page), code=303)
     response.set_cookie(
-        _cookie(who),
+        _cookie(role),
         session,
-        max_age=_SECONDS[who],
+        max_age=_SECONDS[role],
         path=request.script_root or "/",
         httponly=True,
         samesite="Lax",
@@ -226,21 +164,58 @@ def _exchange(who: str, link: str, target: str) -> Response:
     return response
 
 
+@access.get("/")
+def front() -> Response:
+    """Lead whoever has a cookie to where they belong."""
+    with site().store.read() as c:
+        if _signed_in(c, "organizer"):
+            return redirect(url_for(_HOMES["organizer"]))
+        solves = _cookie("subject") in request.cookies and _cookie("judge") not in request.cookies
+        role: Role = "subject" if solves else "judge"
+        current_person(c, role)
+    return redirect(url_for(_HOMES[role]))
+
+
+def log_out(response: Response, role: Role = "organizer") -> None:
+    """End a session, and take its cookie away from this browser; the link still works."""
+    with site().store.write() as c:
+        sign_out(c, request.cookies.get(_cookie(role), ""))
+    response.delete_cookie(
+        _cookie(role),
+        path=request.script_root or "/",
+        httponly=True,
+        samesite="Lax",
+        secure=request.is_secure,
+    )
+
+
+def signed_out(role: Role) -> Response:
+    """End this browser's session of a judge or a subject, and show how to return."""
+    texts = {"title": gettext("You are signed out"), "text": gettext(_RETURN)}
+    page = render_template("judge/message.html", study={"title": site().spec.title}, **texts)
+    answer = make_response(page)
+    log_out(answer, role)
+    return answer
+
+
+def _cookie(role: Role) -> str:
+    return _cookie_of(role, site())
+
+
+def _cookie_of(role: Role, served: Site) -> str:
+    return f"quem-{'dashboard' if role == 'organizer' else role}-{served.key}"
+
+
 def sender(app: Flask, cookies: str) -> str:
     """Give a word for whoever has one of the cookies of a header; empty where nobody has.
 
     Asked before a large body is received.
     """
     served: Site = app.extensions["quem"]
-    owners = {
-        _DASHBOARD: organizer_of_session,
-        JUDGE: judge_of_session,
-        SUBJECT: subject_of_session,
-    }
     held = parse_cookie(cookies)
-    for who, owner_of in owners.items():
-        if session := held.get(f"quem-{who}-{served.key}"):
+    for role in ROLES:
+        if session := held.get(_cookie_of(role, served)):
             with served.store.read() as c:
-                if owner := owner_of(c, served.id, session):
-                    return f"{who} {owner.key}"
+                if owner := person_of_session(c, served.id, role, session):
+                    return f"{role} {owner.key}"
     return ""

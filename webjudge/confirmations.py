@@ -10,7 +10,7 @@ from flask import url_for
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from quem.store.judges import StoredJudge
+    from quem.store.models import PersonRow
     from quem.store.standing import JudgeStanding
 
 SAID = {
@@ -25,6 +25,8 @@ SAID = {
     "erased": "Personal data erased.",
 }
 
+PAGES = {"judge": "people", "subject": "solving"}  # the names of their pages
+_LOGGED = "This is logged; if the study is open, the report says so."
 _FROM_NOW_ON = "From now on, rankings count. Judges can rank until you close the study."
 
 
@@ -60,9 +62,9 @@ def about_study(what: str, page: dict[str, Any]) -> Confirmation:
     return questions[what](page)
 
 
-def about_judge(what: str, judge: StoredJudge) -> Confirmation:
-    """Ask before something is done to a judge or a link."""
-    return {"link": _new_link, "revoke": _revoke, "erase": _erase}[what](judge)
+def about_person(what: str, one: PersonRow) -> Confirmation:
+    """Ask before something is done to a judge, a subject, or a link of theirs."""
+    return {"link": _new_link, "revoke": _revoke, "erase": _erase}[what](one)
 
 
 def about_unreviewed(
@@ -207,49 +209,54 @@ def _reveal(page: dict[str, Any]) -> Confirmation:
     )
 
 
-def _new_link(judge: StoredJudge) -> Confirmation:
+def _new_link(one: PersonRow) -> Confirmation:
+    is_judge = one.role == "judge"
+    kept = f"{'Rankings' if is_judge else 'Answers'} are kept."
     text = (
-        f"{_who(judge)}'s current link stops working on all devices. Rankings are kept. The new "
-        "link is shown once.",
-        "This is logged; if the study is open, the report says so.",
+        f"{_who(one)}'s current link stops working on all devices. {kept} The new link is shown "
+        "once.",
+        *([_LOGGED] if is_judge else []),
     )
-    action = url_for("dashboard.people.make_link", key=judge.key)
-    return Confirmation(f"Replace {judge.id}'s link?", text, action, "Replace link")
+    return Confirmation(f"Replace {one.id}'s link?", text, _action(one, "link"), "Replace link")
 
 
-def _revoke(judge: StoredJudge) -> Confirmation:
+def _revoke(one: PersonRow) -> Confirmation:
+    kept = "Submitted rankings are kept and count" if one.role == "judge" else "Answers are kept"
     text = (
-        f"{_who(judge)} can no longer open the study on any device. Submitted rankings are kept "
-        "and count. You can create a new link later.",
+        f"{_who(one)} can no longer open the study on any device. {kept}. You can create a new "
+        "link later.",
     )
     return Confirmation(
-        f"Revoke {judge.id}'s link?",
-        text,
-        url_for("dashboard.people.revoke_link", key=judge.key),
-        "Revoke link",
-        is_grave=True,
+        f"Revoke {one.id}'s link?", text, _action(one, "revoke"), "Revoke link", is_grave=True
     )
 
 
-def _erase(judge: StoredJudge) -> Confirmation:
+def _erase(one: PersonRow) -> Confirmation:
+    what, stays = "replies, answers, and files", "How long they took stays under a pseudonym."
+    if one.role == "judge":
+        what = "experience, comments, and reasons"
+        stays = "Rankings are kept under a pseudonym and count."
     text = (
-        f"This deletes {_who(judge)}'s ID, name, experience, comments, and reasons, and revokes "
-        "the link. Rankings are kept under a pseudonym and count.",
-        "This cannot be undone. The study file, exported archives, and backups are not changed; "
-        f"remove {judge.id} there yourself.",
+        f"This deletes {_who(one)}'s ID, name, {what}, and revokes the link. {stays}",
+        "This cannot be undone. The study file, solutions and tables that are written already, "
+        f"exported archives, and backups are not changed; remove {one.id} there yourself.",
     )
     return Confirmation(
-        f"Erase {judge.id}'s personal data?",
+        f"Erase {one.id}'s personal data?",
         text,
-        url_for("dashboard.people.erase", key=judge.key),
+        _action(one, "erase"),
         "Erase personal data",
         is_grave=True,
-        word=judge.id,
+        word=one.id,
     )
 
 
-def _who(judge: StoredJudge) -> str:
-    return f"{judge.name} ({judge.id})" if judge.name else judge.id
+def _action(one: PersonRow, what: str) -> str:
+    return url_for(f"dashboard.{PAGES[one.role]}.{what}", key=one.key)
+
+
+def _who(one: PersonRow) -> str:
+    return f"{one.name} ({one.id})" if one.name else one.id
 
 
 def _submitted(page: dict[str, Any]) -> str:

@@ -24,13 +24,13 @@ from webjudge.dashboard_pages import (
     message,
     require_sure,
 )
-from webjudge.judge_admin import people
 from webjudge.mail_admin import mail
 from webjudge.overview import overview_page, started_rankings
+from webjudge.people import judge_pages
 from webjudge.results import results
 from webjudge.reviewing import review
 from webjudge.setup import setup
-from webjudge.subject_admin import solving_pages
+from webjudge.solving_admin import solving_pages
 from webjudge.todo import what_needs_doing
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from webjudge.confirmations import Confirmation
 
 dashboard = Blueprint("dashboard", __name__, url_prefix="/dashboard")
-dashboard.register_blueprint(people)
+dashboard.register_blueprint(judge_pages)
 dashboard.register_blueprint(mail)
 dashboard.register_blueprint(results)
 dashboard.register_blueprint(review)
@@ -102,11 +102,11 @@ def events_table() -> Response:
         rows = audit_events(c, site().id, _ALL_EVENTS)
     table = StringIO()
     writer = csv.writer(table)
-    writer.writerow(("time", "by", "event", "judge", "problem", "text"))
+    writer.writerow(("time", "by", "event", "person", "problem", "text"))
     for event in reversed(rows):
         at = event.at.isoformat(timespec="seconds")
         writer.writerow(
-            (at, event.by, event.what, event.judge, event.problem, wording.happened(event))
+            (at, event.by, event.what, event.person, event.problem, wording.happened(event))
         )
     headers = {"Content-Disposition": 'attachment; filename="events.csv"'}
     return Response(table.getvalue(), content_type="text/csv; charset=utf-8", headers=headers)

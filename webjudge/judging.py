@@ -39,19 +39,18 @@ from quem.store.connecting import UnavailableError
 from quem.store.digests import revision_id
 from quem.store.events import note_once
 from quem.store.exporting import receipts_of
-from quem.store.judges import (
+from quem.store.layouts import MissingSolutionError
+from quem.store.makers import GUESSES, guessed_makers, note_guess, skip_makers
+from quem.store.people import (
     answer_closing,
     consent,
     decline,
-    declined_judges,
     record_visit,
     visited_recently,
 )
-from quem.store.layouts import MissingSolutionError
-from quem.store.makers import GUESSES, guessed_makers, note_guess, skip_makers
 from quem.store.state import InvalidStateError, State, seconds_of
 from quem.store.studies import pause_notice, status_of
-from webjudge.access import JUDGE, current_judge, find_desk, signed_out, site
+from webjudge.access import current_person, find_desk, signed_out, site
 from webjudge.errors import refusal
 from webjudge.files import send_file
 from webjudge.language_choice import keep_language
@@ -85,8 +84,8 @@ if TYPE_CHECKING:
 
     from quem.store.ballots import AssignedBallot, Group, Saved
     from quem.store.desk import Desk
-    from quem.store.judges import StoredJudge
     from quem.store.layouts import Content, Layout
+    from quem.store.models import PersonRow
 
 judge = Blueprint("judge", __name__, url_prefix="/judge")
 
@@ -117,24 +116,24 @@ def _only_judges() -> None:
         if gid := (request.view_args or {}).get("gid"):
             find_desk(c, gid)
         else:
-            current_judge(c)
+            current_person(c, "judge")
 
 
 @judge.post("/sign-out")
 def leave() -> AnyResponse:
     """End this browser's session."""
-    return signed_out(JUDGE)
+    return signed_out("judge")
 
 
 @judge.get("")
 def home() -> AnyResponse | str:
     """Show briefing, consent and the list of groups."""
     with site().store.read() as c:
-        person = current_judge(c)
+        person = current_person(c, "judge")
         area = _area(c)
         consented = person.consented_at is not None
         waits = bool(site().solutions.consent) and not consented
-        declined = waits and person.key in declined_judges(c, site().id)
+        declined = waits and person.declined_at is not None
         ballots = [] if waits else _mine(c, person)
         ranked = {b.public_id: _placed(c, b) for b in ballots if b.head and not b.is_complete}
     # Of who declined, nothing is stored besides.
@@ -149,7 +148,7 @@ def home() -> AnyResponse | str:
 def give_consent() -> AnyResponse:
     """Note that the judge takes part, or would rather not."""
     with site().store.read() as c:
-        person = current_judge(c)
+        person = current_person(c, "judge")
         is_over = status_of(c, site().id).state == "closed"
     if is_over:
         abort(403, gettext(_CLOSED))
@@ -177,7 +176,7 @@ def choose_language() -> AnyResponse:
 def group(gid: str) -> AnyResponse | str | tuple[str, int]:
     """Show the ranking page of a group."""
     with site().store.read() as c:
-        person = current_judge(c)
+        person = current_person(c, "judge")
         area = _area(c)
         if site().solutions.consent and person.consented_at is None:
             return redirect(url_for("judge.home"), code=303)
@@ -263,7 +262,7 @@ def add_time(gid: str) -> tuple[str, int]:  # noqa: ARG001  `find_desk` has read
 def solution(gid: str, version: str) -> str:
     """Show one solution, for a page that was too small for all."""
     with site().store.read() as c:
-        person = current_judge(c)
+        person = current_person(c, "judge")
         area = _area(c)
         ballot = _ballot(c, person, gid)
     planned = site().plan.find(ballot)
@@ -278,7 +277,7 @@ def solution(gid: str, version: str) -> str:
 def file(gid: str, token: str, page: int | None = None) -> AnyResponse:
     """Send a file of a solution or of the statement, cleaned."""
     with site().store.read() as c:
-        ballot = _ballot(c, current_judge(c), gid)
+        ballot = _ballot(c, current_person(c, "judge"), gid)
     return send_file(site(), ballot, token, page)
 
 
@@ -286,7 +285,7 @@ def file(gid: str, token: str, page: int | None = None) -> AnyResponse:
 def done() -> AnyResponse | str:
     """Thank the judge."""
     with site().store.read() as c:
-        person = current_judge(c)
+        person = current_person(c, "judge")
         area = _area(c)
         if site().solutions.consent and person.consented_at is None:
             return redirect(url_for("judge.home"), code=303)
@@ -311,7 +310,7 @@ def done() -> AnyResponse | str:
 def makers() -> AnyResponse | str:
     """Ask who made a solution, one after another, once all is submitted."""
     with site().store.read() as c:
-        person = current_judge(c)
+        person = current_person(c, "judge")
         area = _area(c)
         ballots = _mine(c, person)
         drawn, left = _makers(c, person, ballots)
@@ -333,7 +332,7 @@ def guess_maker() -> AnyResponse:
     if guess not in (*GUESSES, "skip"):
         abort(400)
     with site().store.write() as c:
-        person = current_judge(c)
+        person = current_person(c, "judge")
         _, left = _makers(c, person, _mine(c, person))
         if guess == "skip" and left:
             skip_makers(c, person)
@@ -349,7 +348,7 @@ def answer_at_the_end() -> AnyResponse:
     answers, written, missing = read_answers(asked_at_the_end(site()), request.form)
     done_page = url_for("judge.done")
     with site().store.write() as c:
-        person = current_judge(c)
+        person = current_person(c, "judge")
         lacks_consent = bool(site().solutions.consent) and person.consented_at is None
         is_asked = status_of(c, site().id).state in ("trial", "open") and not lacks_consent
         if not is_asked or not asked_at_the_end(site()):
@@ -364,7 +363,7 @@ def answer_at_the_end() -> AnyResponse:
 def receipts_text() -> Response:
     """Send all receipts as a text to be kept."""
     with site().store.read() as c:
-        person = current_judge(c)
+        person = current_person(c, "judge")
         area = _area(c)
         ballots = _mine(c, person)
         receipts = receipts_of(c, person.key)
@@ -432,7 +431,7 @@ def _refused(error: Exception, ballot: AssignedBallot) -> Response:
     return refusal(503, "busy", gettext("Please try again in a moment."))
 
 
-def _acknowledged(saved: Saved, person: StoredJudge, gid: str) -> Response:
+def _acknowledged(saved: Saved, person: PersonRow, gid: str) -> Response:
     answer = {
         "revision": revision_id(saved.revision, saved.at),
         "submitted": saved.submitted,
@@ -522,7 +521,7 @@ def _invalid(message: str) -> NoReturn:
     abort(422, message)
 
 
-def _mine(c: Connection, person: StoredJudge) -> list[AssignedBallot]:
+def _mine(c: Connection, person: PersonRow) -> list[AssignedBallot]:
     """A judge's ballots, dealt now where the study has some that they lack."""
     plan = site().plan
     ballots = ballots_of(c, person.key)
@@ -534,7 +533,7 @@ def _mine(c: Connection, person: StoredJudge) -> list[AssignedBallot]:
 
 
 def _makers(
-    c: Connection, person: StoredJudge, ballots: Sequence[AssignedBallot]
+    c: Connection, person: PersonRow, ballots: Sequence[AssignedBallot]
 ) -> tuple[list[tuple[AssignedBallot, str]], list[tuple[AssignedBallot, str]]]:
     """Give the solutions whose makers the judge is to guess, and those that are left."""
     lacks_consent = bool(site().solutions.consent) and person.consented_at is None
@@ -565,7 +564,7 @@ def _desk() -> tuple[Desk, AssignedBallot]:
     return desk, desk.ballot
 
 
-def _ballot(c: Connection, person: StoredJudge, gid: str) -> AssignedBallot:
+def _ballot(c: Connection, person: PersonRow, gid: str) -> AssignedBallot:
     """One of the judge's ballots, or 404: also where it is another judge's."""
     try:
         return ballot_of(c, person.key, gid)
@@ -578,14 +577,14 @@ def _labels_of(ballot: AssignedBallot) -> dict[str, str]:
     return ballot.layout.letters if ballot.layout else {}
 
 
-def _next(person: StoredJudge, gid: str) -> str:
+def _next(person: PersonRow, gid: str) -> str:
     with site().store.read() as c:
         ballots = _mine(c, person)
         area = _area(c)
     return next_url(area, listed(site(), area, ballots), gid)
 
 
-def _note_visit(person: StoredJudge) -> None:
+def _note_visit(person: PersonRow) -> None:
     if visited_recently(person):
         return
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quem.solutions.sheets import is_unwritten
-from quem.store.judges import has_judges
+from quem.store.people import has_people
 from quem.store.solving import solving_state
 from quem.studyfile.models import ExperienceSpec
 from webjudge.wording import counted
@@ -30,6 +30,6 @@ def lacking(site: Site) -> list[str]:
     with site.store.read() as c:
         if spec.solving and solving_state(c, site.id) != "closed":
             parts.append("People are still solving: close the solving session first")
-        if not has_judges(c, site.id):
+        if not has_people(c, site.id, "judge"):
             parts.append("No judges are named")
     return parts

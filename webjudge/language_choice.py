@@ -12,8 +12,7 @@ from webjudge.languages import ENGLISH, LANGUAGES, accepted, catalog, speak, spo
 if TYPE_CHECKING:
     from werkzeug.wrappers import Response
 
-    from quem.store.judges import StoredJudge
-    from quem.store.subjects import StoredSubject
+    from quem.store.models import PersonRow
     from webjudge.site import Site
 
 _SECONDS = 60 * 60 * 24 * 7 * 26
@@ -22,12 +21,12 @@ _PREVIEW = "/dashboard/preview"
 _OF_ORGANIZERS = ("/dashboard", "/d/")
 
 
-def choose_language(site: Site, person: StoredJudge | StoredSubject | None = None) -> None:
+def choose_language(site: Site, person: PersonRow | None = None) -> None:
     """Choose the language of a request."""
     speak(_chosen(site, person))
 
 
-def _chosen(site: Site, person: StoredJudge | StoredSubject | None) -> str:
+def _chosen(site: Site, person: PersonRow | None) -> str:
     study = site.usual_language
     if request.path.startswith(_PREVIEW):
         named = request.args.get("language", "")

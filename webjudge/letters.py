@@ -15,9 +15,7 @@ from webjudge.languages import day, gettext, ngettext, speaking
 if TYPE_CHECKING:
     import datetime as dt
 
-    from quem.store.judges import StoredJudge
-    from quem.store.outbox import Role
-    from quem.store.subjects import StoredSubject
+    from quem.store.models import PersonRow, Role
     from webjudge.site import Site
 
 Text = Literal["invitation", "reminder"]
@@ -27,13 +25,17 @@ Text = Literal["invitation", "reminder"]
 class Standing:
     """How far a judge is, or a subject."""
 
-    judge: StoredJudge | StoredSubject
+    person: PersonRow
     # Tasks, without practice
     total: int
     submitted: int
     started: bool  # whether one of them is begun
     declined: bool  # whether they do not take part
-    role: Role = "judge"
+
+    @property
+    def role(self) -> Role:
+        """Whether they judge or solve."""
+        return self.person.role
 
     @property
     def done(self) -> bool:
@@ -43,12 +45,12 @@ class Standing:
     @property
     def waits(self) -> bool:
         """Whether the study waits for them."""
-        return not (self.done or self.declined or self.judge.forgotten_at)
+        return not (self.done or self.declined or self.person.erased_at)
 
     @property
     def is_reminded(self) -> bool:
         """Whether they may be reminded: whose link was revoked may not."""
-        return self.waits and self.judge.has_link
+        return self.waits and self.person.has_link
 
 
 @dataclass(frozen=True)
@@ -72,12 +74,12 @@ def write_to(
 ) -> Written:
     """Write to a judge or a subject, in the language that the study file names."""
     spec = site.spec
-    language = site.language(one.judge) or site.usual_language
+    language = site.language(one.person) or site.usual_language
     subject = spec.invitation.title or spec.title
     with speaking(language):
         due = day(spec.deadline) if spec.deadline else ""
         values = {
-            "address": site.address(one.judge),
+            "address": site.address(one.person),
             "contact": spec.organizer,
             "deadline": due,
             "grading": bool(spec.labels),
@@ -102,7 +104,7 @@ def write_to(
         path = letter_in(site.path, own, language)
         letter = read_letter(path, str(path), has_deadline=spec.deadline is not None)
         fields = {
-            "name": str(values["address"] or one.judge.id),
+            "name": str(values["address"] or one.person.id),
             "title": spec.title,
             "link": link or gettext("[the link that you were sent, or a new one]"),
             "due": due,

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from werkzeug.wrappers import Response
 
-    from quem.store.outbox import Role, StoredLetter
+    from quem.store.models import Role
+    from quem.store.outbox import StoredLetter
     from webjudge.mailing import Planned, Post
     from webjudge.site import Site
 
@@ -97,7 +98,7 @@ def letters_page(served: Site, role: Role = "judge") -> dict[str, Any]:
         "server": settings and settings.host,
         "sender": settings and str(settings.sender),
         "due": due,
-        "reminded": {each.one.judge.key for each in due["reminders"]},
+        "reminded": {each.one.person.key for each in due["reminders"]},
         "states": states,
         "addressed": known,
         "troubles": [*filter(None, (trouble, *map(served.troubles.get, _TROUBLES)))],
@@ -106,7 +107,7 @@ def letters_page(served: Site, role: Role = "judge") -> dict[str, Any]:
 
 
 def _addressed(planned: Sequence[Planned], known: set[str]) -> list[Planned]:
-    return [each for each in planned if each.one.judge.id in known]
+    return [each for each in planned if each.one.person.id in known]
 
 
 @mail.post("/<any(judge, subject):role>/<any(invitations, reminders):letters>")
@@ -127,7 +128,7 @@ def send(role: Role, letters: str) -> Response:
     find = {"invitations": invitations_due, "reminders": reminders_due}[letters]
     with served.store.write() as c:
         due = _addressed(find(c, served, role), known)
-        mine = [one for one in due if key in (None, one.one.judge.key)]
+        mine = [one for one in due if key in (None, one.one.person.key)]
         count = queue_planned(c, served, mine)
     post.look()
     return _back("queued" if count else "nothing", role)

@@ -16,19 +16,14 @@ from quem.mail.message import Letter
 from quem.mail.sending import KINDS, Sender
 from quem.mail.server import MailSettings, mail_settings
 from quem.store.ballots import ballots_of
-from quem.store.judges import declined_judges, issue_link, judge_of_key, withdraw_link
+from quem.store.links import PATHS
 from quem.store.models import now
 from quem.store.outbox import has_lapsed, lapse, letters_of, next_due, queue_letter
+from quem.store.people import issue_link, people_of, person_of_key, withdraw_link
 from quem.store.progress import task_status
 from quem.store.solving import solving_state, tasks_of
 from quem.store.standing import judges_standing
 from quem.store.studies import status_of
-from quem.store.subjects import (
-    StoredSubject,
-    issue_subject_link,
-    subjects_of,
-    withdraw_subject_link,
-)
 from quem.studyfile.addresses import addresses_of
 from webjudge.letters import Standing, write_to
 
@@ -38,8 +33,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.mail.sending import Writer
-    from quem.store.judges import StoredJudge
-    from quem.store.outbox import Kind, Role, StoredLetter
+    from quem.store.models import PersonRow, Role
+    from quem.store.outbox import Kind, StoredLetter
     from webjudge.housekeeping import Housekeeping
     from webjudge.site import Site
 
@@ -91,7 +86,7 @@ def is_open(c: Connection, site: Site, role: Role) -> bool:
 def standings(c: Connection, site: Site, role: Role) -> list[Standing]:
     """Say how far everybody of a role is; nobody before it is their turn."""
     if role == "subject":
-        return [_solving(c, site, one) for one in subjects_of(c, site.id)]
+        return [_solving(c, site, one) for one in people_of(c, site.id, "subject")]
     if turn(c, site) != "judge":
         return []
     return [
@@ -100,10 +95,9 @@ def standings(c: Connection, site: Site, role: Role) -> list[Standing]:
     ]
 
 
-def _solving(c: Connection, site: Site, one: StoredSubject) -> Standing:
+def _solving(c: Connection, site: Site, one: PersonRow) -> Standing:
     """Say how far a subject is."""
-    practice = site.spec.solving.practice if site.spec.solving else ""
-    problems = {problem.id for problem in site.spec.problems} - {practice}
+    problems = _to_solve(site)
     tasks = [task for task in tasks_of(c, one.key) if task.problem in problems]
     return Standing(
         one,
@@ -111,12 +105,19 @@ def _solving(c: Connection, site: Site, one: StoredSubject) -> Standing:
         sum(task.ended is not None for task in tasks),
         any(task.opened_at for task in tasks),
         bool(one.declined_at or one.withdrawn_at),
-        "subject",
     )
 
 
-def _total(site: Site) -> int:
-    return len(site.plan.parts) + site.plan.repeat
+def total_of(site: Site, role: Role) -> int:
+    """How many tasks there are for each person of a role, without practice."""
+    if role == "judge":
+        return len(site.plan.parts) + site.plan.repeat
+    return len(_to_solve(site))
+
+
+def _to_solve(site: Site) -> set[str]:
+    practice = site.spec.solving.practice if site.spec.solving else ""
+    return {problem.id for problem in site.spec.problems} - {practice}
 
 
 def _letters_by_person(c: Connection, site: Site, role: Role) -> dict[int, list[StoredLetter]]:
@@ -140,10 +141,10 @@ def invitations_due(
     letters = _letters_by_person(c, site, role)
     due = []
     for one in standings(c, site, role):
-        earlier = _of(letters.get(one.judge.key, []), "invite")
-        is_new = not (one.judge.linked_at or one.judge.revoked_at or earlier)
+        earlier = _of(letters.get(one.person.key, []), "invite")
+        is_new = not (one.person.linked_at or one.person.revoked_at or earlier)
         is_settled = all(letter.state not in _UNSETTLED for letter in earlier)
-        if one.waits and is_settled and (is_new or one.judge.id in again):
+        if one.waits and is_settled and (is_new or one.person.id in again):
             due.append(Planned(one, "invite", len(earlier) + 1))
     return due
 
@@ -156,7 +157,7 @@ def reminders_due(c: Connection, site: Site, role: Role) -> list[Planned]:
     recent = now() - _APART
     due = []
     for one in standings(c, site, role):
-        mine = letters.get(one.judge.key, [])
+        mine = letters.get(one.person.key, [])
         is_recent = any((letter.sent_at or letter.made_at) > recent for letter in mine)
         if one.is_reminded and not is_recent:
             due.append(Planned(one, "remind", len(_of(mine, "remind")) + 1))
@@ -166,8 +167,7 @@ def reminders_due(c: Connection, site: Site, role: Role) -> list[Planned]:
 def queue_planned(c: Connection, site: Site, planned: Iterable[Planned]) -> int:
     """Put letters into the outbox; gives how many were not there."""
     return sum(
-        queue_letter(c, site.id, one.role, one.judge.key, kind, round_)
-        for one, kind, round_ in planned
+        queue_letter(c, site.id, one.person.key, kind, round_) for one, kind, round_ in planned
     )
 
 
@@ -183,9 +183,9 @@ class PersonWriter:
         """Write a letter, if the person is still to get it; an invitation with a new link."""
         site = self._site
         one = self._standing(c, stored.person_key)
-        if one is None or one.judge.forgotten_at:
+        if one is None or one.person.erased_at:
             return None
-        person = one.judge
+        person = one.person
         is_wanted = one.waits
         if stored.kind == "remind":
             is_wanted = one.is_reminded and is_open(c, site, self._role)
@@ -222,29 +222,22 @@ class PersonWriter:
     def _standing(self, c: Connection, key: int) -> Standing | None:
         """Say how far the person is, as is known now."""
         site = self._site
-        if self._role == "subject":
-            found = (one for one in subjects_of(c, site.id) if one.key == key)
-            return next((_solving(c, site, one) for one in found), None)
-        judge = judge_of_key(c, site.id, key)
-        if judge is None:
+        person = person_of_key(c, site.id, self._role, key)
+        if person is None:
             return None
-        tasks = [b for b in ballots_of(c, judge.key) if site.plan.find(b) and not b.practice]
+        if person.role == "subject":
+            return _solving(c, site, person)
+        tasks = [b for b in ballots_of(c, person.key) if site.plan.find(b) and not b.practice]
         states = [task_status(ballot) for ballot in tasks]
-        is_declined = judge.key in declined_judges(c, site.id)
         is_started = any(state != "new" for state in states)
-        return Standing(judge, _total(site), states.count("submitted"), is_started, is_declined)
+        submitted, is_declined = states.count("submitted"), person.declined_at is not None
+        return Standing(person, total_of(site, "judge"), submitted, is_started, is_declined)
 
-    def link(
-        self, c: Connection, person: StoredJudge | StoredSubject
-    ) -> tuple[str, Callable[[Connection], None]]:
+    def link(self, c: Connection, person: PersonRow) -> tuple[str, Callable[[Connection], None]]:
         """Make a new link; gives it, and what takes it back."""
-        if isinstance(person, StoredSubject):
-            token = issue_subject_link(c, person, self._actor)
-            undo = partial(withdraw_subject_link, subject=person, token=token, actor=self._actor)
-            return f"{self._base}/p/{token}", undo
         token = issue_link(c, person, self._actor)
-        taken_back = partial(withdraw_link, judge=person, token=token, actor=self._actor)
-        return f"{self._base}/j/{token}", taken_back
+        undo = partial(withdraw_link, person=person, token=token, actor=self._actor)
+        return f"{self._base}/{PATHS[person.role]}/{token}", undo
 
 
 _LOOK_SECONDS = 20

@@ -11,9 +11,10 @@ from quem.store.audit_log import audit_events
 from quem.store.backup import backup_state
 from quem.store.care import care_of
 from quem.store.exporting import submitted_rankings
+from quem.store.links import count_unlinked
 from quem.store.living import effect_warning
 from quem.store.models import now
-from quem.store.outbox import awaiting_letter, undecided_letters, unlinked_of
+from quem.store.outbox import undecided_letters
 from quem.store.progress import progress_of
 from quem.store.reviewing import is_frozen
 from quem.store.standing import (
@@ -87,8 +88,7 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
         backup = backup_state(c, site.id)
         recent = audit_events(c, site.id, _RECENT)
         undecided = undecided_letters(c, site.id)
-        awaiting = awaiting_letter(c, site.id, "judge")
-        unlinked = counts["unlinked"].judges - unlinked_of(c, awaiting)
+        unlinked = counts["unlinked"].judges and count_unlinked(c, site.id, "judge")
     total = len(plan.parts) + plan.repeat
     waiting = sum(counts[one].judges for one in WAITED_FOR)
     totals = _totals(counts.values(), total)

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from quem.solutions.model import Sheet
     from quem.store.ballots import AssignedBallot
     from quem.store.exporting import Receipt
-    from quem.store.judges import StoredJudge
     from quem.store.layouts import Content, Item, Layout
+    from quem.store.models import PersonRow
     from webjudge.site import Site
 
 # Characters of solutions that come with the page; what is more comes when it is read.
@@ -179,7 +179,7 @@ def just_submitted(groups: Sequence[dict[str, Any]], gid: str | None) -> dict[st
 
 
 def home_page(
-    site: Site, area: Area, groups: list[dict[str, Any]], judge: StoredJudge | None = None
+    site: Site, area: Area, groups: list[dict[str, Any]], judge: PersonRow | None = None
 ) -> dict[str, Any]:
     """Give what the welcome page and the page of thanks show."""
     counting = [group for group in groups if not group["practice"]]

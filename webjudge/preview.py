@@ -142,7 +142,7 @@ def _preview_ballot(number: int, group: Group, occasion: int, *, practice: bool)
     return AssignedBallot(
         key=0,
         public_id=str(number),
-        judge_key=0,
+        person_key=0,
         problem=group.problem,
         block=group.block,
         occasion=occasion,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.store.ballots import AssignedBallot
-    from quem.store.judges import StoredJudge
+    from quem.store.models import PersonRow
     from quem.store.state import State
     from quem.studyfile.models import Question
     from webjudge.site import Site
@@ -82,7 +82,7 @@ def asked_at_the_end(site: Site) -> tuple[Question, ...]:
 
 
 def drawn_makers(
-    c: Connection, site: Site, judge: StoredJudge, ballots: Sequence[AssignedBallot]
+    c: Connection, site: Site, judge: PersonRow, ballots: Sequence[AssignedBallot]
 ) -> list[tuple[AssignedBallot, str]]:
     """Draw the solutions whose makers a judge guesses, of those that they placed.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Blueprint, abort, make_response, redirect, url_for
 
 from quem.store.exporting import submitted_rankings
-from quem.store.judges import judges_of
+from quem.store.people import people_of
 from quem.store.state import QUESTIONS
 from quem.store.studies import status_of
 from webjudge.access import site
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Response as AnyResponse
 
     from quem.store.exporting import SubmittedRanking
-    from quem.store.judges import StoredJudge
+    from quem.store.models import PersonRow
     from quem.studyfile.models import Question
 
 results = Blueprint("results", __name__)
@@ -59,7 +59,7 @@ def words() -> str:
     """Show what judges wrote."""
     with site().store.read() as c:
         rankings = submitted_rankings(c, site().id)
-        judges = judges_of(c, site().id)
+        judges = people_of(c, site().id, "judge")
     names = {judge.id: judge.name for judge in judges}
     titles = problem_titles()
     by_title: dict[str, list[dict[str, Any]]] = {title: [] for title in titles.values()}
@@ -155,7 +155,7 @@ def _answered(question: Question | None, name: str, answer: str) -> tuple[str, s
     return question.text, "" if question.kind == "flag" else answer
 
 
-def _closing(judge: StoredJudge) -> list[tuple[str, str]]:
+def _closing(judge: PersonRow) -> list[tuple[str, str]]:
     """What a judge answered at the end."""
     asked = {question.id: question for question in site().spec.questions}
     given = [*judge.closing.get("answers", {}).items(), *judge.closing.get("written", {}).items()]

@@ -12,17 +12,17 @@ from pydantic import TypeAdapter, ValidationError
 
 from quem.errors import QuemError
 from quem.solutions.sheets import is_unwritten
-from quem.store.judges import judges_of
+from quem.store.people import people_of
 from quem.store.studies import set_state, status_of
 from quem.studyfile.editing import ListChange, ValueChange
 from quem.studyfile.models import ExperienceSpec, Subject
 from quem.studyfile.reading import draft_study
 from webjudge.access import acting, site
 from webjudge.dashboard_pages import dashboard_page, require_reviewed
-from webjudge.judge_admin import link_base, make_links
 from webjudge.lacking import lacking
 from webjudge.mailing import reach_of
 from webjudge.overview import started_rankings
+from webjudge.people import link_base, make_links
 from webjudge.study_edits import edit_study
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.judges import StoredJudge
+    from quem.store.models import PersonRow
     from quem.studyfile.editing import Change
     from quem.studyfile.models import System
 
@@ -92,7 +92,7 @@ def save() -> AnyResponse | tuple[str, int] | str:
             if may_open:
                 set_state(c, site().id, "open", acting())
         if may_open:
-            return make_links()
+            return make_links("judge")
     kept = sorted(one for one in now if fields[one] != now[one])
     kept_now = [*kept, *(f"judge-{one}" for one in judges)][:_MOST_KEPT]
     return redirect(url_for("dashboard.setup.steps", said="saved", kept=kept_now), code=303)
@@ -134,7 +134,7 @@ def _page(
 ) -> str:
     current = site()
     with current.store.read() as c:
-        judges = [judge for judge in judges_of(c, current.id) if judge.forgotten_at is None]
+        judges = [judge for judge in people_of(c, current.id, "judge") if judge.erased_at is None]
         started = started_rankings(c, current)
     found = current.solutions
     sheets = [found.briefing, found.consent, *found.statements.values()]
@@ -194,7 +194,7 @@ def _label(field: str) -> str:
     return f"{of_solver[part]} of {one}" if one else _LABELS[field]
 
 
-def _kept(judges: Sequence[StoredJudge]) -> list[str]:
+def _kept(judges: Sequence[PersonRow]) -> list[str]:
     """What was saved a moment ago, in words."""
     fields, unit = _fields(), site().spec.experience_unit
     names = {f"judge-{judge.id}": judge.name or judge.id for judge in judges}
@@ -335,8 +335,8 @@ def _new_judges(entered: str) -> tuple[dict[str, str], ...]:
         message = f"“{long[0][:40]}…” is longer than {_LONGEST_NAME} characters. One name a line."
         raise QuemError(message)
     with site().store.read() as c:
-        judges = [one for one in judges_of(c, site().id) if one.forgotten_at is None]
-        known = {judge.id.casefold() for judge in judges_of(c, site().id)}
+        judges = [one for one in people_of(c, site().id, "judge") if one.erased_at is None]
+        known = {judge.id.casefold() for judge in people_of(c, site().id, "judge")}
     known |= {judge.id.casefold() for judge in site().spec.judges}
     # A tab may send again what another has saved.
     there = {judge.name for judge in judges}

@@ -19,13 +19,11 @@ from quem.store.care import WORDS_A_MINUTE, count_words
 from quem.store.connecting import THREADS
 from quem.store.drawing import recorded_draw
 from quem.store.engine import open_store
-from quem.store.judges import sync_judges
 from quem.store.living import Changes, contents_of, new_solvers, note_effects, plan_of
 from quem.store.location import locate_database
-from quem.store.organizers import sync_organizers
+from quem.store.people import sync_everybody
 from quem.store.reviewing import answered_changes, frozen_look, note_decisions
 from quem.store.studies import register_study, secret_of, status_of
-from quem.store.subjects import sync_subjects
 from quem.studyfile.reading import draft_study
 from webjudge.languages import ENGLISH
 
@@ -40,10 +38,9 @@ if TYPE_CHECKING:
     from quem.solutions.model import Signature
     from quem.store.ballots import AssignedBallot, Group, JudgingPlan
     from quem.store.engine import Store
-    from quem.store.judges import StoredJudge
     from quem.store.layouts import Content
     from quem.store.living import Effect
-    from quem.store.subjects import StoredSubject
+    from quem.store.models import PersonRow
     from quem.studyfile.models import Judge, LanguageCode, Person, Problem
     from quem.studyfile.relevance import JudgedSpec
 
@@ -123,12 +120,12 @@ class Site:
         people: tuple[Judge | Person, ...] = solving.people if solving else ()
         return {one.id: one for one in (*people, *self.spec.judges)}
 
-    def address(self, person: StoredJudge | StoredSubject) -> str:
+    def address(self, person: PersonRow) -> str:
         """Say how a judge or a subject is addressed; may be empty."""
         declared = self._declared.get(person.id)
         return (declared.address if declared else "") or person.name
 
-    def language(self, person: StoredJudge | StoredSubject) -> LanguageCode | None:
+    def language(self, person: PersonRow) -> LanguageCode | None:
         """Say which language the study file names for a judge or a subject."""
         declared = self._declared.get(person.id)
         return declared.language if declared else None
@@ -314,10 +311,7 @@ def _prepare(site: Site) -> None:
                 "(test rankings: delete them first)"
             )
             raise QuemError(Mistake(str(site.path), key="judging.same_look", message=message))
-        sync_organizers(c, spec.id, spec.organizers)
-        sync_judges(c, spec.id, spec.judges)
-        if spec.solving:
-            sync_subjects(c, spec.id, spec.solving.people)
+        sync_everybody(c, spec)
     site.live_warnings()  # from now on
     # What cannot be read is said now, and not to a judge.
     if unreadable := site.unreadable():

@@ -31,6 +31,21 @@ from quem.store.ballots import ClosedError, NotAssignedError, PausedError, Submi
 from quem.store.connecting import UnavailableError
 from quem.store.digests import revision_id
 from quem.store.events import record
+from quem.store.people import (
+    EXPERIENCE,
+    EXPERIENCE_AGAIN,
+    consent,
+    decline,
+    finish,
+    minutes_left,
+    note_replies,
+    people_of,
+    record_visit,
+    replies_of,
+    reply_after,
+    visited_recently,
+    withdraw,
+)
 from quem.store.solving import (
     Answer,
     ElsewhereError,
@@ -51,23 +66,8 @@ from quem.store.solving import (
     upload_of,
     uploads_of,
 )
-from quem.store.subjects import (
-    EXPERIENCE,
-    EXPERIENCE_AGAIN,
-    agree,
-    finish,
-    minutes_left,
-    note_replies,
-    note_visit,
-    refuse,
-    replies_of,
-    reply_after,
-    subjects_of,
-    visited_lately,
-    withdraw,
-)
 from quem.store.uploads import TooLargeError, TooMuchError, UploadFolder
-from webjudge.access import NO_LINK, SUBJECT, current_subject, signed_out, site
+from webjudge.access import NO_LINK, current_person, signed_out, site
 from webjudge.errors import refusal
 from webjudge.files import file_token, send_one
 from webjudge.language_choice import keep_language
@@ -80,8 +80,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
     from werkzeug.wrappers import Response as AnyResponse
 
+    from quem.store.models import PersonRow
     from quem.store.solving import SolvingTask, Spent, Upload
-    from quem.store.subjects import StoredSubject
     from quem.studyfile.models import Solving
 
 
@@ -115,7 +115,7 @@ def _only_subjects() -> None:
         abort(401, gettext(NO_LINK))
     if request.method not in ("GET", "HEAD", "OPTIONS"):
         with site().store.read() as c:
-            current_subject(c)
+            current_person(c, "subject")
     if request.endpoint == "solve.upload":
         request.max_content_length = LARGEST_UPLOAD + _CHUNK
     elif request.endpoint in ("solve.save", "solve.check", "solve.preview"):
@@ -158,16 +158,16 @@ def _not_found(_: Exception) -> Any:  # noqa: ANN401  as Flask answers
 @solve.post("/sign-out")
 def leave() -> AnyResponse:
     """End this browser's session."""
-    return signed_out(SUBJECT)
+    return signed_out("subject")
 
 
 @solve.get("")
 def home() -> AnyResponse | str:
     """Show briefing, consent, questions, and the list of problems."""
     with site().store.read() as c:
-        person = current_subject(c)
+        person = current_person(c, "subject")
         state = solving_state(c, site().id)
-        replies = replies_of(c, [person.key])[person.key]
+        replies = replies_of(c, person)
     ready = _is_ready(person, replies)
     tasks = _tasks(person) if ready else []
     if person.declined_at is None:
@@ -205,9 +205,9 @@ def home() -> AnyResponse | str:
 def give_consent() -> AnyResponse:
     """Note that the subject takes part, or would rather not."""
     with site().store.write() as c:
-        person = current_subject(c)
+        person = current_person(c, "subject")
         _require_not_closed(c)
-        (refuse if request.form.get("consent") == "no" else agree)(c, person)
+        (decline if request.form.get("consent") == "no" else consent)(c, person)
     return redirect(url_for("solve.home"), code=303)
 
 
@@ -232,12 +232,12 @@ def about_you() -> AnyResponse:
     if _is_experience(given):
         replies[EXPERIENCE] = f"{float(given):g}"
     with site().store.write() as c:
-        person = current_subject(c)
+        person = current_person(c, "subject")
         _require_not_closed(c)
         if _lacks_consent(person) or person.is_gone:
             return redirect(url_for("solve.home"), code=303)
         if person.consented_at is None:
-            agree(c, person)  # where there is no form of consent
+            consent(c, person)  # where there is no form of consent
         note_replies(c, person, replies)
     if missing or EXPERIENCE not in replies:
         lacks = "experience" if EXPERIENCE not in replies else "questions"
@@ -250,7 +250,7 @@ def finish_session() -> AnyResponse:
     """Keep the experience that was asked for again, and note that the subject is done."""
     given = request.form.get("experience", "").strip().replace(",", ".")
     with site().store.write() as c:
-        person = current_subject(c)
+        person = current_person(c, "subject")
         _require_not_closed(c)
         if person.is_gone:
             return redirect(url_for("solve.home"), code=303)
@@ -262,11 +262,11 @@ def finish_session() -> AnyResponse:
 
 
 @solve.post("/withdraw")
-def withdraw_subject() -> AnyResponse:
+def leave_study() -> AnyResponse:
     """Delete all that the subject wrote."""
     if request.form.get("sure") == "yes":
         with site().store.write() as c:
-            person = current_subject(c)
+            person = current_person(c, "subject")
             _require_not_closed(c)  # what is written into the study's folder would stay
             gone = [] if person.is_gone else withdraw(c, person)
         _uploads().remove(gone)
@@ -277,9 +277,9 @@ def withdraw_subject() -> AnyResponse:
 def task(gid: str) -> AnyResponse | str:
     """Show a problem: before it is started only that it is there, and how long it may take."""
     with site().store.read() as c:
-        person = current_subject(c)
+        person = current_person(c, "subject")
         state = solving_state(c, site().id)
-        replies = replies_of(c, [person.key])[person.key]
+        replies = replies_of(c, person)
     if not _is_ready(person, replies):
         return redirect(url_for("solve.home"), code=303)
     one = next((one for one in _listed(_tasks(person)) if one["gid"] == gid), None)
@@ -336,7 +336,7 @@ def task(gid: str) -> AnyResponse | str:
 def start(gid: str) -> AnyResponse:
     """Start the clock of a problem."""
     with site().store.read() as c:
-        person = current_subject(c)
+        person = current_person(c, "subject")
     one = next((one for one in _listed(_tasks(person)) if one["gid"] == gid), None)
     if one is None or not one["url"]:
         abort(404)
@@ -358,7 +358,7 @@ def save(gid: str) -> Response:
     if kind == "submit" and not (text.strip() or files):
         return refusal(422, "invalid", gettext(_NOTHING))
     with site().store.read() as c:
-        person = current_subject(c)
+        person = current_person(c, "subject")
     answer = Answer(str(body["base"]), body["client"], body["change"], text, files, kind)  # type: ignore[arg-type]
     names = _named(person, gid, text, files) if kind == "submit" else []
     with site().store.write() as c:
@@ -366,8 +366,8 @@ def save(gid: str) -> Response:
         mine = task_of_subject(c, person.key, gid)
         if saved.is_ended and names and not (saved.is_retry or mine.practice):
             # Its author was asked and sent it as it is: the organizer reviews it.
-            about = {"subject": person.key, "problem": mine.problem, "count": len(names)}
-            record(c, site().id, "subject", "answer-names", None, **about)
+            about = {"problem": mine.problem, "count": len(names)}
+            record(c, site().id, "subject", "answer-names", person.key, **about)
     answered = {
         "revision": revision_id(saved.number, saved.at),
         "submitted": saved.is_ended,
@@ -386,7 +386,7 @@ def skip(gid: str) -> AnyResponse:
     """Skip a problem; how much longer it would have taken is kept."""
     minutes = request.form.get("minutes", "").strip()
     with site().store.write() as c:
-        person = current_subject(c)
+        person = current_person(c, "subject")
         mine = task_of_subject(c, person.key, gid)
         before = last_answer(c, mine)
         change = mine.head + 1
@@ -404,7 +404,7 @@ def skip(gid: str) -> AnyResponse:
 def reopen(gid: str) -> AnyResponse:
     """Open a submitted or skipped problem again."""
     with site().store.write() as c:
-        person = current_subject(c)
+        person = current_person(c, "subject")
         mine = task_of_subject(c, person.key, gid)
         change = Answer(mine.head, f"reopen-{gid}", mine.head + 1, kind="reopen")
         try:
@@ -421,7 +421,7 @@ def after_problem(gid: str) -> AnyResponse:
     answers, written, missing = read_answers(questions, request.form)
     given = {**answers, **written}
     with site().store.write() as c:
-        person = current_subject(c)
+        person = current_person(c, "subject")
         mine = task_of_subject(c, person.key, gid)
         _require_not_closed(c)
         if person.is_gone or mine.practice or not mine.ended:
@@ -446,7 +446,7 @@ def tell_clock(gid: str) -> Response:
     if data["running"] == "pause" and not _solving().pause:
         abort(422)
     with site().store.read() as c:
-        person = current_subject(c)
+        person = current_person(c, "subject")
     try:
         with site().store.write() as c:
             take = data["take"] is True
@@ -465,7 +465,7 @@ def check(gid: str) -> Response:
         abort(422)
     _require_state(data)
     with site().store.read() as c:
-        person = current_subject(c)
+        person = current_person(c, "subject")
     found = _named(person, gid, data["text"], tuple(data["files"]))
     return jsonify({"named": found})
 
@@ -478,7 +478,7 @@ def preview(gid: str) -> Response:
         abort(422)
     _require_state({**data, "files": []})
     with site().store.read() as c:
-        task_of_subject(c, current_subject(c).key, gid)
+        task_of_subject(c, current_person(c, "subject").key, gid)
     return jsonify({"html": str(render_unsaved(data["text"]))})
 
 
@@ -488,7 +488,7 @@ def upload(gid: str) -> Response:
     name = PurePosixPath(request.args.get("name", "").replace("\\", "/")).name
     name = "".join(sign for sign in name if sign.isprintable())[:200]
     with site().store.read() as c:
-        person = current_subject(c)
+        person = current_person(c, "subject")
         mine = task_of_subject(c, person.key, gid)
         answer = last_answer(c, mine)
     if len(answer.files) >= _MOST_FILES:
@@ -499,7 +499,7 @@ def upload(gid: str) -> Response:
     return jsonify(_described(gid, made))
 
 
-def _received(person: StoredSubject, gid: str, name: str) -> Upload | None:
+def _received(person: PersonRow, gid: str, name: str) -> Upload | None:
     """Write the body to the disk and check it; only then it is noted and kept."""
     ending = PurePosixPath(name).suffix.casefold()
     if ending.removeprefix(".") not in _solving().uploads:
@@ -537,7 +537,7 @@ def _received(person: StoredSubject, gid: str, name: str) -> Upload | None:
 def uploaded(gid: str, public_id: str) -> Response:
     """Send a file back to who uploaded it, to be saved and never shown."""
     with site().store.read() as c:
-        mine = task_of_subject(c, current_subject(c).key, gid)
+        mine = task_of_subject(c, current_person(c, "subject").key, gid)
         held = upload_of(c, mine, public_id)
     if held is None:
         abort(404)
@@ -556,7 +556,7 @@ def uploaded(gid: str, public_id: str) -> Response:
 def file(gid: str, token: str) -> Response:
     """Send an image of the statement, cleaned."""
     with site().store.read() as c:
-        mine = task_of_subject(c, current_subject(c).key, gid)
+        mine = task_of_subject(c, current_person(c, "subject").key, gid)
     if mine.opened_at is None:
         abort(404)
     sheet = site().solutions.statements.get(mine.problem)
@@ -564,7 +564,7 @@ def file(gid: str, token: str) -> Response:
     return send_one(site(), gid, files, token)
 
 
-def _page(person: StoredSubject, state: str) -> dict[str, Any]:
+def _page(person: PersonRow, state: str) -> dict[str, Any]:
     contact = site().spec.organizer
     return {
         "study": {"title": site().spec.title},
@@ -599,11 +599,11 @@ def _uploads() -> UploadFolder:
     return UploadFolder(site().path)
 
 
-def _lacks_consent(person: StoredSubject) -> bool:
+def _lacks_consent(person: PersonRow) -> bool:
     return site().solutions.solving_consent is not None and person.consented_at is None
 
 
-def _is_ready(person: StoredSubject, replies: dict[str, str]) -> bool:
+def _is_ready(person: PersonRow, replies: dict[str, str]) -> bool:
     """Whether all is there that comes before the problems."""
     if person.is_gone or _lacks_consent(person) or EXPERIENCE not in replies:
         return False
@@ -628,7 +628,7 @@ def _require_not_closed(c: Connection) -> None:
         abort(403, gettext(_CLOSED))
 
 
-def _tasks(person: StoredSubject) -> list[SolvingTask]:
+def _tasks(person: PersonRow) -> list[SolvingTask]:
     """Give a subject's tasks, assigned now where they lack some, and ended where time is over."""
     with site().store.read() as c:
         tasks = tasks_of(c, person.key)
@@ -721,12 +721,12 @@ def _clock(mine: SolvingTask, spent: Spent) -> dict[str, Any]:
     }
 
 
-def _named(person: StoredSubject, gid: str, text: str, files: tuple[str, ...]) -> list[str]:
+def _named(person: PersonRow, gid: str, text: str, files: tuple[str, ...]) -> list[str]:
     """Say in words what could show judges who wrote an answer."""
     with site().store.read() as c:
         mine = task_of_subject(c, person.key, gid)
         held = {one.public_id: one for one in uploads_of(c, mine)}
-        people = subjects_of(c, site().id)
+        people = people_of(c, site().id, "subject")
     if not set(files) <= held.keys():
         abort(422)
     paths = [
@@ -790,12 +790,12 @@ def _is_storable(text: str) -> bool:
     return "\0" not in text and text.encode(errors="replace").decode() == text
 
 
-def _note_visit(person: StoredSubject) -> None:
-    if visited_lately(person):
+def _note_visit(person: PersonRow) -> None:
+    if visited_recently(person):
         return
     try:
         with site().store.write(patience=0) as c:
-            note_visit(c, person)
+            record_visit(c, person)
     except (OperationalError, UnavailableError):
         return
 

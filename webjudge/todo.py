@@ -206,7 +206,7 @@ _RULES: tuple[Callable[[dict[str, Any]], Iterator[Todo]], ...] = (
 
 
 def _adding() -> tuple[str, str]:
-    return "Add judge", url_for("dashboard.people.new_judge")
+    return "Add judge", url_for("dashboard.people.new")
 
 
 def _reminding() -> tuple[str, str]:

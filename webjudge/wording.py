@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quem.store.models import now
-from quem.store.organizers import DEFAULT
+from quem.store.people import DEFAULT
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -19,50 +19,38 @@ _EVENTS = {
     "paused": "Study paused",
     "closed": "Study closed",
     "revealed": "Rankings revealed",
-    "judge-added": "{judge} added as a judge",
-    "link-made": "Link created for {judge}",
-    "link-replaced": "Link of {judge} replaced",
-    "link-revoked": "Link of {judge} revoked",
-    "mail": "{kind} to {judge}: {state}",
-    "link-withdrawn": "New link of {judge} withdrawn: the letter was not accepted",
-    "judge-forgotten": "Personal data erased; the judge is now {judge}",
+    "added": "{whom} added as {a_role}",
+    "removed": "{whom} is no longer an organizer: removed from the study file",
+    "link-made": "Link created for {who}",
+    "link-replaced": "Link of {who} replaced",
+    "link-revoked": "Link of {who} revoked",
+    "link-withdrawn": "New link of {who} withdrawn: the letter was not accepted",
+    "mail": "{kind} to {who}: {state}",
+    "consented": "{who} gave consent",
+    "declined": "{who} declined to take part",
+    "answered": "{who} answered the questions at the end",
+    "finished": "{who} finished",
+    "withdrawn": "{who} withdrew; their answers are deleted",
+    "erased": "Personal data erased; the {role} is now {who}",
     "solution-reviewed": "Reviewed: {solver} on {problem}",
     "blinding-frozen": (
         "Judging began with {reviewed} of {of} solutions reviewed; words: {replaced} replaced, "
         "{kept} kept, {open} open"
     ),
-    "makers-skipped": "{judge} did not guess who made the solutions",
+    "makers-skipped": "{who} did not guess who made the solutions",
     "solution-same": "Said to be the same solution, corrected: {solver} on {where}",
     "solution-new": "Said to be a new solution: {solver} on {where}",
-    "organizer-added": "{whom} added as an organizer",
-    "organizer-removed": "{whom} is no longer an organizer: removed from the study file",
-    "organizer-link-made": "Link created for {whose}",
-    "organizer-link-replaced": "Link of {whose} replaced",
-    "organizer-link-revoked": "Link of {whose} revoked",
     "backup": "Backup made",
     "backup-failed": "Backup failed",
     "restored": "Study restored from a backup",
     "material-sent": "Solutions sent to {host} for the machine judge {machine}",
     "problems-drawn": "Problems drawn that judges are given",
-    "consented": "{judge} gave consent",
-    "answered": "{judge} answered the questions at the end",
-    "declined": "{judge} declined to take part",
-    "submit": "{judge} submitted {problem}",
-    "reopen": "{judge} reopened {problem}",
+    "submit": "{who} submitted {problem}",
+    "reopen": "{who} reopened {problem}",
     "solving-open": "Solving session opened",
     "solving-closed": "Solving session closed; solutions and subjects written",
     "solving-trial-discarded": "Test answers deleted",
-    "subject-added": "{subject} added as a subject",
-    "subject-link-made": "Link created for {subject}",
-    "subject-link-replaced": "Link of {subject} replaced",
-    "subject-link-withdrawn": "Link of {subject} taken back, as its letter was not accepted",
-    "subject-link-revoked": "Link of {subject} revoked",
-    "subject-consented": "{subject} gave consent",
-    "subject-declined": "{subject} declined to take part",
-    "subject-finished": "{subject} finished",
-    "subject-withdrawn": "{subject} withdrew; their answers are deleted",
-    "subject-erased": "Personal data erased; the subject is now {subject}",
-    "answer-names": "{subject} submitted {problem} with words that may show who wrote it",
+    "answer-names": "{who} submitted {problem} with words that may show who wrote it",
 }
 _LETTERS = {"invite": "Invitation", "remind": "Reminder"}
 _LETTER_STATES = {
@@ -151,13 +139,16 @@ def _decided(word: str, choice: str, solutions: list[tuple[str, str]], **_: str)
 
 def _named(event: AuditEvent) -> dict[str, Any]:
     """What the text of an event names."""
-    names: dict[str, Any] = {"judge": event.judge, "problem": event.problem}
-    names |= {**dict.fromkeys(("whom", "role", "subject"), ""), **event.detail}
-    names["whose"] = "the organizer" if names["whom"] == DEFAULT else f"organizer {names['whom']}"
+    whom = event.person or event.detail.get("whom", "")
+    who, role = event.person, event.role or "organizer"
+    if not who:
+        who = "the organizer" if whom == DEFAULT else f"organizer {whom}"
+    names: dict[str, Any] = {"problem": event.problem, **event.detail}
+    names |= {"who": who, "whom": whom, "role": role}
+    names["a_role"] = f"{'an' if role == 'organizer' else 'a'} {role}"
     if event.what == "mail":
         names["kind"] = _LETTERS[event.detail["kind"]]
         names["state"] = _LETTER_STATES[event.detail["state"]]
-        names["judge"] = event.judge or names["subject"]
     return names
 
 

@@ -155,7 +155,7 @@ def _restore(study: Path, copy: Path, database: str | None, *, replace: bool) ->
     if restored.kept:
         click.echo(f"kept the old database as {restored.kept}", err=True)
     rows, last = restored.holdings.rows, restored.holdings.last_at
-    summary = f"restored {rows['judge']} judges, {rows['revision']} revisions into {place.name}"
+    summary = f"restored {rows['person']} people, {rows['revision']} revisions into {place.name}"
     click.echo(summary, err=True)
     if last:
         click.echo(f"last revision: {last:%Y-%m-%d %H:%M:%S} UTC", err=True)

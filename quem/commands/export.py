@@ -188,13 +188,13 @@ def _tables(c: Connection, study_id: str, rankings: list[SubmittedRanking]) -> d
     """Rankings, and what judges answered where they answered anything."""
     from quem.store.answers import answers_table, answers_to_questions
     from quem.store.exporting import long_table, pairs_of, pairs_table
-    from quem.store.judges import judges_of
+    from quem.store.people import people_of
 
     files = {"rankings.csv": long_table(rankings)}
     if pairs := list(pairs_of(rankings)):
         files["pairs.csv"] = pairs_table(pairs)
         click.echo(_SOME_PAIRS, err=True)
-    if answers := list(answers_to_questions(rankings, judges_of(c, study_id))):
+    if answers := list(answers_to_questions(rankings, people_of(c, study_id, "judge"))):
         files["answers.csv"] = answers_table(answers)
     return files
 

@@ -35,6 +35,6 @@ def import_(study: Path, archive: Path, database: str | None) -> None:
     finally:
         store.close()
     summary = (
-        f"{counts['judge']} judges, {counts['ballot']} ballots, {counts['revision']} revisions"
+        f"{counts['person']} people, {counts['ballot']} ballots, {counts['revision']} revisions"
     )
     click.echo(f"restored {summary} into {store.place.name}", err=True)

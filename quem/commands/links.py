@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from quem.errors import Mistake
     from quem.mail.server import MailSettings, Outcome
-    from quem.store.outbox import Kind, Role, StoredLetter
-    from quem.store.people import RoleName
+    from quem.store.links import RoleName
+    from quem.store.models import Role
+    from quem.store.outbox import Kind, StoredLetter
     from quem.studyfile.relevance import JudgedSpec
     from webjudge import Site
     from webjudge.letters import Text
@@ -122,22 +123,24 @@ def links(
     spec = read_study(study)
     if role == "people" and spec.solving is None:
         raise FileError(study, "has no solving session; add the key solving")
+    from quem.store.links import ROLE_NAMED, link_table, revoke_links
+
+    kind = ROLE_NAMED[role]
     if mail:
-        invited: Role = "judge" if role == "judges" else "subject"
-        _invite(invited, study, database, url, reissue, dry_run=dry_run)
+        _invite(kind, study, database, url, reissue, dry_run=dry_run)
         return
-    from quem.store.people import link_table, revoke_links, sync_people
+    from quem.store.people import people_declared, sync_people
     from quem.store.studies import register_study
     from quem.store.uploads import UploadFolder
 
     with links_session(study, database, out) as (c, file):
         register_study(c, spec.id)
-        sync_people(c, role, spec)
+        sync_people(c, spec.id, kind, people_declared(spec, kind))
         if add is not None:
-            _add(c, role, spec, add, name, experience)
-        said, files = _erase(c, role, spec, study, erase)
-        revoke_links(c, role, spec.id, revoke)
-        table = link_table(c, role, spec.id, url or _LOCAL, again=reissue)
+            _add(c, kind, spec, add, name, experience)
+        said, files = _erase(c, kind, spec, study, erase)
+        revoke_links(c, spec.id, kind, revoke)
+        table = link_table(c, spec.id, kind, url or _LOCAL, again=reissue)
         hand_over([_HEADER, *table], file, is_asked=out is not None)
     UploadFolder(study).remove(files)
     for line in said:
@@ -163,60 +166,45 @@ def _refuse_roles(
 
 
 def _add(
-    c: Connection, role: RoleName, spec: JudgedSpec, one: str, name: str, years: float | None
+    c: Connection, role: Role, spec: JudgedSpec, one: str, name: str, years: float | None
 ) -> None:
     """Add somebody whom the study file does not name, checked as one whom it names."""
     from pydantic import ValidationError
 
-    from quem.errors import QuemError
-    from quem.store.judges import add_judge
-    from quem.store.organizers import add_organizer
-    from quem.store.subjects import add_subject
+    from quem.store.people import add_person, refuse_taken
     from quem.studyfile.models import Judge, Organizer
 
     try:
-        if role == "organizers":
-            add_organizer(c, spec.id, Organizer(id=one, name=name), "shell")
-            return
-        if role == "people":
-            if one in spec.taken_ids:
-                raise QuemError(f"{one} is a judge or another solver; choose another ID")
-            add_subject(c, spec.id, one, name, "shell")
-            return
-        Judge(id=one, name=name, experience=years)
+        if role == "organizer":
+            Organizer(id=one, name=name)
+        if role == "judge":
+            Judge(id=one, name=name, experience=years)
     except ValidationError as error:
         raise mistaken_options(error) from None
-    names = {subject.name.casefold().strip() for subject in spec.subjects} - {""}
-    if one in {subject.id for subject in spec.subjects} or name.casefold().strip() in names:
-        raise QuemError(f"{one} is also a subject; judges must not judge their own solutions")
-    add_judge(c, spec.id, one, name, years, "shell")
+    refuse_taken(spec, role, one, name)
+    add_person(c, spec.id, role, one, "shell", name=name, experience=years)
 
 
 def _erase(
-    c: Connection, role: RoleName, spec: JudgedSpec, study: Path, ids: Collection[str]
+    c: Connection, role: Role, spec: JudgedSpec, study: Path, ids: Collection[str]
 ) -> tuple[list[str], list[tuple[str, str]]]:
     """Erase people's data; gives what to say of it, and which files are to be deleted."""
-    from quem.store.judges import erase_judge, judge_named
-    from quem.store.subjects import erase_subject, subject_named
+    from quem.store.people import erase, people_declared, person_named
     from quem.studyfile.addresses import PEOPLE, addresses_of
 
     said: list[str] = []
     files: list[tuple[str, str]] = []
-    kind: Role = "judge" if role == "judges" else "subject"
-    asked = spec.solving.people if spec.solving else ()
-    declared = {one.id for one in (spec.judges if role == "judges" else asked)}
+    declared = {one.id for one in people_declared(spec, role)}
     bare = spec.model_copy(update={"judges": (), "solving": None})
     listed = set(addresses_of(bare, study)) if ids else set()
     for one in dict.fromkeys(ids):
-        if role == "judges":
-            pseudonym = erase_judge(c, judge_named(c, spec.id, one), "shell")
-            said.append(f"erased {one}, whose rankings stay as those of {pseudonym}")
-        else:
-            files += erase_subject(c, subject_named(c, spec.id, one), "shell")
-            said.append(f"erased {one}")
+        pseudonym, gone = erase(c, person_named(c, spec.id, role, one), "shell")
+        files += gone
+        stays = "rankings stay" if role == "judge" else "times stay"
+        said.append(f"erased {one}, whose {stays} as those of {pseudonym}")
         if one in declared:
             said.append(f"warning: {study} still names {one}; delete that entry")
-        if (kind, one) in listed:
+        if (role, one) in listed:
             path = study.with_name(PEOPLE)
             said.append(f"warning: {path} still names {one}; delete that line")
     if ids:
@@ -276,22 +264,21 @@ def _say_unreviewed(site: Site) -> None:
 def _planned(site: Site, role: Role, again: Collection[str]) -> list[Planned]:
     """Find the invitations that are due, and say of whom was named why none is."""
     from quem.errors import QuemError
-    from quem.store.judges import judge_named
+    from quem.store.people import person_named
     from quem.store.studies import status_of
-    from quem.store.subjects import subject_named
     from webjudge.mailing import invitations_due, turn
 
     with site.store.read() as c:
         for one in again:
-            (judge_named if role == "judge" else subject_named)(c, site.id, one)
+            person_named(c, site.id, role, one)
         if turn(c, site) != role:
             raise QuemError(_NOT_NOW["solving" if role == "judge" else "solved"])
         if role == "judge" and status_of(c, site.id).state == "closed":
             raise QuemError(_NOT_NOW["closed"])
         due = invitations_due(c, site, role, again)
     if again:
-        due = [each for each in due if each.one.judge.id in again]
-        for one in {*again} - {each.one.judge.id for each in due}:
+        due = [each for each in due if each.one.person.id in again]
+        for one in {*again} - {each.one.person.id for each in due}:
             click.echo(f"{one}: no invitation is due", err=True)
     return due
 
@@ -305,32 +292,33 @@ def _refuse_addresses(site: Site, planned: list[Planned]) -> None:
     mistakes: list[Mistake | str] = []
     addresses = addresses_of(site.spec, site.path)
     for one, *_ in planned:
-        to = addresses.get((one.role, one.judge.id))
+        to = addresses.get((one.role, one.person.id))
         if to is None:
             where = f"add email to the study file, or a line to {PEOPLE} beside it"
-            mistakes.append(f"{one.judge.id}: has no email address; {where}")
+            mistakes.append(f"{one.person.id}: has no email address; {where}")
             continue
         try:
             receiver_of(to)
         except QuemError as error:
-            mistakes += [f"{one.judge.id}: {mistake}" for mistake in error.mistakes]
+            mistakes += [f"{one.person.id}: {mistake}" for mistake in error.mistakes]
     if mistakes:
         raise QuemError(mistakes)
 
 
 def _show(site: Site, planned: list[Planned], url: str | None) -> None:
     """Say who would get an invitation, and show the first one."""
+    from quem.store.links import PATHS
     from quem.studyfile.addresses import addresses_of
     from webjudge.letters import write_to
 
     addresses = addresses_of(site.spec, site.path)
     for one, *_ in planned:
-        click.echo(f"{one.judge.id}  {addresses[one.role, one.judge.id].email}  invitation")
+        click.echo(f"{one.person.id}  {addresses[one.role, one.person.id].email}  invitation")
     if planned:
         one = planned[0].one
-        link = f"{url or 'https://...'}/{'p' if one.role == 'subject' else 'j'}/..."
+        link = f"{url or 'https://...'}/{PATHS[one.role]}/..."
         what: Text = "reminder" if one.started else "invitation"
-        letter = write_to(site, one, what, "", link=link, replaced=bool(one.judge.linked_at))
+        letter = write_to(site, one, what, "", link=link, replaced=bool(one.person.linked_at))
         click.echo(f"\nSubject: {letter.subject}\n\n{letter.text}")
     click.echo(f"{len(planned)} to be sent; nothing was sent.", err=True)
 
@@ -341,14 +329,13 @@ def _send(
     """Queue invitations, and send all that are due; those that failed make the command fail."""
     from quem.errors import QuemError
     from quem.mail.sending import Sender
-    from quem.store.judges import judges_of
     from quem.store.outbox import letters_of
-    from quem.store.subjects import subjects_of
+    from quem.store.people import people_of
     from webjudge.mailing import PersonWriter, queue_planned
     from webjudge.wording import at_utc
 
     with site.store.read() as c:
-        people = judges_of(c, site.id) if role == "judge" else subjects_of(c, site.id)
+        people = people_of(c, site.id, role)
     ids = {one.key: one.id for one in people}
     failed: list[Mistake | str] = []
 

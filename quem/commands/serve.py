@@ -23,7 +23,7 @@ from quem.commands.options import (
 if TYPE_CHECKING:
     from flask import Flask
 
-    from quem.store.people import RoleName
+    from quem.store.links import RoleName
     from webjudge import Site
     from webjudge.housekeeping import Housekeeping
     from webjudge.running import Server
@@ -172,7 +172,7 @@ def _add_backups(
 
 def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
     """Show every link that is made now, or write it to a file; gives one of the dashboard."""
-    from quem.store.people import link_table
+    from quem.store.links import ROLE_NAMED, link_table
     from quem.store.studies import status_of
 
     with link_file(site.path, out) as file, site.store.write() as c:
@@ -181,7 +181,10 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
         roles: list[RoleName] = ["organizers", "judges"]
         if site.spec.solving:
             roles.append("people")
-        tables = {role: link_table(c, role, site.id, base, by_mail=invited[role]) for role in roles}
+        tables = {
+            role: link_table(c, site.id, ROLE_NAMED[role], base, by_mail=invited[role])
+            for role in roles
+        }
         rows = [(role, *row) for role in roles for row in tables[role]]
         if out or (any(link for *_, link, _ in rows) and not may_show_links()):
             file.write([("role", "id", "name", "link", "state"), *rows])

@@ -60,7 +60,10 @@ def _names(study: Study, drawn: dict[str, str], rows: Mapping[str, list[Row]]) -
     names = {one: one for one in study.declared.solvers} | drawn
     solvers = {solver for row in rows["layout"] for _, solver, *_ in row["items"]}
     solvers |= {solver for row in rows["ballot"] for solver in row["solvers"] or ()}
-    for letter, ids in (("J", {row["id"] for row in rows["judge"]}), ("X", solvers)):
+    for letter, ids in (
+        ("J", {row["id"] for row in rows["person"] if row["role"] == "judge"}),
+        ("X", solvers),
+    ):
         taken = {*names.values()}
         free = (name for n in count(1) if (name := f"{letter}{n}") not in taken)
         names |= dict(zip(sorted(ids - names.keys()), free, strict=False))
@@ -78,7 +81,7 @@ def _renamed(rows: Mapping[str, list[Row]], of: Mapping[str, str]) -> dict[str, 
     tokens: defaultdict[str, str] = defaultdict(lambda: secrets.token_hex(32))
     return {
         "study": [{**rows["study"][0], "secret": secrets.token_hex(32)}],
-        "judge": [_judge(row, of) for row in rows["judge"]],
+        "person": [_judge(row, of) for row in rows["person"] if row["role"] == "judge"],
         "ballot": [_ballot(row, of, new_ids) for row in ballots],
         "layout": [
             {
@@ -105,7 +108,7 @@ def _renamed(rows: Mapping[str, list[Row]], of: Mapping[str, str]) -> dict[str, 
 
 
 def _judge(row: Row, of: Mapping[str, str]) -> Row:
-    unsaid: dict[str, Any] = {"name": "", "session_hash": None, "closing": {}}
+    unsaid: dict[str, Any] = {"name": "", "link_hash": None, "former": None, "answers": {}}
     return {**row, **unsaid, "id": of[row["id"]]}
 
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from quem.mail.message import Letter
     from quem.mail.server import MailSettings
     from quem.store.engine import Store
-    from quem.store.outbox import Kind, Role, Settled, StoredLetter
+    from quem.store.models import Role
+    from quem.store.outbox import Kind, Settled, StoredLetter
 
 KINDS: tuple[Kind, ...] = ("invite", "remind")
 # Seconds, and how often: what became of a letter has to be noted.

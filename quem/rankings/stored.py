@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from quem.store.care import Care
     from quem.store.engine import Store
     from quem.store.exporting import SubmittedRanking
-    from quem.store.judges import StoredJudge
     from quem.store.location import DatabaseLocation
+    from quem.store.models import PersonRow
     from quem.studyfile.declared import Declared
     from quem.studyfile.reading import StudyFile
 
@@ -69,7 +69,7 @@ class Submitted:
 
     # The last of each ballot, without what was removed from the study since.
     rankings: list[SubmittedRanking]
-    people: list[StoredJudge]  # its judges
+    people: list[PersonRow]  # its judges
     warnings: list[StudyWarning]  # what bears upon how far the rankings can be trusted
     cares: list[Care]  # how each judge went about it
     blinding: RecordedBlinding
@@ -83,7 +83,7 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
     from quem.store.blindness import recorded_blinding
     from quem.store.care import care_of, care_warnings
     from quem.store.exporting import shown_digests, submitted_rankings
-    from quem.store.judges import judges_of
+    from quem.store.people import people_of
     from quem.store.reviewing import answered_changes
 
     study_id = file.spec.id if file.spec else ""
@@ -100,7 +100,7 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
         with store.write() as c:
             studies.reveal(c, study_id, "shell")
     with store.read() as c:
-        people = judges_of(c, study_id)
+        people = people_of(c, study_id, "judge")
         rankings, removed = _still_there(submitted_rankings(c, study_id), file.declared)
         shown = shown_digests(c, study_id)
         answered = answered_changes(c, study_id)
@@ -218,7 +218,7 @@ def _event_warnings(events: Sequence[AuditEvent]) -> list[StudyWarning]:
         warnings.append(StudyWarning("session-reopened", message))
     replaced = [event for event in events if event.what == "link-replaced"]
     if replaced:
-        texts = [f"the link of {event.judge} was replaced {_when(event)}" for event in replaced]
+        texts = [f"the link of {event.person} was replaced {_when(event)}" for event in replaced]
         more = f", and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
         message = (
             f"{', '.join(texts[:_MOST])}{more}, while the study was open; whoever had the new link "

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.solutions.model import SolutionFile
-    from quem.store.subjects import StoredSubject
+    from quem.store.models import PersonRow
     from quem.studyfile.relevance import JudgedSpec
 
 _MOST = 10
@@ -37,7 +37,7 @@ def named_in(
     text: str,
     files: Sequence[tuple[Path, str]],
     spec: JudgedSpec,
-    people: Iterable[StoredSubject],
+    people: Iterable[PersonRow],
 ) -> list[Named]:
     """Find names, ids, addresses, and the study's identity words in an answer."""
     known = _spec_with(spec, people)
@@ -48,7 +48,7 @@ def named_in(
     return found[:_MOST]
 
 
-def _spec_with(spec: JudgedSpec, people: Iterable[StoredSubject]) -> JudgedSpec:
+def _spec_with(spec: JudgedSpec, people: Iterable[PersonRow]) -> JudgedSpec:
     """Give a study that has these people as its subjects, since closing has not named them yet."""
     subjects = tuple(
         Subject(id=one.id, name=one.name, experience=0.0) for one in people if not one.is_gone

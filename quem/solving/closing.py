@@ -12,6 +12,13 @@ from typing import TYPE_CHECKING
 from quem.errors import FileError, Mistake, QuemError
 from quem.io.text import read_text
 from quem.store.copying import sync_folder
+from quem.store.people import (
+    EXPERIENCE,
+    EXPERIENCE_AGAIN,
+    minutes_left,
+    people_of,
+    reply_after,
+)
 from quem.store.solving import (
     last_answer,
     set_solving,
@@ -20,14 +27,6 @@ from quem.store.solving import (
     stop_clock,
     tasks_of,
     uploads_of,
-)
-from quem.store.subjects import (
-    EXPERIENCE,
-    EXPERIENCE_AGAIN,
-    minutes_left,
-    replies_of,
-    reply_after,
-    subjects_of,
 )
 from quem.store.uploads import UploadFolder
 from quem.studyfile.document import parse_document
@@ -40,8 +39,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.store.engine import Store
+    from quem.store.models import PersonRow
     from quem.store.solving import Answer, SolvingTask, Spent, Upload
-    from quem.store.subjects import StoredSubject
     from quem.studyfile.relevance import JudgedSpec
 
 _STATES = {"submit": "submitted", "timeout": "timeout", "skip": "skipped"}
@@ -55,7 +54,7 @@ def close_solving(store: Store, spec: JudgedSpec, study: Path, actor: str) -> li
         set_solving(c, spec.id, "closed", actor)
         if not session_table(study).exists():
             _refuse_strangers(c, spec, study)
-        for subject in subjects_of(c, spec.id):
+        for subject in people_of(c, spec.id, "subject"):
             for task in tasks_of(c, subject.key):
                 stop_clock(c, settle(c, subject, task))
         return write_solutions(c, spec, study)
@@ -66,7 +65,7 @@ def _refuse_strangers(c: Connection, spec: JudgedSpec, study: Path) -> None:
     root = study.parent / spec.solutions
     begun = [
         (task.problem, subject.id)
-        for subject in subjects_of(c, spec.id)
+        for subject in people_of(c, spec.id, "subject")
         for task in tasks_of(c, subject.key)
         if task.head and not task.practice
     ]
@@ -85,7 +84,7 @@ def write_solutions(c: Connection, spec: JudgedSpec, study: Path) -> list[Path]:
     written: list[Path] = []
     try:
         root.mkdir(exist_ok=True)
-        for subject in subjects_of(c, spec.id):
+        for subject in people_of(c, spec.id, "subject"):
             for task in tasks_of(c, subject.key):
                 if not task.practice:
                     written += _write_solution(c, root / task.problem, subject, task, uploads)
@@ -94,7 +93,7 @@ def write_solutions(c: Connection, spec: JudgedSpec, study: Path) -> list[Path]:
         for problem in problems:
             questions += [reply_after(question.id, problem) for question in solving.asked_after]
             questions.append(minutes_left(problem))
-        records = [_record(c, subject) for subject in subjects_of(c, spec.id)]
+        records = [_record(c, subject) for subject in people_of(c, spec.id, "subject")]
         text = subjects_text(records, questions, problems)
         _write(target, text.encode())
     except OSError as error:
@@ -125,10 +124,10 @@ def experience_of(replies: dict[str, str]) -> float | None:
         return None
 
 
-def _record(c: Connection, subject: StoredSubject) -> SubjectRecord:
+def _record(c: Connection, subject: PersonRow) -> SubjectRecord:
     tasks = [task for task in tasks_of(c, subject.key) if not task.practice]
     spent = spent_on(c, tasks)
-    replies = replies_of(c, [subject.key])[subject.key]
+    replies = subject.replies
     problems = {task.problem: _solved(c, task, spent[task.key]) for task in tasks}
     return SubjectRecord(
         subject.id,
@@ -140,9 +139,7 @@ def _record(c: Connection, subject: StoredSubject) -> SubjectRecord:
     )
 
 
-def _state(
-    subject: StoredSubject, experience: float | None, problems: Iterable[SolvedProblem]
-) -> str:
+def _state(subject: PersonRow, experience: float | None, problems: Iterable[SolvedProblem]) -> str:
     """Say why somebody is not a subject of the study; nothing where they are one."""
     if subject.is_gone:
         return "withdrawn"
@@ -161,7 +158,7 @@ def _solved(c: Connection, task: SolvingTask, spent: Spent) -> SolvedProblem:
 
 
 def _write_solution(
-    c: Connection, folder: Path, subject: StoredSubject, task: SolvingTask, uploads: UploadFolder
+    c: Connection, folder: Path, subject: PersonRow, task: SolvingTask, uploads: UploadFolder
 ) -> Iterator[Path]:
     """Write one solution in place of what an earlier closing wrote, or remove that."""
     answer = last_answer(c, task)

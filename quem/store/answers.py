@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from quem.store.exporting import SubmittedRanking
-    from quem.store.judges import StoredJudge
+    from quem.store.models import PersonRow
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Answer:
 
 
 def answers_to_questions(
-    rankings: Iterable[SubmittedRanking], judges: Iterable[StoredJudge]
+    rankings: Iterable[SubmittedRanking], judges: Iterable[PersonRow]
 ) -> Iterator[Answer]:
     """Give all answers: those of submitted rankings, and those at the end."""
     for ranking in rankings:

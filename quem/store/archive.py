@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from sqlalchemy import JSON, Boolean, Double, Integer, insert, select
 from sqlalchemy.exc import IntegrityError
@@ -20,12 +20,11 @@ from quem.store.layouts import Item
 from quem.store.models import (
     BallotRow,
     Base,
-    ErasedJudgeRow,
     EventRow,
-    JudgeRow,
     Layout,
-    Organizer,
+    PersonRow,
     RevisionRow,
+    Role,
     StudyRow,
     Utc,
     now,
@@ -37,16 +36,14 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Column, Connection, Select, Table
 
-FORMAT = 6
+FORMAT = 7
 Row = dict[str, Any]
 # In the order in which they refer to each other.
 TABLES: dict[str, type[Base]] = {
     model.__tablename__: model
     for model in (
         StudyRow,
-        Organizer,
-        JudgeRow,
-        ErasedJudgeRow,
+        PersonRow,
         BallotRow,
         Layout,
         RevisionRow,
@@ -56,21 +53,20 @@ TABLES: dict[str, type[Base]] = {
 # Columns that an archive does not hold: the header says the study, and nothing refers to
 # the keys of revisions and events.
 _UNKEPT = {
-    name: {"study_id"} if name in ("study", "judge", "forgotten", "ballot") else {"study_id", "key"}
+    name: {"study_id"} if name in ("study", "person", "ballot") else {"study_id", "key"}
     for name in TABLES
 }
 _UNIQUE: dict[str, list[tuple[str, ...]]] = {
     "study": [("id",)],
-    "organizer": [("id",), ("session_hash",)],
     "layout": [("ballot_key", "id")],
-    "judge": [("key",), ("id",), ("session_hash",)],
-    "forgotten": [("id_hash",)],
-    "ballot": [("key",), ("public_id",), ("judge_key", "problem", "block", "occasion")],
+    "person": [("key",), ("role", "id"), ("link_hash",)],
+    "ballot": [("key",), ("public_id",), ("person_key", "problem", "block", "occasion")],
     "revision": [("ballot_key", "number")],
     "event": [],
 }
 _WORDS = {
     ("study", "state"): ("trial", "open", "paused", "closed"),
+    ("person", "role"): get_args(Role),
     ("revision", "kind"): ("save", "submit", "reopen"),
 }
 _MOST = 2**31
@@ -114,9 +110,10 @@ def _header(line: str, name: str, study_id: str) -> dict[str, Any]:
     elif number > FORMAT:
         message = f"was written by a newer quem (format {number} of archives); update quem"
     elif number < FORMAT:
+        reader = "737ff1e7" if number == FORMAT - 1 else "77c7db1"
         message = (
             f"was written by an older quem (format {number} of archives); the last commit that "
-            "reads it is 77c7db1, where `quem import` and then `quem export STUDY --format csv` "
+            f"reads it is {reader}, where `quem import` and then `quem export STUDY --format csv` "
             "carry its rankings over"
         )
     elif not isinstance(counts, dict):
@@ -135,8 +132,7 @@ class _Reader:
         self._study_id = study_id
         self.rows: dict[str, list[Row]] = {name: [] for name in TABLES}
         self._seen: dict[tuple[str, ...], set[tuple[object, ...]]] = {}
-        self._judges: set[int] = set()
-        self._ballots: set[int] = set()
+        self._keys: dict[str, set[int]] = {"person": set(), "ballot": set()}
         self._shown: dict[tuple[int, str], list[str]] = {}  # solvers of each layout
 
     def read(self, line: str) -> None:
@@ -148,10 +144,8 @@ class _Reader:
         row = _typed(Base.metadata.tables[name], row)
         self._check_unique(name, row)
         self._check_references(name, row)
-        if name == "judge":
-            self._judges.add(row["key"])
-        if name == "ballot":
-            self._ballots.add(row["key"])
+        if name in self._keys:
+            self._keys[name].add(row["key"])
         if name == "layout":
             self._shown[row["ballot_key"], row["id"]] = [solver for _, solver, *_ in row["items"]]
         if name == "revision":
@@ -186,7 +180,7 @@ class _Reader:
             raise _WrongError(f"is not a ranking of what was shown ({error})") from None
 
     def _check_references(self, table: str, row: Row) -> None:
-        for other, known in (("judge", self._judges), ("ballot", self._ballots)):
+        for other, known in self._keys.items():
             number = row.get(f"{other}_key")
             if number is not None and number not in known:
                 raise _WrongError(f"no line before says what {other} {number} is")
@@ -251,7 +245,7 @@ def _json(name: str, value: object) -> object:
         return value if isinstance(value, list) and all(map(_is_item, value)) else None
     if name == "views" and not _is_times(value):
         return None
-    if name == "closing" and not _is_closing(value):
+    if name == "answers" and not _is_answers(value):
         return None
     return (
         value
@@ -268,10 +262,10 @@ def _is_times(value: object) -> bool:
     return isinstance(value, dict) and all(seconds_of(v) is not None for v in value.values())
 
 
-def _is_closing(value: object) -> bool:
-    return value == {} or (
+def _is_answers(value: object) -> bool:
+    return (
         isinstance(value, dict)
-        and set(value) == {"answers", "written"}
+        and set(value) <= {"answers", "written", "replies"}
         and all(isinstance(given, dict) for given in value.values())
         and all(isinstance(text, str) for given in value.values() for text in given.values())
     )
@@ -321,7 +315,7 @@ def archive_text(c: Connection, study_id: str, seal: dict[str, Any] | None = Non
     """Write everything that the store holds of a study.
 
     The first line is a header, with what `quem.seal` says of a sealed study; each other line is a
-    row of a table, in an order that depends on neither database nor place. Judges and ballots are
+    row of a table, in an order that depends on neither database nor place. People and ballots are
     numbered from 1, since their keys mean something in one database only.
     """
     rows: dict[str, list[Row]] = {name: [] for name in TABLES}
@@ -349,12 +343,9 @@ def _written(header: dict[str, Any], rows: Mapping[str, list[Row]]) -> str:
 
 def _rows(c: Connection, study_id: str) -> Iterator[tuple[str, Row]]:
     """Give each row with the name of its table."""
-    numbers: dict[str, dict[int, int]] = {"judge": {}, "ballot": {}}
+    numbers: dict[str, dict[int, int]] = {"person": {}, "ballot": {}}
     for name, query in _queries(study_id).items():
         rows = [dict(row) for row in c.execute(query).mappings()]
-        if name == "forgotten":
-            # How a database sorts text depends on its locale.
-            rows.sort(key=lambda row: tuple(map(str, row.values())))
         for number, row in enumerate(rows, 1):
             if name in numbers:
                 numbers[name][row["key"]] = number
@@ -366,20 +357,16 @@ def _rows(c: Connection, study_id: str) -> Iterator[tuple[str, Row]]:
 
 
 def _queries(study_id: str) -> dict[str, Select[Any]]:
-    judges = select(JudgeRow.key).where(JudgeRow.study_id == study_id)
-    ballots = select(BallotRow.key).where(BallotRow.judge_key.in_(judges))
+    people = select(PersonRow.key).where(PersonRow.study_id == study_id)
+    ballots = select(BallotRow.key).where(BallotRow.person_key.in_(people))
     of_ballots = select(RevisionRow.__table__).where(RevisionRow.ballot_key.in_(ballots))
     queries: dict[str, Select[Any]] = {
         "study": select(StudyRow.__table__).where(StudyRow.id == study_id),
-        "organizer": select(Organizer.__table__)
-        .where(Organizer.study_id == study_id)
-        .order_by(Organizer.key),
-        "judge": select(JudgeRow.__table__)
-        .where(JudgeRow.study_id == study_id)
-        .order_by(JudgeRow.key),
-        "forgotten": select(ErasedJudgeRow.__table__).where(ErasedJudgeRow.study_id == study_id),
+        "person": select(PersonRow.__table__)
+        .where(PersonRow.study_id == study_id)
+        .order_by(PersonRow.key),
         "ballot": select(BallotRow.__table__)
-        .where(BallotRow.judge_key.in_(judges))
+        .where(BallotRow.person_key.in_(people))
         .order_by(BallotRow.key),
         "layout": select(Layout.__table__)
         .where(Layout.ballot_key.in_(ballots))
@@ -421,7 +408,7 @@ def restore_archive(
 
 def _insert(c: Connection, study_id: str, rows: dict[str, list[Row]]) -> None:
     c.execute(insert(StudyRow), rows["study"])
-    keys: dict[str, dict[int, int]] = {"judge": {}, "ballot": {}}
+    keys: dict[str, dict[int, int]] = {"person": {}, "ballot": {}}
     for table, model in TABLES.items():
         copies = [dict(row) for row in rows[table]]
         for row in copies:

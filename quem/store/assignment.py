@@ -11,7 +11,7 @@ from quem.store.ballots import Group, ballot_of, ballots_of
 from quem.store.drawing import record_draw
 from quem.store.layouts import Layout as Shown
 from quem.store.layouts import arrange, as_stored, layout_id
-from quem.store.models import BallotRow, JudgeRow, Layout, StudyRow, now
+from quem.store.models import BallotRow, Layout, PersonRow, StudyRow, now
 from quem.studyfile.blocks import PairCounts, deal_blocks
 
 if TYPE_CHECKING:
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 _shuffler = secrets.SystemRandom()
 
 
-def assign_ballots(c: Connection, judge_key: int, plan: JudgingPlan) -> None:
+def assign_ballots(c: Connection, person_key: int, plan: JudgingPlan) -> None:
     """Give a judge the ballots that they lack, in random order; repeated groups come last.
 
     Groups that are too large for one list are dealt in blocks, which follow on each other and
     stay as they are for good.
     """
-    c.execute(select(JudgeRow.key).where(JudgeRow.key == judge_key).with_for_update())
-    ballots = ballots_of(c, judge_key)
+    c.execute(select(PersonRow.key).where(PersonRow.key == person_key).with_for_update())
+    ballots = ballots_of(c, person_key)
     taken = {(b.problem, b.block, b.occasion) for b in ballots}
     groups = list(plan.groups)
     _shuffler.shuffle(groups)
     place_of = {(b.problem, b.block): b.position for b in ballots if b.occasion == 1}
-    first = _in_blocks(c, judge_key, plan, groups, ballots)
+    first = _in_blocks(c, person_key, plan, groups, ballots)
     first.sort(key=lambda group: place_of.get((group.problem, group.block), len(ballots)))
     additions = [(group, 1, False) for group in first]
     repeated = {(b.problem, b.block) for b in ballots if b.occasion > 1}
@@ -50,7 +50,7 @@ def assign_ballots(c: Connection, judge_key: int, plan: JudgingPlan) -> None:
     rows = [
         {
             "public_id": secrets.token_urlsafe(9),
-            "judge_key": judge_key,
+            "person_key": person_key,
             "problem": group.problem,
             "block": group.block,
             "occasion": occasion,
@@ -64,20 +64,20 @@ def assign_ballots(c: Connection, judge_key: int, plan: JudgingPlan) -> None:
     if rows:
         c.execute(insert(BallotRow), rows)
         if plan.draw:
-            _keep_draw(c, judge_key, plan.draw)
+            _keep_draw(c, person_key, plan.draw)
 
 
-def _keep_draw(c: Connection, judge_key: int, draw: ProblemDraw) -> None:
+def _keep_draw(c: Connection, person_key: int, draw: ProblemDraw) -> None:
     """Note the draw, unless what is ranked is thrown away when the study opens."""
-    of = select(StudyRow.id, StudyRow.state).join(JudgeRow, JudgeRow.study_id == StudyRow.id)
-    study_id, state = c.execute(of.where(JudgeRow.key == judge_key)).one()
+    of = select(StudyRow.id, StudyRow.state).join(PersonRow, PersonRow.study_id == StudyRow.id)
+    study_id, state = c.execute(of.where(PersonRow.key == person_key)).one()
     if state != "trial":
         record_draw(c, study_id, draw)
 
 
 def _in_blocks(
     c: Connection,
-    judge_key: int,
+    person_key: int,
     plan: JudgingPlan,
     groups: list[Group],
     ballots: list[AssignedBallot],
@@ -91,7 +91,7 @@ def _in_blocks(
     parts: list[Group] = []
     met = None
     for group in groups:
-        met = met or _met(c, judge_key)
+        met = met or _met(c, person_key)
         if group.problem in mine:
             parts += mine[group.problem]
             parts += _more_blocks(plan, group, ballots, met)
@@ -137,13 +137,13 @@ def is_assigned(plan: JudgingPlan, ballots: list[AssignedBallot]) -> bool:
     )
 
 
-def _met(c: Connection, judge_key: int) -> PairCounts:
+def _met(c: Connection, person_key: int) -> PairCounts:
     """How often solvers met in the blocks of all judges of the study."""
-    study = select(JudgeRow.study_id).where(JudgeRow.key == judge_key).scalar_subquery()
+    study = select(PersonRow.study_id).where(PersonRow.key == person_key).scalar_subquery()
     blocks = c.execute(
         select(BallotRow.solvers)
-        .join(JudgeRow, BallotRow.judge_key == JudgeRow.key)
-        .where(JudgeRow.study_id == study, BallotRow.occasion == 1)
+        .join(PersonRow, BallotRow.person_key == PersonRow.key)
+        .where(PersonRow.study_id == study, BallotRow.occasion == 1)
     ).scalars()
     met = PairCounts()
     for block in blocks:
@@ -159,7 +159,7 @@ def assign_labels(
     A solution that came since gets a new letter. A submitted ranking keeps its layout where
     solutions only went.
     """
-    ballot = ballot_of(c, ballot.judge_key, ballot.public_id, lock=True)
+    ballot = ballot_of(c, ballot.person_key, ballot.public_id, lock=True)
     if not needs_labels(ballot, contents):
         return ballot
     mine = select(Layout.id, Layout.items).where(Layout.ballot_key == ballot.key)
@@ -167,8 +167,8 @@ def assign_labels(
     items = arrange(earlier, ballot.layout, contents, _shuffler)
     secret = c.execute(
         select(StudyRow.secret)
-        .join(JudgeRow, JudgeRow.study_id == StudyRow.id)
-        .where(JudgeRow.key == ballot.judge_key)
+        .join(PersonRow, PersonRow.study_id == StudyRow.id)
+        .where(PersonRow.key == ballot.person_key)
     ).scalar_one()
     identity, at = layout_id(secret, ballot.public_id, items), now()
     if identity not in {layout.id for layout in earlier}:
@@ -176,7 +176,7 @@ def assign_labels(
         c.execute(insert(Layout).values(made_at=at, **values))
     columns = {"layout": identity, "opened_at": ballot.opened_at or at}
     c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(columns))
-    return ballot_of(c, ballot.judge_key, ballot.public_id)
+    return ballot_of(c, ballot.person_key, ballot.public_id)
 
 
 def needs_labels(ballot: AssignedBallot, contents: Mapping[str, Content | None]) -> bool:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, or_, select
 
-from quem.store.models import BallotRow, EventRow, JudgeRow, RevisionRow, SubjectRow
-from quem.store.organizers import DEFAULT
+from quem.store.models import BallotRow, EventRow, PersonRow, RevisionRow
+from quem.store.people import DEFAULT
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 
 _FREQUENT = ("backup", "maker-guessed")
+_EVENT = (
+    *(EventRow.made_at, EventRow.actor, EventRow.what, EventRow.detail),
+    *(PersonRow.id, PersonRow.role),
+)
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,9 @@ class AuditEvent:
     at: dt.datetime
     actor: str  # judge, subject, organizer, shell, or server
     what: str  # an event's name, or "submit" or "reopen"
-    judge: str = ""  # the id of the judge whom it is about, as it is now; may be empty
+    # Whom it is about: their id, as it is now, and their role; both may be empty.
+    person: str = ""
+    role: str = ""
     problem: str = ""  # what was submitted or reopened
     occasion: int = 1
     practice: bool = False
@@ -66,10 +72,9 @@ def audit_events(c: Connection, study_id: str, most: int) -> list[AuditEvent]:
     """
     mine = EventRow.study_id == study_id
     backup = select(func.max(EventRow.key)).where(mine, EventRow.what == "backup").scalar_subquery()
+    found = select(*_EVENT).join(PersonRow, PersonRow.key == EventRow.person_key, isouter=True)
     events = c.execute(
-        select(EventRow.made_at, EventRow.actor, EventRow.what, EventRow.detail, JudgeRow.id)
-        .join(JudgeRow, JudgeRow.key == EventRow.judge_key, isouter=True)
-        .where(mine, or_(EventRow.what.not_in(_FREQUENT), EventRow.key == backup))
+        found.where(mine, or_(EventRow.what.not_in(_FREQUENT), EventRow.key == backup))
         .order_by(EventRow.key.desc())
         .limit(most)
     )
@@ -77,35 +82,28 @@ def audit_events(c: Connection, study_id: str, most: int) -> list[AuditEvent]:
         select(
             RevisionRow.made_at,
             RevisionRow.kind,
-            JudgeRow.id,
+            PersonRow.id,
             BallotRow.problem,
             BallotRow.occasion,
             BallotRow.practice,
         )
         .join(BallotRow, BallotRow.key == RevisionRow.ballot_key)
-        .join(JudgeRow, JudgeRow.key == BallotRow.judge_key)
-        .where(JudgeRow.study_id == study_id, RevisionRow.kind.in_(("submit", "reopen")))
+        .join(PersonRow, PersonRow.key == BallotRow.person_key)
+        .where(PersonRow.study_id == study_id, RevisionRow.kind.in_(("submit", "reopen")))
         .order_by(RevisionRow.key.desc())
         .limit(most)
     )
-    mine_too = select(SubjectRow.key, SubjectRow.id).where(SubjectRow.study_id == study_id)
-    subjects: dict[int, str] = {key: name for key, name in c.execute(mine_too)}  # noqa: C416
-    entries = [
-        AuditEvent(at, who, what, judge or "", detail=_named(d, subjects))
-        for at, who, what, d, judge in events
-    ]
+    entries = [_event(row) for row in events]
     entries += [
-        AuditEvent(at, "judge", kind, judge, problem, occasion, practice)
+        AuditEvent(at, "judge", kind, judge, "judge", problem, occasion, practice)
         for at, kind, judge, problem, occasion, practice in saved
     ]
     return sorted(entries, key=attrgetter("at"), reverse=True)[:most]
 
 
-def _named(detail: dict[str, Any], subjects: dict[int, str]) -> dict[str, Any]:
-    """Name the subject whom an event is about by their id, as it is now."""
-    if "subject" not in detail:
-        return detail
-    return {**detail, "subject": subjects.get(detail["subject"], "")}
+def _event(row: Any) -> AuditEvent:  # noqa: ANN401  a row of `_EVENT`
+    at, actor, what, detail, person, role = row
+    return AuditEvent(at, actor, what, person or "", role or "", detail=detail)
 
 
 def noteworthy(c: Connection, study_id: str) -> list[AuditEvent]:
@@ -117,13 +115,13 @@ def noteworthy(c: Connection, study_id: str) -> list[AuditEvent]:
     """
     events: list[AuditEvent] = []
     for row in c.execute(
-        select(EventRow.made_at, EventRow.actor, EventRow.what, EventRow.detail, JudgeRow.id)
-        .join(JudgeRow, JudgeRow.key == EventRow.judge_key, isouter=True)
+        select(*_EVENT)
+        .join(PersonRow, PersonRow.key == EventRow.person_key, isouter=True)
         .where(EventRow.study_id == study_id)
         .where(EventRow.what.in_(("revealed", "open", "link-replaced", "trial-discarded")))
         .order_by(EventRow.key)
     ):
-        event = AuditEvent(row[0], row[1], row[2], row[4] or "", detail=row[3])
+        event = _event(row)
         if event.what == "trial-discarded":
             events = []
         conditions = {
@@ -138,12 +136,12 @@ def noteworthy(c: Connection, study_id: str) -> list[AuditEvent]:
 
 def stamp_of(c: Connection, study_id: str, state: str) -> Stamp:
     """Give what shows whether an analysis is still of what the store holds."""
-    mine = JudgeRow.study_id == study_id
-    judges = c.execute(select(JudgeRow.id).where(mine).order_by(JudgeRow.key)).scalars()
+    mine = PersonRow.of(study_id, "judge")
+    judges = c.execute(select(PersonRow.id).where(mine).order_by(PersonRow.key)).scalars()
     last = c.execute(
         select(func.max(RevisionRow.key))
         .join(BallotRow, BallotRow.key == RevisionRow.ballot_key)
-        .join(JudgeRow, JudgeRow.key == BallotRow.judge_key)
+        .join(PersonRow, PersonRow.key == BallotRow.person_key)
         .where(mine, RevisionRow.kind == "submit")
     ).scalar()
     noted, guessed = len(noteworthy(c, study_id)), last_key(c, study_id, "maker-guessed")

@@ -10,7 +10,7 @@ from sqlalchemy.orm import aliased
 
 from quem.store.digests import receipt_code, revision_id
 from quem.store.layouts import Layout
-from quem.store.models import BallotRow, JudgeRow, RevisionRow, StudyRow, now
+from quem.store.models import BallotRow, PersonRow, RevisionRow, StudyRow, now
 from quem.store.models import Layout as LayoutRow
 from quem.store.state import State
 from quem.studyfile.blocks import block_sizes, deal_blocks
@@ -93,7 +93,7 @@ class AssignedBallot:
 
     key: int
     public_id: str
-    judge_key: int
+    person_key: int
     problem: str
     block: int
     occasion: int
@@ -145,11 +145,11 @@ _ALL = (
     .join(LayoutRow, _HOLDS, isouter=True)
     .join(RevisionRow, LAST_REVISION, isouter=True)
 )
-_OF_JUDGE = _ALL.where(BallotRow.judge_key == bindparam("judge")).order_by(
+_OF_JUDGE = _ALL.where(BallotRow.person_key == bindparam("judge")).order_by(
     BallotRow.position, BallotRow.key
 )
 _ONE = _ALL.where(
-    BallotRow.public_id == bindparam("gid"), BallotRow.judge_key == bindparam("judge")
+    BallotRow.public_id == bindparam("gid"), BallotRow.person_key == bindparam("judge")
 )
 _LAYOUT = select(LayoutRow.items).where(
     LayoutRow.ballot_key == bindparam("ballot"), LayoutRow.id == bindparam("layout")
@@ -159,19 +159,19 @@ _STATE = select(RevisionRow.state).where(
 )
 _LOCK = (
     select(BallotRow.key)
-    .where(BallotRow.public_id == bindparam("gid"), BallotRow.judge_key == bindparam("judge"))
+    .where(BallotRow.public_id == bindparam("gid"), BallotRow.person_key == bindparam("judge"))
     .with_for_update()
 )
 _LOCK_STUDY = (
     select(StudyRow.state)
-    .join(JudgeRow, JudgeRow.study_id == StudyRow.id)
-    .where(JudgeRow.key == bindparam("judge"))
+    .join(PersonRow, PersonRow.study_id == StudyRow.id)
+    .where(PersonRow.key == bindparam("judge"))
     .with_for_update(read=True, of=StudyRow)
 )
 # Notes of visits, which change nothing that is a key, need not wait.
 _LOCK_JUDGE = (
-    select(JudgeRow.forgotten_at)
-    .where(JudgeRow.key == bindparam("judge"))
+    select(PersonRow.erased_at)
+    .where(PersonRow.key == bindparam("judge"))
     .with_for_update(read=True, key_share=True)
 )
 _TIMES = (
@@ -244,16 +244,16 @@ class StaleError(Exception):
         super().__init__(f"revision {ballot.head} is newer")
 
 
-def ballots_of(c: Connection, judge_key: int) -> list[AssignedBallot]:
+def ballots_of(c: Connection, person_key: int) -> list[AssignedBallot]:
     """Give a judge's ballots, in their order."""
-    rows = c.execute(_OF_JUDGE, {"judge": judge_key}).all()
+    rows = c.execute(_OF_JUDGE, {"judge": person_key}).all()
     return [_dealt(c, row) for row in rows]
 
 
 def ballots_of_judges(c: Connection, judges: Collection[int]) -> list[AssignedBallot]:
     """Give the ballots of some judges, each judge's in their order, without layouts."""
-    order = BallotRow.judge_key, BallotRow.position, BallotRow.key
-    rows = c.execute(select(*_COLUMNS).where(BallotRow.judge_key.in_(judges)).order_by(*order))
+    order = BallotRow.person_key, BallotRow.position, BallotRow.key
+    rows = c.execute(select(*_COLUMNS).where(BallotRow.person_key.in_(judges)).order_by(*order))
     return [AssignedBallot(*[*row, None, None, None]) for row in rows]
 
 
@@ -282,10 +282,10 @@ def opened_ballot(row: Sequence[Any]) -> AssignedBallot:
 
 
 def ballot_of(
-    c: Connection, judge_key: int, public_id: str, *, lock: bool = False
+    c: Connection, person_key: int, public_id: str, *, lock: bool = False
 ) -> AssignedBallot:
     """Find one of a judge's ballots."""
-    values = {"gid": public_id, "judge": judge_key}
+    values = {"gid": public_id, "judge": person_key}
     if lock:
         # Not in one statement: PostgreSQL locks no rows of an outer join.
         c.execute(_LOCK, values)
@@ -331,15 +331,15 @@ def current_state(c: Connection, ballot: AssignedBallot) -> State:
 
 def save(
     c: Connection,
-    judge_key: int,
+    person_key: int,
     public_id: str,
     change: Change,
     seconds: float = 0.0,
     views: Mapping[str, float] | None = None,
 ) -> Saved:
     """Append a revision, and add the working time that led to it."""
-    life = _lock_session(c, judge_key)
-    values = {"gid": public_id, "judge": judge_key}
+    life = _lock_session(c, person_key)
+    values = {"gid": public_id, "judge": person_key}
     c.execute(_LOCK, values)
     row = c.execute(_SAVING, values | {"client": change.client, "change": change.number}).first()
     if row is None:
@@ -388,14 +388,14 @@ def _revision_row(ballot: AssignedBallot, change: Change) -> dict[str, Any]:
     }
 
 
-def _lock_session(c: Connection, judge_key: int) -> str:
+def _lock_session(c: Connection, person_key: int) -> str:
     """Give the study's state.
 
     Closing the study and erasing the judge wait for this transaction. Everybody locks in the
     order study, judge, ballot, so that nobody waits in a circle.
     """
-    life: str = c.execute(_LOCK_STUDY, {"judge": judge_key}).scalar_one()
-    if c.execute(_LOCK_JUDGE, {"judge": judge_key}).scalar_one():
+    life: str = c.execute(_LOCK_STUDY, {"judge": person_key}).scalar_one()
+    if c.execute(_LOCK_JUDGE, {"judge": person_key}).scalar_one():
         # What is saved now would bring back the words of a judge who was just erased.
         raise NotAssignedError
     return life

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from quem.store.models import EventRow, JudgeRow
+from quem.store.models import EventRow, PersonRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,8 +45,8 @@ class RecordedBlinding:
 def recorded_blinding(c: Connection, study_id: str, shown: int) -> RecordedBlinding:
     """Read what is recorded of a study; `shown` is the number of solutions that judges got."""
     rows = c.execute(
-        select(EventRow.what, EventRow.detail, JudgeRow.id)
-        .join(JudgeRow, JudgeRow.key == EventRow.judge_key, isouter=True)
+        select(EventRow.what, EventRow.detail, PersonRow.id)
+        .join(PersonRow, PersonRow.key == EventRow.person_key, isouter=True)
         .where(EventRow.study_id == study_id)
         .where(EventRow.what.in_(("blinding-frozen", "maker-guessed")))
         .order_by(EventRow.key)

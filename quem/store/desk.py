@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING
 from sqlalchemy import and_, bindparam, select
 
 from quem.store.ballots import LAST_REVISION, AssignedBallot
-from quem.store.judges import StoredJudge
 from quem.store.layouts import Layout
-from quem.store.models import BallotRow, JudgeRow, RevisionRow, StudyRow
+from quem.store.models import BallotRow, PersonRow, RevisionRow, StudyRow
 from quem.store.models import Layout as LayoutRow
-from quem.store.studies import session_values, signed_in
+from quem.store.people import SIGNED_IN, as_person, session_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sqlalchemy import Connection
 
-_JUDGE = tuple(getattr(JudgeRow, name) for name in StoredJudge.__dataclass_fields__)
+_JUDGE = tuple(PersonRow.__table__.c)
 _BALLOT = tuple(
     getattr(BallotRow, name)
     for name in AssignedBallot.__dataclass_fields__
     if name not in ("layout", "placed", "saved_at")
 )
-_MINE = and_(BallotRow.judge_key == JudgeRow.key, BallotRow.public_id == bindparam("gid"))
+_MINE = and_(BallotRow.person_key == PersonRow.key, BallotRow.public_id == bindparam("gid"))
 # A row for each layout that the ballot has or had; one where there is none, or no ballot.
 _DESK = (
     select(
@@ -38,11 +37,11 @@ _DESK = (
         LayoutRow.id.label("layout_id"),
         LayoutRow.items,
     )
-    .join(StudyRow, StudyRow.id == JudgeRow.study_id)
+    .join(StudyRow, StudyRow.id == PersonRow.study_id)
     .join(BallotRow, _MINE, isouter=True)
     .join(LayoutRow, LayoutRow.ballot_key == BallotRow.key, isouter=True)
     .join(RevisionRow, LAST_REVISION, isouter=True)
-    .where(signed_in(JudgeRow.session_hash), JudgeRow.study_id == bindparam("study"))
+    .where(SIGNED_IN)
 )
 
 
@@ -50,7 +49,7 @@ _DESK = (
 class Desk:
     """What one judge works on, all seen at one moment."""
 
-    judge: StoredJudge
+    judge: PersonRow
     life: str  # the study's state
     ballot: AssignedBallot | None  # None where the judge has no such ballot
     layouts: Mapping[str, Layout]  # all that the ballot has or had, by id
@@ -67,12 +66,12 @@ class Desk:
 
 def desk_of_session(c: Connection, study_id: str, session: str, public_id: str) -> Desk | None:
     """Find the judge whose cookie this is, and one of their ballots."""
-    values = {**session_values(study_id, session), "gid": public_id}
+    values = {**session_values(study_id, "judge", session), "gid": public_id}
     rows = c.execute(_DESK, values).all()
     if not rows:
         return None
     row, split = rows[0], len(_JUDGE)
-    judge = StoredJudge(*row[:split])
+    judge = as_person(row[:split])
     layouts = {one.layout_id: Layout.stored(one.layout_id, one.items) for one in rows if one.items}
     ballot = None
     if row.public_id is not None:

@@ -17,14 +17,14 @@ def record(
     study_id: str,
     actor: str,
     what: str,
-    judge_key: int | None = None,
+    person_key: int | None = None,
     **detail: Any,  # noqa: ANN401  JSON holds anything
 ) -> None:
     """Add an event."""
     actor, _, organizer = actor.partition(":")
     if organizer:
         detail["organizer"] = organizer
-    event = {"study_id": study_id, "actor": actor, "what": what, "judge_key": judge_key}
+    event = {"study_id": study_id, "actor": actor, "what": what, "person_key": person_key}
     c.execute(insert(EventRow).values(**event, detail=detail))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import and_, bindparam, func, or_, select
 
 from quem.store.digests import receipt_code
-from quem.store.models import BallotRow, JudgeRow, Layout, RevisionRow
+from quem.store.models import BallotRow, Layout, PersonRow, RevisionRow
 from quem.store.state import QUESTIONS, State
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ _MADE_ON = and_(Layout.ballot_key == BallotRow.key, Layout.id == RevisionRow.lay
 _RECEIPTS = (
     select(BallotRow.public_id, RevisionRow.number, RevisionRow.state, RevisionRow.made_at)
     .join(RevisionRow, _SUBMITTED)
-    .where(BallotRow.judge_key == bindparam("judge"))
+    .where(BallotRow.person_key == bindparam("judge"))
 )
 
 
@@ -106,9 +106,9 @@ class Receipt:
     at: dt.datetime
 
 
-def receipts_of(c: Connection, judge_key: int) -> dict[str, Receipt]:
+def receipts_of(c: Connection, person_key: int) -> dict[str, Receipt]:
     """Give a judge's receipts, of the last submitted revisions, by the public ids of ballots."""
-    rows = c.execute(_RECEIPTS, {"judge": judge_key})
+    rows = c.execute(_RECEIPTS, {"judge": person_key})
     return {
         ballot: Receipt(receipt_code(ballot, number, state), at)
         for ballot, number, state, at in rows
@@ -119,15 +119,15 @@ def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
     """Give what was submitted last of each ballot, without practice."""
     rows = c.execute(
         select(
-            *(JudgeRow.id, BallotRow.problem, BallotRow.block, BallotRow.occasion),
+            *(PersonRow.id, BallotRow.problem, BallotRow.block, BallotRow.occasion),
             *(RevisionRow.state, BallotRow.views, Layout.items),
             *(BallotRow.public_id, RevisionRow.number, BallotRow.seconds),
         )
-        .join(BallotRow, BallotRow.judge_key == JudgeRow.key)
+        .join(BallotRow, BallotRow.person_key == PersonRow.key)
         .join(RevisionRow, _SUBMITTED)
         .join(Layout, _MADE_ON, isouter=True)
-        .where(JudgeRow.study_id == study_id, BallotRow.practice.is_(False))
-        .order_by(JudgeRow.key, BallotRow.problem, BallotRow.block, BallotRow.occasion)
+        .where(PersonRow.study_id == study_id, BallotRow.practice.is_(False))
+        .order_by(PersonRow.key, BallotRow.problem, BallotRow.block, BallotRow.occasion)
     )
     return [
         SubmittedRanking(
@@ -147,11 +147,11 @@ def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str
     """
     rows = c.execute(
         select(BallotRow.problem, Layout.items)
-        .join(JudgeRow, BallotRow.judge_key == JudgeRow.key)
+        .join(PersonRow, BallotRow.person_key == PersonRow.key)
         .join(RevisionRow, _SUBMITTED, isouter=True)
         .join(Layout, Layout.ballot_key == BallotRow.key)
         .where(or_(Layout.id == BallotRow.layout, Layout.id == RevisionRow.layout))
-        .where(JudgeRow.study_id == study_id, BallotRow.practice.is_(False))
+        .where(PersonRow.study_id == study_id, BallotRow.practice.is_(False))
     )
     shown: dict[tuple[str, str], set[str]] = {}
     for problem, items in rows:
@@ -165,8 +165,8 @@ def last_submitted(c: Connection, study_id: str) -> dt.datetime | None:
     when: dt.datetime | None = c.scalar(
         select(func.max(RevisionRow.made_at))
         .join(BallotRow, _SUBMITTED)
-        .join(JudgeRow, BallotRow.judge_key == JudgeRow.key)
-        .where(JudgeRow.study_id == study_id, BallotRow.practice.is_(False))
+        .join(PersonRow, BallotRow.person_key == PersonRow.key)
+        .where(PersonRow.study_id == study_id, BallotRow.practice.is_(False))
     )
     return when
 

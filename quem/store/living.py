@@ -17,7 +17,7 @@ from quem.store.ballots import Group, JudgingPlan, opened_ballot, opened_ballots
 from quem.store.drawing import draw_of
 from quem.store.events import note_once
 from quem.store.layouts import Content
-from quem.store.models import BallotRow, JudgeRow, Layout
+from quem.store.models import BallotRow, Layout, PersonRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -147,25 +147,25 @@ def effects(
 def _opened(c: Connection, study_id: str, after: int) -> Iterator[tuple[str, AssignedBallot]]:
     """Give judge and ballot of what judges have opened, judge by judge, practice left out."""
     newer = (
-        select(BallotRow.judge_key)
+        select(BallotRow.person_key)
         .join(Layout, Layout.ballot_key == BallotRow.key)
         .where(Layout.key > after)
     )
-    mine = select(JudgeRow.key, JudgeRow.id).where(JudgeRow.study_id == study_id)
+    mine = select(PersonRow.key, PersonRow.id).where(PersonRow.of(study_id, "judge"))
     if after:
-        mine = mine.where(JudgeRow.key.in_(newer))
-    judges = c.execute(mine.order_by(JudgeRow.key)).all()
+        mine = mine.where(PersonRow.key.in_(newer))
+    judges = c.execute(mine.order_by(PersonRow.key)).all()
     # Not all at once, which would take the memory, nor by a cursor, for which databases plan badly.
     for first in range(0, len(judges), _AT_ONCE):
         some = {judge.key: judge.id for judge in judges[first : first + _AT_ONCE]}
         rows = c.execute(
             opened_ballots()
-            .where(BallotRow.judge_key.in_(some), BallotRow.practice.is_(False))
-            .order_by(BallotRow.judge_key, BallotRow.position, BallotRow.key)
+            .where(BallotRow.person_key.in_(some), BallotRow.practice.is_(False))
+            .order_by(BallotRow.person_key, BallotRow.position, BallotRow.key)
         )
         for row in rows:
             ballot = opened_ballot(row)
-            yield some[ballot.judge_key], ballot
+            yield some[ballot.person_key], ballot
 
 
 class Changes:

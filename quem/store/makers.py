@@ -12,22 +12,22 @@ from quem.store.models import EventRow
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from quem.store.judges import StoredJudge
+    from quem.store.models import PersonRow
 
 GUESSES = ("person", "system", "unsure")
 _GUESSED, _SKIPPED = "maker-guessed", "makers-skipped"
 
 
-def guessed_makers(c: Connection, judge: StoredJudge) -> set[tuple[str, str]] | None:
+def guessed_makers(c: Connection, judge: PersonRow) -> set[tuple[str, str]] | None:
     """Give problem and solver of each solution that a judge guessed at; None if they skipped it."""
-    mine = EventRow.judge_key == judge.key, EventRow.what.in_((_GUESSED, _SKIPPED))
+    mine = EventRow.person_key == judge.key, EventRow.what.in_((_GUESSED, _SKIPPED))
     rows = c.execute(select(EventRow.what, EventRow.detail).where(*mine)).all()
     if any(what == _SKIPPED for what, _ in rows):
         return None
     return {(detail["problem"], detail["solver"]) for _, detail in rows}
 
 
-def note_guess(c: Connection, judge: StoredJudge, problem: str, solver: str, guess: str) -> None:
+def note_guess(c: Connection, judge: PersonRow, problem: str, solver: str, guess: str) -> None:
     """Keep a judge's guess at who made a solution; their first one holds.
 
     The guess is one of `GUESSES`.
@@ -38,7 +38,7 @@ def note_guess(c: Connection, judge: StoredJudge, problem: str, solver: str, gue
         record(c, judge.study_id, "judge", _GUESSED, judge.key, **detail)
 
 
-def skip_makers(c: Connection, judge: StoredJudge) -> None:
+def skip_makers(c: Connection, judge: PersonRow) -> None:
     """Note that a judge does not want to guess."""
     if guessed_makers(c, judge) is not None:
         record(c, judge.study_id, "judge", _SKIPPED, judge.key)

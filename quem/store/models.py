@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import (
     JSON,
@@ -14,12 +14,15 @@ from sqlalchemy import (
     String,
     TypeDecorator,
     UniqueConstraint,
+    and_,
 )
 from sqlalchemy.engine import Dialect  # noqa: TC002  read by the mapper
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection
+
+Role = Literal["judge", "subject", "organizer"]
 
 
 def now() -> dt.datetime:
@@ -90,72 +93,78 @@ class StudyRow(Base):
     revealed_at: Mapped[dt.datetime | None]
 
 
-class Organizer(Base):
-    """Somebody who runs the study: declared in the study file, or added midway."""
+class PersonRow(Base):
+    """An organizer, a judge, or a subject: declared in the study file, or added midway."""
 
-    __tablename__ = "organizer"
-    __table_args__ = (UniqueConstraint("study_id", "id"),)
-
-    key: Mapped[int] = mapped_column(primary_key=True)
-    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
-    id: Mapped[str]
-    name: Mapped[str] = mapped_column(default="")
-    added: Mapped[bool] = mapped_column(default=False)
-    session_hash: Mapped[str | None] = mapped_column(unique=True)
-    linked_at: Mapped[dt.datetime | None]
-    revoked_at: Mapped[dt.datetime | None]
-    seen_at: Mapped[dt.datetime | None]
-
-
-class SessionRow(Base):
-    """A sign-in of somebody by their link; it ends with the link, or when they sign out."""
-
-    __tablename__ = "session"
-
-    hash: Mapped[str] = mapped_column(primary_key=True)  # of what the cookie holds
-    link: Mapped[str]  # the `session_hash` of whose link it is
-    seen_at: Mapped[dt.datetime] = mapped_column(default=now)
-
-
-class JudgeRow(Base):
-    """A judge: declared in the study file, or added midway."""
-
-    __tablename__ = "judge"
-    __table_args__ = (UniqueConstraint("study_id", "id"),)
+    __tablename__ = "person"
+    __table_args__ = (UniqueConstraint("study_id", "role", "id"),)
 
     key: Mapped[int] = mapped_column(primary_key=True)
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
+    role: Mapped[Role] = mapped_column(String())
     id: Mapped[str]
     name: Mapped[str] = mapped_column(default="")
     experience: Mapped[float | None]
     added: Mapped[bool] = mapped_column(default=False)
-    session_hash: Mapped[str | None] = mapped_column(unique=True)
+    link_hash: Mapped[str | None] = mapped_column(unique=True)
     linked_at: Mapped[dt.datetime | None]
     revoked_at: Mapped[dt.datetime | None]
     seen_at: Mapped[dt.datetime | None]
     consented_at: Mapped[dt.datetime | None]
-    closing: Mapped[dict[str, Any]] = mapped_column(default=dict)  # what was answered at the end
-    forgotten_at: Mapped[dt.datetime | None]
+    declined_at: Mapped[dt.datetime | None]
+    finished_at: Mapped[dt.datetime | None]
+    withdrawn_at: Mapped[dt.datetime | None]
+    erased_at: Mapped[dt.datetime | None]
+    former: Mapped[str | None]  # the hash of the id that was erased: nobody is added by it again
+    answers: Mapped[dict[str, Any]] = mapped_column(default=dict)  # texts by shelf and question
+    row: Mapped[int | None]  # of the design of orders; None until problems are assigned
+
+    @staticmethod
+    def of(study_id: str, role: Role) -> ColumnElement[bool]:
+        """The condition that a person has a role in a study."""
+        return and_(PersonRow.study_id == study_id, PersonRow.role == role)
+
+    @property
+    def has_link(self) -> bool:
+        """Whether a link of theirs works."""
+        return self.link_hash is not None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether nothing of what they wrote is there any more."""
+        return bool(self.withdrawn_at or self.erased_at)
+
+    @property
+    def replies(self) -> dict[str, str]:
+        """What they replied while they solved, by question."""
+        return dict(self.answers.get("replies", {}))
+
+    @property
+    def closing(self) -> dict[str, dict[str, str]]:
+        """What they answered at the end of judging: chosen and written answers by question."""
+        return {s: dict(self.answers[s]) for s in ("answers", "written") if s in self.answers}
 
 
-class ErasedJudgeRow(Base):
-    """The hash of the id of an erased judge, which is not added again from the file."""
+class SessionRow(Base):
+    """A sign-in of a person by their link; it ends with the link, or when they sign out."""
 
-    __tablename__ = "forgotten"
+    __tablename__ = "session"
 
-    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), primary_key=True)
-    id_hash: Mapped[str] = mapped_column(primary_key=True)
+    hash: Mapped[str] = mapped_column(primary_key=True)  # of what the cookie holds
+    person_key: Mapped[int] = mapped_column(ForeignKey("person.key"), index=True)
+    link: Mapped[str]  # the hash of the link by which they signed in
+    seen_at: Mapped[dt.datetime] = mapped_column(default=now)
 
 
 class BallotRow(Base):
     """What one judge is given of one problem, block and occasion."""
 
     __tablename__ = "ballot"
-    __table_args__ = (UniqueConstraint("judge_key", "problem", "block", "occasion"),)
+    __table_args__ = (UniqueConstraint("person_key", "problem", "block", "occasion"),)
 
     key: Mapped[int] = mapped_column(primary_key=True)
     public_id: Mapped[str] = mapped_column(unique=True)
-    judge_key: Mapped[int] = mapped_column(ForeignKey("judge.key"), index=True)
+    person_key: Mapped[int] = mapped_column(ForeignKey("person.key"), index=True)
     problem: Mapped[str]
     block: Mapped[int] = mapped_column(default=1)
     occasion: Mapped[int] = mapped_column(default=1)
@@ -221,27 +230,26 @@ class EventRow(Base):
 
     key: Mapped[int] = mapped_column(primary_key=True)
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), index=True)
-    judge_key: Mapped[int | None] = mapped_column(ForeignKey("judge.key"))
+    person_key: Mapped[int | None] = mapped_column(ForeignKey("person.key"))
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
-    actor: Mapped[str]  # judge | organizer | shell | server
+    actor: Mapped[str]  # judge | subject | organizer | shell | server
     what: Mapped[str]
     detail: Mapped[dict[str, Any]] = mapped_column(default=dict)
 
 
-class MailRow(Base):
-    """A letter to a judge or a subject: that it is to be sent, and what became of it.
+class LetterRow(Base):
+    """A letter to a person: that it is to be sent, and what became of it.
 
     Neither the letter nor an address is kept. A letter that was handed over to a mail server
     without its answer is `unknown`, and is never sent again without an organizer.
     """
 
-    __tablename__ = "mail"
-    __table_args__ = (UniqueConstraint("study_id", "role", "person_key", "kind", "round"),)
+    __tablename__ = "letter"
+    __table_args__ = (UniqueConstraint("person_key", "kind", "round"),)
 
     key: Mapped[int] = mapped_column(primary_key=True)
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
-    role: Mapped[str]  # judge | subject
-    person_key: Mapped[int]  # of the judge or the subject
+    person_key: Mapped[int] = mapped_column(ForeignKey("person.key"))
     kind: Mapped[str]  # invite | remind
     round: Mapped[int]
     state: Mapped[str]  # queued | sending | sent | retry | failed | unknown
@@ -262,41 +270,6 @@ class SolvingRow(Base):
     state: Mapped[str] = mapped_column(default="trial")  # trial | open | closed
 
 
-class SubjectRow(Base):
-    """Somebody who solves the problems: declared in the study file, or added midway."""
-
-    __tablename__ = "subject"
-    __table_args__ = (UniqueConstraint("study_id", "id"),)
-
-    key: Mapped[int] = mapped_column(primary_key=True)
-    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
-    id: Mapped[str]
-    name: Mapped[str] = mapped_column(default="")
-    added: Mapped[bool] = mapped_column(default=False)
-    session_hash: Mapped[str | None] = mapped_column(unique=True)
-    linked_at: Mapped[dt.datetime | None]
-    revoked_at: Mapped[dt.datetime | None]
-    seen_at: Mapped[dt.datetime | None]
-    consented_at: Mapped[dt.datetime | None]
-    declined_at: Mapped[dt.datetime | None]
-    finished_at: Mapped[dt.datetime | None]
-    withdrawn_at: Mapped[dt.datetime | None]
-    forgotten_at: Mapped[dt.datetime | None]
-    row: Mapped[int | None]  # of the design of orders; None until problems are assigned
-
-
-class ReplyRow(Base):
-    """What a subject replied to a question. Only added: the newest counts."""
-
-    __tablename__ = "reply"
-
-    key: Mapped[int] = mapped_column(primary_key=True)
-    subject_key: Mapped[int] = mapped_column(ForeignKey("subject.key"), index=True)
-    question: Mapped[str]
-    value: Mapped[str]
-    made_at: Mapped[dt.datetime] = mapped_column(default=now)
-
-
 class TaskRow(Base):
     """One problem that one subject is to solve, and their clock.
 
@@ -305,11 +278,11 @@ class TaskRow(Base):
     """
 
     __tablename__ = "task"
-    __table_args__ = (UniqueConstraint("subject_key", "problem"),)
+    __table_args__ = (UniqueConstraint("person_key", "problem"),)
 
     key: Mapped[int] = mapped_column(primary_key=True)
     public_id: Mapped[str] = mapped_column(unique=True)
-    subject_key: Mapped[int] = mapped_column(ForeignKey("subject.key"), index=True)
+    person_key: Mapped[int] = mapped_column(ForeignKey("person.key"), index=True)
     problem: Mapped[str]
     practice: Mapped[bool] = mapped_column(default=False)
     position: Mapped[int]

@@ -16,15 +16,14 @@ from sqlalchemy import delete, func, select, update
 
 from quem.errors import QuemError
 from quem.store.events import record
-from quem.store.models import JudgeRow, MailRow, insert_new, now
+from quem.store.models import LetterRow, PersonRow, Role, insert_new, now
 from quem.store.studies import secret_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Select
 
-Role = Literal["judge", "subject"]
 Kind = Literal["invite", "remind"]
 Settled = Literal["sent", "retry", "failed", "unknown"]
 State = Literal["queued", "sending"] | Settled
@@ -39,7 +38,7 @@ TRY_AGAIN = tuple(dt.timedelta(minutes=minutes) for minutes in (5, 30, 120, 480)
 
 @dataclass(frozen=True)
 class StoredLetter:
-    """A letter as the store knows it; see `quem.store.models.MailRow`."""
+    """A letter as the store knows it; see `quem.store.models.LetterRow`."""
 
     key: int
     study_id: str
@@ -56,54 +55,44 @@ class StoredLetter:
     sent_at: dt.datetime | None
 
 
-_COLUMNS = tuple(getattr(MailRow, name) for name in StoredLetter.__dataclass_fields__)
+_COLUMNS = tuple(
+    getattr(PersonRow if name == "role" else LetterRow, name)
+    for name in StoredLetter.__dataclass_fields__
+)
+_LETTERS = select(*_COLUMNS).join(PersonRow, PersonRow.key == LetterRow.person_key)
 
 
 def letters_of(
     c: Connection, study_id: str, role: Role, person_key: int | None = None
 ) -> list[StoredLetter]:
     """Give the letters to people of a role, or to one of them, in the order of their making."""
-    mine = select(*_COLUMNS).where(MailRow.study_id == study_id, MailRow.role == role)
+    mine = _LETTERS.where(PersonRow.of(study_id, role))
     if person_key is not None:
-        mine = mine.where(MailRow.person_key == person_key)
-    return [StoredLetter(*row) for row in c.execute(mine.order_by(MailRow.key))]
+        mine = mine.where(LetterRow.person_key == person_key)
+    return [StoredLetter(*row) for row in c.execute(mine.order_by(LetterRow.key))]
 
 
-def awaiting_letter(c: Connection, study_id: str, role: Role | Literal["organizer"]) -> set[int]:
-    """Give the keys of those whose link comes with a letter that is still to be sent."""
-    unsent = (
-        MailRow.study_id == study_id,
-        MailRow.role == role,
-        MailRow.kind == "invite",
-        MailRow.state.in_((*_WAITING, "sending")),
-    )
-    return set(c.execute(select(MailRow.person_key).where(*unsent)).scalars())
-
-
-def unlinked_of(c: Connection, keys: Collection[int]) -> int:
-    """Count those of some judges who never had a link."""
-    if not keys:
-        return 0
-    never = JudgeRow.linked_at.is_(None), JudgeRow.forgotten_at.is_(None)
-    mine = select(func.count()).select_from(JudgeRow).where(JudgeRow.key.in_(keys), *never)
-    return c.execute(mine).scalar_one()
+def awaiting(study_id: str, role: Role) -> Select[int]:
+    """The keys of those whose link comes with a letter that is still to be sent."""
+    unsent = LetterRow.kind == "invite", LetterRow.state.in_((*_WAITING, "sending"))
+    found = select(LetterRow.person_key).join(PersonRow, PersonRow.key == LetterRow.person_key)
+    return found.where(PersonRow.of(study_id, role), *unsent)
 
 
 def undecided_letters(c: Connection, study_id: str) -> dict[str, int]:
     """Count the letters of which somebody has to say what becomes of them: failed, unknown."""
-    mine = MailRow.study_id == study_id, MailRow.state.in_(("failed", "unknown"))
-    count = select(MailRow.state, func.count().label("number")).where(*mine).group_by(MailRow.state)
+    mine = LetterRow.study_id == study_id, LetterRow.state.in_(("failed", "unknown"))
+    count = (
+        select(LetterRow.state, func.count().label("number")).where(*mine).group_by(LetterRow.state)
+    )
     return {row.state: row.number for row in c.execute(count)}
 
 
-def queue_letter(
-    c: Connection, study_id: str, role: Role, person_key: int, kind: Kind, round_: int
-) -> bool:
+def queue_letter(c: Connection, study_id: str, person_key: int, kind: Kind, round_: int) -> bool:
     """Have a letter sent; gives False where there is that letter already."""
-    named = "\0".join((secret_of(c, study_id), study_id, role, str(person_key), kind, str(round_)))
+    named = "\0".join((secret_of(c, study_id), study_id, str(person_key), kind, str(round_)))
     values = {
         "study_id": study_id,
-        "role": role,
         "person_key": person_key,
         "kind": kind,
         "round": round_,
@@ -114,7 +103,7 @@ def queue_letter(
         "made_at": now(),
         "due_at": now(),
     }
-    made = insert_new(c, MailRow).values(**values).returning(MailRow.key)
+    made = insert_new(c, LetterRow).values(**values).returning(LetterRow.key)
     return c.execute(made).first() is not None
 
 
@@ -123,23 +112,24 @@ def next_due(
 ) -> int | None:
     """Give the key of the letter to be sent next, or None."""
     due = (
-        MailRow.study_id == study_id,
-        MailRow.state.in_(_WAITING),
-        MailRow.kind.in_(kinds),
-        MailRow.role.in_(roles),
-        MailRow.due_at <= now(),
+        LetterRow.study_id == study_id,
+        LetterRow.state.in_(_WAITING),
+        LetterRow.kind.in_(kinds),
+        PersonRow.role.in_(roles),
+        LetterRow.due_at <= now(),
     )
-    first = select(MailRow.key).where(*due).order_by(MailRow.due_at, MailRow.key).limit(1)
-    return c.execute(first).scalar_one_or_none()
+    first = select(LetterRow.key).join(PersonRow, PersonRow.key == LetterRow.person_key)
+    mine = first.where(*due).order_by(LetterRow.due_at, LetterRow.key).limit(1)
+    return c.execute(mine).scalar_one_or_none()
 
 
 def claim(c: Connection, key: int) -> StoredLetter | None:
     """Take a letter to be sent, when the transaction is committed; None where it is taken."""
-    free = update(MailRow).where(MailRow.key == key, MailRow.state.in_(_WAITING))
-    values = {"state": "sending", "tries": MailRow.tries + 1, "due_at": now() + LEASE}
+    free = update(LetterRow).where(LetterRow.key == key, LetterRow.state.in_(_WAITING))
+    values = {"state": "sending", "tries": LetterRow.tries + 1, "due_at": now() + LEASE}
     if c.execute(free.values(**values)).rowcount != 1:
         return None
-    return StoredLetter(*c.execute(select(*_COLUMNS).where(MailRow.key == key)).one())
+    return StoredLetter(*c.execute(_LETTERS.where(LetterRow.key == key)).one())
 
 
 def settle(
@@ -149,7 +139,7 @@ def settle(
     if state == "retry" and letter.tries > len(TRY_AGAIN):
         state = "failed"
     # Whoever sent it knows best: also where it took so long that nobody knew any more.
-    taken = MailRow.key == letter.key, MailRow.state.in_(("sending", "unknown"))
+    taken = LetterRow.key == letter.key, LetterRow.state.in_(("sending", "unknown"))
     at = now()
     values = {
         "state": state,
@@ -157,7 +147,7 @@ def settle(
         "sent_at": at if state == "sent" else None,
         "due_at": at + TRY_AGAIN[letter.tries - 1] if state == "retry" else at,
     }
-    if c.execute(update(MailRow).where(*taken).values(**values)).rowcount != 1:
+    if c.execute(update(LetterRow).where(*taken).values(**values)).rowcount != 1:
         return None
     _record(c, letter, actor, state)
     return state
@@ -165,34 +155,34 @@ def settle(
 
 def release(c: Connection, letter: StoredLetter) -> None:
     """Put back a letter that was taken and did not leave, though nothing is wrong with it."""
-    taken = MailRow.key == letter.key, MailRow.state == "sending"
+    taken = LetterRow.key == letter.key, LetterRow.state == "sending"
     back = {"state": "queued", "tries": letter.tries - 1, "due_at": now()}
-    c.execute(update(MailRow).where(*taken).values(**back))
+    c.execute(update(LetterRow).where(*taken).values(**back))
 
 
 def drop(c: Connection, letter: StoredLetter) -> None:
     """Delete a letter that nobody needs any more."""
-    c.execute(delete(MailRow).where(MailRow.key == letter.key))
+    c.execute(delete(LetterRow).where(LetterRow.key == letter.key))
 
 
 def has_lapsed(c: Connection, study_id: str) -> bool:
     """Whether there is something for `lapse` to note."""
-    late = MailRow.study_id == study_id, MailRow.state == "sending", MailRow.due_at <= now()
-    return c.execute(select(MailRow.key).where(*late).limit(1)).first() is not None
+    late = LetterRow.study_id == study_id, LetterRow.state == "sending", LetterRow.due_at <= now()
+    return c.execute(select(LetterRow.key).where(*late).limit(1)).first() is not None
 
 
 def lapse(c: Connection, study_id: str, lease: dt.timedelta = LEASE) -> int:
     """Note that nobody knows what became of letters that were taken long ago; gives how many."""
     late = (
-        MailRow.study_id == study_id,
-        MailRow.state == "sending",
-        MailRow.due_at <= now() + LEASE - lease,
+        LetterRow.study_id == study_id,
+        LetterRow.state == "sending",
+        LetterRow.due_at <= now() + LEASE - lease,
     )
-    lapsed = [StoredLetter(*row) for row in c.execute(select(*_COLUMNS).where(*late))]
+    lapsed = [StoredLetter(*row) for row in c.execute(_LETTERS.where(*late))]
     count = 0
     for letter in lapsed:
-        mine = MailRow.key == letter.key, MailRow.state == "sending"
-        if c.execute(update(MailRow).where(*mine).values(state="unknown")).rowcount == 1:
+        mine = LetterRow.key == letter.key, LetterRow.state == "sending"
+        if c.execute(update(LetterRow).where(*mine).values(state="unknown")).rowcount == 1:
             _record(c, letter, "server", "unknown")
             count += 1
     return count
@@ -203,14 +193,14 @@ def doubt_unsent(c: Connection) -> None:
 
     They may have been sent since the copy was made.
     """
-    unsent = MailRow.state.in_((*_WAITING, "sending"))
-    c.execute(update(MailRow).where(unsent).values(state="unknown"))
+    unsent = LetterRow.state.in_((*_WAITING, "sending"))
+    c.execute(update(LetterRow).where(unsent).values(state="unknown"))
 
 
 def decide(c: Connection, study_id: str, key: int, choice: str, actor: str) -> None:
     """Say of a letter that failed, or of which nobody knows, what is to become of it."""
-    mine = MailRow.key == key, MailRow.study_id == study_id
-    row = c.execute(select(*_COLUMNS).where(*mine).with_for_update()).one_or_none()
+    mine = LetterRow.key == key, LetterRow.study_id == study_id
+    row = c.execute(_LETTERS.where(*mine).with_for_update(of=LetterRow)).one_or_none()
     letter = StoredLetter(*row) if row else None
     open_ = {"sent": ("unknown",), "again": ("unknown", "failed")}.get(choice, ())
     if letter is None or letter.state not in open_:
@@ -219,22 +209,21 @@ def decide(c: Connection, study_id: str, key: int, choice: str, actor: str) -> N
         values = {"state": "sent", "error": "", "sent_at": letter.due_at - LEASE}
     else:
         values = {"state": "queued", "error": "", "tries": 0, "due_at": now()}
-    c.execute(update(MailRow).where(MailRow.key == key).values(**values))
+    c.execute(update(LetterRow).where(LetterRow.key == key).values(**values))
     _record(c, letter, actor, "marked-sent" if choice == "sent" else "again")
 
 
-def forget_letters(c: Connection, study_id: str, role: Role, person_key: int) -> None:
+def forget_letters(c: Connection, person_key: int) -> None:
     """Let nothing be sent any more to somebody whose data are erased; what was said is deleted.
 
     That a letter was sent, and when, stays.
     """
-    mine = MailRow.study_id == study_id, MailRow.role == role, MailRow.person_key == person_key
-    c.execute(delete(MailRow).where(*mine, MailRow.state.in_((*_WAITING, "sending"))))
-    c.execute(update(MailRow).where(*mine).values(error=""))
+    mine = LetterRow.person_key == person_key
+    c.execute(delete(LetterRow).where(mine, LetterRow.state.in_((*_WAITING, "sending"))))
+    c.execute(update(LetterRow).where(mine).values(error=""))
 
 
 def _record(c: Connection, letter: StoredLetter, actor: str, state: str) -> None:
     """Log who, which letter, and what became of it: never a link, an address, or the text."""
-    judge = letter.person_key if letter.role == "judge" else None
-    detail = {} if judge else {"subject": letter.person_key}
-    record(c, letter.study_id, actor, "mail", judge, kind=letter.kind, state=state, **detail)
+    detail = {"kind": letter.kind, "state": state}
+    record(c, letter.study_id, actor, "mail", letter.person_key, **detail)

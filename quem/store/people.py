@@ -1,125 +1,442 @@
-"""Judges, people who solve, and organizers alike: links, and their states."""
+"""The people of a study, whatever their role: links and sign-ins, consent, answers, erasure."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+import datetime as dt
+import hashlib
+import secrets
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
-from quem.store.judges import issue_links, judges_of, revoke_link, sync_judges
-from quem.store.organizers import (
-    issue_organizer_link,
-    organizers_of,
-    revoke_organizer_link,
-    sync_organizers,
+from sqlalchemy import and_, bindparam, delete, insert, select, update
+
+from quem.errors import QuemError
+from quem.store.engine import SCRUB
+from quem.store.events import record
+from quem.store.models import (
+    BallotRow,
+    DraftRow,
+    PersonRow,
+    RevisionRow,
+    Role,
+    SessionRow,
+    TaskRow,
+    UploadRow,
+    insert_new,
+    now,
 )
-from quem.store.outbox import awaiting_letter
-from quem.store.studies import person_named
-from quem.store.subjects import issue_subject_link, revoke_subject_link, subjects_of, sync_subjects
+from quem.store.outbox import forget_letters
+from quem.store.state import without_words
+from quem.store.studies import status_of
+from quem.studyfile.fields import id_trouble
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection
 
-    from quem.store.judges import StoredJudge
-    from quem.store.organizers import StoredOrganizer
-    from quem.store.outbox import Role
-    from quem.store.subjects import StoredSubject
     from quem.studyfile.relevance import JudgedSpec
 
-RoleName = Literal["judges", "people", "organizers"]
-# An id, a name, a link or nothing, and a state.
-LinkRow = tuple[str, str, str, str]
-NEW_LINK = "new link"
-_ACTOR = "shell"
+ROLES: tuple[Role, ...] = get_args(Role)
+# Who runs a study whose file names nobody.
+DEFAULT = "organizer"
+# The questions that each subject is asked: at the start, and once more at the end.
+EXPERIENCE, EXPERIENCE_AGAIN = "experience", "experience-again"
+LONGEST = dt.timedelta(weeks=26)  # of a session
+# After how long without use a session ends.
+_IDLE: dict[Role, dt.timedelta] = {"organizer": dt.timedelta(hours=12)}
+_SEEN_SECONDS = 60
+_TOKEN_BYTES = 24  # 192 bits
+_SESSION_BYTES = 32
+_GREATEST_KEY = 2**31 - 1
+_LONGEST_ID = 100
+_CHOSEN = "answers"  # the shelf of answers that are no words of the person's own
+_COLUMNS = tuple(PersonRow.__table__.c)
+_NAMES = tuple(column.name for column in _COLUMNS)
 
 
-@dataclass(frozen=True)
-class _Role:
-    noun: Role | Literal["organizer"]
-    path: str  # that a link begins with
-    everybody: Callable[[Connection, str], list[Any]]
-    sync: Callable[[Connection, JudgedSpec], None]
-    issue: Callable[[Connection, str, list[Any]], list[str]]
-    revoke: Callable[[Connection, str, Any], None]
+class Declared(Protocol):
+    """A person as the study file names them; a judge's experience is `experience`."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def name(self) -> str: ...
 
 
-_ROLES: dict[RoleName, _Role] = {
-    "judges": _Role(
-        "judge",
-        "j",
-        judges_of,
-        lambda c, spec: sync_judges(c, spec.id, spec.judges),
-        lambda c, _, judges: issue_links(c, judges, _ACTOR),
-        lambda c, _, judge: revoke_link(c, judge, _ACTOR),
-    ),
-    "people": _Role(
-        "subject",
-        "p",
-        subjects_of,
-        lambda c, spec: sync_subjects(c, spec.id, spec.solving.people if spec.solving else ()),
-        lambda c, _, people: [issue_subject_link(c, one, _ACTOR) for one in people],
-        lambda c, _, one: revoke_subject_link(c, one, _ACTOR),
-    ),
-    "organizers": _Role(
-        "organizer",
-        "d",
-        organizers_of,
-        lambda c, spec: sync_organizers(c, spec.id, spec.organizers),
-        lambda c, study, people: [issue_organizer_link(c, study, p.id, _ACTOR) for p in people],
-        lambda c, study, one: revoke_organizer_link(c, study, one.id, _ACTOR),
-    ),
-}
+def as_person(values: Sequence[Any]) -> PersonRow:
+    """The person of a row of the table."""
+    return PersonRow(**dict(zip(_NAMES, values, strict=True)))
 
 
-def sync_people(c: Connection, role: RoleName, spec: JudgedSpec) -> None:
-    """Take the people of the study file over."""
-    _ROLES[role].sync(c, spec)
+_MINE = and_(PersonRow.study_id == bindparam("study"), PersonRow.role == bindparam("role"))
+SIGNED_IN = and_(
+    SessionRow.hash == bindparam("session"),
+    SessionRow.person_key == PersonRow.key,
+    SessionRow.link == PersonRow.link_hash,
+    SessionRow.seen_at > bindparam("since"),
+    _MINE,
+)
+# Each page asks this: a statement that is made once takes half the time.
+_OF_SESSION = select(*_COLUMNS).where(SIGNED_IN)
 
 
-def revoke_links(c: Connection, role: RoleName, study_id: str, ids: Collection[str]) -> None:
-    """End the links of some people."""
-    mine = _ROLES[role]
-    for one in dict.fromkeys(ids):
-        mine.revoke(c, study_id, person_named(mine.everybody(c, study_id), one, mine.noun))
+def people_of(
+    c: Connection, study_id: str, role: Role, *conditions: ColumnElement[bool]
+) -> list[PersonRow]:
+    """The people of a role, or some of them, in the order in which they were made."""
+    mine = select(*_COLUMNS).where(PersonRow.of(study_id, role), *conditions)
+    return [as_person(row) for row in c.execute(mine.order_by(PersonRow.key)).all()]
 
 
-def link_table(
-    c: Connection,
-    role: RoleName,
-    study_id: str,
-    base: str,
-    *,
-    again: Collection[str] = (),
-    by_mail: Collection[str] = (),
-) -> list[LinkRow]:
-    """Give id, name, link, and state of everybody of a role, with the links that are made now.
+def has_people(c: Connection, study_id: str, role: Role) -> bool:
+    """Whether a study has anybody of a role."""
+    first = select(PersonRow.key).where(PersonRow.of(study_id, role)).limit(1)
+    return c.execute(first).first() is not None
 
-    Whoever never had a link gets one, except where it comes by mail, or a letter with it is
-    queued already; so does everybody in `again`.
+
+def person_named(c: Connection, study_id: str, role: Role, person_id: str) -> PersonRow:
+    """The person of an id, or an error that names the known ones."""
+    people = {person.id: person for person in people_of(c, study_id, role)}
+    if person_id not in people:
+        known = ", ".join(people) or "none"
+        raise QuemError(f"there is no {role} {person_id!r}; the study's {role}s are: {known}")
+    return people[person_id]
+
+
+def person_of_key(c: Connection, study_id: str, role: Role, key: int) -> PersonRow | None:
+    """The person of a key, be it one that no database can hold."""
+    if key > _GREATEST_KEY:
+        return None
+    return next(iter(people_of(c, study_id, role, PersonRow.key == key)), None)
+
+
+def person_of_link(c: Connection, study_id: str, role: Role, token: str) -> PersonRow | None:
+    """The person whose link has a token."""
+    mine = PersonRow.link_hash == digest_of(token)
+    return next(iter(people_of(c, study_id, role, mine)), None)
+
+
+def person_of_session(c: Connection, study_id: str, role: Role, session: str) -> PersonRow | None:
+    """The person whose cookie this is."""
+    row = c.execute(_OF_SESSION, session_values(study_id, role, session)).one_or_none()
+    return as_person(row) if row else None
+
+
+def session_values(study_id: str, role: Role, session: str) -> dict[str, Any]:
+    """The values of a statement with `SIGNED_IN`."""
+    since = now() - _IDLE.get(role, LONGEST)
+    return {"study": study_id, "role": role, "session": digest_of(session), "since": since}
+
+
+def sign_in(c: Connection, person: PersonRow) -> str:
+    """Begin a session; gives what its cookie holds, which no other sign-in has."""
+    c.execute(delete(SessionRow).where(SessionRow.seen_at < now() - LONGEST))
+    session = secrets.token_hex(_SESSION_BYTES)
+    values = {"hash": digest_of(session), "person_key": person.key, "link": person.link_hash}
+    c.execute(insert(SessionRow).values(**values))
+    return session
+
+
+def sign_out(c: Connection, session: str) -> None:
+    """End a session, wherever its cookie is."""
+    c.execute(delete(SessionRow).where(SessionRow.hash == digest_of(session)))
+
+
+def note_session(c: Connection, session: str) -> None:
+    """Note that a session is in use."""
+    mine = update(SessionRow).where(SessionRow.hash == digest_of(session))
+    c.execute(mine.values(seen_at=now()))
+
+
+def digest_of(secret: str) -> str:
+    """What the store holds of a token or a session, neither of which can be derived from it."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def sync_people(c: Connection, study_id: str, role: Role, declared: Iterable[Declared]) -> None:
+    """Take the people of the study file over; whoever was erased is not added again.
+
+    An organizer whom the file no longer names goes, with their link, unless they were added
+    midway; where it names nobody there is one, `DEFAULT`.
     """
-    mine = _ROLES[role]
-    people = mine.everybody(c, study_id)
-    named = {person_named(people, one, mine.noun).key for one in again}
-    awaiting = awaiting_letter(c, study_id, mine.noun)
-    states = {
-        one.key: _state(one, is_by_mail=one.id in by_mail or one.key in awaiting) for one in people
-    }
-    new = [one for one in people if one.key in named or states[one.key] == NEW_LINK]
-    tokens = dict(zip((one.key for one in new), mine.issue(c, study_id, new), strict=True))
-    return [
-        (one.id, one.name, f"{base}/{mine.path}/{tokens[one.key]}", NEW_LINK)
-        if one.key in tokens
-        else (one.id, one.name, "", states[one.key])
-        for one in people
+    rows = {one.id: _said(one.name, getattr(one, "experience", None)) for one in declared}
+    if role == "organizer" and not rows:
+        rows[DEFAULT] = _said("")
+    known = {person.id: person for person in people_of(c, study_id, role)}
+    erased = {person.former for person in known.values()}
+    new: list[dict[str, Any]] = [
+        {"study_id": study_id, "role": role, "id": name, "answers": {}, **values}
+        for name, values in rows.items()
+        if name not in known and _hash(study_id, role, name) not in erased
     ]
+    changed = [
+        {"held": known[name].key, **values}
+        for name, values in rows.items()
+        if name in known
+        and any(getattr(known[name], key) != value for key, value in values.items())
+    ]
+    if new:
+        # Several workers start at once.
+        c.execute(insert_new(c, PersonRow), new)
+    if changed:
+        c.execute(update(PersonRow).where(PersonRow.key == bindparam("held")), changed)
+    for person in known.values() if role == "organizer" else ():
+        if person.id not in rows and not person.added:
+            c.execute(delete(SessionRow).where(SessionRow.person_key == person.key))
+            c.execute(delete(PersonRow).where(PersonRow.key == person.key))
+            _log(c, person, "server", "removed")
 
 
-def _state(one: StoredJudge | StoredSubject | StoredOrganizer, *, is_by_mail: bool) -> str:
-    if getattr(one, "forgotten_at", None):
-        return "erased"
-    if getattr(one, "withdrawn_at", None):
-        return "withdrawn"
-    if one.linked_at is one.revoked_at is None:
-        return "not invited yet: see --mail, or the dashboard" if is_by_mail else NEW_LINK
-    return "has a link" if one.has_link else "revoked"
+def _said(name: str, experience: float | None = None) -> dict[str, Any]:
+    """What the study file says of a person, who then is not one who was added."""
+    return {"name": name, "experience": experience, "added": False}
+
+
+def people_declared(spec: JudgedSpec, role: Role) -> Sequence[Declared]:
+    """The people of a role whom the study file names."""
+    if role == "subject":
+        return spec.solving.people if spec.solving else ()
+    return spec.judges if role == "judge" else spec.organizers
+
+
+def sync_everybody(c: Connection, spec: JudgedSpec) -> None:
+    """Take everybody of the study file over."""
+    for role in ROLES:
+        sync_people(c, spec.id, role, people_declared(spec, role))
+
+
+def refuse_taken(spec: JudgedSpec, role: Role, person_id: str, name: str) -> None:
+    """Refuse a subject who is a judge or a solver, and a judge who would judge their own work."""
+    if role == "subject" and person_id in spec.taken_ids:
+        raise QuemError(f"{person_id} is a judge or another solver; choose another ID")
+    if role == "judge":
+        names = {subject.name.casefold().strip() for subject in spec.subjects} - {""}
+        ids = {subject.id for subject in spec.subjects}
+        if person_id in ids or name.casefold().strip() in names:
+            raise QuemError(
+                f"{person_id} is also a subject; judges must not judge their own solutions"
+            )
+
+
+def add_person(
+    c: Connection,
+    study_id: str,
+    role: Role,
+    person_id: str,
+    actor: str,
+    *,
+    name: str = "",
+    experience: float | None = None,
+) -> PersonRow:
+    """Add a person midway."""
+    if trouble := _id_trouble(role, person_id):
+        raise QuemError(trouble)
+    if any(person.id == person_id for person in people_of(c, study_id, role)):
+        raise QuemError(f"{role} {person_id} already exists; choose another ID")
+    values = {"study_id": study_id, "role": role, "id": person_id, "name": name}
+    c.execute(insert(PersonRow).values(added=True, experience=experience, **values))
+    person = person_named(c, study_id, role, person_id)
+    _log(c, person, actor, "added")
+    return person
+
+
+def _id_trouble(role: Role, person_id: str) -> str:
+    if role == "subject":
+        return id_trouble(person_id)
+    is_line = person_id.strip() and person_id.isprintable() and len(person_id) <= _LONGEST_ID
+    return "" if is_line else f"the id of a {role} is one line of 1 to 100 printable characters"
+
+
+def issue_link(c: Connection, person: PersonRow, actor: str) -> str:
+    """Make a person's link, in place of an earlier one; gives its token, which is stored hashed."""
+    (token,) = issue_links(c, [person], actor)
+    return token
+
+
+def issue_links(c: Connection, people: Sequence[PersonRow], actor: str) -> list[str]:
+    """Make links of many people at once; gives their tokens, as `issue_link`."""
+    for person in people:
+        _refuse_erased(person)
+    if not people:
+        return []
+    tokens = [secrets.token_urlsafe(_TOKEN_BYTES) for _ in people]
+    rows = [
+        {"held": one.key, "link_hash": digest_of(token), "linked_at": now(), "revoked_at": None}
+        for one, token in zip(people, tokens, strict=True)
+    ]
+    c.execute(update(PersonRow).where(PersonRow.key == bindparam("held")), rows)
+    states = {one: status_of(c, one).state for one in {person.study_id for person in people}}
+    for person in people:
+        # Whether judges ranked when a link of theirs was replaced belongs to the results.
+        state = {"state": states[person.study_id]} if person.role == "judge" else {}
+        _log(c, person, actor, "link-replaced" if person.linked_at else "link-made", **state)
+    return tokens
+
+
+def withdraw_link(c: Connection, person: PersonRow, token: str, actor: str) -> None:
+    """Take back a new link that was never sent: the one that the person had holds again."""
+    # Meanwhile somebody may have replaced or revoked it.
+    is_new = PersonRow.link_hash == digest_of(token)
+    former = {name: getattr(person, name) for name in ("link_hash", "linked_at", "revoked_at")}
+    mine = update(PersonRow).where(PersonRow.key == person.key, is_new)
+    if c.execute(mine.values(former)).rowcount:
+        _log(c, person, actor, "link-withdrawn")
+
+
+def revoke_link(c: Connection, person: PersonRow, actor: str) -> None:
+    """End a person's link on every device; what they did stays."""
+    _set(c, person, link_hash=None, revoked_at=now())
+    _log(c, person, actor, "link-revoked")
+
+
+def consent(c: Connection, person: PersonRow) -> None:
+    """Note that a person takes part."""
+    if person.consented_at is None:
+        _set(c, person, consented_at=now(), declined_at=None)
+        _log(c, person, person.role, "consented")
+
+
+def decline(c: Connection, person: PersonRow) -> None:
+    """Note that a person would rather not take part; one who has agreed is left as they are."""
+    if person.consented_at is None and person.declined_at is None:
+        _set(c, person, declined_at=now())
+        _log(c, person, person.role, "declined")
+
+
+def finish(c: Connection, person: PersonRow) -> None:
+    """Note that a person is done with everything."""
+    if person.finished_at is None:
+        _set(c, person, finished_at=now())
+        _log(c, person, person.role, "finished")
+
+
+def note_replies(c: Connection, person: PersonRow, replies: Mapping[str, str]) -> None:
+    """Keep what a person replied while they solve, by question."""
+    answers = _locked_answers(c, person)
+    _set(c, person, answers={**answers, "replies": answers.get("replies", {}) | dict(replies)})
+
+
+def answer_closing(
+    c: Connection,
+    person: PersonRow,
+    answers: Mapping[str, str],
+    written: Mapping[str, str],
+    asked: Container[str],
+) -> None:
+    """Keep what a person answered at the end of judging, instead of what they answered before.
+
+    Answers to questions that are not asked any more stay.
+    """
+    before = _locked_answers(c, person)
+    closing = {
+        shelf: {q: text for q, text in before.get(shelf, {}).items() if q not in asked} | given
+        for shelf, given in ((_CHOSEN, dict(answers)), ("written", dict(written)))
+    }
+    _set(c, person, answers={**before, **closing})
+    _log(c, person, person.role, "answered")
+
+
+def _locked_answers(c: Connection, person: PersonRow) -> dict[str, dict[str, str]]:
+    mine = select(PersonRow.answers).where(PersonRow.key == person.key).with_for_update()
+    answers: dict[str, dict[str, str]] = c.execute(mine).scalar_one()
+    return answers
+
+
+def replies_of(c: Connection, person: PersonRow) -> dict[str, str]:
+    """What a person replied up to now while they solve, by question."""
+    mine = select(PersonRow.answers).where(PersonRow.key == person.key)
+    return dict(c.execute(mine).scalar_one().get("replies", {}))
+
+
+def reply_after(question: str, problem: str) -> str:
+    """What the reply to a question after a problem is stored under."""
+    return f"{question} {problem}"
+
+
+def minutes_left(problem: str) -> str:
+    """What is stored under: how many more minutes somebody needs who skips a problem."""
+    return f"minutes left for {problem}"
+
+
+def withdraw(c: Connection, person: PersonRow) -> list[tuple[str, str]]:
+    """Delete what a person wrote, at their wish; gives the files to be deleted."""
+    _set(c, person, withdrawn_at=now(), answers={})
+    _log(c, person, person.role, "withdrawn")
+    return _delete_words(c, person)
+
+
+def erase(c: Connection, person: PersonRow, actor: str) -> tuple[str, list[tuple[str, str]]]:
+    """Erase who a person is and what they wrote: ranks and times stay, under a pseudonym.
+
+    Gives the pseudonym, and the files to be deleted.
+    """
+    _refuse_erased(person)
+    taken = c.execute(select(PersonRow.id).where(PersonRow.study_id == person.study_id)).scalars()
+    names, number = set(taken), 1
+    while f"erased-{number}" in names:
+        number += 1
+    pseudonym = f"erased-{number}"
+    chosen = {shelf: given for shelf, given in person.answers.items() if shelf == _CHOSEN}
+    values = {"id": pseudonym, "name": "", "experience": None, "seen_at": None, "answers": chosen}
+    former = _hash(person.study_id, person.role, person.id)
+    _set(c, person, **values, former=former, link_hash=None, revoked_at=now(), erased_at=now())
+    c.execute(delete(SessionRow).where(SessionRow.person_key == person.key))
+    _log(c, person, actor, "erased")
+    return pseudonym, _delete_words(c, person)
+
+
+def _delete_words(c: Connection, person: PersonRow) -> list[tuple[str, str]]:
+    """Delete a person's words, which is the one case in which saved revisions change."""
+    forget_letters(c, person.key)
+    ballots = select(BallotRow.key).where(BallotRow.person_key == person.key)
+    saved = select(RevisionRow.key, RevisionRow.state).where(RevisionRow.ballot_key.in_(ballots))
+    for key, data in c.execute(saved.order_by(RevisionRow.key)).all():
+        without = update(RevisionRow).where(RevisionRow.key == key)
+        c.execute(without.values(state=without_words(data)))
+    tasks = select(TaskRow.key).where(TaskRow.person_key == person.key)
+    mine = update(DraftRow).where(DraftRow.task_key.in_(tasks))
+    c.execute(mine.values(text="", files=[]))
+    held = select(UploadRow.sha256, UploadRow.ending).where(UploadRow.task_key.in_(tasks))
+    files = {(sha256, ending) for sha256, ending in c.execute(held)}
+    c.execute(delete(UploadRow).where(UploadRow.task_key.in_(tasks)))
+    others = (
+        select(UploadRow.sha256, UploadRow.ending)
+        .join(TaskRow, TaskRow.key == UploadRow.task_key)
+        .join(PersonRow, PersonRow.key == TaskRow.person_key)
+        .where(PersonRow.study_id == person.study_id)
+        .where(UploadRow.sha256.in_([one for one, _ in files]))
+    )
+    kept = {(sha256, ending) for sha256, ending in c.execute(others)}
+    c.info[SCRUB] = True
+    return sorted(files - kept)
+
+
+def visited_recently(person: PersonRow) -> bool:
+    """Whether a person's last visit needs no new note yet."""
+    return person.seen_at is not None and (now() - person.seen_at).total_seconds() < _SEEN_SECONDS
+
+
+def record_visit(c: Connection, person: PersonRow) -> None:
+    """Note that a person is here."""
+    _set(c, person, seen_at=now())
+
+
+def _set(c: Connection, person: PersonRow, **values: object) -> None:
+    c.execute(update(PersonRow).where(PersonRow.key == person.key).values(**values))
+
+
+def _log(c: Connection, person: PersonRow, actor: str, what: str, **detail: Any) -> None:  # noqa: ANN401  JSON holds anything
+    """Log what happened to a person. Organizers can go, so the log holds their ids instead."""
+    if person.role == "organizer":
+        record(c, person.study_id, actor, what, whom=person.id, **detail)
+    else:
+        record(c, person.study_id, actor, what, person.key, **detail)
+
+
+def _refuse_erased(person: PersonRow) -> None:
+    if person.erased_at:
+        raise QuemError(f"{person.id}'s personal data has been erased; no link can be created")
+
+
+def _hash(study_id: str, role: Role, person_id: str) -> str:
+    return hashlib.sha256(f"{role}\0{study_id}\0{person_id}".encode()).hexdigest()

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from sqlalchemy import select
 
 from quem.store.ballots import ballots_of_judges
-from quem.store.judges import judges_of
-from quem.store.models import BallotRow, JudgeRow, RevisionRow
+from quem.store.models import BallotRow, PersonRow, RevisionRow
+from quem.store.people import people_of
 from quem.store.state import State
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from quem.store.ballots import AssignedBallot, JudgingPlan
-    from quem.store.judges import StoredJudge
 
 TaskStatus = Literal["new", "started", "submitted"]
 
@@ -39,7 +38,7 @@ class TaskProgress:
 class JudgeProgress:
     """How far a judge is."""
 
-    judge: StoredJudge
+    judge: PersonRow
     tasks: tuple[TaskProgress, ...]  # empty until their first visit
 
     @property
@@ -61,14 +60,14 @@ def task_status(ballot: AssignedBallot) -> TaskStatus:
 
 
 def progress_of(
-    c: Connection, judges: Iterable[StoredJudge], plan: JudgingPlan
+    c: Connection, judges: Iterable[PersonRow], plan: JudgingPlan
 ) -> list[JudgeProgress]:
     """Give the progress of some judges of a study with each of their tasks."""
     judges = list(judges)
     tasks: dict[int, list[TaskProgress]] = {judge.key: [] for judge in judges}
     for b in ballots_of_judges(c, tasks):
         if plan.find(b):
-            tasks[b.judge_key].append(
+            tasks[b.person_key].append(
                 TaskProgress(b.problem, b.block, b.occasion, b.practice, task_status(b), b.seconds)
             )
     return [JudgeProgress(judge, tuple(tasks[judge.key])) for judge in judges]
@@ -91,12 +90,12 @@ def answers_of(c: Connection, study_id: str) -> dict[str, Answers]:
     """Count what the judges of a study answered so far, which reveals no rank."""
     newest = (RevisionRow.ballot_key == BallotRow.key) & (RevisionRow.number == BallotRow.head)
     rows = c.execute(
-        select(JudgeRow.id, RevisionRow.state)
-        .join(BallotRow, BallotRow.judge_key == JudgeRow.key)
+        select(PersonRow.id, RevisionRow.state)
+        .join(BallotRow, BallotRow.person_key == PersonRow.key)
         .join(RevisionRow, newest)
-        .where(JudgeRow.study_id == study_id, BallotRow.practice.is_(False))
+        .where(PersonRow.study_id == study_id, BallotRow.practice.is_(False))
     ).all()
-    verdicts: dict[str, list[str]] = {judge.id: [] for judge in judges_of(c, study_id)}
+    verdicts: dict[str, list[str]] = {judge.id: [] for judge in people_of(c, study_id, "judge")}
     for judge, state in rows:
         verdicts[judge] += [answer.verdict for answer in State.stored(state).comparisons]
     return {judge: Answers(len(of), of.count("equal")) for judge, of in verdicts.items()}
@@ -106,13 +105,13 @@ def minutes_a_solution(c: Connection, study_id: str) -> float | None:
     """Say how long judges took to place one solution, in the mean over all they placed."""
     rows = c.execute(
         select(BallotRow.seconds, RevisionRow.state)
-        .join(JudgeRow, BallotRow.judge_key == JudgeRow.key)
+        .join(PersonRow, BallotRow.person_key == PersonRow.key)
         .join(
             RevisionRow,
             (RevisionRow.ballot_key == BallotRow.key) & (RevisionRow.number == BallotRow.submitted),
         )
         .where(
-            JudgeRow.study_id == study_id,
+            PersonRow.study_id == study_id,
             BallotRow.practice.is_(False),
             BallotRow.occasion == 1,
             BallotRow.seconds > 0,

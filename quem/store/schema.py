@@ -12,7 +12,8 @@ from quem.store.models import Base, VersionRow
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-VERSION = 2
+VERSION = 3
+_LAST_READER = {1: "a032b1b0", 2: "737ff1e7"}  # commits, by version
 _OLDEST = {"alembic_version", "study", "ballot"}
 _OLDER = (
     "was written by an older quem; the last commit that reads it is {}, where `quem export STUDY "
@@ -47,7 +48,7 @@ def has_tables(c: Connection, name: str) -> bool:
             return True
         message = f"was written by a newer quem (version {number} of its tables); update quem"
         if number < VERSION:
-            message = _OLDER.format("a032b1b0")
+            message = _OLDER.format(_LAST_READER.get(number, "77c7db1"))
     elif tables >= _OLDEST:
         message = _OLDER.format("77c7db1")
     else:

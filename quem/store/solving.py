@@ -20,16 +20,15 @@ from quem.store.digests import keyed, revision_id
 from quem.store.events import record
 from quem.store.models import (
     DraftRow,
-    ReplyRow,
+    PersonRow,
     SolvingRow,
     StretchRow,
-    SubjectRow,
     TaskRow,
     UploadRow,
     insert_new,
     now,
 )
-from quem.store.studies import secret_of
+from quem.store.studies import forget_trial, secret_of
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
     from random import Random
 
     from sqlalchemy import Connection
-
-    from quem.store.subjects import StoredSubject
 
 
 SolvingState = Literal["trial", "open", "closed"]
@@ -54,7 +51,7 @@ class SolvingTask:
 
     key: int
     public_id: str
-    subject_key: int
+    person_key: int
     problem: str
     practice: bool
     position: int
@@ -173,24 +170,21 @@ def discard_solving_trial(c: Connection, study_id: str, actor: str) -> list[Uplo
     """
     if _locked_state(c, study_id, alone=True) != "trial":
         return []
-    subjects = select(SubjectRow.key).where(SubjectRow.study_id == study_id)
-    tasks = select(TaskRow.key).where(TaskRow.subject_key.in_(subjects))
+    subjects = select(PersonRow.key).where(PersonRow.of(study_id, "subject"))
+    tasks = select(TaskRow.key).where(TaskRow.person_key.in_(subjects))
     uploads = select(*_UPLOAD).where(UploadRow.task_key.in_(tasks))
     gone = [Upload(*row) for row in c.execute(uploads)]
     for table in (DraftRow, UploadRow, StretchRow):
         c.execute(delete(table).where(table.task_key.in_(tasks)))
-    c.execute(delete(TaskRow).where(TaskRow.subject_key.in_(subjects)))
-    c.execute(delete(ReplyRow).where(ReplyRow.subject_key.in_(subjects)))
-    blank = ("consented_at", "declined_at", "finished_at", "withdrawn_at", "row")
-    mine = update(SubjectRow).where(SubjectRow.study_id == study_id)
-    c.execute(mine.values(dict.fromkeys(blank)))
+    c.execute(delete(TaskRow).where(TaskRow.person_key.in_(subjects)))
+    forget_trial(c, study_id, "subject")
     record(c, study_id, actor, "solving-trial-discarded")
     return gone
 
 
 def assign_tasks(
     c: Connection,
-    subject: StoredSubject,
+    subject: PersonRow,
     problems: Sequence[str],
     *,
     practice: str = "",
@@ -205,15 +199,15 @@ def assign_tasks(
         rng.shuffle(lacking)
     elif order == "balanced" and not known and lacking:
         rows = balanced_orders(len(lacking))
-        others = select(SubjectRow.row).where(
-            SubjectRow.study_id == subject.study_id, SubjectRow.withdrawn_at.is_(None)
+        others = select(PersonRow.row).where(
+            PersonRow.of(subject.study_id, "subject"), PersonRow.withdrawn_at.is_(None)
         )
         row = least_used(c.execute(others).scalars(), len(rows))
-        c.execute(update(SubjectRow).where(SubjectRow.key == subject.key).values(row=row))
+        c.execute(update(PersonRow).where(PersonRow.key == subject.key).values(row=row))
         lacking = [lacking[number] for number in rows[row]]
     first = [practice] if practice and practice not in known else []
     for position, problem in enumerate([*first, *lacking], len(known)):
-        values = {"subject_key": subject.key, "problem": problem, "position": position}
+        values = {"person_key": subject.key, "problem": problem, "position": position}
         is_practice = problem == practice
         made = insert_new(c, TaskRow).values(
             **values, practice=is_practice, public_id=secrets.token_urlsafe(9), head=0
@@ -221,20 +215,18 @@ def assign_tasks(
         c.execute(made)
 
 
-def tasks_of(c: Connection, subject_key: int) -> list[SolvingTask]:
+def tasks_of(c: Connection, person_key: int) -> list[SolvingTask]:
     """Give a subject's tasks, in their order."""
-    mine = select(*_COLUMNS).where(TaskRow.subject_key == subject_key)
+    mine = select(*_COLUMNS).where(TaskRow.person_key == person_key)
     rows = c.execute(mine.order_by(TaskRow.practice.desc(), TaskRow.position, TaskRow.key))
     return [SolvingTask(*row) for row in rows]
 
 
 def task_of_subject(
-    c: Connection, subject_key: int, public_id: str, *, lock: bool = False
+    c: Connection, person_key: int, public_id: str, *, lock: bool = False
 ) -> SolvingTask:
     """Find one of a subject's tasks."""
-    mine = select(*_COLUMNS).where(
-        TaskRow.public_id == public_id, TaskRow.subject_key == subject_key
-    )
+    mine = select(*_COLUMNS).where(TaskRow.public_id == public_id, TaskRow.person_key == person_key)
     row = c.execute(mine.with_for_update() if lock else mine).one_or_none()
     if row is None:
         raise NotAssignedError(public_id)
@@ -271,7 +263,7 @@ def _running(task: SolvingTask, at: dt.datetime) -> list[tuple[str, dt.datetime,
 
 
 def start_task(
-    c: Connection, subject: StoredSubject, public_id: str, client: str, limit: float | None
+    c: Connection, subject: PersonRow, public_id: str, client: str, limit: float | None
 ) -> SolvingTask:
     """Start the clock of a task, whose statement is shown from now on."""
     _require_open(c, subject)
@@ -286,7 +278,7 @@ def start_task(
 
 def run_clock(
     c: Connection,
-    subject: StoredSubject,
+    subject: PersonRow,
     public_id: str,
     client: str,
     running: Running,
@@ -322,7 +314,7 @@ def stop_clock(c: Connection, task: SolvingTask) -> None:
         _set(c, task, running=None, since=None, beat_at=None, holder=None)
 
 
-def settle(c: Connection, subject: StoredSubject, task: SolvingTask) -> SolvingTask:
+def settle(c: Connection, subject: PersonRow, task: SolvingTask) -> SolvingTask:
     """End a task whose time is over, with its last draft."""
     if task.ended or not _is_over(c, task):
         return task
@@ -333,9 +325,7 @@ def settle(c: Connection, subject: StoredSubject, task: SolvingTask) -> SolvingT
     return task_of_subject(c, subject.key, task.public_id)
 
 
-def save_answer(
-    c: Connection, subject: StoredSubject, public_id: str, answer: Answer
-) -> SavedAnswer:
+def save_answer(c: Connection, subject: PersonRow, public_id: str, answer: Answer) -> SavedAnswer:
     """Append a draft, submit the answer, skip the problem, or open it again."""
     task = task_of_subject(c, subject.key, public_id)
     done = c.execute(
@@ -459,7 +449,7 @@ def answers_to(c: Connection, tasks: Iterable[SolvingTask]) -> Mapping[int, Answ
 
 def add_upload(
     c: Connection,
-    subject: StoredSubject,
+    subject: PersonRow,
     public_id: str,
     *,
     sha256: str,
@@ -481,9 +471,9 @@ def add_upload(
     return upload_of(c, task, token)
 
 
-def bytes_left(c: Connection, subject: StoredSubject) -> int:
+def bytes_left(c: Connection, subject: PersonRow) -> int:
     """Say how many bytes a subject may upload yet."""
-    tasks = select(TaskRow.key).where(TaskRow.subject_key == subject.key)
+    tasks = select(TaskRow.key).where(TaskRow.person_key == subject.key)
     held = select(func.coalesce(func.sum(UploadRow.size), 0)).where(UploadRow.task_key.in_(tasks))
     return MOST_OF_SUBJECT - int(c.execute(held).scalar_one())
 
@@ -508,12 +498,10 @@ def _end_stretch(c: Connection, task: SolvingTask, at: dt.datetime) -> None:
         c.execute(insert(StretchRow), [{**row, "client": task.holder or ""} for row in rows])
 
 
-def _require_open(c: Connection, subject: StoredSubject) -> None:
+def _require_open(c: Connection, subject: PersonRow) -> None:
     """Refuse changes of a closed session, and of somebody who withdrew or was erased."""
     state = _locked_state(c, subject.study_id)
-    mine = select(SubjectRow.withdrawn_at, SubjectRow.forgotten_at).where(
-        SubjectRow.key == subject.key
-    )
+    mine = select(PersonRow.withdrawn_at, PersonRow.erased_at).where(PersonRow.key == subject.key)
     withdrawn, forgotten = c.execute(mine.with_for_update(read=True, key_share=True)).one()
     if withdrawn or forgotten:
         raise NotAssignedError

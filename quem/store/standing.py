@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from sqlalchemy import String, and_, case, cast, func, or_, select, tuple_
 
-from quem.store.judges import StoredJudge, has_declined
-from quem.store.models import BallotRow, JudgeRow, RevisionRow
+from quem.store.models import BallotRow, PersonRow, RevisionRow
+from quem.store.people import as_person
 from quem.store.progress import Answers
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ WAITED_FOR: tuple[JudgeStatus, ...] = ("active", "unopened", "revoked", "unlinke
 _DONE = and_(BallotRow.submitted.is_not(None), BallotRow.submitted == BallotRow.head)
 _STARTED = BallotRow.head > 0
 _REAL = BallotRow.practice.is_(False)
-_JUDGE = tuple(getattr(JudgeRow, name) for name in StoredJudge.__dataclass_fields__)
+_JUDGE = tuple(PersonRow.__table__.c)
 
 
 @dataclass(frozen=True)
 class JudgeStanding:
     """How far a judge is."""
 
-    judge: StoredJudge
+    judge: PersonRow
     # How many tasks they submitted, and how many they started, without practice
     submitted: int
     started: int
@@ -139,7 +139,7 @@ def judges_standing(
     split, total = len(_JUDGE), _total(plan)
     found = [
         JudgeStanding(
-            StoredJudge(*row[:split]), row.submitted, row.started, row.seconds, row.status, total
+            as_person(row[:split]), row.submitted, row.started, row.seconds, row.status, total
         )
         for row in rows
     ]
@@ -151,7 +151,7 @@ def task_counts(
 ) -> dict[tuple[str, int, bool], TaskCount]:
     """Count started and submitted rankings by problem, block, and whether it is for practice."""
     task = (BallotRow.problem, BallotRow.block, BallotRow.practice)
-    mine = BallotRow.judge_key == JudgeRow.key, JudgeRow.study_id == study_id
+    mine = BallotRow.person_key == PersonRow.key, PersonRow.study_id == study_id
     these = *mine, BallotRow.occasion == 1, _is_planned(plan)
     counts = c.execute(
         select(*task, func.sum(case((_STARTED, 1), else_=0)), func.sum(case((_DONE, 1), else_=0)))
@@ -185,8 +185,8 @@ def share_of_answers(c: Connection, study_id: str) -> Answers:
     found = (
         select(asked.label("asked"))
         .join(BallotRow, newest)
-        .join(JudgeRow, BallotRow.judge_key == JudgeRow.key)
-        .where(JudgeRow.study_id == study_id, _REAL)
+        .join(PersonRow, BallotRow.person_key == PersonRow.key)
+        .where(PersonRow.study_id == study_id, _REAL)
         .where(cast(RevisionRow.state, String).contains(verdict))
         .subquery()
     )
@@ -233,29 +233,29 @@ def _is_planned(plan: JudgingPlan) -> ColumnElement[bool]:
 
 
 def _people(study_id: str, plan: JudgingPlan) -> Subquery:
-    """A row for each judge: the columns of `StoredJudge`, what they did, and their status."""
+    """A row for each judge: the columns of `PersonRow`, what they did, and their status."""
     work = (
         select(
-            BallotRow.judge_key,
+            BallotRow.person_key,
             func.sum(case((and_(_REAL, _DONE), 1), else_=0)).label("submitted"),
             func.sum(case((and_(_REAL, _STARTED), 1), else_=0)).label("started"),
             func.sum(case((_STARTED, 1), else_=0)).label("opened"),
             func.sum(BallotRow.seconds).label("seconds"),
         )
-        .join(JudgeRow, BallotRow.judge_key == JudgeRow.key)
-        .where(JudgeRow.study_id == study_id, _is_planned(plan))
-        .group_by(BallotRow.judge_key)
+        .join(PersonRow, BallotRow.person_key == PersonRow.key)
+        .where(PersonRow.study_id == study_id, _is_planned(plan))
+        .group_by(BallotRow.person_key)
         .subquery()
     )
     total = _total(plan)
     submitted = func.coalesce(work.c.submitted, 0)
     status = case(
-        (JudgeRow.forgotten_at.is_not(None), "erased"),
-        (has_declined(study_id), "declined"),
+        (PersonRow.erased_at.is_not(None), "erased"),
+        (PersonRow.declined_at.is_not(None), "declined"),
         (submitted >= max(total, 1), "done"),
-        (and_(JudgeRow.session_hash.is_not(None), JudgeRow.seen_at.is_not(None)), "active"),
-        (JudgeRow.session_hash.is_not(None), "unopened"),
-        (JudgeRow.revoked_at.is_not(None), "revoked"),
+        (and_(PersonRow.link_hash.is_not(None), PersonRow.seen_at.is_not(None)), "active"),
+        (PersonRow.link_hash.is_not(None), "unopened"),
+        (PersonRow.revoked_at.is_not(None), "revoked"),
         else_="unlinked",
     )
     others = {
@@ -267,7 +267,7 @@ def _people(study_id: str, plan: JudgingPlan) -> Subquery:
     }
     return (
         select(*_JUDGE, *(value.label(name) for name, value in others.items()))
-        .join(work, work.c.judge_key == JudgeRow.key, isouter=True)
-        .where(JudgeRow.study_id == study_id)
+        .join(work, work.c.person_key == PersonRow.key, isouter=True)
+        .where(PersonRow.of(study_id, "judge"))
         .subquery()
     )

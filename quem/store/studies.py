@@ -2,50 +2,38 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import hashlib
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal
 
-from sqlalchemy import bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import bindparam, delete, func, select, update
 
-from quem.errors import QuemError
 from quem.store.events import record
 from quem.store.models import (
     BallotRow,
     EventRow,
-    JudgeRow,
     Layout,
+    PersonRow,
     RevisionRow,
-    SessionRow,
     StudyRow,
     insert_new,
     now,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    import datetime as dt
 
     from sqlalchemy import Connection
+
+    from quem.store.models import Role
 
 
 Life = Literal["trial", "open", "paused", "closed"]
 
 
-class _Named(Protocol):
-    """A judge or an organizer."""
-
-    @property
-    def id(self) -> str: ...
-
-
-Person = TypeVar("Person", bound=_Named)
-_TOKEN_BYTES = 24  # 192 bits
 _SECRET_BYTES = 32
 # Events that go with rankings on trial.
 _OF_RANKINGS = ("maker-guessed", "makers-skipped", "blinding-frozen")
-LONGEST = dt.timedelta(weeks=26)  # of a session
 
 
 @dataclass(frozen=True)
@@ -67,69 +55,6 @@ class StudyStatus:
 _STATUS = select(StudyRow.id, StudyRow.state, StudyRow.revealed_at).where(
     StudyRow.id == bindparam("id")
 )
-
-
-def session_of(token: str) -> str:
-    """Give what a cookie holds for a token: the token cannot be derived from it."""
-    return hashlib.sha256(f"session:{token}".encode()).hexdigest()
-
-
-def signed_in(link: Any) -> Any:  # noqa: ANN401  a column and a condition
-    """Give the condition that a link is the one given, or that of a session that still lasts."""
-    session = select(SessionRow.link).where(
-        SessionRow.hash == bindparam("session"), SessionRow.seen_at > bindparam("since")
-    )
-    return or_(link == bindparam("session"), link == session.scalar_subquery())
-
-
-def session_values(study_id: str, session: str, idle: dt.timedelta = LONGEST) -> dict[str, Any]:
-    """Give the values of a statement that asks whose session it is."""
-    return {"study": study_id, "session": digest_of(session), "since": now() - idle}
-
-
-def sign_in(c: Connection, link: str) -> str:
-    """Begin a session of a link; gives what its cookie holds, which no other sign-in has."""
-    c.execute(delete(SessionRow).where(SessionRow.seen_at < now() - LONGEST))
-    session = secrets.token_hex(_SECRET_BYTES)
-    c.execute(insert(SessionRow).values(hash=digest_of(session), link=digest_of(link)))
-    return session
-
-
-def sign_out(c: Connection, session: str) -> None:
-    """End a session, wherever its cookie is."""
-    c.execute(delete(SessionRow).where(SessionRow.hash == digest_of(session)))
-
-
-def note_session(c: Connection, session: str) -> None:
-    """Note that a session is in use."""
-    mine = update(SessionRow).where(SessionRow.hash == digest_of(session))
-    c.execute(mine.values(seen_at=now()))
-
-
-def new_link() -> tuple[str, dict[str, Any]]:
-    """Make a link; gives its token, and what the store holds of it."""
-    token = secrets.token_urlsafe(_TOKEN_BYTES)
-    digest = digest_of(session_of(token))
-    return token, {"session_hash": digest, "linked_at": now(), "revoked_at": None}
-
-
-def ended_link() -> dict[str, Any]:
-    """Give what the store holds of a link that is ended now."""
-    return {"session_hash": None, "revoked_at": now()}
-
-
-def person_named(people: Iterable[Person], person_id: str, noun: str) -> Person:
-    """Find one of a study's judges or organizers by their id."""
-    by_id = {person.id: person for person in people}
-    if person_id not in by_id:
-        known = ", ".join(by_id) or "none"
-        raise QuemError(f"there is no {noun} {person_id!r}; the study's {noun}s are: {known}")
-    return by_id[person_id]
-
-
-def digest_of(session: str) -> str:
-    """Give what the store holds for a session: neither session nor token can be derived from it."""
-    return hashlib.sha256(session.encode()).hexdigest()
 
 
 def register_study(c: Connection, study_id: str) -> None:
@@ -177,8 +102,8 @@ def reveal(c: Connection, study_id: str, actor: str) -> None:
 
 def count_ranked(c: Connection, study_id: str) -> int:
     """Count the ballots that somebody has started to rank."""
-    judges = select(JudgeRow.key).where(JudgeRow.study_id == study_id)
-    started = select(func.count()).where(BallotRow.judge_key.in_(judges), BallotRow.head > 0)
+    judges = select(PersonRow.key).where(PersonRow.of(study_id, "judge"))
+    started = select(func.count()).where(BallotRow.person_key.in_(judges), BallotRow.head > 0)
     return int(c.execute(started).scalar_one())
 
 
@@ -189,22 +114,28 @@ def discard_trial(c: Connection, study_id: str, actor: str) -> int:
     ).scalar_one()
     if state != "trial":
         return 0
-    judges = select(JudgeRow.key).where(JudgeRow.study_id == study_id)
-    ballots = select(BallotRow.key).where(BallotRow.judge_key.in_(judges))
+    judges = select(PersonRow.key).where(PersonRow.of(study_id, "judge"))
+    ballots = select(BallotRow.key).where(BallotRow.person_key.in_(judges))
     # These wait for whoever deals ballots or lays them out, before any of it is deleted.
-    mine = update(JudgeRow).where(JudgeRow.study_id == study_id)
-    c.execute(mine.values(consented_at=None, closing={}))
+    forget_trial(c, study_id, "judge")
     c.execute(ballots.order_by(BallotRow.key).with_for_update())
     started = count_ranked(c, study_id)
     for table in (RevisionRow, Layout):
         c.execute(delete(table).where(table.ballot_key.in_(ballots)))
-    c.execute(delete(BallotRow).where(BallotRow.judge_key.in_(judges)))
+    c.execute(delete(BallotRow).where(BallotRow.person_key.in_(judges)))
     of_trial = EventRow.what.in_(_OF_RANKINGS)
     c.execute(delete(EventRow).where(EventRow.study_id == study_id, of_trial))
     # Whatever was revealed is gone.
     c.execute(update(StudyRow).where(StudyRow.id == study_id).values(revealed_at=None))
     record(c, study_id, actor, "trial-discarded", rankings=started)
     return started
+
+
+def forget_trial(c: Connection, study_id: str, role: Role) -> None:
+    """Take back what people of a role agreed to and answered on trial."""
+    blank = ("consented_at", "declined_at", "finished_at", "withdrawn_at", "row")
+    mine = update(PersonRow).where(PersonRow.of(study_id, role))
+    c.execute(mine.values(answers={}, **dict.fromkeys(blank)))
 
 
 def secret_of(c: Connection, study_id: str) -> str:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
-from quem.store.organizers import issue_organizer_link
+from quem.store.people import DEFAULT, issue_link, person_named
 from quem.store.state import State
 from tests.browser.axe import objections
 from tests.browser.views import WIDE, each_view
@@ -108,7 +108,7 @@ def at_dashboard(browser: Browser, site: Site, **options: Any) -> Iterator[Watch
         try:
             watched = Watched(context.new_page(), base)
             with site.store.write() as c:
-                token = issue_organizer_link(c, site.id)
+                token = issue_link(c, person_named(c, site.id, "organizer", DEFAULT), "shell")
             watched.open(f"/d/{token}")
             assert watched.page.url.startswith(f"{watched.base}/dashboard")
             yield watched
@@ -198,7 +198,7 @@ def test_an_ended_link_is_told(browser: Browser, site: Site) -> None:
     """Whose link was replaced is told so on the page that is still open."""
     with at_dashboard(browser, site) as dashboard:
         with site.store.write() as c:
-            issue_organizer_link(c, site.id)
+            issue_link(c, person_named(c, site.id, "organizer", DEFAULT), "shell")
         dashboard.refresh()
         assert "link was replaced" in dashboard.page.inner_text("#trouble")
         assert dashboard.page.locator("table.judges tbody tr").count() == 3

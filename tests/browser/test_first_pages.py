@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from quem.store.ballots import Change, ballots_of, current_state, save
-from quem.store.judges import issue_link, judge_named
+from quem.store.people import issue_link, person_named
 from quem.store.studies import set_state
 from tests.browser.test_dashboard import at_dashboard
 from tests.browser.views import PHONE, WIDE
@@ -47,7 +47,7 @@ def test_first_and_last_page_are_accessible(browser: Browser, site: Site) -> Non
     with at_dashboard(browser, site) as visit:
         page = visit.page
         with site.store.write() as c:
-            token = issue_link(c, judge_named(c, site.id, "J1"), "shell")
+            token = issue_link(c, person_named(c, site.id, "judge", "J1"), "shell")
         visit.open(f"/j/{token}")
         agree = page.get_by_role("button", name="I agree to take part")
         decline = page.get_by_role("button", name="I would rather not take part")
@@ -99,7 +99,7 @@ def test_the_next_step_is_on_top_and_nothing_is_announced_at_the_end(
     with at_dashboard(browser, site) as visit:
         page = visit.page
         with site.store.write() as c:
-            token = issue_link(c, judge_named(c, site.id, "J1"), "shell")
+            token = issue_link(c, person_named(c, site.id, "judge", "J1"), "shell")
         facts, prose = page.locator(".facts"), page.get_by_role("heading", name="Hello")
         for size in (WIDE, PHONE):
             page.set_viewport_size(size)  # type: ignore[arg-type]
@@ -135,7 +135,7 @@ def is_above(one: Locator, other: Locator) -> bool:
 def submit_what_is_saved(site: Site) -> None:
     """Submit what J1 has begun."""
     with site.store.write() as c:
-        judge = judge_named(c, site.id, "J1")
+        judge = person_named(c, site.id, "judge", "J1")
         ballot = next(b for b in ballots_of(c, judge.key) if b.problem == "P1")
         assert ballot.layout is not None
         state = current_state(c, ballot)

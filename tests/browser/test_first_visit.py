@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from quem.store.people import issue_link, person_named
 from quem.store.solving import set_solving
-from quem.store.subjects import issue_subject_link, subject_named
 from tests.browser.judging import begin
 from tests.browser.test_dashboard import at_dashboard
 from tests.browser.test_solving import enter, start
@@ -40,7 +40,7 @@ def test_the_first_visit_of_a_solver_is_light(browser: Browser, tmp_path: Path) 
     site = open_site(write_solving_study(tmp_path))
     with site.store.write() as c:
         set_solving(c, site.id, "open", "shell")
-        token = issue_subject_link(c, subject_named(c, site.id, "S1"), "shell")
+        token = issue_link(c, person_named(c, site.id, "subject", "S1"), "shell")
     with at_dashboard(browser, site) as dashboard:
         page = browser.new_context().new_page()
         urls, sizes = watched(page)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from playwright.sync_api import expect
 
 from quem.store.audit_log import audit_events
-from quem.store.judges import issue_link, judge_named
+from quem.store.people import issue_link, person_named
 from tests.browser.test_dashboard import at_dashboard
 from tests.webjudge.sites import SUBJECTS, SYSTEM, make_site, rank_all
 
@@ -156,7 +156,7 @@ def test_judges_guess_by_one_click_each(browser: Browser, tmp_path: Path) -> Non
     with at_dashboard(browser, site) as visit:
         page = visit.page
         with site.store.write() as c:
-            token = issue_link(c, judge_named(c, site.id, "J1"), "shell")
+            token = issue_link(c, person_named(c, site.id, "judge", "J1"), "shell")
         visit.open(f"/j/{token}")
         visit.open("/judge/done")
         expect(page.locator("h1")).to_have_text("Who do you think made this?")

@@ -14,8 +14,8 @@ from playwright.sync_api import FilePayload, expect
 from quem.cli import main
 from quem.store.engine import store_of
 from quem.store.location import locate_database
+from quem.store.people import issue_link, person_named
 from quem.store.solving import last_answer, set_solving, spent_on, tasks_of
-from quem.store.subjects import issue_subject_link, replies_of, subject_named
 from quem.studyfile.reading import read_study
 from tests.browser.judging import Visit, accessible, is_ready, is_saved, rank_by_keys, submit
 from tests.browser.test_dashboard import at_dashboard
@@ -160,13 +160,13 @@ def site(tmp_path: Path) -> Iterator[Site]:
 def link_of(site: Site, name: str = "S1") -> str:
     """Make a new link of a subject."""
     with site.store.write() as c:
-        return issue_subject_link(c, subject_named(c, site.id, name), "shell")
+        return issue_link(c, person_named(c, site.id, "subject", name), "shell")
 
 
 def spent(site: Site, name: str = "S1") -> tuple[SolvingTask, Spent]:
     """Give the first task of a subject, and how long it took."""
     with site.store.read() as c:
-        task = tasks_of(c, subject_named(c, site.id, name).key)[0]
+        task = tasks_of(c, person_named(c, site.id, "subject", name).key)[0]
         return task, spent_on(c, [task])[task.key]
 
 
@@ -251,8 +251,7 @@ def test_questions_after_a_problem(browser: Browser, tmp_path: Path) -> None:
         page.get_by_role("button", name="Save and continue").click()
         expect(page.get_by_role("link", name="Go to problem 2")).to_be_visible()
         with site.store.read() as c:
-            key = subject_named(c, site.id, "S1").key
-            replies = replies_of(c, [key])[key]
+            replies = person_named(c, site.id, "subject", "S1").replies
         assert replies == {"experience": "7", "familiar P1": "4", "tools P1": "a ruler"}
     site.store.close()
 
@@ -305,7 +304,11 @@ def test_an_answer_waits_for_its_files(browser: Browser, site: Site) -> None:
         page.locator("#send button[value=yes]").click()
         expect(page.locator("p.receipt code")).to_be_visible()
         with site.store.read() as c:
-            [mine] = [one for one in tasks_of(c, subject_named(c, site.id, "S1").key) if one.ended]
+            [mine] = [
+                one
+                for one in tasks_of(c, person_named(c, site.id, "subject", "S1").key)
+                if one.ended
+            ]
             assert len(last_answer(c, mine).files) == 1
 
 
@@ -448,7 +451,11 @@ def test_the_time_is_over_on_the_server_first(
         page.evaluate(BEAT)
         expect(page.locator("p.receipt")).to_contain_text("the time is over")
         with site.store.read() as c:
-            [mine] = [one for one in tasks_of(c, subject_named(c, site.id, "S1").key) if one.ended]
+            [mine] = [
+                one
+                for one in tasks_of(c, person_named(c, site.id, "subject", "S1").key)
+                if one.ended
+            ]
             assert last_answer(c, mine).text == "first words"
 
 

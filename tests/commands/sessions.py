@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quem.store import assignment as dealing
-from quem.store import ballots, judges, studies
+from quem.store import ballots, studies
 from quem.store.engine import open_store
 from quem.store.location import locate_database
+from quem.store.people import (
+    people_of,
+    sync_people,
+)
 from quem.store.state import Comparison, State
 from quem.studyfile.reading import read_study
 from tests.store.made import contents_on_disk
@@ -56,8 +60,8 @@ def hold_session(
     plan = ballots.JudgingPlan(groups, ballots.Group("P0-practice", solvers), spec.judging.repeat)
     with store.write() as c:
         studies.register_study(c, spec.id)
-        judges.sync_judges(c, spec.id, spec.judges)
-        for judge, state in zip(judges.judges_of(c, spec.id), states, strict=False):
+        sync_people(c, spec.id, "judge", spec.judges)
+        for judge, state in zip(people_of(c, spec.id, "judge"), states, strict=False):
             dealing.assign_ballots(c, judge.key, plan)
             for ballot in ballots.ballots_of(c, judge.key):
                 on_disk = contents_on_disk(study, ballot.problem, solvers)

@@ -125,7 +125,7 @@ def bring_back(quem: Callable[..., Outcome], study: Path, database: str) -> None
     (copy,) = (study.parent / "b").iterdir()
     code, out, err = quem("backup", study, "--restore", copy, "--database", database)
     assert (code, out) == (0, ""), err
-    assert f"restored {JUDGES} judges" in err
+    assert f"restored {JUDGES + 1} people" in err
     assert "last revision: 20" in err
 
 

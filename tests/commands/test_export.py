@@ -15,9 +15,9 @@ from sqlalchemy import select
 import quem
 from quem.store.engine import open_store
 from quem.store.exporting import SubmittedRanking, long_table, receipts_of
-from quem.store.judges import judges_of
 from quem.store.location import locate_database
 from quem.store.models import EventRow
+from quem.store.people import people_of
 from quem.store.progress import answers_of
 from tests.commands.sessions import STATES, close, hold_session
 
@@ -123,7 +123,7 @@ def test_the_long_table_says_all_ranks(study: Path, quem_command: Callable[..., 
     assert len(set(tasks.values())) == len(tasks)
     store = open_store(locate_database(study))
     with store.read() as c:
-        judges = {judge.key: judge.id for judge in judges_of(c, "made-up")}
+        judges = {judge.key: judge.id for judge in people_of(c, "made-up", "judge")}
         shown = {
             (judge, one.code)
             for key, judge in judges.items()

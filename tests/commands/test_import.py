@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store import studies
 from quem.store.engine import store_of
-from quem.store.judges import judge_of_session
 from quem.store.location import locate_database
+from quem.store.people import person_of_link
 from tests.commands.sessions import close, hold_session
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def test_a_session_is_restored(
     other = str(judging_study.with_name("b.sqlite3")) if kind == "sqlite" else new_postgres()
     code, out, err = quem_command("import", judging_study, archive, "--database", other)
     assert (code, out) == (0, "")
-    assert "restored 3 judges, 12 ballots, 24 revisions into" in err
+    assert "restored 3 people, 12 ballots, 24 revisions into" in err
     again = judging_study.with_name("again.jsonl")
     assert quem_command("export", judging_study, "--archive", again, "--database", other)[0] == 0
     assert _but_for_time(again) == _but_for_time(archive)
@@ -72,7 +71,7 @@ def test_links_work_again(
     store = store_of(locate_database(judging_study, str(other)), "made-up")
     assert store is not None
     with store.read() as c:
-        judge = judge_of_session(c, "made-up", studies.session_of(token))
+        judge = person_of_link(c, "made-up", "judge", token)
     store.close()
     assert judge is not None
     assert judge.id == "J0"

@@ -15,19 +15,19 @@ import pytest
 from sqlalchemy import select, update
 
 from quem.store.engine import open_store, store_of
-from quem.store.judges import (
-    decline,
-    erase_judge,
-    judge_named,
-    judge_of_session,
-    judges_of,
-    revoke_link,
-    sync_judges,
-)
 from quem.store.location import locate_database
-from quem.store.models import EventRow, JudgeRow, MailRow
+from quem.store.models import EventRow, LetterRow, PersonRow
 from quem.store.outbox import claim, decide, lapse, letters_of, next_due, queue_letter
-from quem.store.studies import register_study, session_of
+from quem.store.people import (
+    decline,
+    erase,
+    people_of,
+    person_named,
+    person_of_link,
+    revoke_link,
+    sync_people,
+)
+from quem.store.studies import register_study
 from quem.studyfile.reading import read_study
 from tests.commands.sessions import close, hold_session
 from tests.mail.smtp import MailHost
@@ -110,7 +110,7 @@ def letters(study: Path, database: str | None = None) -> list[StoredLetter]:
 
 def wait_days(study: Path, days: float, database: str | None = None) -> None:
     """Let all letters and links be older by some days."""
-    columns = MailRow.due_at, MailRow.made_at, MailRow.sent_at, JudgeRow.linked_at
+    columns = LetterRow.due_at, LetterRow.made_at, LetterRow.sent_at, PersonRow.linked_at
     with opened(study, database) as store, store.write() as c:
         for column in columns:
             table = column.class_
@@ -139,7 +139,7 @@ def test_a_letter_is_sent_once(
     with opened(study, database) as store, store.read() as c:
         for letter in host.letters:
             (token,) = LINK.findall(letter.get_content())
-            judge = judge_of_session(c, STUDY, session_of(token))
+            judge = person_of_link(c, STUDY, "judge", token)
             assert judge is not None
             assert letter["To"].addresses[0].addr_spec == f"{judge.id.lower()}@example.org"
             assert letter["To"].addresses[0].display_name == judge.name
@@ -183,7 +183,7 @@ def test_what_is_refused_has_failed(
     wait_days(study, 1)
     assert invite()[0] == 0
     with opened(study) as store, store.read() as c:
-        assert not judge_named(c, STUDY, "J0").has_link
+        assert not person_named(c, STUDY, "judge", "J0").has_link
     host.answer = lambda _: "250 OK"
     assert invite("J0")[1] == "J0: invitation: sent\n"
     assert set(host.receivers.values()) == {1}
@@ -192,7 +192,7 @@ def test_what_is_refused_has_failed(
     assert invite("J0")[0] == 1
     token = LINK.findall(host.letters[-1].get_content())[0]
     with opened(study) as store, store.read() as c:
-        assert judge_of_session(c, STUDY, session_of(token)) is not None
+        assert person_of_link(c, STUDY, "judge", token) is not None
 
 
 def test_the_fifth_try_is_the_last(
@@ -236,7 +236,7 @@ def test_what_was_being_sent_is_unknown(
     """A letter whose sender was killed is not sent again, also if it had not left."""
     assert invite("J1")[0] == 0
     with opened(study) as store, store.write() as c:
-        queue_letter(c, STUDY, "judge", judge_named(c, STUDY, "J0").key, "invite", 1)
+        queue_letter(c, STUDY, person_named(c, STUDY, "judge", "J0").key, "invite", 1)
         key = next_due(c, STUDY, ["invite"], ["judge"])
         assert key is not None
         assert claim(c, key) is not None
@@ -258,10 +258,10 @@ def test_two_commands_and_a_server_at_once(
     store = open_store(locate_database(study, database))
     with store.write() as c:
         register_study(c, STUDY)
-        sync_judges(c, STUDY, read_study(study).judges)
-        for judge in judges_of(c, STUDY):
-            assert queue_letter(c, STUDY, "judge", judge.key, "invite", 1)
-            assert not queue_letter(c, STUDY, "judge", judge.key, "invite", 1)
+        sync_people(c, STUDY, "judge", read_study(study).judges)
+        for judge in people_of(c, STUDY, "judge"):
+            assert queue_letter(c, STUDY, judge.key, "invite", 1)
+            assert not queue_letter(c, STUDY, judge.key, "invite", 1)
     monkeypatch.setenv("QUEM_MAIL_RATE", "20")
     command = [sys.executable, "-c", "from quem.cli import run; run()", "links", "judges"]
     command += [str(study), "--mail", "--database", database]
@@ -312,7 +312,7 @@ def test_no_link_or_address_is_kept(
     everything = (stored + written).decode(errors="replace") + trail + result + "".join(outcome[1:])
     assert written
     assert "mail" in trail
-    for secret in (*tokens, *map(session_of, tokens), "@example.org"):
+    for secret in (*tokens, "@example.org"):
         assert secret not in everything
 
 
@@ -453,11 +453,11 @@ def test_nobody_is_written_to_against_their_will(
     host.answer = lambda to: "450 j2@example.org" if to[:2] == "j2" else "250 OK"
     assert invite()[0] == 0
     with opened(study) as store, store.write() as c:
-        decline(c, judge_named(c, STUDY, "J0"))
-        revoke_link(c, judge_named(c, STUDY, "J1"), "shell")
+        decline(c, person_named(c, STUDY, "judge", "J0"))
+        revoke_link(c, person_named(c, STUDY, "judge", "J1"), "shell")
     wait_days(study, 3)
     with opened(study) as store, store.write() as c:
-        erase_judge(c, judge_named(c, STUDY, "J2"), "shell")
+        erase(c, person_named(c, STUDY, "judge", "J2"), "shell")
     host.letters.clear()
     assert invite()[1] == ""
     assert "450" not in "".join(letter.error for letter in letters(study))

@@ -9,15 +9,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from quem.store import studies
 from quem.store.engine import store_of
-from quem.store.judges import judge_of_session, judges_of
 from quem.store.location import locate_database
-from quem.store.organizers import organizer_of_session
+from quem.store.people import people_of, person_of_link
 from tests.webjudge.solving_sites import write_solving_study
 
 if TYPE_CHECKING:
@@ -47,11 +45,11 @@ def _table(outcome: Outcome) -> dict[str, dict[str, str]]:
 def _who(study: Path, link: str) -> str | None:
     """Whose link it is."""
     path, _, token = link.rpartition("/")
-    find = organizer_of_session if path.endswith("/d") else judge_of_session
+    role: Literal["organizer", "judge"] = "organizer" if path.endswith("/d") else "judge"
     store = store_of(locate_database(study), STUDY)
     assert store is not None
     with store.read() as c:
-        person = find(c, STUDY, studies.session_of(token))
+        person = person_of_link(c, STUDY, role, token)
     store.close()
     return person.id if person else None
 
@@ -100,15 +98,15 @@ def test_personal_data_can_be_erased(
     links = _table(quem_command("links", "judges", judging_study))
     code, out, err = quem_command("links", "judges", judging_study, "--erase", "J1")
     assert code == 0
-    assert "erased J1, whose rankings stay as those of forgotten-1" in err
+    assert "erased J1, whose rankings stay as those of erased-1" in err
     assert f"warning: {judging_study} still names J1" in err
-    assert _table((code, out, err))["forgotten-1"]["state"] == "erased"
+    assert _table((code, out, err))["erased-1"]["state"] == "erased"
     assert "Judge 1" not in out
     assert _who(judging_study, links["J1"]["link"]) is None
     files = [path for path in judging_study.parent.glob("study.sqlite3*") if path.is_file()]
     assert files
     assert not any(b"Judge 1" in path.read_bytes() for path in files)
-    code, _, err = quem_command("links", "judges", judging_study, "--erase", "forgotten-1")
+    code, _, err = quem_command("links", "judges", judging_study, "--erase", "erased-1")
     assert (code, "personal data has been erased" in err) == (1, True)
 
 
@@ -121,7 +119,7 @@ def test_a_judge_can_be_added(judging_study: Path, quem_command: Callable[..., O
     store = store_of(locate_database(judging_study), STUDY)
     assert store is not None
     with store.read() as c:
-        added = judges_of(c, STUDY)[-1]
+        added = people_of(c, STUDY, "judge")[-1]
     store.close()
     assert (added.id, added.name, added.experience, added.added) == ("J9", "Élodie", 4.5, True)
 

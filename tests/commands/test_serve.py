@@ -17,10 +17,9 @@ import pytest
 from sqlalchemy import select
 
 from quem.store.engine import open_store, store_of
-from quem.store.judges import judges_of
 from quem.store.location import locate_database
 from quem.store.models import BallotRow
-from quem.store.subjects import subjects_of
+from quem.store.people import people_of
 from tests.mail.smtp import MailHost
 from tests.patience import SECONDS
 from tests.served import Browserless, Served, all_ranked, write_judging_study
@@ -252,7 +251,7 @@ def test_who_is_invited_by_mail_gets_no_link_before(
         pass
     store = open_store(locate_database(study, None))
     with store.read() as c:
-        linked = {one.id: one.has_link for one in judges_of(c, "solved")}
-        linked |= {one.id: one.has_link for one in subjects_of(c, "solved")}
+        linked = {one.id: one.has_link for one in people_of(c, "solved", "judge")}
+        linked |= {one.id: one.has_link for one in people_of(c, "solved", "subject")}
     store.close()
     assert linked == {"J1": False, "J2": True, "S1": False, "S2": True}

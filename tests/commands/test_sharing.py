@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 import quem
-from quem.store.judges import add_judge, erase_judge, judge_named
+from quem.store.people import (
+    add_person,
+    erase,
+    person_named,
+)
 from quem.store.state import State
 from tests.commands.sessions import close, hold_session
 
@@ -65,8 +69,8 @@ def study(tmp_path: Path, quem_command: Callable[..., Outcome]) -> Path:
     )
     store = hold_session(path, solvers=SOLVERS, states=(first, second, first))
     with store.write() as c:
-        add_judge(c, "named", "Gracefully-late", "Countess", None, "organizer:Secretly")
-        erase_judge(c, judge_named(c, "named", "Émilie"), "shell")
+        add_person(c, "named", "judge", "Gracefully-late", "organizer:Secretly", name="Countess")
+        erase(c, person_named(c, "named", "judge", "Émilie"), "shell")
     store.close()
     close(path)
     return path
@@ -88,7 +92,7 @@ def test_nobody_is_named_and_the_result_is_the_same(
     named = [one for one in people if re.search(rf"\b{re.escape(one)}\b", text, re.IGNORECASE)]
     assert named == []
     rows = [json.loads(line) for line in archive.read_text("utf-8").splitlines()]
-    assert {row["table"] for row in rows[1:]} == {"study", "judge", "ballot", "layout", "revision"}
+    assert {row["table"] for row in rows[1:]} == {"study", "person", "ballot", "layout", "revision"}
     assert rows[0]["seal"]["differences"] == []
     kept = json.dumps([row["items"] for row in rows[1:] if row["table"] == "layout"])
     assert not any(one in kept for one in digests(study))

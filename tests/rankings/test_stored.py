@@ -13,12 +13,18 @@ from quem.errors import QuemError
 from quem.rankings.pseudonyms import pseudonymize
 from quem.report.files import json_text, write_report
 from quem.store import assignment as dealing
-from quem.store import ballots, judges, studies
+from quem.store import ballots, studies
 from quem.store.audit_log import stamp_of
 from quem.store.engine import Store, open_store
 from quem.store.events import record
 from quem.store.location import locate_database
 from quem.store.models import EventRow
+from quem.store.people import (
+    issue_link,
+    people_of,
+    person_named,
+    sync_people,
+)
 from quem.store.reviewing import answer_change
 from quem.store.state import State
 from quem.studyfile.reading import read_study
@@ -59,14 +65,14 @@ def judged(study: Path, database: str | None = None, **more: Any) -> Store:  # n
     state = State(ranked=BEST_FIRST, **more)
     with store.write() as c:
         studies.register_study(c, spec.id)
-        judges.sync_judges(c, spec.id, spec.judges)
+        sync_people(c, spec.id, "judge", spec.judges)
         submit_all(c, study, plan, state)
     return store
 
 
 def submit_all(c: Connection, study: Path, plan: ballots.JudgingPlan, state: State) -> None:
     """Let every judge submit every group."""
-    for judge in judges.judges_of(c, read_study(study).id):
+    for judge in people_of(c, read_study(study).id, "judge"):
         dealing.assign_ballots(c, judge.key, plan)
         for ballot in ballots.ballots_of(c, judge.key):
             submit(c, study, ballot, state)
@@ -77,7 +83,7 @@ def submit(c: Connection, study: Path, ballot: ballots.AssignedBallot, state: St
     ballot = dealing.assign_labels(c, ballot, contents_on_disk(study, ballot.problem, SOLVERS))
     assert ballot.layout is not None
     change = ballots.Change(0, "tab-12345678", 1, ballot.layout.id, state, "submit")
-    ballots.save(c, ballot.judge_key, ballot.public_id, change)
+    ballots.save(c, ballot.person_key, ballot.public_id, change)
 
 
 def close(store: Store, study: Path) -> None:
@@ -137,16 +143,16 @@ def test_what_unblinds_is_told_with_the_results(tmp_path: Path, study: Path, sto
     """Revealing, a replaced link and opening again are in analysis.json and in the report."""
     spec = read_study(study)
     with store.write() as c:
-        judge = judges.judge_named(c, spec.id, "J1")
-        judges.issue_link(c, judge, "shell")
+        judge = person_named(c, spec.id, "judge", "J1")
+        issue_link(c, judge, "shell")
         # While on trial that says nothing of the rankings.
-        judges.issue_link(c, judges.judge_named(c, spec.id, "J1"), "organizer:amy")
+        issue_link(c, person_named(c, spec.id, "judge", "J1"), "organizer:amy")
     close(store, study)
     assert not noted(study)
     with store.write() as c:
         studies.set_state(c, spec.id, "open", "organizer:amy")
         studies.reveal(c, spec.id, "organizer:amy")
-        judges.issue_link(c, judges.judge_named(c, spec.id, "J1"), "organizer:amy")
+        issue_link(c, person_named(c, spec.id, "judge", "J1"), "organizer:amy")
         studies.reveal(c, spec.id, "shell")
     close(store, study)
     analysis = quem.analyze(quem.load_study(study, kind="experience"))
@@ -182,8 +188,8 @@ def test_cannot_judge_and_recognized(tmp_path: Path) -> None:
     store = open_store(locate_database(study))
     with store.write() as c:
         studies.register_study(c, spec.id)
-        judges.sync_judges(c, spec.id, spec.judges)
-        judge = judges.judges_of(c, spec.id)[0]
+        sync_people(c, spec.id, "judge", spec.judges)
+        judge = people_of(c, spec.id, "judge")[0]
         group = ballots.Group("P0", SOLVERS)
         dealing.assign_ballots(c, judge.key, ballots.JudgingPlan((group,)))
         ballot = ballots.ballots_of(c, judge.key)[0]
@@ -213,7 +219,7 @@ def test_what_the_session_recorded_of_its_blinding(study: Path, store: Store) ->
         before = stamp_of(c, name, "closed")
         facts = {"reviewed": 10, "of": 10, "replaced": 2, "kept": 1, "open": 0}
         record(c, name, "server", "blinding-frozen", **facts)
-        for judge in judges.judges_of(c, name):
+        for judge in people_of(c, name, "judge"):
             for solver, guess in (("S0", "person"), ("sys", "person"), ("S1", "unsure")):
                 detail = {"solver": solver, "problem": "P1", "guess": guess}
                 record(c, name, "judge", "maker-guessed", judge.key, **detail)

@@ -10,10 +10,14 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from quem.store import assignment as dealing
-from quem.store import ballots, judges, organizers, studies
+from quem.store import ballots, studies
 from quem.store.ballots import AssignedBallot, Change, Group, JudgingPlan, Saved
 from quem.store.layouts import Content
 from quem.store.models import Base, EventRow, RevisionRow
+from quem.store.people import (
+    person_named,
+    sync_people,
+)
 from quem.store.state import (
     FIELDS,
     LONGEST_COMMENT,
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.store.engine import Store
-    from quem.store.judges import StoredJudge
+    from quem.store.models import PersonRow
 
 STUDY = "made-up"
 SOLVERS = ("S1", "S2", "S3", "sys")
@@ -50,8 +54,8 @@ def prepare(store: Store, declared: Sequence[DeclaredJudge] = JUDGES) -> None:
     """Make the study and its judges known to the store."""
     with store.write() as c:
         studies.register_study(c, STUDY)
-        organizers.sync_organizers(c, STUDY, ())
-        judges.sync_judges(c, STUDY, declared)
+        sync_people(c, STUDY, "organizer", ())
+        sync_people(c, STUDY, "judge", declared)
 
 
 def made_contents(solvers: Sequence[str], **changed: str) -> dict[str, Content | None]:
@@ -69,10 +73,10 @@ def contents_on_disk(
     return made_contents(solvers, **on_disk)
 
 
-def judge(store: Store, judge_id: str = "J1") -> StoredJudge:
+def judge(store: Store, judge_id: str = "J1") -> PersonRow:
     """Find a judge."""
     with store.read() as c:
-        return judges.judge_named(c, STUDY, judge_id)
+        return person_named(c, STUDY, "judge", judge_id)
 
 
 def dealt(store: Store, judge_id: str = "J1", plan: JudgingPlan = PLAN) -> list[AssignedBallot]:
@@ -109,7 +113,7 @@ def save(
     layout = to.layout.id if to.layout else ""
     change = Change(base, client, base + 1 if number is None else number, layout, state, kind)
     with store.write() as c:
-        return ballots.save(c, to.judge_key, to.public_id, change)
+        return ballots.save(c, to.person_key, to.public_id, change)
 
 
 def revisions(store: Store, of: AssignedBallot) -> list[dict[str, Any]]:
@@ -121,7 +125,7 @@ def revisions(store: Store, of: AssignedBallot) -> list[dict[str, Any]]:
 
 def events(store: Store) -> list[tuple[str, str, int | None, dict[str, Any]]]:
     """The audit trail: actor, what, judge and detail."""
-    columns = select(EventRow.actor, EventRow.what, EventRow.judge_key, EventRow.detail)
+    columns = select(EventRow.actor, EventRow.what, EventRow.person_key, EventRow.detail)
     with store.read() as c:
         return [tuple(row) for row in c.execute(columns.order_by(EventRow.key))]
 

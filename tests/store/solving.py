@@ -6,7 +6,13 @@ import datetime as dt
 import random
 from typing import TYPE_CHECKING
 
-from quem.store import solving, subjects
+from quem.store import solving
+from quem.store.people import (
+    consent,
+    people_of,
+    person_named,
+    sync_people,
+)
 from quem.store.solving import Answer
 from quem.studyfile.models import Person
 from tests.store.made import STUDY
@@ -15,8 +21,8 @@ if TYPE_CHECKING:
     import pytest
 
     from quem.store.engine import Store
+    from quem.store.models import PersonRow
     from quem.store.solving import Kind, SavedAnswer, SolvingTask
-    from quem.store.subjects import StoredSubject
 
 PROBLEMS = ("P1", "P2", "P3", "P4")
 
@@ -37,22 +43,22 @@ def with_session(store: Store, count: int = 2, state: solving.SolvingState = "op
     """Make subjects S1, S2, ... who agreed to take part."""
     with store.write() as c:
         people = [Person(id=f"S{n}", name=f"Zelda Nr{n}") for n in range(1, count + 1)]
-        subjects.sync_subjects(c, STUDY, people)
-        for one in subjects.subjects_of(c, STUDY):
-            subjects.agree(c, one)
+        sync_people(c, STUDY, "subject", people)
+        for one in people_of(c, STUDY, "subject"):
+            consent(c, one)
         solving.set_solving(c, STUDY, state, "shell")
 
 
-def subject(store: Store, name: str = "S1") -> StoredSubject:
+def subject(store: Store, name: str = "S1") -> PersonRow:
     """Find a subject."""
     with store.read() as c:
-        return subjects.subject_named(c, STUDY, name)
+        return person_named(c, STUDY, "subject", name)
 
 
 def assigned(store: Store, name: str = "S1", order: str = "fixed") -> list[SolvingTask]:
     """Assign the problems to a subject."""
     with store.write() as c:
-        one = subjects.subject_named(c, STUDY, name)
+        one = person_named(c, STUDY, "subject", name)
         rng = random.Random(3)
         solving.assign_tasks(c, one, PROBLEMS, practice="P0", order=order, rng=rng)
         return solving.tasks_of(c, one.key)
@@ -62,7 +68,7 @@ def task(store: Store, problem: str = "P1", name: str = "S1", limit: float | Non
     """Start a problem; gives its public id."""
     gid = next(one.public_id for one in assigned(store, name) if one.problem == problem)
     with store.write() as c:
-        solving.start_task(c, subjects.subject_named(c, STUDY, name), gid, "start", limit)
+        solving.start_task(c, person_named(c, STUDY, "subject", name), gid, "start", limit)
     return gid
 
 
@@ -81,7 +87,7 @@ def save(
     """Save a draft."""
     answer = Answer(base, client, base if number is None else number, text, files, kind)
     with store.write() as c:
-        return solving.save_answer(c, subjects.subject_named(c, STUDY, name), gid, answer)
+        return solving.save_answer(c, person_named(c, STUDY, "subject", name), gid, answer)
 
 
 def run(
@@ -94,5 +100,5 @@ def run(
 ) -> SolvingTask:
     """Go on with the clock."""
     with store.write() as c:
-        one = subjects.subject_named(c, STUDY, "S1")
+        one = person_named(c, STUDY, "subject", "S1")
         return solving.run_clock(c, one, gid, client, running, take=take)

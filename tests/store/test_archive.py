@@ -11,12 +11,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quem.errors import QuemError
-from quem.store import judges, organizers, studies
+from quem.store import studies
 from quem.store.archive import FORMAT, TABLES, archive_text, read_archive, restore_archive
 from quem.store.ballots import add_seconds
 from quem.store.engine import open_store
 from quem.store.exporting import submitted_rankings
 from quem.store.location import locate_database
+from quem.store.people import (
+    DEFAULT,
+    add_person,
+    consent,
+    erase,
+    issue_link,
+    person_named,
+    person_of_link,
+    revoke_link,
+)
 from quem.store.state import Comparison, State
 from tests.store.made import (
     PLAN,
@@ -56,7 +66,7 @@ def rich(store: Store) -> tuple[Store, str]:
     """A store with something in every table; with the token of a link that works."""
     fill(store)
     with store.write() as c:
-        token = judges.issue_link(c, judges.judge_named(c, STUDY, "J2"), "shell")
+        token = issue_link(c, person_named(c, STUDY, "judge", "J2"), "shell")
     return store, token
 
 
@@ -65,11 +75,13 @@ def fill(store: Store) -> None:
     with store.write() as c:
         # Another study, so that keys are not those of a store of its own.
         studies.register_study(c, "other")
-        judges.add_judge(c, "other", "J1", "", None, "shell")
-        added = judges.add_judge(c, STUDY, "J9", "Élodie", 0.1 + 0.2, "dashboard")
-        judges.consent(c, added)
-        judges.revoke_link(c, added, "dashboard")
-        organizers.issue_organizer_link(c, STUDY)
+        add_person(c, "other", "judge", "J1", "shell")
+        added = add_person(
+            c, STUDY, "judge", "J9", "dashboard", name="Élodie", experience=0.1 + 0.2
+        )
+        consent(c, added)
+        revoke_link(c, added, "dashboard")
+        issue_link(c, person_named(c, STUDY, "organizer", DEFAULT), "shell")
         studies.set_state(c, STUDY, "open", "dashboard")
     for person in ("J1", "J2"):
         for held in dealt(store, person)[:4]:
@@ -80,7 +92,7 @@ def fill(store: Store) -> None:
             with store.write() as c:
                 add_seconds(c, held, 0, {"S1": 0.0001, "S2": 0.0002})
     with store.write() as c:
-        judges.erase_judge(c, judges.judge_named(c, STUDY, "J1"), "shell")
+        erase(c, person_named(c, STUDY, "judge", "J1"), "shell")
         studies.reveal(c, STUDY, "shell")
         studies.set_state(c, STUDY, "closed", "shell")
 
@@ -118,7 +130,7 @@ def test_nothing_is_lost_between_databases(
         with other.write() as c:
             # Keys are others here.
             studies.register_study(c, "earlier")
-            judges.add_judge(c, "earlier", "X", "", None, "shell")
+            add_person(c, "earlier", "judge", "X", "shell")
         counts = restore(other, text)
         assert set(counts) == set(TABLES)
         assert min(counts.values()) > 0
@@ -126,13 +138,13 @@ def test_nothing_is_lost_between_databases(
         assert but_for_time(text) == but_for_time(first)
         with store.read() as old, other.read() as new:
             assert submitted_rankings(new, STUDY) == submitted_rankings(old, STUDY)
-            owner = judges.judge_of_session(new, STUDY, studies.session_of(token))
+            owner = person_of_link(new, STUDY, "judge", token)
         assert owner is not None
         assert owner.id == "J2"
         # The restored store goes on: new rows get keys of their own, ranks can be saved.
         with other.write() as c:
             studies.set_state(c, STUDY, "open", "shell")
-            judges.add_judge(c, STUDY, "J77", "", None, "shell")
+            add_person(c, STUDY, "judge", "J77", "shell")
         assert save(other, ballot(other, "J77")).revision == 1
         other.close()
 
@@ -179,14 +191,14 @@ def test_practice_and_history_are_in_it(rich: tuple[Store, str]) -> None:
     kinds = [line["kind"] for line in lines if line["table"] == "revision"]
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {"save": 8, "submit": 8, "reopen": 8}
     whats = {line["what"] for line in lines if line["table"] == "event"}
-    assert {"revealed", "judge-forgotten", "judge-added", "consented", "closed"} <= whats
+    assert {"revealed", "erased", "added", "consented", "closed"} <= whats
 
 
 def test_an_archive_holds_no_secret(rich: tuple[Store, str]) -> None:
     """A link cannot be made of an archive."""
     store, token = rich
     assert token not in archive(store)
-    assert studies.session_of(token) not in archive(store)
+    assert token not in archive(store)
 
 
 def test_a_store_that_holds_the_study_is_not_touched(rich: tuple[Store, str]) -> None:
@@ -206,28 +218,28 @@ def _damage(lines: list[str], how: str) -> tuple[list[str], int]:
     }
     changes: dict[str, tuple[str, dict[str, Any]]] = {
         "type": ("ballot", {"head": "3"}),
-        "truth": ("judge", {"added": 1}),
-        "null": ("judge", {"id": None}),
-        "nul": ("judge", {"name": "a\0b"}),
+        "truth": ("person", {"added": 1}),
+        "null": ("person", {"id": None}),
+        "nul": ("person", {"name": "a\0b"}),
         "time": ("event", {"made_at": "yesterday"}),
         "zone": ("event", {"made_at": "2026-01-01T00:00:00"}),
         "huge": ("ballot", {"position": 2**40}),
         "life": ("study", {"state": "unknown"}),
         "id": ("study", {"id": "another"}),
-        "role": ("organizer", {"role": "king"}),
+        "role": ("person", {"role": "king"}),
         "surrogate": ("event", {"detail": {"half": "\ud800"}}),
         "kind": ("revision", {"kind": "other"}),
         "views": ("ballot", {"views": {"S1": "long"}}),
         "view-below": ("ballot", {"views": {"S1": -1}}),
         "view-list": ("ballot", {"views": ["S1"]}),
-        "closing": ("judge", {"closing": {"answers": {"q": 1}, "written": {}}}),
-        "closing-key": ("judge", {"closing": {"answers": {}}}),
+        "closing": ("person", {"answers": {"answers": {"q": 1}, "written": {}}}),
+        "closing-key": ("person", {"answers": {"other": {}}}),
         "lost": ("revision", {"state": {**State().to_json(), "tray": ["S1"]}}),
         "solvers": ("ballot", {"solvers": ["S1", "S1"]}),
         "items": ("layout", {"items": [["A", 1, None, None]]}),
-        "unknown": ("ballot", {"judge_key": 99}),
-        "table": ("organizer", {"table": "sqlite_master"}),
-        "column": ("organizer", {"more": 1}),
+        "unknown": ("ballot", {"person_key": 99}),
+        "table": ("person", {"table": "sqlite_master"}),
+        "column": ("person", {"more": 1}),
     }
     if how in changes:
         table, change = changes[how]
@@ -237,7 +249,7 @@ def _damage(lines: list[str], how: str) -> tuple[list[str], int]:
         lines[at["ballot"]] = lines[at["ballot"]].replace('"seconds": 0.0', '"seconds": Infinity')
         return lines, at["ballot"] + 1
     return {
-        "double": ([*lines, lines[at["forgotten"]]], len(lines) + 1),
+        "double": ([*lines, lines[at["person"]]], len(lines) + 1),
         "cut": ([*lines[:-1], lines[-1][: len(lines[-1]) // 2]], len(lines)),
         "deep": ([*lines[:5], "[" * 100_000, *lines[5:]], 6),
         "empty": ([*lines[:5], "", *lines[5:]], 6),
@@ -280,7 +292,7 @@ def test_damage_is_told_with_its_line(lines: tuple[str, ...], how: str) -> None:
         ({"format": FORMAT + 1}, f"newer quem.*format {FORMAT + 1}"),
         ({"study": "other"}, "'other'.*'made-up'"),
         ({"format": "1"}, "is not an archive"),
-        ({"format": FORMAT - 1}, "older quem.*77c7db1.*export STUDY --format csv"),
+        ({"format": FORMAT - 1}, "older quem.*737ff1e7.*export STUDY --format csv"),
         ({"rows": None}, "damaged"),
         (None, "is not an archive"),
     ],
@@ -303,7 +315,7 @@ def test_links_of_another_study_are_not_taken_over(store: Store, tmp_path: Path)
     other = open_store(locate_database(tmp_path / "second.yaml"))
     prepare(other)
     with other.write() as c:
-        judges.issue_link(c, judges.judge_named(c, STUDY, "J1"), "shell")
+        issue_link(c, person_named(c, STUDY, "judge", "J1"), "shell")
     text = archive(other).replace(STUDY, "copy")
     other.close()
     rows = read_archive(text, "archive.jsonl", "copy")

@@ -21,6 +21,9 @@ from quem.store.backup import back_up, backup_state, stem_of
 from quem.store.engine import open_store
 from quem.store.location import locate_database
 from quem.store.outbox import letters_of, queue_letter
+from quem.store.people import (
+    person_named,
+)
 from quem.store.restoring import restore_copy
 from tests.store.made import STUDY, ballot, prepare, save
 
@@ -49,7 +52,7 @@ def rankings(place: DatabaseLocation) -> list[tuple[object, ...]]:
     with store.read() as c:
         rows = [
             tuple(row)
-            for table in ("judge", "layout", "revision")
+            for table in ("person", "layout", "revision")
             for row in c.execute(text(f"SELECT * FROM {table} ORDER BY key"))  # noqa: S608
         ]
     store.close()
@@ -71,7 +74,7 @@ def test_a_copy_brings_everything_back(
     """A copy has mode 0600, is logged, and restores what was there; the newer state is kept."""
     folder = tmp_path / "copies"
     with saved.write() as c:
-        queue_letter(c, STUDY, "judge", 1, "invite", 1)
+        queue_letter(c, STUDY, person_named(c, STUDY, "judge", "J1").key, "invite", 1)
     copy = back_up(saved, STUDY, folder, actor="shell", keep=48, every=300.0)
     assert re.fullmatch(r"made-up-\d{8}T\d{6}\.\d{3}Z\.sqlite3", copy.path.name)
     assert stat.S_IMODE(copy.path.stat().st_mode) == 0o600

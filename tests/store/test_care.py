@@ -12,8 +12,8 @@ from quem import analyze, load_study, study
 from quem.store.ballots import ballots_of
 from quem.store.care import care_of
 from quem.store.exporting import submitted_rankings
-from quem.store.judges import judge_named
 from quem.store.models import BallotRow
+from quem.store.people import person_named
 from quem.store.state import State
 from tests.webjudge.sites import SUBJECTS, SYSTEM, enter_dashboard, make_site, rank, set_life
 from webjudge import create_app
@@ -51,7 +51,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 def spend(site: Site, judge: str, problem: str, seconds: float, views: Mapping[str, float]) -> None:
     """Let a judge have spent time, as the server would have counted it by now."""
     with site.store.write() as c:
-        key = judge_named(c, site.id, judge).key
+        key = person_named(c, site.id, "judge", judge).key
         [ballot] = [one for one in ballots_of(c, key) if one.problem == problem]
         values = {"seconds": seconds, "views": dict(views)}
         c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(**values))

@@ -13,9 +13,12 @@ import pytest
 from sqlalchemy import update
 
 from quem.store import assignment as dealing
-from quem.store import ballots, judges, studies
+from quem.store import ballots, studies
 from quem.store.ballots import AssignedBallot, Group, JudgingPlan, NotAssignedError
 from quem.store.models import BallotRow, now
+from quem.store.people import (
+    people_of,
+)
 from quem.studyfile.blocks import PairCounts
 from quem.studyfile.models import Judge as DeclaredJudge
 from tests.store.made import (
@@ -134,7 +137,7 @@ def test_another_judges_ballot_is_not_found(store: Store) -> None:
     """A ballot can be found by its judge only, and an invented one by nobody."""
     mine, other = ballot(store), judge(store, "J2")
     with store.read() as c:
-        for key, public_id in ((other.key, mine.public_id), (mine.judge_key, "invented")):
+        for key, public_id in ((other.key, mine.public_id), (mine.person_key, "invented")):
             with pytest.raises(NotAssignedError):
                 ballots.ballot_of(c, key, public_id)
 
@@ -168,7 +171,7 @@ def test_working_time_adds_up(store: Store) -> None:
     mine = ballot(store)
     for seconds in (0.001, 0.001, -5, float("nan")):
         with store.write() as c:
-            held = ballots.ballot_of(c, mine.judge_key, mine.public_id)
+            held = ballots.ballot_of(c, mine.person_key, mine.public_id)
             ballots.add_seconds(c, held, seconds)
     assert 0.0019 < ballot(store).seconds < 0.0021
     held = ballot(store)
@@ -219,14 +222,14 @@ def test_time_of_a_ballot_that_was_discarded_is_let_go(store: Store) -> None:
     with store.write() as c:
         studies.discard_trial(c, STUDY, "shell")
         ballots.add_seconds(c, mine, 1, {"S1": 1.0})
-        assert ballots.ballots_of(c, mine.judge_key) == []
+        assert ballots.ballots_of(c, mine.person_key) == []
 
 
 def test_judges_of_the_file_are_taken_over(store: Store) -> None:
     """New judges are added, and names and years follow the file."""
     prepare(store, (DeclaredJudge(id="J1", name="Other", experience=3), DeclaredJudge(id="J3")))
     with store.read() as c:
-        known = judges.judges_of(c, "made-up")
+        known = people_of(c, "made-up", "judge")
     assert [j.id for j in known] == ["J1", "J2", "J3"]
     assert (known[0].name, known[0].experience) == ("Other", 3)
 

@@ -12,7 +12,11 @@ from quem.store import studies
 from quem.store.assignment import assign_labels
 from quem.store.ballots import PausedError
 from quem.store.exporting import shown_digests, submitted_rankings
-from quem.store.judges import erase_judge, judge_named, judges_of
+from quem.store.people import (
+    erase,
+    people_of,
+    person_named,
+)
 from quem.store.progress import progress_of
 from quem.store.state import State
 from tests.store.made import (
@@ -112,7 +116,7 @@ def test_trial_data_can_be_discarded(store: Store) -> None:
     assert revisions(store, mine) == []
     with store.read() as c:
         assert shown_digests(c, STUDY) == {}
-        assert [p.tasks for p in progress_of(c, judges_of(c, STUDY), PLAN)] == [(), ()]
+        assert [p.tasks for p in progress_of(c, people_of(c, STUDY, "judge"), PLAN)] == [(), ()]
     *who, detail = events(store)[-1]
     assert who == ["dashboard", "trial-discarded", None]
     assert detail["rankings"] == 2
@@ -218,8 +222,8 @@ def test_forgetting_keeps_the_ranks(store: Store) -> None:
     """The rankings of a forgotten judge stay, under his pseudonym."""
     save(store, ballot(store), kind="submit")
     with store.write() as c:
-        erase_judge(c, judge_named(c, STUDY, "J1"), "shell")
-    assert [(r.judge, r.state) for r in _submitted(store)] == [("forgotten-1", BEST_FIRST)]
+        erase(c, person_named(c, STUDY, "judge", "J1"), "shell")
+    assert [(r.judge, r.state) for r in _submitted(store)] == [("erased-1", BEST_FIRST)]
 
 
 def test_progress_counts_groups(store: Store) -> None:
@@ -229,8 +233,8 @@ def test_progress_counts_groups(store: Store) -> None:
     save(store, ballots[1], kind="submit")
     save(store, ballots[2])
     with store.read() as c:
-        mine, other = progress_of(c, judges_of(c, STUDY), PLAN)
-    assert mine.judge == judge(store)
+        mine, other = progress_of(c, people_of(c, STUDY, "judge"), PLAN)
+    assert mine.judge.key == judge(store).key
     assert [g.status for g in mine.tasks] == ["submitted", "submitted", "started"] + ["new"] * 4
     assert mine.submitted == 1
     assert (other.tasks, other.submitted, other.seconds) == ((), 0, 0)

@@ -9,8 +9,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quem.errors import QuemError
-from quem.store import judges, organizers, studies
 from quem.store.ballots import NotAssignedError
+from quem.store.people import (
+    DEFAULT,
+    add_person,
+    consent,
+    erase,
+    issue_link,
+    people_of,
+    person_named,
+    person_of_link,
+    record_visit,
+    revoke_link,
+    sign_in,
+    visited_recently,
+)
 from quem.store.state import Comparison, State, without_words
 from quem.studyfile.models import Judge as DeclaredJudge
 from tests.store.made import (
@@ -43,18 +56,18 @@ WORDS = State(
 
 def _issue(store: Store, judge_id: str = "J1") -> str:
     with store.write() as c:
-        return judges.issue_link(c, judges.judge_named(c, STUDY, judge_id), "shell")
+        return issue_link(c, person_named(c, STUDY, "judge", judge_id), "shell")
 
 
 def _who(store: Store, token: str) -> str | None:
     with store.read() as c:
-        owner = judges.judge_of_session(c, STUDY, studies.session_of(token))
+        owner = person_of_link(c, STUDY, "judge", token)
     return owner.id if owner else None
 
 
 def _forget(store: Store, judge_id: str = "J1") -> str:
     with store.write() as c:
-        return judges.erase_judge(c, judges.judge_named(c, STUDY, judge_id), "shell")
+        return erase(c, person_named(c, STUDY, "judge", judge_id), "shell")[0]
 
 
 def _bytes(store: Store) -> bytes:
@@ -75,35 +88,32 @@ def test_a_link_leads_to_its_judge(store: Store) -> None:
     assert (_who(store, one), _who(store, again)) == (None, "J1")
     assert _who(store, "invented") is None
     with store.read() as c:
-        assert judges.judge_of_session(c, "another", studies.session_of(two)) is None
+        assert person_of_link(c, "another", "judge", two) is None
 
 
 def test_the_store_holds_no_secret(store: Store) -> None:
-    """Neither a token nor what a cookie holds is in the database, only a hash of a hash."""
+    """Neither a token nor what a cookie holds is in the database, only their hashes."""
     token = _issue(store)
     with store.write() as c:
-        dashboard = organizers.issue_organizer_link(c, STUDY)
-    for secret in (token, dashboard):
-        session = studies.session_of(secret)
-        assert secret not in session
+        dashboard = issue_link(c, person_named(c, STUDY, "organizer", DEFAULT), "shell")
+        session = sign_in(c, person_named(c, STUDY, "judge", "J1"))
+    for secret in (token, dashboard, session):
         content = contents(store)
         assert secret not in content
-        assert session not in content
-        assert hashlib.sha256(session.encode()).hexdigest() in content
+        assert hashlib.sha256(secret.encode()).hexdigest() in content
         if store.place.file:
             assert secret.encode() not in _bytes(store)
-            assert session.encode() not in _bytes(store)
 
 
 def test_the_newest_dashboard_link_works(store: Store) -> None:
     """Each new link of the dashboard ends the one before; a judge's link is none."""
     with store.write() as c:
-        old = organizers.issue_organizer_link(c, STUDY)
-        new = organizers.issue_organizer_link(c, STUDY)
+        old = issue_link(c, person_named(c, STUDY, "organizer", DEFAULT), "shell")
+        new = issue_link(c, person_named(c, STUDY, "organizer", DEFAULT), "shell")
     mine = _issue(store)
     with store.read() as c:
         known = [
-            organizers.organizer_of_session(c, study, studies.session_of(token)) is not None
+            person_of_link(c, study, "organizer", token) is not None
             for study, token in [*((STUDY, t) for t in (old, new, mine, "")), ("another", new)]
         ]
         assert known == [False, True, False, False, False]
@@ -114,7 +124,7 @@ def test_a_revoked_link_ends(store: Store) -> None:
     token, mine = _issue(store), ballot(store)
     save(store, mine)
     with store.write() as c:
-        judges.revoke_link(c, judges.judge_named(c, STUDY, "J1"), "dashboard")
+        revoke_link(c, person_named(c, STUDY, "judge", "J1"), "dashboard")
     assert _who(store, token) is None
     assert not judge(store).has_link
     assert _who(store, _issue(store)) == "J1"
@@ -136,12 +146,12 @@ def test_a_forgotten_judge_leaves_no_trace(store: Store) -> None:
         save(store, mine, base=1, kind="reopen")
     assert b"Conspicuous" in _bytes(store)
     with store.write() as c:
-        person = judges.judge_named(c, STUDY, "J2")
-        judges.erase_judge(c, person, "shell")
-        pseudonym = judges.erase_judge(c, judges.judge_named(c, STUDY, "Id-Conspicuous"), "shell")
+        person = person_named(c, STUDY, "judge", "J2")
+        erase(c, person, "shell")
+        pseudonym, _ = erase(c, person_named(c, STUDY, "judge", "Id-Conspicuous"), "shell")
     with store.write() as c:
-        judges.erase_judge(c, judges.judge_named(c, STUDY, "J1"), "shell")
-    assert pseudonym == "forgotten-2"
+        erase(c, person_named(c, STUDY, "judge", "J1"), "shell")
+    assert pseudonym == "erased-2"
     assert "Conspicuous" not in contents(store)
     assert b"Conspicuous" not in _bytes(store)
     assert _who(store, token) is None
@@ -156,7 +166,7 @@ def test_a_forgotten_judge_is_not_made_again(store: Store) -> None:
     _forget(store)
     prepare(store, JUDGES)
     with store.read() as c:
-        assert [j.id for j in judges.judges_of(c, STUDY)] == ["forgotten-1", "J2"]
+        assert [j.id for j in people_of(c, STUDY, "judge")] == ["erased-1", "J2"]
     with pytest.raises(QuemError, match="J1"):
         judge(store)
 
@@ -174,9 +184,9 @@ def test_a_forgotten_id_can_be_given_and_forgotten_again(store: Store) -> None:
     """The id is free for somebody else, who can be forgotten too."""
     _forget(store)
     with store.write() as c:
-        judges.add_judge(c, STUDY, "J1", "Somebody else", None, "shell")
+        add_person(c, STUDY, "judge", "J1", "shell", name="Somebody else")
     assert judge(store).name == "Somebody else"
-    assert _forget(store) == "forgotten-2"
+    assert _forget(store) == "erased-2"
 
 
 def test_words_do_not_come_back(store: Store) -> None:
@@ -191,30 +201,30 @@ def test_words_do_not_come_back(store: Store) -> None:
 def test_a_judge_can_be_added_midway(store: Store) -> None:
     """An added judge is known with name and years, and stays when the file is read again."""
     with store.write() as c:
-        added = judges.add_judge(c, STUDY, "J9", "Cy", 4.5, "dashboard")
+        added = add_person(c, STUDY, "judge", "J9", "dashboard", name="Cy", experience=4.5)
     assert (added.id, added.name, added.experience, added.added) == ("J9", "Cy", 4.5, True)
     prepare(store)
-    assert judge(store, "J9") == added
-    assert events(store) == [("dashboard", "judge-added", added.key, {})]
+    assert judge(store, "J9").added
+    assert events(store) == [("dashboard", "added", added.key, {})]
 
 
 @pytest.mark.parametrize("judge_id", ["J1", "", " ", "two\nlines", "x" * 101])
 def test_ids_have_to_be_new_and_one_line(store: Store, judge_id: str) -> None:
     """An id that is taken or cannot be written is refused, and nothing is added."""
     with pytest.raises(QuemError), store.write() as c:
-        judges.add_judge(c, STUDY, judge_id, "", None, "shell")
+        add_person(c, STUDY, "judge", judge_id, "shell")
     with store.read() as c:
-        assert len(judges.judges_of(c, STUDY)) == 2
+        assert len(people_of(c, STUDY, "judge")) == 2
 
 
 def test_visits_and_consent_are_noted(store: Store) -> None:
     """Consent is kept once, with its event; a visit moves the time he was last seen."""
     for _ in range(2):
         with store.write() as c:
-            judges.consent(c, judges.judge_named(c, STUDY, "J1"))
+            consent(c, person_named(c, STUDY, "judge", "J1"))
     assert judge(store).consented_at is not None
     assert [what for _, what, _, _ in events(store)] == ["consented"]
-    assert not judges.visited_recently(judge(store))
+    assert not visited_recently(judge(store))
     with store.write() as c:
-        judges.record_visit(c, judges.judge_named(c, STUDY, "J1"))
-    assert judges.visited_recently(judge(store))
+        record_visit(c, person_named(c, STUDY, "judge", "J1"))
+    assert visited_recently(judge(store))

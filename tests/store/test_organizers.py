@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quem.errors import QuemError
-from quem.store import organizers, studies
-from quem.store.organizers import DEFAULT
+from quem.store.people import (
+    DEFAULT,
+    add_person,
+    issue_link,
+    people_of,
+    person_named,
+    person_of_session,
+    revoke_link,
+    sign_in,
+    sync_people,
+)
 from quem.studyfile.models import Organizer
 from tests.store.made import STUDY, events
 
@@ -24,19 +33,20 @@ BOB = Organizer(id="bob")
 def sync(store: Store, declared: Sequence[Organizer]) -> None:
     """Start a server on a study file that names these."""
     with store.write() as c:
-        organizers.sync_organizers(c, STUDY, declared)
+        sync_people(c, STUDY, "organizer", declared)
 
 
 def linked(store: Store, organizer: str = DEFAULT) -> str:
     """Give what the cookie of a new link holds."""
     with store.write() as c:
-        return studies.session_of(organizers.issue_organizer_link(c, STUDY, organizer))
+        issue_link(c, person_named(c, STUDY, "organizer", organizer), "shell")
+        return sign_in(c, person_named(c, STUDY, "organizer", organizer))
 
 
 def who(store: Store, session: str) -> str | None:
     """Whose session it is."""
     with store.read() as c:
-        organizer = organizers.organizer_of_session(c, STUDY, session)
+        organizer = person_of_session(c, STUDY, "organizer", session)
     return organizer.id if organizer else None
 
 
@@ -46,7 +56,7 @@ def test_links_last_until_they_are_replaced_or_their_owner_goes(store: Store) ->
     sync(store, ())
     assert who(store, default) == DEFAULT
     with store.write() as c:
-        organizers.add_organizer(c, STUDY, Organizer(id="eve"), "shell")
+        add_person(c, STUDY, "organizer", "eve", "shell")
     eve = linked(store, "eve")
     sync(store, (AMY, BOB))
     assert who(store, default) is None
@@ -57,15 +67,15 @@ def test_links_last_until_they_are_replaced_or_their_owner_goes(store: Store) ->
     sync(store, (BOB,))
     assert who(store, eve) == "eve"
     with store.write() as c:
-        organizers.revoke_organizer_link(c, STUDY, "bob", "organizer:eve")
+        revoke_link(c, person_named(c, STUDY, "organizer", "bob"), "organizer:eve")
     assert who(store, bob) is None
     # Who was added, and is then named by the file, goes with it.
     sync(store, (BOB, Organizer(id="eve")))
     sync(store, ())
     assert who(store, eve) is None
     with store.read() as c:
-        assert [one.id for one in organizers.organizers_of(c, STUDY)] == [DEFAULT]
-    assert ("organizer", "organizer-link-revoked", None, {"whom": "bob", "organizer": "eve"}) in (
+        assert [one.id for one in people_of(c, STUDY, "organizer")] == [DEFAULT]
+    assert ("organizer", "link-revoked", None, {"whom": "bob", "organizer": "eve"}) in (
         events(store)
     )
 
@@ -73,7 +83,6 @@ def test_links_last_until_they_are_replaced_or_their_owner_goes(store: Store) ->
 def test_ids_are_taken_once_and_known(store: Store) -> None:
     """A second one of an id is refused, and so is what is asked of nobody."""
     with pytest.raises(QuemError, match="already"), store.write() as c:
-        organizers.add_organizer(c, STUDY, Organizer(id=DEFAULT), "shell")
-    for ask in (organizers.issue_organizer_link, organizers.revoke_organizer_link):
-        with pytest.raises(QuemError, match="no organizer 'zoe'"), store.write() as c:
-            ask(c, STUDY, "zoe", "shell")
+        add_person(c, STUDY, "organizer", DEFAULT, "shell")
+    with pytest.raises(QuemError, match="no organizer 'zoe'"), store.read() as c:
+        person_named(c, STUDY, "organizer", "zoe")

@@ -30,14 +30,14 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 from quem.store.engine import open_store
-from quem.store.judges import sync_judges
+from quem.store.people import sync_people
 from quem.store.location import locate_database
 from quem.store.studies import register_study
 store = open_store(locate_database(Path("study.yaml"), sys.argv[1]))
 with store.write() as c:
     register_study(c, "made-up")
-    people = [SimpleNamespace(id=name, name="", experience=None) for name in ("J1", "J2")]
-    sync_judges(c, "made-up", people)
+    people = [SimpleNamespace(id=name, name="") for name in ("J1", "J2")]
+    sync_people(c, "made-up", "judge", people)
 store.close()
 """
 
@@ -93,7 +93,7 @@ def test_a_newer_database_is_refused_by_name(place: DatabaseLocation, store: Sto
         with pytest.raises(QuemError, match=r"newer quem .*999") as refused:
             reach(place)
         assert place.name in str(refused.value)
-    assert _sql(place, "SELECT count(*) FROM judge") == [(2,)]
+    assert _sql(place, "SELECT count(*) FROM person WHERE role = 'judge'") == [(2,)]
 
 
 def test_an_older_database_is_refused_with_the_way_out(place: DatabaseLocation) -> None:
@@ -149,7 +149,7 @@ def test_processes_that_open_an_empty_database_at_once(place: DatabaseLocation) 
     errors = [process.communicate(timeout=SECONDS)[1] for process in started]
     assert errors == [""] * 4
     assert [process.returncode for process in started] == [0] * 4
-    assert _sql(place, "SELECT id FROM judge ORDER BY id") == [("J1",), ("J2",)]
+    assert _sql(place, "SELECT id FROM person ORDER BY id") == [("J1",), ("J2",)]
     assert _sql(place, "SELECT number FROM quem_version") == [(VERSION,)]
 
 

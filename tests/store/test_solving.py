@@ -11,8 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quem.store import solving, subjects
+from quem.store import solving
 from quem.store.ballots import ClosedError, NotAssignedError, PausedError, SubmittedError
+from quem.store.people import (
+    EXPERIENCE,
+    add_person,
+    erase,
+    note_replies,
+    people_of,
+    person_named,
+    withdraw,
+)
 from quem.store.solving import (
     ElsewhereError,
     StaleAnswerError,
@@ -64,7 +73,7 @@ def test_seven_subjects_and_four_problems(store: Store) -> None:
     orders = []
     for n in range(1, 8):
         with store.read() as c:
-            tasks = solving.tasks_of(c, subjects.subject_named(c, STUDY, f"S{n}").key)
+            tasks = solving.tasks_of(c, person_named(c, STUDY, "subject", f"S{n}").key)
         assert tasks[0].practice
         orders.append([one.problem for one in tasks[1:]])
     assert {tuple(sorted(order)) for order in orders} == {PROBLEMS}
@@ -154,8 +163,8 @@ def test_the_clock_agrees_with_a_loop(
     with pytest.MonkeyPatch.context() as patch:
         time = FakeTime(patch)
         with store.write() as c:
-            name = f"T{len(subjects.subjects_of(c, STUDY))}"
-            one = subjects.add_subject(c, STUDY, name, "", "shell")
+            name = f"T{len(people_of(c, STUDY, 'subject'))}"
+            one = add_person(c, STUDY, "subject", name, "shell", name="")
             rng = random.Random(0)
             solving.assign_tasks(c, one, ["P1"], rng=rng)
             gid = solving.tasks_of(c, one.key)[0].public_id
@@ -232,11 +241,11 @@ def test_withdrawing_leaves_no_word(store: Store, tmp_path: Path) -> None:
         one = subject(store)
         about = {"sha256": "ab" * 32, "size": 3, "ending": ".pdf", "name": "zebrafile.pdf"}
         upload = solving.add_upload(c, one, gid, **about)  # type: ignore[arg-type]
-        subjects.note_replies(c, one, {"field": "zebrareply"})
+        note_replies(c, one, {"field": "zebrareply"})
     assert upload is not None
     save(store, gid, 0, "zebratext", files=(upload.public_id,))
     with store.write() as c:
-        assert subjects.withdraw(c, subject(store)) == [("ab" * 32, ".pdf")]
+        assert withdraw(c, subject(store)) == [("ab" * 32, ".pdf")]
     with pytest.raises(NotAssignedError):
         save(store, gid, 1)
     with store.read() as c:
@@ -251,22 +260,21 @@ def test_erasing(store: Store) -> None:
     """Name and id go; the study file does not bring the person back."""
     with_session(store)
     with store.write() as c:
-        subjects.erase_subject(c, subject(store), "shell")
+        erase(c, subject(store), "shell")
     with_session(store)
     with store.read() as c:
-        ids = [one.id for one in subjects.subjects_of(c, STUDY)]
+        ids = [one.id for one in people_of(c, STUDY, "subject")]
     assert ids == ["erased-1", "S2"]
 
 
-def test_experience_has_a_history(store: Store) -> None:
-    """The newest reply counts; the same again is not stored again."""
+def test_the_newest_reply_counts(store: Store) -> None:
+    """Replies to other questions stay."""
     with_session(store)
     for years in ("7", "7", "9"):
         with store.write() as c:
-            subjects.note_replies(c, subject(store), {subjects.EXPERIENCE: years})
-    with store.read() as c:
-        key = subject(store).key
-        assert subjects.replies_of(c, [key])[key] == {subjects.EXPERIENCE: "9"}
+            note_replies(c, subject(store), {EXPERIENCE: years})
+            note_replies(c, subject(store), {"field": "tea"})
+    assert subject(store).replies == {EXPERIENCE: "9", "field": "tea"}
 
 
 def test_test_answers_go_when_the_session_opens(store: Store) -> None:
@@ -275,15 +283,15 @@ def test_test_answers_go_when_the_session_opens(store: Store) -> None:
     gid = task(store)
     save(store, gid, 0)
     with store.write() as c:
-        subjects.note_replies(c, subject(store), {subjects.EXPERIENCE: "40"})
-        subjects.withdraw(c, subject(store, "S2"))
+        note_replies(c, subject(store), {EXPERIENCE: "40"})
+        withdraw(c, subject(store, "S2"))
     with store.write() as c:
         solving.discard_solving_trial(c, STUDY, "shell")
         solving.set_solving(c, STUDY, "open", "shell")
     assert subject(store).consented_at is None
     assert not subject(store, "S2").is_gone
     with store.read() as c:
-        assert subjects.replies_of(c, [subject(store).key]) == {}
+        assert subject(store).replies == {}
     with store.read() as c:
         assert solving.tasks_of(c, subject(store).key) == []
     gid = task(store)

@@ -10,9 +10,17 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import update
 
-from quem.store import judges
 from quem.store.ballots import Group, JudgingPlan
 from quem.store.models import BallotRow
+from quem.store.people import (
+    decline,
+    erase,
+    issue_links,
+    people_of,
+    person_named,
+    record_visit,
+    revoke_link,
+)
 from quem.store.progress import answers_of, progress_of
 from quem.store.standing import (
     Span,
@@ -36,7 +44,7 @@ STATUS = {
     "J4": "unopened",
     "J5": "revoked",
     "J6": "declined",
-    "forgotten-1": "erased",
+    "erased-1": "erased",
     "J8": "done",
     "J9": "active",
 }
@@ -68,14 +76,14 @@ def crowd(store: Store) -> Store:
                 spent = update(BallotRow).where(BallotRow.key == ballot.key)
                 c.execute(spent.values(seconds=60.0 * number + place))
     with store.write() as c:
-        known = [one for one in judges.judges_of(c, STUDY) if one.id not in ("J1", "J5", "J6")]
-        judges.issue_links(c, known, "shell")
+        known = [one for one in people_of(c, STUDY, "judge") if one.id not in ("J1", "J5", "J6")]
+        issue_links(c, known, "shell")
         for person in known:
             if person.id != "J4":
-                judges.record_visit(c, person)
-        judges.revoke_link(c, judges.judge_named(c, STUDY, "J5"), "shell")
-        judges.decline(c, judges.judge_named(c, STUDY, "J6"))
-        judges.erase_judge(c, judges.judge_named(c, STUDY, "J7"), "shell")
+                record_visit(c, person)
+        revoke_link(c, person_named(c, STUDY, "judge", "J5"), "shell")
+        decline(c, person_named(c, STUDY, "judge", "J6"))
+        erase(c, person_named(c, STUDY, "judge", "J7"), "shell")
     return store
 
 
@@ -90,13 +98,13 @@ def crowd(store: Store) -> Store:
 def test_all_is_counted_as_judge_by_judge(crowd: Store, plan: JudgingPlan) -> None:
     """Judges, rankings, and times; also where the study has lost a group since."""
     with crowd.read() as c:
-        everybody = progress_of(c, judges.judges_of(c, STUDY), plan)
+        everybody = progress_of(c, people_of(c, STUDY, "judge"), plan)
         found = judges_standing(c, STUDY, plan)
         counts = counts_by_status(c, STUDY, plan)
         tasks = task_counts(c, STUDY, plan)
         answers, each = share_of_answers(c, STUDY), answers_of(c, STUDY).values()
-    assert [(one.judge, one.submitted, one.seconds) for one in found] == [
-        (one.judge, one.submitted, one.seconds) for one in everybody
+    assert [(one.judge.key, one.submitted, one.seconds) for one in found] == [
+        (one.judge.key, one.submitted, one.seconds) for one in everybody
     ]
     if plan is PLAN:
         assert {one.judge.id: one.status for one in found} == STATUS

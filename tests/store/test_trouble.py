@@ -305,7 +305,7 @@ def _save_and_fail(store: Store) -> None:
     assert mine.layout is not None
     with store.write() as c:
         change = ballots.Change(0, "tab-00000001", 1, mine.layout.id, BEST_FIRST)
-        ballots.save(c, mine.judge_key, mine.public_id, change)
+        ballots.save(c, mine.person_key, mine.public_id, change)
         raise ZeroDivisionError
 
 

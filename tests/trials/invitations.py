@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import update
 
 from quem.store.engine import open_store
-from quem.store.judges import judges_of
 from quem.store.location import locate_database
-from quem.store.models import MailRow, now
+from quem.store.models import LetterRow, now
 from quem.store.outbox import lapse, letters_of
+from quem.store.people import people_of
 from quem.studyfile.reading import read_study
 from tests.mail.smtp import MailHost
 from tests.patience import SECONDS
@@ -113,7 +113,7 @@ class InvitationTrial:
         store = open_store(locate_database(self._study, self._database))
         with store.write() as c:
             lapse(c, self._id, dt.timedelta(0))
-            c.execute(update(MailRow).where(MailRow.state == "retry").values(due_at=now()))
+            c.execute(update(LetterRow).where(LetterRow.state == "retry").values(due_at=now()))
         store.close()
 
     def _compare(self, host: MailHost) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class InvitationTrial:
         store = open_store(locate_database(self._study, self._database))
         with store.read() as c:
             letters = letters_of(c, self._id, "judge")
-            ids = {judge.key: judge.id for judge in judges_of(c, self._id)}
+            ids = {judge.key: judge.id for judge in people_of(c, self._id, "judge")}
         store.close()
         received = host.receivers
         twice = [address for address, count in received.items() if count > 1]

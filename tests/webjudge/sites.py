@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from quem.store.assignment import assign_ballots, assign_labels
 from quem.store.ballots import Change, ballots_of, save
-from quem.store.judges import issue_link, judge_named
-from quem.store.organizers import DEFAULT, issue_organizer_link
+from quem.store.people import DEFAULT, issue_link, person_named
 from quem.store.state import State
 from quem.store.studies import set_state
 from webjudge import open_site
@@ -69,7 +68,7 @@ def make_site(folder: Path, **options: Any) -> Site:  # noqa: ANN401  those of w
 def enter_dashboard(app: Flask, site: Site, organizer: str = DEFAULT) -> FlaskClient:
     """Give a browser that holds an organizer's cookie."""
     with site.store.write() as c:
-        token = issue_organizer_link(c, site.id, organizer)
+        token = issue_link(c, person_named(c, site.id, "organizer", organizer), "shell")
     client = app.test_client()
     assert client.get(f"/d/{token}").status_code == 303
     return client
@@ -78,7 +77,7 @@ def enter_dashboard(app: Flask, site: Site, organizer: str = DEFAULT) -> FlaskCl
 def enter_as(app: Flask, site: Site, judge_id: str) -> FlaskClient:
     """Give a browser that holds a judge's cookie."""
     with site.store.write() as c:
-        token = issue_link(c, judge_named(c, site.id, judge_id), "shell")
+        token = issue_link(c, person_named(c, site.id, "judge", judge_id), "shell")
     client = app.test_client()
     assert client.get(f"/j/{token}").status_code == 303
     return client
@@ -95,7 +94,7 @@ def rank(
 ) -> None:
     """Save a ranking as a judge's page would; without a state one that differs by judge."""
     with site.store.write() as c:
-        judge = judge_named(c, site.id, judge_id)
+        judge = person_named(c, site.id, "judge", judge_id)
         assign_ballots(c, judge.key, site.plan)
         ballot = next(
             b

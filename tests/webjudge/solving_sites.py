@@ -8,7 +8,7 @@ import uuid
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from quem.store.subjects import issue_subject_link, subject_named
+from quem.store.people import issue_link, person_named
 from tests.served import number_of
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Solver:
 
     def __init__(self, app: Flask, site: Site, name: str) -> None:
         with site.store.write() as c:
-            token = issue_subject_link(c, subject_named(c, site.id, name), "shell")
+            token = issue_link(c, person_named(c, site.id, "subject", name), "shell")
         self.client: FlaskClient = app.test_client()
         self.changes = 0
         self.seen: dict[tuple[str, int], str] = {}  # the ids of drafts, by task and number

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quem.store.audit_log import audit_events
-from quem.store.judges import judges_of
-from quem.store.organizers import issue_organizer_link
+from quem.store.people import (
+    issue_link,
+    people_of,
+    person_named,
+)
 from quem.store.studies import reveal, status_of
 from tests.webjudge.sites import (
     enter_as,
@@ -30,15 +33,14 @@ if TYPE_CHECKING:
     from flask.testing import FlaskClient
 
     from quem.store.audit_log import AuditEvent
-    from quem.store.judges import StoredJudge
+    from quem.store.models import PersonRow
     from webjudge import Site
 
 NAMED = "organizers: [{id: amy, name: Amy <i>}, {id: bob, name: Bob}]"
 SURE = {"sure": "yes"}
 # What everybody may open.
 OPEN = {
-    *("static", "healthz", "access.front", "access.judge_link", "access.dashboard_link"),
-    "access.subject_link",
+    *("static", "healthz", "access.front", "access.enter"),
 }
 PARTS = {
     "letters": "reminders",
@@ -47,6 +49,7 @@ PARTS = {
     "key": 1,
     "gid": "1",
     "page": 1,
+    "path": "j",
     "token": "x",
     "filename": "dashboard.css",
     "name": "report.html",
@@ -115,7 +118,7 @@ def test_every_address_knows_who_may_open_it(
 def test_a_login_outlives_browser_and_server(app: Flask, site: Site) -> None:
     """The cookie stays for weeks, the link for as long as nobody replaces it."""
     with site.store.write() as c:
-        token = issue_organizer_link(c, site.id, "amy")
+        token = issue_link(c, person_named(c, site.id, "organizer", "amy"), "shell")
     client = app.test_client()
     answer = client.get(f"/d/{token}")
     assert re.search(r"Max-Age=\d{7};", answer.headers["Set-Cookie"])
@@ -175,7 +178,7 @@ def test_the_log_names_who_did_what(app: Flask, site: Site) -> None:
         "revealed",
         "closed",
     ]
-    assert [event.what for event in done] == [*codes, "judge-added", "link-made"]
+    assert [event.what for event in done] == [*codes, "added", "link-made"]
     with site.store.write() as c:
         reveal(c, site.id, "dashboard")
     page = dashboard.get("/dashboard/events").text
@@ -260,10 +263,10 @@ def log(site: Site) -> list[AuditEvent]:
         return audit_events(c, site.id, 1000)[::-1]
 
 
-def judges(site: Site) -> list[StoredJudge]:
+def judges(site: Site) -> list[PersonRow]:
     """All judges."""
     with site.store.read() as c:
-        return judges_of(c, site.id)
+        return people_of(c, site.id, "judge")
 
 
 def ids_of(site: Site) -> list[str]:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from quem.store.judges import issue_link, judges_of
+from quem.store.people import issue_link, people_of
 from tests.office import lacking_office
 from tests.trials.crawl import crawl
 from webjudge import create_app, open_site
@@ -32,7 +32,7 @@ def write(folder: Path, name: str, content: str) -> None:
 def links(site: Site) -> list[str]:
     """The paths of all judges' links."""
     with site.store.write() as c:
-        return [f"/j/{issue_link(c, judge, 'shell')}" for judge in judges_of(c, site.id)]
+        return [f"/j/{issue_link(c, judge, 'shell')}" for judge in people_of(c, site.id, "judge")]
 
 
 def listed(client: FlaskClient) -> str:

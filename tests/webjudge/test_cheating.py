@@ -9,8 +9,8 @@ from urllib.error import HTTPError
 
 import pytest
 
+from quem.store.people import issue_link, person_named
 from quem.store.solving import last_answer, task_of_subject
-from quem.store.subjects import issue_subject_link, subject_named
 from tests.served import Browserless, waitress_serving
 from tests.store.solving import FakeTime
 from tests.webjudge.solving_sites import task_data, write_solving_study
@@ -157,13 +157,13 @@ def test_no_client_gains_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n
     """What is saved when no time is left does not count, however the client gets there."""
     site = open_site(write_solving_study(tmp_path, solving="time_limit: 1\norder: fixed"))
     with site.store.write() as c:
-        token = issue_subject_link(c, subject_named(c, site.id, "S1"), "shell")
+        token = issue_link(c, person_named(c, site.id, "subject", "S1"), "shell")
     time = FakeTime(monkeypatch)
     with waitress_serving(create_app(site)) as base:
         one = Cheat(base, f"{base}/p/{token}", time)
         for step in CHEATS[name]:
             step(one)
     with site.store.read() as c:
-        key = subject_named(c, site.id, "S1").key
+        key = person_named(c, site.id, "subject", "S1").key
         assert last_answer(c, task_of_subject(c, key, one.gid)).text == "in time"
     site.store.close()

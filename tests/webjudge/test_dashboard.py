@@ -15,8 +15,13 @@ from quem.errors import StudyWarning
 from quem.store.audit_log import audit_events
 from quem.store.ballots import ballots_of
 from quem.store.exporting import submitted_rankings
-from quem.store.judges import decline, erase_judge, judge_named, judges_of
 from quem.store.models import now
+from quem.store.people import (
+    decline,
+    erase,
+    people_of,
+    person_named,
+)
 from quem.store.state import Comparison, State, Verdict
 from quem.store.studies import reveal, status_of
 from tests.webjudge.sites import (
@@ -123,13 +128,13 @@ def trail(site: Site) -> list[str]:
 def key_of(site: Site, judge_id: str) -> int:
     """The key of a judge in the store."""
     with site.store.read() as c:
-        return next(judge.key for judge in judges_of(c, site.id) if judge.id == judge_id)
+        return next(judge.key for judge in people_of(c, site.id, "judge") if judge.id == judge_id)
 
 
 def ids_of(site: Site) -> list[str]:
     """The ids of all judges."""
     with site.store.read() as c:
-        return [judge.id for judge in judges_of(c, site.id)]
+        return [judge.id for judge in people_of(c, site.id, "judge")]
 
 
 @pytest.mark.parametrize("path", [*PAGES, *RESULTS])
@@ -377,8 +382,8 @@ def test_closing_names_who_is_unfinished(dashboard: FlaskClient, site: Site) -> 
     rank(site, "J1", "P1")
     assert "Judge J2 has not started." in text_of(dashboard.get("/dashboard/close").text)
     with site.store.write() as c:
-        decline(c, judge_named(c, site.id, "J2"))
-        erase_judge(c, judge_named(c, site.id, "J1"), "shell")
+        decline(c, person_named(c, site.id, "judge", "J2"))
+        erase(c, person_named(c, site.id, "judge", "J1"), "shell")
     question = text_of(dashboard.get("/dashboard/close").text)
     assert "has not started" not in question
     assert "left" not in question
@@ -398,7 +403,7 @@ def test_what_needs_doing(tmp_path: Path) -> None:
     rest = [f"{days} days left"]
     assert doing(dashboard) == ["2 judges have not opened their links", *rest]
     with site.store.write() as c:
-        decline(c, judge_named(c, site.id, "J2"))
+        decline(c, person_named(c, site.id, "judge", "J2"))
     assert doing(dashboard) == ["Judge J2 declined", "Judge J1 has not opened their link", *rest]
     page = text_of(dashboard.get("/dashboard").text)
     assert f"{days} days left The deadline is 12 December 2031; 3 rankings are not" in page
@@ -436,9 +441,9 @@ def test_the_log_as_a_table(dashboard: FlaskClient, site: Site) -> None:
     rank(site, "J1", "P1")
     answer = dashboard.get("/dashboard/events.csv")
     rows = list(csv.DictReader(StringIO(answer.text)))
-    assert [row["event"] for row in rows] == ["organizer-link-made", "open", "submit"]
+    assert [row["event"] for row in rows] == ["link-made", "open", "submit"]
     assert (rows[1]["by"], rows[1]["text"]) == ("command line", "Study opened")
-    assert (rows[2]["judge"], rows[2]["problem"]) == ("J1", "P1")
+    assert (rows[2]["person"], rows[2]["problem"]) == ("J1", "P1")
     assert dt.datetime.fromisoformat(rows[2]["time"]).tzinfo is not None
     assert "attachment" in answer.headers["Content-Disposition"]
 
@@ -454,7 +459,7 @@ def doing(dashboard: FlaskClient) -> list[str]:
 def repeated(site: Site) -> str:
     """The problem that J1 is given again."""
     with site.store.read() as c:
-        ballots = ballots_of(c, judge_named(c, site.id, "J1").key)
+        ballots = ballots_of(c, person_named(c, site.id, "judge", "J1").key)
     return next(ballot.problem for ballot in ballots if ballot.occasion == 2)
 
 

@@ -12,8 +12,8 @@ from sqlalchemy import update
 
 from quem.store import studies
 from quem.store.ballots import ballots_of, current_state
-from quem.store.judges import issue_link, judge_named, revoke_link
 from quem.store.models import BallotRow, now
+from quem.store.people import issue_link, person_named, revoke_link
 from tests.served import all_ranked, number_of, write_judging_study
 from tests.webjudge.sites import SUBJECTS, SYSTEM, enter_as, write_site
 from webjudge import create_app, open_site
@@ -47,7 +47,7 @@ def app(site: Site) -> Flask:
 def enter(app: Flask, site: Site, judge_id: str = "J0") -> FlaskClient:
     """Open a judge's link."""
     with site.store.write() as c:
-        token = issue_link(c, judge_named(c, site.id, judge_id), "shell")
+        token = issue_link(c, person_named(c, site.id, "judge", judge_id), "shell")
     client = app.test_client()
     answer = client.get(f"/j/{token}")
     assert (answer.status_code, answer.location) == (303, "/judge")
@@ -315,7 +315,7 @@ def test_a_revoked_link_ends_at_once(app: Flask, site: Site) -> None:
     gid = gids(client)[0]
     layout = data_of(client, gid)["layout"]
     with site.store.write() as c:
-        revoke_link(c, judge_named(c, site.id, "J0"), "shell")
+        revoke_link(c, person_named(c, site.id, "judge", "J0"), "shell")
     assert client.get("/judge").status_code == 401
     body = {"base": 0, "client": "tab-12345678", "change": 1, "layout": layout, "submit": False}
     answer = client.put(f"/judge/g/{gid}/state", json={**body, "state": all_ranked(NAMES)})
@@ -325,7 +325,7 @@ def test_a_revoked_link_ends_at_once(app: Flask, site: Site) -> None:
 def test_links_are_not_used_up_and_work_on_several_devices(app: Flask, site: Site) -> None:
     """A scanner that opens the link takes nothing from the judge."""
     with site.store.write() as c:
-        token = issue_link(c, judge_named(c, site.id, "J0"), "shell")
+        token = issue_link(c, person_named(c, site.id, "judge", "J0"), "shell")
     for _ in range(3):
         device = app.test_client()
         assert device.get(f"/j/{token}").status_code == 303
@@ -377,7 +377,7 @@ def test_working_time_is_no_longer_than_the_group_was_open(app: Flask, site: Sit
 def ballot_of_first(site: Site) -> AssignedBallot:
     """The first judge's first ballot."""
     with site.store.read() as c:
-        return ballots_of(c, judge_named(c, site.id, "J0").key)[0]
+        return ballots_of(c, person_named(c, site.id, "judge", "J0").key)[0]
 
 
 def opened_an_hour_ago(site: Site) -> None:

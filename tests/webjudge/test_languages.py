@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store.judges import judges_of
+from quem.store.people import people_of
 from tests.served import all_ranked
 from tests.webjudge.sites import enter_as, enter_dashboard, set_life, write_site
 from tests.webjudge.test_judging import data_of, gids, put
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from flask import Flask
     from flask.testing import FlaskClient
 
-    from quem.store.judges import StoredJudge
+    from quem.store.models import PersonRow
     from webjudge import Site
 
 JUDGING = "{briefing: briefing.md, consent: consent.md, practice: P0, language: fr}"
@@ -140,6 +140,6 @@ def test_letters_are_in_the_judges_language(app: Flask, site: Site) -> None:
         assert "Back to overview" in page
 
 
-def _judges(site: Site) -> list[StoredJudge]:
+def _judges(site: Site) -> list[PersonRow]:
     with site.store.read() as c:
-        return judges_of(c, site.id)
+        return people_of(c, site.id, "judge")

@@ -13,11 +13,10 @@ from sqlalchemy import update
 
 from quem.cli import main
 from quem.store.audit_log import audit_events
-from quem.store.judges import decline, judge_named, judges_of
-from quem.store.models import JudgeRow, MailRow, now
+from quem.store.models import LetterRow, PersonRow, now
 from quem.store.outbox import claim, lapse, letters_of, next_due, queue_letter
+from quem.store.people import decline, people_of, person_named
 from quem.store.solving import set_solving
-from quem.store.subjects import refuse, subject_named
 from tests.mail.smtp import MailHost
 from tests.patience import until
 from tests.webjudge.sites import enter_dashboard, make_site, rank, rank_all, set_life
@@ -112,7 +111,7 @@ def test_invitations_are_sent_from_the_dashboard(app: Flask, site: Site, host: M
     assert f"{URL}/j/" in host.letters[0].get_content()
     with site.store.read() as c:
         events = [event for event in audit_events(c, site.id, 99) if event.what == "mail"]
-    assert {(e.judge, e.by, e.detail["kind"], e.detail["state"]) for e in events} == {
+    assert {(e.person, e.by, e.detail["kind"], e.detail["state"]) for e in events} == {
         ("J1", "server", "invite", "sent"),
         ("J2", "server", "invite", "sent"),
         ("J3", "server", "invite", "failed"),
@@ -129,8 +128,8 @@ def test_unknown_letters_wait_for_a_decision(app: Flask, site: Site, host: MailH
     """What needs doing names them; they are marked as sent or sent again, once."""
     client = enter_dashboard(app, site)
     with site.store.write() as c:
-        for judge in judges_of(c, site.id)[:2]:
-            queue_letter(c, site.id, "judge", judge.key, "invite", 1)
+        for judge in people_of(c, site.id, "judge")[:2]:
+            queue_letter(c, site.id, judge.key, "invite", 1)
             key = next_due(c, site.id, ["invite"], ["judge"])
             assert key is not None
             claim(c, key)
@@ -176,8 +175,8 @@ def test_one_or_all_are_reminded_once_a_day(app: Flask, site: Site, host: MailHo
     set_life(site, "open")
     invited = now() - dt.timedelta(days=2)
     with site.store.write() as c:
-        c.execute(update(JudgeRow).values(session_hash=JudgeRow.id, linked_at=invited))
-        decline(c, judge_named(c, site.id, "J3"))
+        c.execute(update(PersonRow).values(link_hash=PersonRow.id, linked_at=invited))
+        decline(c, person_named(c, site.id, "judge", "J3"))
     rank(site, "J2", "P1", kind="save")
     rank_all(site, "J4")
     client = enter_dashboard(app, site)
@@ -189,7 +188,7 @@ def test_one_or_all_are_reminded_once_a_day(app: Flask, site: Site, host: MailHo
         return [letter["To"].addresses[0].addr_spec for letter in host.letters[before:]]
 
     with site.store.read() as c:
-        keys = {judge.id: judge.key for judge in judges_of(c, site.id)}
+        keys = {judge.id: judge.key for judge in people_of(c, site.id, "judge")}
     page = words(client, "/dashboard/judges/invitations")
     assert "Remind 2 judges" in page
     assert page.count("Remind J") == 2
@@ -203,10 +202,10 @@ def test_one_or_all_are_reminded_once_a_day(app: Flask, site: Site, host: MailHo
     assert remind() == ["j2@example.org"]
     assert remind() == []
     with site.store.write() as c:
-        c.execute(update(MailRow).values(sent_at=invited, made_at=invited))
+        c.execute(update(LetterRow).values(sent_at=invited, made_at=invited))
     assert remind() == ["j1@example.org", "j2@example.org"]
     with site.store.write() as c:
-        c.execute(update(MailRow).values(sent_at=invited, made_at=invited))
+        c.execute(update(LetterRow).values(sent_at=invited, made_at=invited))
     set_life(site, "paused")
     assert remind() == []
 
@@ -251,8 +250,8 @@ def test_people_who_solve_are_invited_before_judges(tmp_path: Path, host: MailHo
     with site.store.write() as c:
         set_solving(c, site.id, "open", "shell")
         later = now() - dt.timedelta(days=4)
-        c.execute(update(MailRow).values(sent_at=later, made_at=later))
-        refuse(c, subject_named(c, site.id, "S2"))
+        c.execute(update(LetterRow).values(sent_at=later, made_at=later))
+        decline(c, person_named(c, site.id, "subject", "S2"))
     assert "Remind 1 person" in words(client, "/dashboard/solving")
     client.post("/dashboard/mail/subject/reminders")
     until(lambda: len(host.letters) == 3, "the reminder")
@@ -290,7 +289,7 @@ def test_people_whose_invitation_is_queued_get_no_other_link(
     assert run.exit_code == 0, run.output
     assert "/p/" not in out.read_text()
     with site.store.read() as c:
-        key = subject_named(c, site.id, "S1").key
+        key = person_named(c, site.id, "subject", "S1").key
     answer = client.post(f"/dashboard/solving/{key}/erase", data={"word": "S1"})
     assert answer.status_code == 303
     with site.store.read() as c:
@@ -312,7 +311,7 @@ def test_what_a_mail_server_answered_is_deleted(tmp_path: Path, host: MailHost, 
     wait_for(app)
     assert "Zelda has moved" in words(client, "/dashboard/solving")
     with site.store.read() as c:
-        key = subject_named(c, site.id, "S1").key
+        key = person_named(c, site.id, "subject", "S1").key
     if way == "erased":
         client.post(f"/dashboard/solving/{key}/erase", data={"word": "S1"})
     else:

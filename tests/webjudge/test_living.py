@@ -10,7 +10,7 @@ import pytest
 
 from quem.store.ballots import ballots_of
 from quem.store.exporting import submitted_rankings
-from quem.store.judges import judge_named
+from quem.store.people import person_named
 from tests.served import all_ranked, number_of, write_judging_study
 from tests.webjudge.sites import enter_dashboard, set_life
 from tests.webjudge.test_judging import data_of, enter, gids, opened_an_hour_ago, put
@@ -57,7 +57,7 @@ def solution(study: Path, solver: str) -> Path:
 def ballots_of_judge(site: Site, judge: str = "J0") -> list[AssignedBallot]:
     """A judge's ballots."""
     with site.store.read() as c:
-        return ballots_of(c, judge_named(c, site.id, judge).key)
+        return ballots_of(c, person_named(c, site.id, "judge", judge).key)
 
 
 def order_of(site: Site, judge: str = "J0") -> list[list[str]]:
@@ -67,7 +67,7 @@ def order_of(site: Site, judge: str = "J0") -> list[list[str]]:
     from quem.store.models import RevisionRow
 
     with site.store.read() as c:
-        (ballot,) = ballots_of(c, judge_named(c, site.id, judge).key)
+        (ballot,) = ballots_of(c, person_named(c, site.id, "judge", judge).key)
         last = RevisionRow.ballot_key == ballot.key, RevisionRow.number == ballot.head
         state: dict[str, Any] = c.execute(select(RevisionRow.state).where(*last)).scalar_one()
     return list(state["ranked"])

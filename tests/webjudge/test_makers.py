@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import select
 
-from quem.store.models import EventRow, JudgeRow
+from quem.store.models import EventRow, PersonRow
 from quem.store.studies import discard_trial
 from tests.webjudge.sites import (
     SECRETS,
@@ -53,8 +53,8 @@ def app(site: Site) -> Flask:
 
 def guesses(site: Site, what: str = "maker-guessed") -> list[dict[str, str]]:
     """The details of events, with the judge's id."""
-    columns = select(JudgeRow.id, EventRow.detail).join(
-        JudgeRow, JudgeRow.key == EventRow.judge_key
+    columns = select(PersonRow.id, EventRow.detail).join(
+        PersonRow, PersonRow.key == EventRow.person_key
     )
     with site.store.read() as c:
         rows = c.execute(columns.where(EventRow.what == what).order_by(EventRow.key))

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from quem.store.audit_log import audit_events
-from quem.store.judges import decline, judge_named, judges_of
+from quem.store.people import decline, people_of, person_named
 from quem.store.state import State
 from tests.webjudge.sites import (
     SUBJECTS,
@@ -81,13 +81,13 @@ def trail(site: Site) -> list[str]:
 def key_of(site: Site, judge_id: str) -> int:
     """The key of a judge in the store."""
     with site.store.read() as c:
-        return next(judge.key for judge in judges_of(c, site.id) if judge.id == judge_id)
+        return next(judge.key for judge in people_of(c, site.id, "judge") if judge.id == judge_id)
 
 
 def ids_of(site: Site) -> list[str]:
     """The ids of all judges."""
     with site.store.read() as c:
-        return [judge.id for judge in judges_of(c, site.id)]
+        return [judge.id for judge in people_of(c, site.id, "judge")]
 
 
 def test_links_are_shown_once_and_replace_each_other(
@@ -145,7 +145,7 @@ def test_forgetting_lasts(
     dashboard.get("/dashboard/report/")
     key = key_of(site, "J1")
     assert dashboard.post(f"/dashboard/judges/{key}/erase", data={"word": "J1"}).status_code == 303
-    assert ids_of(site) == ["forgotten-1", "J2"]
+    assert ids_of(site) == ["erased-1", "J2"]
     assert judge.get("/judge").status_code == 401
     assert dashboard.get("/dashboard/report/report.html").text == "run 2"
     for path in ("/dashboard", "/dashboard/events", "/dashboard/words", "/dashboard/report/"):
@@ -167,9 +167,9 @@ def test_judges_are_added_midway(app: Flask, dashboard: FlaskClient, site: Site)
     assert app.test_client().get(link).status_code == 303
     assert "Ada &lt;i&gt;" in dashboard.get("/dashboard").text
     with site.store.read() as c:
-        judge = judges_of(c, site.id)[-1]
+        judge = people_of(c, site.id, "judge")[-1]
     assert (judge.id, judge.name, judge.experience, judge.added) == ("J7", "Ada <i>", 7.5, True)
-    assert trail(site) == ["judge-added", "link-made"]
+    assert trail(site) == ["added", "link-made"]
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_nobody_is_reminded_who_finished_or_declined(dashboard: FlaskClient, sit
     """Neither of them, nor whoever has no link."""
     dashboard.post("/dashboard/judges/links", data={"sure": "yes"})
     with site.store.write() as c:
-        decline(c, judge_named(c, site.id, "J2"))
+        decline(c, person_named(c, site.id, "judge", "J2"))
     assert len(written(dashboard.get("/dashboard/judges/reminders").text)) == 1
     dashboard.post(f"/dashboard/judges/{key_of(site, 'J1')}/revoke", data=SURE)
     assert "No reminders" in dashboard.get("/dashboard/judges/reminders").text
@@ -249,7 +249,7 @@ def test_statuses_of_judges(dashboard: FlaskClient, app: Flask, site: Site) -> N
     assert statuses(dashboard) == ["Not opened", "Not opened"]
     enter_as(app, site, "J1").get("/judge")
     with site.store.write() as c:
-        decline(c, judge_named(c, site.id, "J2"))
+        decline(c, person_named(c, site.id, "judge", "J2"))
     assert statuses(dashboard) == ["Active", "Declined"]
     dashboard.post(f"/dashboard/judges/{key_of(site, 'J1')}/revoke", data=SURE)
     assert statuses(dashboard) == ["Link revoked", "Declined"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 
 from quem.store.models import BallotRow, Layout, RevisionRow
-from quem.store.organizers import issue_organizer_link
+from quem.store.people import DEFAULT, issue_link, person_named
 from tests.served import all_ranked, write_judging_study
 from webjudge import create_app, open_site
 
@@ -28,7 +28,7 @@ def test_every_page_can_be_previewed_and_nothing_is_stored(tmp_path: Path) -> No
     site = open_site(write_judging_study(tmp_path, judging=judging))
     client = create_app(site).test_client()
     with site.store.write() as c:
-        token = issue_organizer_link(c, site.id)
+        token = issue_link(c, person_named(c, site.id, "organizer", DEFAULT), "shell")
     client.get(f"/d/{token}")
     welcome = client.get("/dashboard/preview").text
     assert "Do you agree?" in welcome
@@ -59,7 +59,7 @@ def test_the_last_task_of_a_preview_leads_to_the_guesses(tmp_path: Path) -> None
     site = open_site(write_judging_study(tmp_path, judging="{ask_maker: true}"))
     client = create_app(site).test_client()
     with site.store.write() as c:
-        token = issue_organizer_link(c, site.id)
+        token = issue_link(c, person_named(c, site.id, "organizer", DEFAULT), "shell")
     client.get(f"/d/{token}")
     page = client.get("/dashboard/preview/g/1?language=de").text
     match = re.search(r'id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)

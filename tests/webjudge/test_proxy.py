@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quem.store.engine import open_store
-from quem.store.judges import issue_link, judge_named
 from quem.store.location import locate_database
+from quem.store.people import issue_link, person_named
 from tests.patience import SECONDS, until
 from tests.served import write_judging_study
 from webjudge import open_site
@@ -140,7 +140,7 @@ def link(study: Path) -> str:
     open_site(study).store.close()
     store = open_store(locate_database(study, None))
     with store.write() as c:
-        token = issue_link(c, judge_named(c, "made-up", "J0"), "shell")
+        token = issue_link(c, person_named(c, "made-up", "judge", "J0"), "shell")
     store.close()
     return f"/j/{token}"
 

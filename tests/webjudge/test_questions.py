@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from quem.store import studies
-from quem.store.judges import erase_judge, judge_named
+from quem.store.people import (
+    erase,
+    person_named,
+)
 from tests.served import all_ranked, write_judging_study
 from tests.webjudge.sites import enter_dashboard
 from tests.webjudge.test_judging import data_of, enter, gids, put
@@ -126,8 +129,8 @@ def test_questions_at_the_end(client: FlaskClient, site: Site) -> None:
     assert closing(site)["answers"] == {"again": "10"}
     assert "disabled" in client.get("/judge/done").text
     with site.store.write() as c:
-        name = erase_judge(c, judge_named(c, site.id, "J0"), "shell")
-    assert closing(site, name) == {"answers": {"again": "10"}, "written": {}}
+        name, _ = erase(c, person_named(c, site.id, "judge", "J0"), "shell")
+    assert closing(site, name) == {"answers": {"again": "10"}}
 
 
 def test_nothing_is_kept_of_who_has_not_agreed(tmp_path: Path) -> None:
@@ -148,7 +151,7 @@ def test_nothing_is_kept_of_who_has_not_agreed(tmp_path: Path) -> None:
 def closing(site: Site, judge: str = "J0") -> dict[str, Any]:
     """What a judge answered at the end."""
     with site.store.read() as c:
-        return judge_named(c, site.id, judge).closing
+        return person_named(c, site.id, "judge", judge).closing
 
 
 def set_state(site: Site, state: studies.Life) -> None:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store.judges import issue_link, judge_named
-from quem.store.organizers import issue_organizer_link
+from quem.store.people import DEFAULT, issue_link, person_named
 from tests.served import write_judging_study
 from webjudge import create_app, open_site
 
@@ -38,7 +37,7 @@ def app(site: Site) -> Flask:
 def token_of(site: Site, judge_id: str = "J0") -> str:
     """Make a judge's link."""
     with site.store.write() as c:
-        return issue_link(c, judge_named(c, site.id, judge_id), "shell")
+        return issue_link(c, person_named(c, site.id, "judge", judge_id), "shell")
 
 
 @pytest.mark.parametrize("path", ["/", "/judge", "/j/wrong", "/healthz", "/nothing", "/dashboard"])
@@ -76,7 +75,7 @@ def test_other_sites_cannot_act_for_a_judge(
     answer = client.post("/judge/consent", headers=headers)
     assert answer.status_code == (303 if allowed else 403)
     with site.store.read() as c:
-        assert (judge_named(c, site.id, "J0").consented_at is not None) == allowed
+        assert (person_named(c, site.id, "judge", "J0").consented_at is not None) == allowed
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -108,7 +107,7 @@ def test_the_store_holds_no_secret(site: Site) -> None:
     app = create_app(site)
     token = token_of(site)
     with site.store.write() as c:
-        dashboard = issue_organizer_link(c, site.id)
+        dashboard = issue_link(c, person_named(c, site.id, "organizer", DEFAULT), "shell")
     cookie = app.test_client().get(f"/j/{token}").headers["Set-Cookie"].split("=")[1].split(";")[0]
     file = site.store.place.file
     assert file is not None
@@ -125,10 +124,10 @@ def test_no_secret_is_logged(
     """Even a bug in the page behind a link leaves no token in the log."""
     token = token_of(site)
 
-    def broken(_: object) -> None:
+    def broken(*_: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr("webjudge.access.session_of", broken)
+    monkeypatch.setattr("webjudge.access.person_of_link", broken)
     answer = app.test_client().get(f"/j/{token}")
     assert answer.status_code == 500
     assert "bug" in caplog.text
@@ -142,7 +141,7 @@ def test_a_judge_is_not_the_experimenter(app: Flask, site: Site) -> None:
     judge = app.test_client()
     judge.get(f"/j/{token_of(site)}")
     with site.store.write() as c:
-        dashboard_token = issue_organizer_link(c, site.id)
+        dashboard_token = issue_link(c, person_named(c, site.id, "organizer", DEFAULT), "shell")
     dashboard = app.test_client()
     assert dashboard.get(f"/d/{dashboard_token}").status_code == 303
     assert dashboard.get("/dashboard").status_code == 200
@@ -150,7 +149,7 @@ def test_a_judge_is_not_the_experimenter(app: Flask, site: Site) -> None:
         assert judge.get(path).status_code == 401
     assert dashboard.get("/judge").status_code == 401
     with site.store.write() as c:
-        issue_organizer_link(c, site.id)
+        issue_link(c, person_named(c, site.id, "organizer", DEFAULT), "shell")
     assert dashboard.get("/dashboard").status_code == 401
 
 

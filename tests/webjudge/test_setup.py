@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from quem.cli import main
 from quem.store.audit_log import audit_events
-from quem.store.organizers import issue_organizer_link
+from quem.store.people import DEFAULT, issue_link, person_named
 from quem.studyfile.models import ExperienceSpec
 from quem.studyfile.reading import read_study
 from tests.importing.made import write_tree
@@ -68,7 +68,7 @@ def test_the_first_link_leads_to_what_is_missing(site: Site) -> None:
     """Once nothing is missing, or the study is open, it leads to the overview."""
     client = create_app(site).test_client()
     with site.store.write() as c:
-        token = issue_organizer_link(c, site.id)
+        token = issue_link(c, person_named(c, site.id, "organizer", DEFAULT), "shell")
     assert client.get(f"/d/{token}").location == SETUP
     assert "The study is not complete" in client.get("/dashboard").text
     set_life(site, "open")
@@ -158,7 +158,7 @@ def test_another_process_follows(site: Site, client: FlaskClient) -> None:
     other = open_site(site.path)
     watching = create_app(other).test_client()
     with site.store.write() as c:
-        token = issue_organizer_link(c, site.id)
+        token = issue_link(c, person_named(c, site.id, "organizer", DEFAULT), "shell")
     for browser in (client, watching):
         browser.get(f"/d/{token}")
     assert "Amy" not in watching.get(SETUP).text
@@ -177,7 +177,7 @@ def test_another_process_is_asked_in_the_middle_of_an_edit(
     other = open_site(site.path)
     watching = create_app(other).test_client()
     with site.store.write() as c:
-        token = issue_organizer_link(c, site.id)
+        token = issue_link(c, person_named(c, site.id, "organizer", DEFAULT), "shell")
     for browser in (client, watching):
         browser.get(f"/d/{token}")
     note = study_edits.note_edit

@@ -15,8 +15,8 @@ from PIL import Image
 from quem.errors import QuemError
 from quem.solving.closing import close_solving
 from quem.store import solving
+from quem.store.people import people_of, person_named
 from quem.store.solving import set_solving
-from quem.store.subjects import replies_of, subject_named, subjects_of
 from quem.studyfile.reading import draft_study, read_study
 from tests.served import number_of
 from tests.store.solving import FakeTime
@@ -450,7 +450,7 @@ def test_who_withdrew_answers_nothing_more(app: Flask, site: Site) -> None:
     one.client.post("/solve/about", data={"experience": "9"})
     one.client.post("/solve/finish", data={"experience": "9"})
     with site.store.read() as c:
-        assert replies_of(c, [subject_named(c, site.id, "S1").key]) == {}
+        assert person_named(c, site.id, "subject", "S1").replies == {}
 
 
 def test_what_was_there_is_not_overwritten(app: Flask, site: Site) -> None:
@@ -575,7 +575,7 @@ def test_dashboard_of_a_session(app: Flask, site: Site) -> None:
     for wrong in ("S9", "J1", "sys1", "a/b", ""):
         assert dashboard.post("/dashboard/solving/new", data={"id": wrong}).status_code == 422
     with site.store.read() as c:
-        key = subject_named(c, site.id, "S9").key
+        key = person_named(c, site.id, "subject", "S9").key
     assert dashboard.post(f"/dashboard/solving/{key}/link").status_code == 422
     made = dashboard.post(f"/dashboard/solving/{key}/link", data={"sure": "yes"})
     assert "/p/" in made.text
@@ -584,7 +584,7 @@ def test_dashboard_of_a_session(app: Flask, site: Site) -> None:
     assert dashboard.post(f"/dashboard/solving/{key}/erase", data={"word": "no"}).status_code == 422
     dashboard.post(f"/dashboard/solving/{key}/erase", data={"word": "S9"})
     with site.store.read() as c:
-        assert subjects_of(c, site.id)[-1].id == "erased-1"
+        assert people_of(c, site.id, "subject")[-1].id == "erased-1"
     assert "Nina" not in dashboard.get("/dashboard/solving").text
     log = dashboard.get("/dashboard/events").text
     assert "Personal data erased; the subject is now erased-1" in log

@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import func, select, update
 
 from quem.store.audit_log import audit_events
-from quem.store.judges import declined_judges, judge_named
 from quem.store.models import BallotRow
+from quem.store.people import person_named
 from quem.store.studies import set_state
 from tests.served import all_ranked, number_of
 from tests.webjudge.sites import (
@@ -93,15 +93,15 @@ def test_declining_stores_the_answer_and_nothing_else(app: Flask, site: Site) ->
     assert trail(site) == ["declined"]
     assert client.get("/judge/done").location == "/judge"
     with site.store.read() as c:
-        judge = judge_named(c, site.id, "J1")
-        assert declined_judges(c, site.id) == {judge.key}
+        judge = person_named(c, site.id, "judge", "J1")
+        assert judge.declined_at is not None
         assert judge.consented_at is None
         assert c.execute(select(func.count()).select_from(BallotRow)).scalar() == 0
     client.post("/judge/consent", data={"consent": "yes"})
     assert "Your tasks" in client.get("/judge").text
     client.post("/judge/consent", data={"consent": "no"})
     with site.store.read() as c:
-        assert declined_judges(c, site.id) == set()
+        assert person_named(c, site.id, "judge", "J1").declined_at is None
     assert trail(site) == ["declined", "consented"]
 
 

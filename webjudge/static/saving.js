@@ -5,6 +5,7 @@
 
 import { inTenths } from "./clock.js";
 import { DraftStorage } from "./drafts.js";
+import { send } from "./network.js";
 import { t } from "./words.js";
 
 const PAUSES = [1, 2, 4, 8, 15, 30];
@@ -120,7 +121,7 @@ export class Saver {
     this.revision = revision;
     this.submitted = submitted;
     if (this.waiting) this.clock.put(this.waiting);
-    this.sending = this.waiting = null;
+    this.sending = this.waiting = this.unanswered = null;
     this.opening = this.stopped = false;
     this.drafts.drop();
     if (state) this.save(state, how);
@@ -165,23 +166,14 @@ export class Saver {
   }
 
   /** Send a change; gives {status, answer}, or null where no answer came. */
-  async transmit({ reopen, state, submit, seconds, views, ...change }) {
-    const [method, url, content] = reopen
-      ? ["POST", this.urls.reopen, change]
-      : ["PUT", this.urls.state, { ...change, state, submit, ...inTenths({ seconds, views }) }];
-    const body = JSON.stringify(content);
-    try {
-      const response = await fetch(url, {
-        method,
-        headers: { "Content-Type": "application/json" },
-        body,
-        keepalive: new TextEncoder().encode(body).length < MOST_KEPT_ALIVE,
-        signal: AbortSignal.timeout(LONGEST_WAIT),
-      });
-      return { status: response.status, answer: await response.json() };
-    } catch {
-      return null;
-    }
+  transmit({ reopen, state, submit, seconds, views, ...change }) {
+    const content = reopen ? change : { ...change, state, submit, ...inTenths({ seconds, views }) };
+    const size = new TextEncoder().encode(JSON.stringify(content)).length;
+    return send(reopen ? this.urls.reopen : this.urls.state, content, {
+      method: reopen ? "POST" : "PUT",
+      keepalive: size < MOST_KEPT_ALIVE,
+      signal: AbortSignal.timeout(LONGEST_WAIT),
+    });
   }
 
   async send(change) {
@@ -239,11 +231,28 @@ export class Saver {
     this.timer = setTimeout(() => this.pump(), pause * 1000);
   }
 
-  /** No more is sent until the person has decided; what is unsaved stays in this browser. */
-  stop(tell) {
+  /** No more is sent until the person has decided; what is unsaved stays here, as made from a base. */
+  stop(tell, base = this.revision) {
+    this.revision = base;
     this.failures = 0;
     this.stopped = true;
     tell();
+  }
+
+  /** Try again later what stopped for a decision that cannot be made yet. */
+  postpone(trouble) {
+    this.stopped = false;
+    this.later(trouble);
+  }
+
+  /** Send nothing more, and ask nothing before the page is left. */
+  end() {
+    this.ended = true;
+  }
+
+  /** Know what an earlier visit sent: it may arrive even after the page that sent it is closed. */
+  expect(sent) {
+    this.unanswered = sent;
   }
 
   /** Where an order is that is not saved. */

@@ -1,8 +1,8 @@
 // The page on which a subject solves a problem: text and files, saved as they change, and the clock.
 
-import { ask, tell } from "./dialogs.js";
-import { $, announce, h } from "./dom.js";
+import { $, h } from "./dom.js";
 import { setFormulas } from "./formulas.js";
+import { announce, ask, tell } from "./messages.js";
 import { Saver, tabId } from "./saving.js";
 import { t, time, tn } from "./words.js";
 

@@ -1,7 +1,7 @@
 // What buttons, keys, and menus do.
 
 import { isTogether } from "./comparing.js";
-import { $, sign } from "./dom.js";
+import { $ } from "./dom.js";
 import { next, open, show, stopComparing } from "./going.js";
 import { isGrading } from "./grading.js";
 import { openMenu } from "./menu.js";
@@ -10,6 +10,7 @@ import * as model from "./model.js";
 import {
   answer, back, cannotJudge, comment, compare, compareTwo, grade, mark, place, regrade, step, unrank,
 } from "./ordering.js";
+import { sign } from "./parts.js";
 import { goToQuestions } from "./questions.js";
 import { enlarge, fit, goTo, links } from "./reader.js";
 import { headings } from "./solutions.js";

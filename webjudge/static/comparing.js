@@ -1,6 +1,7 @@
 // Two solutions beside each other, and the question which is better.
 
-import { $, $$, button, classes, key, sign } from "./dom.js";
+import { $, $$ } from "./dom.js";
+import { button, classes, key, sign } from "./parts.js";
 import { loading } from "./reader.js";
 import { html, nothing, render } from "./vendor/lit-html.js";
 import { number, t } from "./words.js";

@@ -1,7 +1,7 @@
 // Where judges grade: the grades below what is read, and the list with a row for each grade.
 
-import { key } from "./dom.js";
 import { gradeOf } from "./model.js";
+import { key } from "./parts.js";
 import { html } from "./vendor/lit-html.js";
 import { number, t } from "./words.js";
 

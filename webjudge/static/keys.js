@@ -5,31 +5,15 @@ import { scrollPanes } from "./comparing.js";
 import { $, $$ } from "./dom.js";
 import { go, next } from "./going.js";
 import { answer, grade, step } from "./ordering.js";
+import { keep, kept } from "./storage.js";
 
 const SWITCH = "webjudge:single-keys";
 // Where keys write; a choice takes arrows and the space bar only.
 const FIELD = "textarea, select, input:not([type=radio], [type=checkbox])";
 const INSIDE = `dialog, .menu, ${FIELD}`;
 
-/** Whether single keys are switched on; remembered in this browser. */
-function singleKeys() {
-  try {
-    return localStorage.getItem(SWITCH) !== "off";
-  } catch {
-    return true;
-  }
-}
-
-let keysAreOn = singleKeys();
-
-function switchKeys(isOn) {
-  keysAreOn = isOn;
-  try {
-    localStorage.setItem(SWITCH, isOn ? "on" : "off");
-  } catch {
-    // Where nothing can be kept, they stay as they are until the page is left.
-  }
-}
+// Remembered in this browser.
+let keysAreOn = kept(SWITCH) !== "off";
 
 /** The solution that a key is about: that of the row with the focus, else the one in hand. */
 const labelAt = (page) => document.activeElement.closest("#ladder .chip")?.dataset.label ?? page.current;
@@ -48,7 +32,10 @@ const SINGLE = {
 /** Let the keyboard work. */
 export function listen(page) {
   $("#single-keys").checked = keysAreOn;
-  $("#single-keys").addEventListener("change", ({ target }) => switchKeys(target.checked));
+  $("#single-keys").addEventListener("change", ({ target }) => {
+    keysAreOn = target.checked;
+    keep(SWITCH, keysAreOn ? "on" : "off");
+  });
   document.addEventListener("keydown", (event) => {
     if ($("dialog[open]") || document.body.matches(".is-dragging") || event.defaultPrevented) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;

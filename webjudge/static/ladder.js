@@ -1,8 +1,9 @@
 // The ranking, always in sight: a row for each place, ties on one row; below it what is not ranked yet.
 
-import { $, $$, classes, more, noun, reasonText, sign } from "./dom.js";
+import { $, $$ } from "./dom.js";
 import { gradeRows, gradeText, isGrading } from "./grading.js";
 import { answerOf, place, position, whereabouts } from "./model.js";
+import { classes, more, noun, reasonText, sign } from "./parts.js";
 import { html, nothing, render } from "./vendor/lit-html.js";
 import { number, t, tn } from "./words.js";
 

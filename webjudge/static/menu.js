@@ -1,8 +1,9 @@
 // The "…" menu of a solution; on a phone it is a sheet at the bottom.
 
-import { $, $$, h, named } from "./dom.js";
+import { $, $$, h } from "./dom.js";
 import { isGrading, scale } from "./grading.js";
 import { gradeOf, whereabouts } from "./model.js";
+import { named } from "./parts.js";
 import { LEVELS } from "./questions.js";
 import { html, nothing, render } from "./vendor/lit-html.js";
 import { t } from "./words.js";

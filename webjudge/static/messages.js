@@ -2,9 +2,10 @@
 
 import { $, h } from "./dom.js";
 import { html, nothing, render } from "./vendor/lit-html.js";
-import { t } from "./words.js";
+import { t, time } from "./words.js";
 
 const TOAST_SECONDS = 10;
+const SAVING_AFTER = 150;
 
 /** Say something that has to be read. */
 export function tell(title, text) {
@@ -86,3 +87,27 @@ export function toast(text, undo = null, question = nothing) {
 }
 
 export const hideToast = () => hide();
+
+let said = "";
+let pending = 0;
+
+/** Say in the bar how far saving is, but not what takes a moment only; gives whether it is something new. */
+export function sayStatus(word, text, details = "", savedAt = null, short = text) {
+  const line = $("#save-status");
+  const isNew = said !== word;
+  const say = () => {
+    if (!said) line.replaceChildren(); // what came with the page
+    said = word;
+    if (isNew && details) announce(details);
+    line.title = details;
+    const both = html`<span class="in-full">${text}</span><span class="in-short">${short}</span>`;
+    // The time is for those who look; saying it with each save would be too much.
+    const at = savedAt ? html`<span aria-hidden="true"> ${time(savedAt)}</span>` : nothing;
+    render(html`${short === text ? text : both}${at}`, line);
+  };
+  clearTimeout(pending);
+  line.dataset.word = word;
+  if (word === "saving") pending = setTimeout(say, SAVING_AFTER);
+  else say();
+  return isNew;
+}

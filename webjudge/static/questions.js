@@ -1,8 +1,9 @@
 // The study's own questions: on a solution at the end of its text, on a place in the message after
 // it was found and in the menu, on the task in the review.
 
-import { $, classes, sign } from "./dom.js";
+import { $ } from "./dom.js";
 import { replyOf } from "./model.js";
+import { classes, sign } from "./parts.js";
 import { html, nothing } from "./vendor/lit-html.js";
 import { t } from "./words.js";
 

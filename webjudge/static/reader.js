@@ -1,8 +1,9 @@
 // The solution in hand: a title that stays, text of about 70 characters, contents, pictures to enlarge.
 
-import { $, $$, button, classes, h, key, more, named, sign } from "./dom.js";
+import { $, $$, h } from "./dom.js";
 import { gradeText, gradingBar, isGrading } from "./grading.js";
 import { place, whereabouts } from "./model.js";
+import { button, classes, key, more, named, sign } from "./parts.js";
 import { solutionQuestions } from "./questions.js";
 import { headings } from "./solutions.js";
 import { html, nothing, render } from "./vendor/lit-html.js";

@@ -1,8 +1,9 @@
 // The whole order before it is submitted, and the receipt after.
 
-import { $, $$, button, h, noun, reasonText, sign } from "./dom.js";
+import { $, $$, h } from "./dom.js";
 import { gradeText, isGrading } from "./grading.js";
 import { position } from "./model.js";
+import { button, noun, reasonText, sign } from "./parts.js";
 import { stillToAnswer, taskQuestions } from "./questions.js";
 import { drawSheet } from "./reader.js";
 import { html, nothing } from "./vendor/lit-html.js";

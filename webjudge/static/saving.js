@@ -231,9 +231,8 @@ export class Saver {
     this.timer = setTimeout(() => this.pump(), pause * 1000);
   }
 
-  /** No more is sent until the person has decided; what is unsaved stays here, as made from a base. */
-  stop(tell, base = this.revision) {
-    this.revision = base;
+  /** No more is sent until the person has decided; what is unsaved stays in this browser. */
+  stop(tell) {
     this.failures = 0;
     this.stopped = true;
     tell();
@@ -250,9 +249,34 @@ export class Saver {
     this.ended = true;
   }
 
-  /** Know what an earlier visit sent: it may arrive even after the page that sent it is closed. */
-  expect(sent) {
-    this.unanswered = sent;
+  /** Go on where what is newer on the server is what this page has or sent; gives whether it is. */
+  joins(newer, state, same) {
+    const isSame = same(state, newer.state);
+    const isSent = [this.sending?.state, this.unanswered].some((sent) => sent && same(sent, newer.state));
+    if (!isSame && (newer.submitted || !isSent)) return false;
+    const submit = this.isSubmitting && !newer.submitted;
+    this.resume(newer, isSame && !submit ? null : state, { submit });
+    return true;
+  }
+
+  /**
+   * Take up what an earlier visit left: gives whether it is "stored", counts as "mine", or "both" are
+   * there and the person has to decide.
+   */
+  takeUp({ base, state, sent }, stored, same, canSave = true) {
+    if (same(state, stored)) {
+      this.drafts.drop();
+      return "stored";
+    }
+    if (canSave && (base === this.revision || (sent && same(sent, stored)))) {
+      // What was on its way may arrive even after the page that sent it is closed.
+      this.unanswered = base === this.revision ? sent : null;
+      return "mine";
+    }
+    // What is kept must go on saying what it was made from.
+    this.revision = base;
+    this.stopped = true;
+    return "both";
   }
 
   /** Where an order is that is not saved. */

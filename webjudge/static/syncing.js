@@ -2,19 +2,20 @@
 
 import { $ } from "./dom.js";
 import { askMissing, begin, goOn, show, stopComparing } from "./going.js";
-import { announce, ask, tell } from "./messages.js";
+import { announce, ask, sayStatus, tell } from "./messages.js";
 import * as model from "./model.js";
 import { read } from "./network.js";
 import { showReceipt } from "./review.js";
-import { html, nothing, render } from "./vendor/lit-html.js";
-import { listed, t, time, tn } from "./words.js";
+import { listed, t, tn } from "./words.js";
 
-const SAVING_AFTER = 150;
 const RESUMES_AFTER = 30_000;
 
 /** The functions that the saver calls. */
 export const told = (page) => ({
-  status: (...said) => status(page, ...said),
+  status: (word, ...said) => {
+    const isNew = sayStatus(word, ...said);
+    if (isNew && word === "offline" && page.saver.isSubmitting && page.view === "review") page.draw();
+  },
   submitted: (answer) => finish(page, answer),
   submissionWithdrawn: () => page.draw(),
   reopened: () => {
@@ -50,30 +51,6 @@ function stop(page, heading, ...text) {
   if (page.isComparing) stopComparing(page);
   else page.draw();
   tell(heading, text.join(" "));
-}
-
-let said = "";
-let pending = 0;
-
-/** Say in the bar how far saving is; what takes a moment only is not said. */
-export function status(page, word, text, details = "", savedAt = null, short = text) {
-  clearTimeout(pending);
-  const line = $("#save-status");
-  const isNew = said !== word;
-  line.dataset.word = word;
-  if (isNew && word === "offline" && page.saver.isSubmitting && page.view === "review") page.draw();
-  const say = () => {
-    if (!said) line.replaceChildren(); // what came with the page
-    said = word;
-    if (isNew && details) announce(details);
-    line.title = details;
-    const both = html`<span class="in-full">${text}</span><span class="in-short">${short}</span>`;
-    // The time is for those who look; saying it with each save would be too much.
-    render(html`${short === text ? text : both}${savedAt
-      ? html`<span aria-hidden="true"> ${time(savedAt)}</span>` : nothing}`, line);
-  };
-  if (word === "saving") pending = setTimeout(say, SAVING_AFTER);
-  else say();
 }
 
 /** It is stored as submitted: show the receipt, unless the judge is at something that may change it. */
@@ -158,13 +135,9 @@ function changes(then, now) {
 /** Somebody saved since, in another tab or on another device. */
 function conflict(page, answer) {
   const { saver, state } = page;
-  const { unanswered: sent, isSubmitting } = saver;
-  if (sent && !answer.submitted && model.same(sent, answer.state)) {
-    // What arrived since is the beginning of this order.
-    saver.resume(answer, state, { submit: isSubmitting });
-  } else if (model.same(state, answer.state)) {
-    if (isSubmitting && !answer.submitted) saver.resume(answer, state, { submit: true });
-    else follow(page, answer);
+  if (saver.joins(answer, state, model.same)) {
+    page.set({ submitted: saver.submitted });
+    goOn(page);
   } else if (!page.canRank) showNewer(page, answer); // this page had nothing of its own
   else {
     decide(page, {
@@ -178,7 +151,7 @@ function conflict(page, answer) {
 /** Ask which order counts; until that is chosen both stay, and nothing is saved. */
 export async function decide(page, newer) {
   page.set({ undecided: newer });
-  status(page, "offline", t("Not saved: choose a version"), page.saver.draftLocation);
+  sayStatus("offline", t("Not saved: choose a version"), page.saver.draftLocation);
   const choice = await ask("conflict", [
     newer.text,
     newer.submitted && t("The newer version is already submitted. If you keep this version, your ranking "
@@ -219,21 +192,19 @@ export function restore(page, { base, state: draft, sent: onItsWay, layout, cont
   }
   if (layout !== data.layout) announce(t("The solutions have changed; your order of the others is kept."));
   const { revision, state: stored } = data;
-  if (model.same(state, stored)) saver.drafts.drop();
-  else if (page.canRank && (base === revision || (sent && model.same(sent, stored)))) {
-    saver.expect(base === revision ? sent : null);
+  const whose = saver.takeUp({ base, state, sent }, stored, model.same, page.canRank);
+  if (whose === "mine") {
     page.take(state);
     begin(page);
     announce(t("Your unsaved ranking was restored. It is not submitted yet."));
-  } else {
+  } else if (whose === "both") {
     page.replace(state);
-    // What is kept must go on saying what it was made from, until the judge has decided.
-    saver.stop(() => decide(page, {
+    decide(page, {
       revision,
       submitted: page.submitted,
       state: stored,
       title: t("Unsaved ranking found"),
       text: t("This browser holds an unsaved ranking, and a newer version has been saved since."),
-    }), base);
+    });
   }
 }

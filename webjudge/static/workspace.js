@@ -8,11 +8,12 @@ import { holdingFocus } from "./focus.js";
 import { begin } from "./going.js";
 import { closeWhenLeft, listen } from "./keys.js";
 import { drawLadder } from "./ladder.js";
+import { sayStatus } from "./messages.js";
 import { drop, reply } from "./ordering.js";
 import { Page } from "./page.js";
 import { drawProblem, drawReader } from "./reader.js";
 import { drawReview } from "./review.js";
-import { restore, status, told, waitForResuming } from "./syncing.js";
+import { restore, told, waitForResuming } from "./syncing.js";
 
 const DRAW = { problem: drawProblem, reader: drawReader, compare: drawComparing, review: drawReview };
 
@@ -58,7 +59,7 @@ function start(page) {
   for (const field of $$("#help [name=gid]")) field.value = data.key;
   if (data.paused && !data.preview) waitForResuming();
   document.body.dataset.ready = "yes";
-  if (left && data.paused) status(page, "offline", saver.draftLocation);
+  if (left && data.paused) sayStatus("offline", saver.draftLocation);
   else if (left) restore(page, left);
 }
 

@@ -32,6 +32,7 @@ _EXPORTED = re.compile(r"\bexport\{([^}]*)\};")
 _COMMENT = re.compile(
     r"^ *(?://.*|/\*\*(?!\s*\* @license)[^*]*(?:\*(?!/)[^*]*)*\*/)\n", re.MULTILINE
 )
+_NOT_SHOWN = re.compile(rb"/\*.*?\*/\n|^ +", re.MULTILINE | re.DOTALL)
 _SECONDS = 60 * 60 * 24
 
 
@@ -68,7 +69,8 @@ def _contents(name: str) -> tuple[bytes, bytes]:
     """Give a file, and the same compressed; that is empty where it would gain nothing."""
     path = safe_join(str(FOLDER), name)
     if name in _SHEETS:
-        content = b"".join((FOLDER / part).read_bytes() for part in _SHEETS[name])
+        sheets = b"".join((FOLDER / part).read_bytes() for part in _SHEETS[name])
+        content = _NOT_SHOWN.sub(b"", sheets)
     elif path is None:
         raise FileNotFoundError(name)
     elif name.endswith(".js") and "/" not in name:

@@ -10,13 +10,13 @@ import * as model from "./model.js";
 import {
   answer, back, cannotJudge, comment, compare, compareTwo, grade, mark, place, regrade, step, unrank,
 } from "./ordering.js";
-import { sign } from "./parts.js";
+import { put, sign } from "./parts.js";
 import { goToQuestions } from "./questions.js";
 import { enlarge, fit, goTo, links } from "./reader.js";
 import { headings } from "./solutions.js";
 import { reopen, send, submit } from "./submitting.js";
 import { decide } from "./syncing.js";
-import { html, render } from "./vendor/lit-html.js";
+import { html } from "./vendor/lit-html.js";
 import { t } from "./words.js";
 
 const MOVES = {
@@ -45,7 +45,7 @@ export function act(page, name, label, way, value) {
 
 async function chooseOther(page, label) {
   const others = page.state.ranked.flat().filter((other) => other !== label);
-  render(others.map((other) => html`<button class="btn" value=${other}>${sign(other)}<span class="snippet" dir="auto">${
+  put(others.map((other) => html`<button class="btn" value=${other}>${sign(other)}<span class="snippet" dir="auto">${
     page.solutions.about(other).snippet}</span></button>`), $("#others"));
   const other = await ask("with", "", t("Compare solution {label} with…", { label }));
   if (other) compareTwo(page, label, other);
@@ -77,7 +77,7 @@ export const DOING = {
   help: () => $("#help").showModal(),
   fit: () => fit(),
   contents: () => {
-    render(links(headings($("#reader article > .prose"))), $("#contents nav"));
+    put(links(headings($("#reader article > .prose"))), $("#contents nav"));
     $("#contents").showModal();
   },
   problem: (page) => {

@@ -1,6 +1,7 @@
 // Questions and messages: in the browser's own dialogs, in passing, and to those who do not see the page.
 
 import { $, h } from "./dom.js";
+import { put } from "./parts.js";
 import { html, nothing, render } from "./vendor/lit-html.js";
 import { t, time } from "./words.js";
 
@@ -103,7 +104,7 @@ export function sayStatus(word, text, details = "", savedAt = null, short = text
     const both = html`<span class="in-full">${text}</span><span class="in-short">${short}</span>`;
     // The time is for those who look; saying it with each save would be too much.
     const at = savedAt ? html`<span aria-hidden="true"> ${time(savedAt)}</span>` : nothing;
-    render(html`${short === text ? text : both}${at}`, line);
+    put(html`${short === text ? text : both}${at}`, line);
   };
   clearTimeout(pending);
   line.dataset.word = word;

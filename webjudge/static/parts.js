@@ -1,8 +1,14 @@
 // Templates that several views share.
 
-import { $$ } from "./dom.js";
-import { html, nothing } from "./vendor/lit-html.js";
+import { $, $$ } from "./dom.js";
+import { html, nothing, render } from "./vendor/lit-html.js";
 import { t } from "./words.js";
+
+/** Draw into an element; anew where a browser that translates pages put texts elsewhere: lit-html would miss them. */
+export function put(template, element) {
+  if ($("font", element)) render(nothing, element);
+  render(template, element);
+}
 
 export const classes = (...names) => names.filter(Boolean).join(" ");
 

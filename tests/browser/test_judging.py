@@ -307,6 +307,37 @@ def test_submitted_rankings_can_be_reopened(visit: Callable[..., Visit]) -> None
     assert not stored["submitted"]
 
 
+# As browsers do that translate a page: each text is put into elements of their own.
+TRANSLATED = """() => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), texts = [];
+    while (walker.nextNode()) if (walker.currentNode.data.trim()) texts.push(walker.currentNode);
+    for (const text of texts.filter((one) => !one.parentNode.closest("script, font"))) {
+        const font = document.createElement("font");
+        text.replaceWith(font);
+        font.append(text.data);
+    }
+}"""
+
+
+def test_a_page_that_a_browser_translates_stays_right(visit: Callable[..., Visit]) -> None:
+    """Rows, titles, and texts are those of the solutions that they stand for."""
+    come = visit()
+    page = come.enter(ranked="ABC")
+    page.evaluate(TRANSLATED)
+    press(page, "C", "Alt+ArrowUp")
+    expect(row(page, "C")).to_be_focused()
+    page.evaluate(TRANSLATED)
+    row(page, "E").click()
+    expect(title(page)).to_have_text("Solution E")
+    page.evaluate(TRANSLATED)
+    page.keyboard.press("c")
+    page.keyboard.press("=")
+    for chip in page.locator("#ladder .chip").all():
+        expect(chip.locator(".letter")).to_have_text(chip.get_attribute("data-label") or "")
+    expect(title(page)).to_have_text("Solution D")
+    come.equals_store()
+
+
 def test_working_time_pauses_when_nobody_works(visit: Callable[..., Visit]) -> None:
     """Ten minutes without a touch of the page count as one: the minute before the pause."""
     come = visit()

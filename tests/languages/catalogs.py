@@ -6,6 +6,7 @@ and those that are gone are left out.
 
 from __future__ import annotations
 
+import json
 import re
 import string
 import sys
@@ -49,6 +50,10 @@ _FIXED = re.compile(r"%\(\w+\)s|\{\w+\}|</?\w[^>]*>|&\w+;|⠿")
 _TRANSLATED = re.compile(
     r"{%-? trans .*?endtrans -?%}|{% block (?:look|main_class) %}.*?{% endblock %}", re.DOTALL
 )
+_LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"')
+_LITERALS = rf"({_LITERAL.pattern}(?:\s*\+\s*{_LITERAL.pattern})*)"
+# Calls of `t` and `tn` in scripts, also those inside the HTML of a template.
+_CALL = re.compile(rf"(?<![\w.])(tn?)\(\s*{_LITERALS}(?:,\s*{_LITERALS})?")
 _SCRIPT_CALL = re.compile(r"(?<![\w.])(?:t|tn)\((?!\s*[\"'])(?!text, values)(?!one, several)")
 
 
@@ -64,8 +69,9 @@ def extracted() -> Catalog:
 
 def _texts(path: Path) -> Iterator[tuple[int, str | tuple[str, ...], list[str], str | None]]:
     if path.suffix == ".js":
-        keywords = {"t": _SINGLE, "tn": _PLURAL}
-        yield from extract_from_file("javascript", path, keywords=keywords, options={"jsx": False})
+        for kind, *literals in _CALL.findall(path.read_text(encoding="utf-8")):
+            one, several = ("".join(map(json.loads, _LITERAL.findall(text))) for text in literals)
+            yield 0, (one, several) if kind == "tn" else one, [], None
     elif path.suffix == ".py":
         yield from extract_from_file("python", path, keywords=_KEYWORDS)
     else:

@@ -1,6 +1,8 @@
 // Working time: counts only while the page is visible and was used within the last minute.
 // So does the time for which each solution is in view.
 
+import { send } from "./network.js";
+
 const PAUSE_AFTER = 60_000;
 const REPORT_EVERY = 30_000;
 const LEAST = 0.05;
@@ -89,16 +91,8 @@ export class Clock {
   async send() {
     if (!this.url || this.seconds < LEAST) return;
     const time = this.pass();
-    try {
-      await fetch(this.url, {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(inTenths(time)),
-        keepalive: true, // it may be the last thing that this page does
-      });
-    } catch {
-      this.put(time);
-    }
+    // It may be the last thing that this page does.
+    if (!(await send(this.url, inTenths(time), { keepalive: true }))) this.put(time);
   }
 
   /** Take back a time that was not stored. */

@@ -1,169 +1,128 @@
 // Two solutions beside each other, and the question which is better.
 
-import { $, $$, button, h, letter, sign } from "./dom.js";
+import { $, $$ } from "./dom.js";
+import { button, classes, key, sign } from "./parts.js";
+import { loading } from "./reader.js";
+import { html, nothing, render } from "./vendor/lit-html.js";
 import { number, t } from "./words.js";
 
 // Panes scroll together where one text is less than so many times as long as the other.
 const ALIKE = 2;
 const STEP = 60;
 
-const key = (name) => h("kbd", { "aria-hidden": "true" }, name);
-
 /** What a button shows: its name, or on a phone a sign. */
-const named = (mark, text) => [h("span.on-phone", { "aria-hidden": "true" }, mark), h("span.name", {}, text)];
+const short = (mark, text) => html`
+  <span class="on-phone" aria-hidden="true">${mark}</span><span class="name">${text}</span>`;
 
-/** Draw the question of the workspace; the button of a verdict has the focus, or else the title. */
-export function drawComparing(app, focus = "") {
-  const { question } = app;
-  const { label, other, side } = question;
+let leader = null; // the pane that the judge scrolls
+
+/** Draw the question; a pane whose solution stays keeps its place. */
+export function drawComparing(page) {
+  const { label, other, side } = page.question;
   const [left, right] = side === "left" ? [label, other] : [other, label];
   const places = Object.fromEntries($$(".pane").map((one) => [one.dataset.pane, $(".body", one).scrollTop]));
-  app.shown ??= label;
-  $("#main").replaceChildren(h(
-    "div.compare", { role: "region", "aria-labelledby": "compare-title" },
-    head(app, left, right),
-    h("div.panes", {}, pane(app, left, "left"), pane(app, right, "right")),
-    h(
-      "div.verdict", { role: "group", "aria-labelledby": "compare-title" },
-      verdict(question, left, "left"),
-      h("button.btn", { type: "button", "data-verdict": "equal" }, key("="), t("Equally good")),
-      verdict(question, right, "right"),
-    ),
-  ));
+  const lead = { handleEvent: ({ target }) => { leader = target.closest(".body"); }, passive: true };
+  render(html`
+    <div class="compare" role="region" aria-labelledby="compare-title">
+      ${head(page, left, right)}
+      <div class="panes" @wheel=${lead} @touchstart=${lead} @pointerdown=${lead} @keydown=${lead} @focusin=${lead}>${
+        pane(page, left, t("Left: solution {label}", { label: left }), "left-")}${
+        pane(page, right, t("Right: solution {label}", { label: right }), "right-")}</div>
+      <div class="verdict" role="group" aria-labelledby="compare-title">
+        ${verdict(page, left, "left")}
+        <button type="button" class="btn" data-verdict="equal">${key("=")}${t("Equally good")}</button>
+        ${verdict(page, right, "right")}
+      </div>
+    </div>`, $("#main"));
+  leader = null;
   for (const one of $$(".pane")) $(".body", one).scrollTop = places[one.dataset.pane] ?? 0;
-  scrollTogether(app);
-  const held = focus && $(`[data-verdict=${focus}]`);
-  (held || $("#compare-title")).focus({ preventScroll: true });
+  $("[data-do=together]").ariaPressed = String(isTogether(page));
 }
 
-function head(app, left, right) {
-  const { asked, most, label, isNew } = app.question;
-  const all = number(asked + most);
-  const count = most > 1
-    ? t("Question {n} of at most {all}", { n: number(asked + 1), all })
-    : t("Question {n}, the last", { n: number(asked + 1) });
-  const pips = [...Array(asked + most).keys()].map((n) => h(`i${["", ".now", ".done"][Math.sign(asked - n) + 1]}`));
-  return h(
-    "div.compare-head", {},
-    h(
-      "div.who", {},
-      h("h2", { id: "compare-title", tabindex: "-1" }, t("Which is better, {left} or {right}?", { left, right })),
-      h("span.meta", {}, asked + most > 1 ? count : ""),
-    ),
-    h(
-      "div.pane-switch", { role: "group", "aria-label": t("Solution shown") },
-      [left, right].map((one) => h(
-        "button.btn", { type: "button", "data-show": one, "aria-pressed": String(app.shown === one) },
-        letter(one, one !== label || !isNew), isNew && one === label ? t("New") : t("Ranked"),
-      )),
-    ),
-    asked + most > 1 && h("span.pips", { "aria-hidden": "true" }, pips),
-    h(
-      "button.btn.quiet", { type: "button", "data-do": "together", "aria-pressed": "false", "aria-keyshortcuts": "S" },
-      sign("⇅"), t("Scroll together"),
-    ),
-    $("#statement") && button("problem", named("¶", t("Problem")), { kind: ".quiet", "aria-keyshortcuts": "P" }),
-    button("back", named("↶", t("Back")), {
-      kind: ".quiet", "aria-keyshortcuts": "Backspace", disabled: asked === 0,
-    }),
-    h("button.btn.quiet.icon", {
-      type: "button", "data-do": "stop", "aria-label": t("Stop comparing"), "aria-keyshortcuts": "Escape",
-    }, "✕"),
-  );
+/** Whether the sign of a solution is that of one with a place. */
+const hasPlace = ({ question }, label) => label !== question.label || !question.isNew;
+
+function head(page, left, right) {
+  const { asked, most } = page.question;
+  const all = asked + most;
+  const values = { n: number(asked + 1), all: number(all) };
+  const count = most > 1 ? t("Question {n} of at most {all}", values) : t("Question {n}, the last", values);
+  const pip = (_, n) => html`<i class=${["", "now", "done"][Math.sign(asked - n) + 1]}></i>`;
+  return html`
+    <div class="compare-head">
+      <div class="who">
+        <h2 id="compare-title" tabindex="-1">${t("Which is better, {left} or {right}?", { left, right })}</h2>
+        <span class="meta">${all > 1 ? count : ""}</span>
+      </div>
+      <div class="pane-switch" role="group" aria-label=${t("Solution shown")}>${[left, right].map((one) => html`
+        <button type="button" class="btn" data-show=${one} aria-pressed=${page.shown === one}>${
+          sign(one, hasPlace(page, one))}${hasPlace(page, one) ? t("Ranked") : t("New")}</button>`)}</div>
+      ${all > 1 ? html`<span class="pips" aria-hidden="true">${Array.from({ length: all }, pip)}</span>` : nothing}
+      <button type="button" class="btn quiet" data-do="together" aria-pressed="false" aria-keyshortcuts="S"
+        ><span aria-hidden="true">⇅</span>${t("Scroll together")}</button>
+      ${$("#statement") ? button("problem", short("¶", t("Problem")), { kind: "quiet", keys: "P" }) : nothing}
+      ${button("back", short("↶", t("Back")), { kind: "quiet", keys: "Backspace", isOff: asked === 0 })}
+      <button type="button" class="btn quiet icon" data-do="stop" aria-label=${t("Stop comparing")}
+        aria-keyshortcuts="Escape">✕</button>
+    </div>`;
 }
 
-function pane(app, label, side) {
-  const { question, solutions } = app;
-  const isNew = question.isNew && label === question.label;
+function pane(page, label, name, prefix) {
+  const { question, solutions } = page;
   const tied = label === question.other ? question.tied : [];
   const place = [
-    isNew ? t("to be placed") : t("in your ranking"),
+    hasPlace(page, label) ? t("in your ranking") : t("to be placed"),
     tied.length > 0 && t("tied with {others}", { others: tied.join(", ") }),
     solutions.size(label),
   ].filter(Boolean).join(" · ");
-  const name = side === "left" ? t("Left: solution {label}", { label }) : t("Right: solution {label}", { label });
-  const body = h(
-    "div.body", { tabindex: "0", role: "region", "aria-label": t("Text of solution {label}", { label }) },
-    solutions.prose(label, `${side}-`) ?? h("p.loading", {}, t("Loading solution {label}…", { label })),
-  );
-  if (!solutions.ready(label)) load(app, label, body);
-  return h(
-    `section.pane${app.shown === label ? ".is-shown" : ""}`, { "data-pane": label, "aria-label": name },
-    h("header", {}, letter(label, !isNew), h("b", {}, t("Solution {label}", { label })), h("span.meta", {}, place)),
-    body,
-  );
-}
-
-async function load(app, label, body) {
-  try {
-    await app.solutions.load(label);
-    if (body.isConnected) app.redraw();
-  } catch {
-    body.replaceChildren(h(
-      "p.loading", { role: "alert" },
-      h("span", {}, t("Solution {label} could not be loaded.", { label })), button("reload", t("Try again")),
-    ));
-  }
+  return html`
+    <section class=${classes("pane", page.shown === label && "is-shown")} data-pane=${label} aria-label=${name}>
+      <header>${sign(label, hasPlace(page, label))}<b>${t("Solution {label}", { label })}</b><span class="meta">${
+        place}</span></header>
+      <div class="body" tabindex="0" role="region" aria-label=${t("Text of solution {label}", { label })}
+        @scroll=${({ target }) => scrolled(page, target)}>${
+        solutions.prose(label, prefix) ?? loading(page, label)}</div>
+    </section>`;
 }
 
 /** The button that says that the solution on a side is better. */
-function verdict({ label, isNew }, one, side) {
-  const says = one === label ? "better" : "worse";
-  const arrow = side === "left" ? "←" : "→";
+function verdict(page, label, side) {
   const content = [
-    key(arrow), letter(one, one !== label || !isNew), h("span", {}, t("{label} is better", { label: one })),
+    key(side === "left" ? "←" : "→"), sign(label, hasPlace(page, label)),
+    html`<span>${t("{label} is better", { label })}</span>`,
   ];
   if (side === "right") content.push(content.shift());
-  return h("button.btn", { type: "button", "data-verdict": says, "data-side": side }, content);
+  const says = label === page.question.label ? "better" : "worse";
+  return html`<button type="button" class="btn" data-verdict=${says} data-side=${side}>${content}</button>`;
 }
 
 const bodies = () => $$(".pane .body");
 const rangeOf = (body) => body.scrollHeight - body.clientHeight;
 
 /** Whether panes scroll together: as the judge said, else where both are about as long. */
-function isTogether(app) {
-  if (app.together !== null) return app.together;
+export function isTogether({ together }) {
   const [one, other] = bodies().map((body) => body.scrollHeight);
-  return Math.max(one, other) < ALIKE * Math.min(one, other);
+  return together ?? Math.max(one, other) < ALIKE * Math.min(one, other);
 }
 
-/** Let the pane that the judge scrolls lead, by its share of the way. */
-function scrollTogether(app) {
-  $("[data-do=together]").setAttribute("aria-pressed", String(isTogether(app)));
-  let leader = null;
-  const [left, right] = bodies();
-  for (const [body, other] of [[left, right], [right, left]]) {
-    for (const event of ["wheel", "touchstart", "pointerdown", "keydown", "focus"]) {
-      body.addEventListener(event, () => { leader = body; }, { passive: true });
-    }
-    body.addEventListener("scroll", () => {
-      if (leader !== body || !isTogether(app)) return;
-      other.scrollTop = (body.scrollTop / Math.max(1, rangeOf(body))) * rangeOf(other);
-    }, { passive: true });
-  }
-}
+/** Bring a pane to the same share of its way as another. */
+const follow = (body, other) => {
+  body.scrollTop = (other.scrollTop / Math.max(1, rangeOf(other))) * rangeOf(body);
+};
 
-/** Turn scrolling together on or off. */
-export function toggleTogether(app) {
-  app.together = !isTogether(app);
-  $("[data-do=together]").setAttribute("aria-pressed", String(app.together));
+/** Let the pane that the judge scrolls lead. */
+function scrolled(page, body) {
+  if (leader === body && isTogether(page)) follow(bodies().find((other) => other !== body), body);
 }
 
 /** Scroll the panes from outside: each, or the longer one and the other with it. */
-export function scrollPanes(app, pressed) {
+export function scrollPanes(page, pressed) {
   const shown = bodies().filter((body) => body.clientHeight);
   const screen = Math.min(...shown.map((body) => body.clientHeight)) * 0.9;
   const by = { ArrowUp: -STEP, ArrowDown: STEP, PageUp: -screen, PageDown: screen }[pressed];
-  if (shown.length > 1 && isTogether(app)) {
+  if (shown.length > 1 && isTogether(page)) {
     const [longer, other] = shown.toSorted((a, b) => rangeOf(b) - rangeOf(a));
     longer.scrollTop += by;
-    other.scrollTop = (longer.scrollTop / Math.max(1, rangeOf(longer))) * rangeOf(other);
+    follow(other, longer);
   } else for (const body of shown) body.scrollTop += by;
-}
-
-/** On a phone: show one solution or the other. */
-export function showPane(app, label) {
-  app.shown = label;
-  for (const one of $$(".pane")) one.classList.toggle("is-shown", one.dataset.pane === label);
-  for (const one of $$("[data-show]")) one.setAttribute("aria-pressed", String(one.dataset.show === label));
 }

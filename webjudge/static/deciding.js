@@ -2,57 +2,46 @@
 // once its end was on the screen.
 // Everything else works without scripts.
 
+import { $, $$ } from "./dom.js";
+import { keep, kept } from "./storage.js";
+
 const KEYS_OFF = "quem-review-keys-off";
 const FIELDS = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable], dialog";
 const PRESSED = `${FIELDS}, a, button, summary, input`;
+const STEPS = { n: 1, ArrowRight: 1, p: -1, ArrowLeft: -1 };
 
-const found = [...document.querySelectorAll("#found > li")];
-const shown = document.getElementById("shown");
-const looked = document.querySelector("#looked button");
+const found = $$("#found > li");
+const shown = $("#shown");
 let current = 0;
 
-/** Read or write what this browser keeps; where it keeps nothing, the page works without. */
-function kept(name, value) {
-  try {
-    if (value === undefined) return localStorage.getItem(name);
-    localStorage.setItem(name, value);
-  } catch {
-    // Storage may be full or forbidden.
-  }
-  return null;
-}
-
-function marksOf(index) {
-  return [...document.querySelectorAll(`#shown mark[data-hit="${index}"]`)];
-}
+const marksOf = (index) => $$(`#shown mark[data-hit="${index}"]`);
 
 /** Make a word the one that keys decide about. */
 function choose(index) {
   current = index;
   found.forEach((row, i) => row.classList.toggle("is-current", i === index));
-  for (const mark of document.querySelectorAll("#shown mark.is-current")) mark.classList.remove("is-current");
-  for (const mark of marksOf(index)) mark.classList.add("is-current");
-  document.querySelector("#deciding b").textContent = `“${found[index].dataset.words}”`;
+  for (const mark of $$("#shown mark")) mark.classList.toggle("is-current", mark.dataset.hit === String(index));
+  $("#deciding b").textContent = `“${found[index].dataset.words}”`;
 }
 
 /** Bring the next place of a word into view; texts of pages open for it. */
 function show(index) {
   const marks = marksOf(index);
   if (!marks.length) return;
-  const number = (Number(found[index].dataset.shown ?? -1) + 1) % marks.length;
-  found[index].dataset.shown = String(number);
-  marks[number].closest("details")?.setAttribute("open", "");
-  marks[number].scrollIntoView({ block: "center" });
+  const next = (Number(found[index].dataset.shown ?? -1) + 1) % marks.length;
+  found[index].dataset.shown = String(next);
+  marks[next].closest("details")?.setAttribute("open", "");
+  marks[next].scrollIntoView({ block: "center" });
 }
 
 /** Find what a key presses: first of the word that is decided about. */
 function target(key) {
   const named = `[aria-keyshortcuts~="${key}" i]`;
-  return found[current]?.querySelector(named) ?? document.querySelector(`main ${named}`);
+  return found[current]?.querySelector(named) ?? $(`main ${named}`);
 }
 
 /** Go on by a word of this solution, or to the next page. */
-function step(key, by) {
+function step(by) {
   const next = current + by;
   if (!found[next]) return false;
   choose(next);
@@ -61,12 +50,9 @@ function step(key, by) {
   return true;
 }
 
-const STEPS = { n: 1, ArrowRight: 1, p: -1, ArrowLeft: -1 };
-
-function hearKeys() {
-  const choice = document.getElementById("keys");
+function hearKeys(choice) {
   choice.checked = !kept(KEYS_OFF);
-  choice.addEventListener("change", () => kept(KEYS_OFF, choice.checked ? "" : "yes"));
+  choice.addEventListener("change", () => keep(KEYS_OFF, choice.checked ? "" : "yes"));
   document.addEventListener("keydown", (event) => {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const isHeld = event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.repeat;
@@ -77,7 +63,7 @@ function hearKeys() {
     const button = target(key);
     if (!button && !(key in STEPS)) return;
     event.preventDefault();
-    if (key in STEPS && step(key, STEPS[key])) return;
+    if (key in STEPS && step(STEPS[key])) return;
     if (button?.disabled) scrollBy({ top: 0.8 * innerHeight, behavior: "instant" });
     else button?.click();
   });
@@ -85,27 +71,25 @@ function hearKeys() {
 
 /** Take what is selected in the solution as the words to replace. */
 function takeSelection() {
-  const own = document.getElementById("own");
   const selection = document.getSelection();
   if (!selection.rangeCount || !shown.contains(selection.getRangeAt(0).commonAncestorContainer)) return;
   const words = selection.toString().replace(/\s+/g, " ").trim();
-  if (words && words.length <= own.maxLength) own.value = words;
+  if (words && words.length <= $("#own").maxLength) $("#own").value = words;
 }
 
 /** Let a solution count as reviewed once all of it is loaded and its end was on the screen. */
-function awaitEnd() {
-  const end = document.getElementById("end");
-  const pictures = [...shown.querySelectorAll("img")];
+function awaitEnd(looked) {
+  const pictures = $$("img", shown);
   looked.disabled = true;
   const watch = new IntersectionObserver(([entry]) => {
     if (!entry.isIntersecting || pictures.some((picture) => !picture.complete)) return;
     watch.disconnect();
     looked.disabled = false;
-    document.getElementById("looked-help").hidden = true;
+    $("#looked-help").hidden = true;
   }, { rootMargin: `0px 0px -${looked.form.offsetHeight}px` });
   const look = () => {
-    watch.unobserve(end);
-    watch.observe(end);
+    watch.unobserve($("#end"));
+    watch.observe($("#end"));
   };
   for (const picture of pictures) {
     picture.loading = "eager";
@@ -114,23 +98,19 @@ function awaitEnd() {
   look();
 }
 
-if (document.getElementById("keys")) hearKeys();
+if ($("#keys")) hearKeys($("#keys"));
 if (shown) {
   document.addEventListener("selectionchange", takeSelection);
-  found.forEach((row, index) => {
-    row.querySelector("[data-show]").addEventListener("click", () => {
-      choose(index);
-      show(index);
-    });
-  });
-  const bar = document.getElementById("deciding");
+  found.forEach((row, index) => $("[data-show]", row).addEventListener("click", () => {
+    choose(index);
+    show(index);
+  }));
+  const looked = $("#looked button");
   if (found.length) {
-    bar.hidden = false;
-    for (const button of bar.querySelectorAll("button")) {
-      button.addEventListener("click", () => {
-        found[current].querySelector(`button[value="${button.value}"]`).click();
-      });
+    $("#deciding").hidden = false;
+    for (const button of $$("#deciding button")) {
+      button.addEventListener("click", () => $(`button[value="${button.value}"]`, found[current]).click());
     }
     choose(0);
-  } else if (!looked.disabled) awaitEnd();
+  } else if (!looked.disabled) awaitEnd(looked);
 }

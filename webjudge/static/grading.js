@@ -1,7 +1,8 @@
-// Grades: the judge says of each candidate how relevant it is, which puts it on the place of its grade.
+// Where judges grade: the grades below what is read, and the list with a row for each grade.
 
-import { h } from "./dom.js";
 import { gradeOf } from "./model.js";
+import { key } from "./parts.js";
+import { html } from "./vendor/lit-html.js";
 import { number, t } from "./words.js";
 
 /** Whether judges grade here, and do not rank. */
@@ -14,32 +15,20 @@ export const scale = ({ data }) => data.grades.map((text, grade) => ({ grade: St
 export const gradeText = ({ data, state }, label) => data.grades[gradeOf(state, label)] ?? t("not graded yet");
 
 /** The buttons below a candidate, one for each grade. */
-export function gradingBar(app, label) {
-  const now = gradeOf(app.state, label);
-  const one = (text, grade) => h(
-    "button.btn",
-    {
-      type: "button",
-      "data-grade": String(grade),
-      "aria-pressed": String(now === String(grade)),
-      "aria-keyshortcuts": String(grade),
-    },
-    h("kbd", { "aria-hidden": "true" }, String(grade)),
-    h("span", { dir: "auto" }, text),
-  );
-  return h(
-    "div.grading", { role: "group", "aria-labelledby": "grading-title" },
-    h("span", { id: "grading-title" }, t("How relevant is {label}?", { label })),
-    h("div.grade-buttons", {}, app.data.grades.map(one)),
-  );
-}
+export const gradingBar = ({ data, state }, label) => html`
+  <div class="grading" role="group" aria-labelledby="grading-title">
+    <span id="grading-title">${t("How relevant is {label}?", { label })}</span>
+    <div class="grade-buttons">${data.grades.map((text, grade) => html`
+      <button type="button" class="btn" data-grade=${grade} aria-keyshortcuts=${grade}
+        aria-pressed=${gradeOf(state, label) === String(grade)}>${key(grade)}<span dir="auto">${text}</span></button>`)}
+    </div>
+  </div>`;
 
 /** The rows of the list: a grade each, with what has it. */
-export const gradeRows = (app, chip) => scale(app).map(({ grade, text }) => {
-  const group = app.state.ranked.find(([first]) => gradeOf(app.state, first) === grade) ?? [];
-  return h(
-    "li.rung.grade", { "data-drop": grade },
-    h("div.grade-name", {}, h("span", { dir: "auto" }, text), h("span.count", {}, number(group.length))),
-    h("div.chips", {}, group.map(chip)),
-  );
+export const gradeRows = (page, chip) => scale(page).map(({ grade, text }) => {
+  const group = page.state.ranked.find(([first]) => gradeOf(page.state, first) === grade) ?? [];
+  return html`
+    <li class="rung grade" data-drop=${grade}><div class="grade-name"><span dir="auto">${
+      text}</span><span class="count">${number(group.length)}</span></div><div class="chips">${
+      group.map((label) => chip(page, label))}</div></li>`;
 });

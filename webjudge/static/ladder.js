@@ -1,8 +1,10 @@
 // The ranking, always in sight: a row for each place, ties on one row; below it what is not ranked yet.
 
-import { $, $$, h, letter, reasonText, sign } from "./dom.js";
+import { $, $$ } from "./dom.js";
 import { gradeRows, gradeText, isGrading } from "./grading.js";
 import { answerOf, place, position, whereabouts } from "./model.js";
+import { classes, more, noun, reasonText, sign } from "./parts.js";
+import { html, nothing, render } from "./vendor/lit-html.js";
 import { number, t, tn } from "./words.js";
 
 const DENSE_FROM = 11;
@@ -12,158 +14,112 @@ const SURE = {
 };
 
 /** A solution in the ladder: a grip, its letter and how it begins, and its menu. */
-function chip(app, label) {
-  const { state } = app;
-  const { snippet } = app.solutions.about(label);
+function chip(page, label) {
+  const { state, current, placed, canRank, solutions } = page;
   const isRanked = whereabouts(state, label).area === "ranked";
-  const isCurrent = app.current === label;
   const comment = answerOf(state, "comments", label);
   const isRecognized = answerOf(state, "recognized", label);
   const marks = [comment && "✎", isRecognized && "◉", state.sure[label] === "unsure" && "?"].filter(Boolean);
-  const grades = isGrading(app);
-  const isPlaced = isRanked || label in state.cannot;
   const spoken = [
-    grades && (isRanked || !isPlaced) ? gradeText(app, label) : place(state, label),
+    isGrading(page) && !(label in state.cannot) ? gradeText(page, label) : place(state, label),
     reasonText(state.cannot[label]),
     comment && t("has comment"),
     isRecognized && t("author recognized"),
     SURE[state.sure[label]],
   ].filter(Boolean).join(", ");
-  const tabindex = app.tabStop === label ? "0" : "-1";
-  return h(
-    `div.chip${isCurrent ? ".is-current" : ""}`,
-    { "data-label": label },
-    app.canRank && h("span.grip", { "aria-hidden": "true" }, "⠿"),
-    h(
-      "button.open-it",
-      { type: "button", "data-open": label, tabindex, "aria-current": isCurrent ? "true" : null },
-      h("span.unseen", {}, grades ? t("Candidate") : t("Solution"), " "),
-      letter(label, isRanked),
-      h("span.snippet", { dir: "auto" }, comment || snippet),
-      !isRanked && h("span.size", {}, app.solutions.shortSize(label)),
-      h("span.unseen", {}, `, ${spoken}`),
-      marks.length > 0 && h("span.marks", { "aria-hidden": "true" }, marks.join(" ")),
-    ),
-    app.canRank && h("button.more", {
-      type: "button",
-      "data-more": label,
-      tabindex,
-      "aria-haspopup": "menu",
-      "aria-label": grades
-        ? t("Candidate {label}: more actions", { label })
-        : t("Solution {label}: more actions", { label }),
-    }, "…"),
-  );
+  const tabindex = tabStop(page) === label ? "0" : "-1";
+  return html`
+    <div class=${classes("chip", current === label && "is-current", placed === label && "is-placed")}
+      data-label=${label}>
+      ${canRank ? html`<span class="grip" aria-hidden="true">⠿</span>` : nothing}
+      <button type="button" class="open-it" data-open=${label} tabindex=${tabindex}
+        aria-current=${current === label ? "true" : nothing}><span class="unseen">${noun(page)} </span>${
+        sign(label, isRanked)}<span class="snippet" dir="auto">${comment || solutions.about(label).snippet}</span>${
+        isRanked ? nothing : html`<span class="size">${solutions.shortSize(label)}</span>`}<span class="unseen">, ${
+        spoken}</span>${marks.length ? html`<span class="marks" aria-hidden="true">${marks.join(" ")}</span>` : nothing
+      }</button>
+      ${canRank ? more(page, label, "more", tabindex) : nothing}
+    </div>`;
 }
 
 /** A place: its number, and the solutions that share it. */
-function rung(app, group, index, search) {
+function rung(page, group, index) {
+  const { search, state } = page;
   const isTie = group.length > 1;
-  const marks = search ? [
-    index >= search.lo && index < search.hi && "is-range", index === app.pivot && "is-pivot",
-  ].filter(Boolean) : [];
-  const shown = position(search ? search.groups : app.state.ranked, index);
-  return h(
-    ["li", "rung", isTie && "is-tie", ...marks].filter(Boolean).join("."),
-    { "data-group": index },
-    h("span.position", { "aria-hidden": "true" }, `${number(shown)}${isTie ? "=" : ""}`),
-    h("div.chips", {}, group.map((label) => chip(app, label))),
-  );
+  const isInRange = search && index >= search.lo && index < search.hi;
+  const name = classes("rung", isTie && "is-tie", isInRange && "is-range", index === page.pivot && "is-pivot");
+  const shown = `${number(position(search ? search.groups : state.ranked, index))}${isTie ? "=" : ""}`;
+  return html`
+    <li class=${name} data-group=${index}>
+      <span class="position" aria-hidden="true">${shown}</span>
+      <div class="chips">${group.map((label) => chip(page, label))}</div>
+    </li>`;
 }
 
-/** Which row has the ladder's one tab stop. */
-function tabStop(app) {
-  const { state } = app;
+/** The row that has the ladder's one tab stop. */
+function tabStop({ state, row, current }) {
   const all = [...state.ranked.flat(), ...state.tray, ...Object.keys(state.cannot)];
-  return all.includes(app.current) ? app.current : all[0];
+  return [row, current].find((label) => all.includes(label)) ?? all[0];
 }
+
+const write = (selector, text) => { $(selector).textContent = text; };
 
 /** Draw the ladder, and the line that stands for it on a phone. */
-export function drawLadder(app) {
-  const { state, search } = app;
+export function drawLadder(page) {
+  const { state, search, data, isSheetOpen } = page;
   const cannot = Object.keys(state.cannot);
   const [placed, waiting] = [state.ranked.flat().length, state.tray.length];
-  app.tabStop = tabStop(app);
-  const ladder = $("#ladder");
-  ladder.classList.toggle("is-dense", app.data.labels.length >= DENSE_FROM);
   const groups = search ? search.groups : state.ranked;
-  const rows = isGrading(app)
-    ? gradeRows(app, (label) => chip(app, label))
-    : groups.map((group, index) => rung(app, group, index, search));
-  const hint = h("li.empty", {}, t("Nothing here yet. Read the first solution and place it."));
-  const one = (label) => h("li.waiting", {}, chip(app, label));
-  $("#ranked").replaceChildren(...(rows.length ? rows : [hint]));
-  $("#tray").replaceChildren(...state.tray.map(one));
-  $("#cannot").replaceChildren(...cannot.map(one));
-  for (const part of $$("#ranked, #tray, #cannot")) part.inert = Boolean(app.isComparing);
+  const rows = isGrading(page) ? gradeRows(page, chip) : groups.map((group, index) => rung(page, group, index));
+  const hint = html`<li class="empty">${t("Nothing here yet. Read the first solution and place it.")}</li>`;
+  const one = (label) => html`<li class="waiting">${chip(page, label)}</li>`;
+  render(rows.length ? rows : hint, $("#ranked"));
+  render(state.tray.map(one), $("#tray"));
+  render(cannot.map(one), $("#cannot"));
+  for (const part of $$("#ranked, #tray, #cannot")) part.inert = page.isComparing;
   $("#tray-part").hidden = !waiting;
   $("#cannot-part").hidden = !cannot.length;
-  const all = number(app.data.labels.length);
-  $("#ranked-count").textContent = placed ? t("{n} of {all}", { n: number(placed), all }) : "";
-  $("#tray-count").textContent = number(waiting);
-  $("#cannot-count").textContent = number(cannot.length);
-  const row = $("#problem-row");
-  if (row) {
-    if (app.view === "problem") row.setAttribute("aria-current", "true");
-    else row.removeAttribute("aria-current");
-  }
-  drawFoot(app, waiting);
-  drawStrip(app, placed, waiting);
+  write("#ranked-count", placed ? t("{n} of {all}", { n: number(placed), all: number(data.labels.length) }) : "");
+  write("#tray-count", number(waiting));
+  write("#cannot-count", number(cannot.length));
+  const problem = $("#problem-row");
+  if (problem) problem.ariaCurrent = page.view === "problem" ? "true" : null;
+  $("#ladder").classList.toggle("is-dense", data.labels.length >= DENSE_FROM);
+  $("#ladder").classList.toggle("is-open", isSheetOpen);
+  $("#sheet-toggle").setAttribute("aria-expanded", String(isSheetOpen));
+  write("#sheet-toggle .arrow", isSheetOpen ? "▾" : "▴");
+  drawFoot(page, waiting);
+  drawStrip(page, placed, waiting);
 }
 
-function drawFoot(app, waiting) {
-  $("#left").textContent = leftText(app, waiting);
+function drawFoot(page, waiting) {
   const submit = $("#ladder [data-do=submit]");
-  submit.hidden = !app.canRank;
-  submit.classList.toggle("primary", app.canRank && !waiting && app.view !== "review");
-  for (const reopen of $$("[data-do=reopen]", $("#ladder"))) reopen.hidden = !app.canReopen;
+  write("#left", leftText(page, waiting));
+  submit.hidden = !page.canRank;
+  submit.classList.toggle("primary", page.canRank && !waiting && page.view !== "review");
 }
 
-function leftText(app, waiting) {
-  if (app.submitted) return isGrading(app) ? t("Submitted") : t("This ranking is submitted.");
-  if (app.data.closed) return t("The study is closed.");
-  if (app.data.paused) return t("The study is paused.");
-  const grades = isGrading(app);
+function leftText(page, waiting) {
+  const grades = isGrading(page);
+  if (page.submitted) return grades ? t("Submitted") : t("This ranking is submitted.");
+  if (page.data.closed) return t("The study is closed.");
+  if (page.data.paused) return t("The study is paused.");
   if (waiting && grades) return tn("1 candidate left to grade", "{n} candidates left to grade", waiting);
   if (waiting) return tn("1 solution left to rank", "{n} solutions left to rank", waiting);
-  if (app.isWithdrawn) return t("Changed since you submitted. Submit again.");
+  if (page.saver.submissionWithdrawn) return t("Changed since you submitted. Submit again.");
   return grades ? t("All candidates are graded.") : t("All solutions are ranked.");
 }
 
 /** The line of a phone: how many, and the order. */
-function drawStrip(app, placed, waiting) {
-  const { state, current } = app;
+function drawStrip(page, placed, waiting) {
+  const { state, current: label } = page;
+  const grades = isGrading(page);
   const counts = { placed: number(placed), waiting: number(waiting) };
-  const grades = isGrading(app);
-  if (!waiting) $("#strip-count").textContent = grades ? t("All graded") : t("All ranked");
-  else if (grades) $("#strip-count").textContent = t("{placed} graded, {waiting} to go", counts);
-  else $("#strip-count").textContent = t("{placed} ranked, {waiting} to go", counts);
-  $("#strip-order").textContent = state.ranked.map((group) => group.join(" = ")).join(" › ") || t("Nothing here yet");
-  const next = $("#place-now");
-  next.hidden = !app.canRank;
-  if (!waiting) next.textContent = t("Review");
-  else if (!grades && current && app.view === "reader" && whereabouts(state, current).area !== "ranked") {
-    next.textContent = t("Place {label}", { label: current });
-  } else next.textContent = t("Next");
-}
-
-/** Open or close the sheet that the ladder is on a phone. */
-export function openSheet(isOpen) {
-  const ladder = $("#ladder");
-  if (ladder.classList.contains("is-open") === isOpen) return;
-  ladder.classList.toggle("is-open", isOpen);
-  const toggle = $("#sheet-toggle");
-  toggle.setAttribute("aria-expanded", String(isOpen));
-  $(".arrow", toggle).replaceWith(Object.assign(sign(isOpen ? "▾" : "▴"), { className: "arrow" }));
-  if (isOpen) $("#ladder .open-it[tabindex='0']")?.focus();
-}
-
-/** Go from row to row; each row has its menu beside it. */
-export function rowBeside(row, by) {
-  const rows = $$("#ladder .open-it");
-  const next = rows[rows.indexOf(row) + by];
-  if (!next) return;
-  for (const other of $$("#ladder .open-it, #ladder .more")) other.tabIndex = -1;
-  for (const control of $$(".open-it, .more", next.closest(".chip"))) control.tabIndex = 0;
-  next.focus();
+  const all = grades ? t("All graded") : t("All ranked");
+  const some = grades ? t("{placed} graded, {waiting} to go", counts) : t("{placed} ranked, {waiting} to go", counts);
+  const places = page.view === "reader" && !grades && whereabouts(state, label).area !== "ranked";
+  write("#strip-count", waiting ? some : all);
+  write("#strip-order", state.ranked.map((group) => group.join(" = ")).join(" › ") || t("Nothing here yet"));
+  write("#place-now", (!waiting && t("Review")) || (places && t("Place {label}", { label })) || t("Next"));
+  $("#place-now").hidden = !page.canRank;
 }

@@ -3,69 +3,50 @@
 import { $, $$, h } from "./dom.js";
 import { isGrading, scale } from "./grading.js";
 import { gradeOf, whereabouts } from "./model.js";
+import { named } from "./parts.js";
 import { LEVELS } from "./questions.js";
+import { html, nothing, render } from "./vendor/lit-html.js";
 import { t } from "./words.js";
 
-function item(text, action, { keys = "", isOff = false, checked = null } = {}) {
-  const isChoice = checked !== null;
-  return h(
-    "button",
-    {
-      type: "button",
-      role: isChoice ? "menuitemcheckbox" : "menuitem",
-      "aria-checked": isChoice ? String(checked) : null,
-      "aria-disabled": isOff ? "true" : null,
-      "data-act": action,
-      tabindex: "-1",
-    },
-    isChoice && h("span", { "aria-hidden": "true" }, checked ? "☑" : "☐"),
-    h("span", {}, text),
-    keys && h("kbd", { "aria-hidden": "true" }, keys),
-  );
-}
+/** An action; with `checked` a mark that is set or not, with `value` a choice of which one holds. */
+const item = (text, action, { keys = "", isOff = false, checked = nothing, value = nothing } = {}) => {
+  const kind = (value !== nothing && "menuitemradio") || (checked !== nothing && "menuitemcheckbox") || "menuitem";
+  return html`
+    <button type="button" role=${kind} aria-checked=${checked} aria-disabled=${isOff || nothing} data-act=${action}
+      data-value=${value} tabindex="-1">${kind === "menuitemcheckbox"
+        ? html`<span aria-hidden="true">${checked ? "☑" : "☐"}</span>` : nothing}<span>${text}</span>${
+      keys ? html`<kbd aria-hidden="true">${keys}</kbd>` : nothing}</button>`;
+};
 
-const separator = () => h("hr", { role: "separator" });
+const separator = html`<hr role="separator">`;
 
-/** Choices of which one holds. */
-const radio = (text, action, value, isChosen, keys = "") => h(
-  "button",
-  {
-    type: "button",
-    role: "menuitemradio",
-    "aria-checked": String(isChosen),
-    "data-act": action,
-    "data-value": value,
-    tabindex: "-1",
-  },
-  h("span", {}, text),
-  keys && h("kbd", { "aria-hidden": "true" }, keys),
-);
-
-function items(app, label) {
-  const { state } = app;
+function items(page, label) {
+  const { state } = page;
   const { area, group, tied } = whereabouts(state, label);
   const last = state.ranked.length - 1;
   const isTied = tied.length > 0;
-  const others = state.ranked.flat().filter((other) => other !== label);
+  const hasOthers = state.ranked.flat().some((other) => other !== label);
   const common = [
-    separator(),
+    separator,
     item(state.comments[label] ? t("Edit comment") : t("Comment"), "comment"),
-    !isGrading(app)
+    !isGrading(page)
       && item(t("I recognize the author"), "recognized", { checked: state.recognized.includes(label) }),
-    item(area === "cannot" ? t("Unrank") : t("Cannot judge"), area === "cannot" ? "tray" : "cannot"),
+    area === "cannot" ? item(t("Unrank"), "tray") : item(t("Cannot judge"), "cannot"),
   ];
-  if (isGrading(app)) {
+  if (isGrading(page)) {
     return [
-      scale(app).map(({ grade, text }) => radio(text, "grade", grade, gradeOf(state, label) === grade, grade)),
+      ...scale(page).map(({ grade, text }) => item(text, "grade", {
+        value: grade, checked: gradeOf(state, label) === grade, keys: grade,
+      })),
       area === "ranked" && item(t("Take the grade back"), "tray"),
       ...common,
-    ].flat();
+    ];
   }
   if (area !== "ranked") {
     return [
-      item(others.length ? t("Compare and place") : t("Place as first"), "place", { keys: "C" }),
-      others.length > 0 && item(t("Add at top"), "best"),
-      others.length > 0 && item(t("Add at bottom"), "worst"),
+      item(hasOthers ? t("Compare and place") : t("Place as first"), "place", { keys: "C" }),
+      hasOthers && item(t("Add at top"), "best"),
+      hasOthers && item(t("Add at bottom"), "worst"),
       ...common,
     ];
   }
@@ -75,27 +56,26 @@ function items(app, label) {
     item(t("Tie with above"), "tie", { isOff: group === 0 }),
     isTied && item(t("Untie"), "untie"),
     item(t("Unrank"), "tray"),
-    separator(),
-    item(t("Compare again"), "place", { keys: "C", isOff: !others.length }),
-    item(t("Compare with…"), "with", { isOff: !others.length }),
+    separator,
+    item(t("Compare again"), "place", { keys: "C", isOff: !hasOthers }),
+    item(t("Compare with…"), "with", { isOff: !hasOthers }),
     ...common,
-    separator(),
-    h("div.head", { role: "presentation" }, t("How sure are you of its place?")),
-    h("div.levels", { role: "group", "aria-label": t("How sure are you of its place?") }, LEVELS.map(
-      ([level, text]) => radio(text, "sure", level, state.sure[label] === level),
-    )),
+    separator,
+    html`
+      <div class="head" role="presentation">${t("How sure are you of its place?")}</div>
+      <div class="levels" role="group" aria-label=${t("How sure are you of its place?")}>${LEVELS.map(
+        ([value, text]) => item(text, "sure", { value, checked: state.sure[label] === value }))}</div>`,
   ];
 }
 
-/** Open the menu of a solution under a button, which gets the focus back. */
-export function openMenu(app, label, button) {
+/** Open the menu of a solution under a button, which gets the focus back; `act` does what is chosen. */
+export function openMenu(page, label, button, act) {
   closeMenu();
-  const title = isGrading(app) ? t("Candidate {label}", { label }) : t("Solution {label}", { label });
-  const menu = h(
-    "div.menu", { role: "menu", "aria-label": title },
-    h("div.head", { role: "presentation" }, title), items(app, label),
-  );
-  button.setAttribute("aria-expanded", "true");
+  const title = named(page, label);
+  const menu = h("div.menu", { role: "menu", "aria-label": title });
+  const shown = items(page, label).filter(Boolean);
+  render(html`<div class="head" role="presentation">${title}</div>${shown}`, menu);
+  button.ariaExpanded = "true";
   button.closest("aside, main").append(menu);
   put(menu, button.getBoundingClientRect());
   const choices = $$("[data-act]", menu);
@@ -105,11 +85,11 @@ export function openMenu(app, label, button) {
     closeMenu();
     button.focus();
   };
-  menu.addEventListener("click", (event) => {
-    const chosen = event.target.closest("[data-act]");
-    if (!chosen || chosen.getAttribute("aria-disabled")) return;
+  menu.addEventListener("click", ({ target }) => {
+    const chosen = target.closest("[data-act]");
+    if (!chosen || chosen.ariaDisabled) return;
     leave();
-    app.act(chosen.dataset.act, label, "menu", chosen.dataset.value);
+    act(page, chosen.dataset.act, label, "menu", chosen.dataset.value);
   });
   menu.addEventListener("keydown", (event) => {
     const at = choices.indexOf(document.activeElement);
@@ -134,8 +114,8 @@ function put(menu, { left, top, bottom }) {
   menu.style.top = `${isAbove ? Math.max(8, top - menu.offsetHeight - 4) : below}px`;
 }
 
-function away(event) {
-  if (!event.target.closest(".menu")) closeMenu();
+function away({ target }) {
+  if (!target.closest(".menu")) closeMenu();
 }
 
 export function closeMenu() {

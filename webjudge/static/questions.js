@@ -1,8 +1,10 @@
 // The study's own questions: on a solution at the end of its text, on a place in the message after
 // it was found and in the menu, on the task in the review.
 
-import { $, h, letter } from "./dom.js";
+import { $ } from "./dom.js";
 import { replyOf } from "./model.js";
+import { classes, sign } from "./parts.js";
+import { html, nothing } from "./vendor/lit-html.js";
 import { t } from "./words.js";
 
 const LONGEST = 4000;
@@ -13,9 +15,8 @@ export const LEVELS = [["unsure", t("Unsure")], ["fairly", t("Fairly")], ["sure"
 const about = ({ data }, what) => data.questions.filter((question) => question.about === what);
 
 /** Required questions that are not answered: {question, label}, of the task with an empty label. */
-export function unanswered(app) {
-  const { state } = app;
-  return app.data.questions.filter(({ required }) => required).flatMap((question) => {
+export function unanswered({ data, state }) {
+  return data.questions.filter(({ required }) => required).flatMap((question) => {
     const labels = question.about === "task" ? [""] : state.ranked.flat();
     const given = (label) => (question.about === "placement" ? state.sure[label] : replyOf(state, question, label));
     return labels.filter((label) => !given(label)).map((label) => ({ question, label }));
@@ -23,54 +24,52 @@ export function unanswered(app) {
 }
 
 /** What a question asks, and whether it needs an answer. */
-const asked = ({ text, required, kind }) => [
-  text, kind !== "flag" && h("span.muted", {}, ` ${required ? t("(required)") : t("(optional)")}`),
-];
+const asked = ({ text, required }) => html`${text}<span class="muted"> ${
+  required ? t("(required)") : t("(optional)")}</span>`;
 
 /** The control of a question; `data-question` says whose answer it holds. */
-function control(app, question, label) {
-  const { id, kind, options, ends, required } = question;
-  const value = replyOf(app.state, question, label);
-  const key = `question-${app.data.questions.indexOf(question)}-${label}`;
-  const common = { "data-question": id, "data-label": label, disabled: !app.canRank };
+function control(page, question, label) {
+  const { id, kind, text } = question;
+  const value = replyOf(page.state, question, label);
+  const key = `question-${page.data.questions.indexOf(question)}-${label}`;
   if (kind === "text") {
-    const area = h("textarea", { id: key, rows: "2", maxlength: String(LONGEST), ...common });
-    area.value = value;
-    return h("div.question", {}, h("label.field", { for: key, dir: "auto" }, asked(question)), area);
+    return html`
+      <div class="question">
+        <label class="field" for=${key} dir="auto">${asked(question)}</label>
+        <textarea id=${key} rows="2" maxlength=${LONGEST} data-question=${id} data-label=${label}
+          ?disabled=${!page.canRank} .value=${value}></textarea>
+      </div>`;
   }
+  // What is chosen is set before the name: in a group of its old name it could not undo another choice.
+  const choice = (option, n, type, meaning) => html`
+    <input type=${type} .checked=${option === value} name=${key} id="${key}${n}" value=${option} data-question=${id}
+      data-label=${label} ?disabled=${!page.canRank} aria-label=${meaning ? `${option}: ${meaning}` : nothing}>`;
   if (kind === "flag") {
-    const box = h("input", { type: "checkbox", id: key, value: "yes", ...common });
-    box.checked = value === "yes";
-    return h("label.pick.question", { dir: "auto" }, box, " ", asked(question));
+    return html`<label class="pick question" dir="auto">${choice("yes", "", "checkbox")} ${text}</label>`;
   }
-  const choices = [...options.map((option) => [option, option]), ...(required ? [] : [["", t("No answer")]])];
-  const [low, high] = ends;
-  return h(
-    `fieldset.question${kind === "scale" ? ".is-scale" : ""}`, {},
-    h("legend.field", { dir: "auto" }, asked(question)),
-    low && h("span.muted", { dir: "auto" }, low),
-    choices.map(([option, text], index) => {
-      const radio = h("input", { type: "radio", name: key, id: `${key}-${index}`, value: option, ...common });
-      radio.checked = option === value;
-      const meaning = { 0: low, [options.length - 1]: high }[index];
-      if (meaning) radio.setAttribute("aria-label", `${text}: ${meaning}`);
-      const end = index === options.length - 1 && high && h("span.muted", { dir: "auto" }, high);
-      return [h("label.pick", { dir: "auto" }, radio, " ", text), end];
-    }),
-  );
+  const { options, ends: [low, high], required } = question;
+  const last = options.length - 1;
+  const end = (meaning) => (meaning ? html`<span class="muted" dir="auto">${meaning}</span>` : nothing);
+  return html`
+    <fieldset class=${classes("question", kind === "scale" && "is-scale")}>
+      <legend class="field" dir="auto">${asked(question)}</legend>${end(low)}
+      ${[...options, ...(required ? [] : [""])].map((option, n) => html`
+        <label class="pick" dir="auto">${choice(option, `-${n}`, "radio", { 0: low, [last]: high }[n])} ${
+          n > last ? t("No answer") : option}</label>${n === last ? end(high) : nothing}`)}
+    </fieldset>`;
 }
 
-/** Questions on a solution, to stand below its text; null where there are none. */
-export function solutionQuestions(app, label) {
-  const questions = about(app, "solution");
-  return questions.length > 0 && h(
-    "section.questions", { "aria-label": t("Questions on solution {label}", { label }), tabindex: "-1" },
-    h("h3", {}, t("Questions on solution {label}", { label })),
-    questions.map((question) => control(app, question, label)),
-  );
+/** Questions on a solution, to stand below its text. */
+export function solutionQuestions(page, label) {
+  const questions = about(page, "solution");
+  const title = t("Questions on solution {label}", { label });
+  return questions.length ? html`
+    <section class="questions" aria-label=${title} tabindex="-1">
+      <h3>${title}</h3>${questions.map((question) => control(page, question, label))}
+    </section>` : nothing;
 }
 
-export const taskQuestions = (app) => about(app, "task").map((question) => control(app, question, ""));
+export const taskQuestions = (page) => about(page, "task").map((question) => control(page, question, ""));
 
 /** Go to the questions on a solution, whose text is shown. */
 export const goToQuestions = () => {
@@ -80,40 +79,31 @@ export const goToQuestions = () => {
 };
 
 /** Buttons that say how sure one is of a place. */
-export const levels = (app, label) => h(
-  "span.levels", { role: "group", "aria-label": t("How sure are you of its place?") },
-  LEVELS.map(([level, text]) => h("button", {
-    type: "button", "data-sure": level, "data-label": label, "aria-pressed": String(app.state.sure[label] === level),
-  }, text)),
-);
+const levels = ({ state }, label) => html`
+  <span class="levels" role="group" aria-label=${t("How sure are you of its place?")}>${
+    LEVELS.map(([level, text]) => html`<button type="button" data-sure=${level} data-label=${label}
+      aria-pressed=${state.sure[label] === level}>${text}</button>`)}</span>`;
 
 /** Asks how sure one is of a place just found, where the study wants to know. */
-export const askSure = (app, label) => about(app, "placement").length > 0
-  && h("span.ask-sure", {}, t("How sure are you of its place?"), " ", levels(app, label));
+export const askSure = (page, label) => (about(page, "placement").length
+  ? html`<span class="ask-sure">${t("How sure are you of its place?")} ${levels(page, label)}</span>` : nothing);
 
-/** Show in the review what has to be answered yet; nothing else is drawn, so that one can type on. */
-export function drawMissing(app) {
-  const isAsked = app.canRank && !app.state.tray.length;
-  $(".review .missing")?.replaceChildren(...[isAsked && stillToAnswer(app)].filter(Boolean));
-}
-
-function stillToAnswer(app) {
-  const missing = unanswered(app);
-  const questions = app.data.questions.filter((one) => missing.some(({ question }) => question === one));
-  return missing.length > 0 && h(
-    "section.to-answer", { "aria-labelledby": "to-answer-title" },
-    h("h3", { id: "to-answer-title", tabindex: "-1" }, t("Still to answer before you submit")),
-    questions.map((question) => {
-      const labels = missing.filter((one) => one.question === question).map(({ label }) => label);
-      if (question.about === "placement") {
-        return labels.map((label) => h(
-          "p", {}, letter(label), " ", t("How sure are you of its place?"), " ", levels(app, label),
-        ));
-      }
-      if (question.about === "task") return h("p", { dir: "auto" }, question.text);
-      return h("p", { dir: "auto" }, question.text, " ", labels.map((label) => h("button.btn.quiet", {
-        type: "button", "data-answer": label, "aria-label": t("Questions on solution {label}", { label }),
-      }, label)));
-    }),
-  );
+/** What has to be answered yet. */
+export function stillToAnswer(page) {
+  const missing = unanswered(page);
+  const open = (label) => html`<button type="button" class="btn quiet" data-answer=${label}
+    aria-label=${t("Questions on solution {label}", { label })}>${label}</button>`;
+  const row = (question) => {
+    const labels = missing.filter((one) => one.question === question).map(({ label }) => label);
+    if (question.about === "placement") {
+      return labels.map((label) => html`
+        <p>${sign(label)} ${t("How sure are you of its place?")} ${levels(page, label)}</p>`);
+    }
+    return html`<p dir="auto">${question.text} ${question.about === "task" ? nothing : labels.map(open)}</p>`;
+  };
+  return missing.length ? html`
+    <section class="to-answer" aria-labelledby="to-answer-title">
+      <h3 id="to-answer-title" tabindex="-1">${t("Still to answer before you submit")}</h3>
+      ${[...new Set(missing.map(({ question }) => question))].map(row)}
+    </section>` : nothing;
 }

@@ -1,141 +1,113 @@
 // The solution in hand: a title that stays, text of about 70 characters, contents, pictures to enlarge.
 
-import { $, $$, button, h, letter } from "./dom.js";
+import { $, $$, h } from "./dom.js";
 import { gradeText, gradingBar, isGrading } from "./grading.js";
 import { place, whereabouts } from "./model.js";
+import { button, classes, key, more, named, sign } from "./parts.js";
 import { solutionQuestions } from "./questions.js";
-import { finish, headings } from "./solutions.js";
+import { headings } from "./solutions.js";
+import { html, nothing, render } from "./vendor/lit-html.js";
 import { t } from "./words.js";
 
-const LOADING_AFTER = 400;
 // From so many headings on there are contents.
 const CONTENTS_FROM = 4;
 const DEEP = 10;
 
-const key = (name) => h("kbd", { "aria-hidden": "true" }, name);
-
-/** A page of the reader: a head that stays, and what is read below it. */
-function sheet(head, content, { contents = null, kind = "" } = {}) {
-  return h(
-    `div.reader${contents ? ".has-contents" : ""}${kind}`,
-    { id: "reader", tabindex: "0", role: "region", "aria-labelledby": "reader-title" },
-    h("div.reader-head", {}, h("div.in", {}, head), kind ? null : line()),
-    h("div.sheet", {}, content, contents),
-  );
+/** Draw a page of the reader: a head that stays, with a title, and what is read below it. */
+export function drawSheet({ title, meta = "", before, actions, content, contents, kind = "", text, below }) {
+  render(html`
+    <div class=${classes("reader", contents && "has-contents", kind)} id="reader" tabindex="0" role="region"
+      aria-labelledby="reader-title" data-text=${text ?? nothing} @scroll=${follow}>
+      <div class="reader-head">
+        <div class="in">
+          ${before}
+          <div class="who"><h2 id="reader-title" tabindex="-1">${title}</h2><span class="meta">${meta}</span></div>
+          ${actions}
+        </div>
+        ${kind ? nothing : html`<progress class="reading-line" max="1" value="0" aria-hidden="true"></progress>`}
+      </div>
+      <div class="sheet">${content}${contents}</div>
+    </div>${below}`, $("#main"));
+  follow();
 }
 
-const title = (text) => h("h2", { id: "reader-title", tabindex: "-1" }, text);
-const line = () => h("progress.reading-line", { max: "1", value: "0", "aria-hidden": "true" });
+/** Draw how far one has read, and which section one is in. */
+function follow() {
+  const [box, progress] = [$("#reader"), $(".reading-line")];
+  const most = box.scrollHeight - box.clientHeight;
+  if (!progress) return;
+  progress.hidden = box.scrollHeight < box.clientHeight * 1.4;
+  progress.value = most < 8 ? 1 : box.scrollTop / most;
+  const edge = box.getBoundingClientRect().top + $(".reader-head").offsetHeight + 40;
+  const entries = $$(".contents a", box);
+  const isPassed = ({ dataset }) => document.getElementById(dataset.section).getBoundingClientRect().top < edge;
+  const now = box.scrollTop ? entries.filter(isPassed).at(-1) : null;
+  for (const link of entries) link.ariaCurrent = link === now ? "true" : null;
+}
 
 /** Show the solution in hand; its text as soon as it is there. */
-export function drawReader(app) {
-  const { current: label, solutions } = app;
-  const name = solutions.ready(label) ? `${label} ${app.data.versions[label]}` : "";
-  const old = $("#reader");
-  const isShown = name && old?.dataset.text === name;
-  const prose = isShown ? $("article > .prose", old) : solutions.prose(label);
+export function drawReader(page) {
+  const { current: label, solutions, canRank } = page;
+  const grades = isGrading(page);
+  const prose = solutions.prose(label);
   const sections = prose ? headings(prose) : [];
-  const contents = sections.length >= CONTENTS_FROM ? sections : null;
-  const grades = isGrading(app);
-  const named = grades ? t("Candidate {label}", { label }) : t("Solution {label}", { label });
-  const standing = grades ? gradeText(app, label) : place(app.state, label);
-  const size = [standing, solutions.size(label), solutions.reading(label)];
-  const bar = grades && app.canRank && gradingBar(app, label);
-  const head = [
-    letter(label, whereabouts(app.state, label).area === "ranked"),
-    h("div.who", {}, title(named), h("span.meta", {}, size.filter(Boolean).join(" · "))),
-    contents && button("contents", t("Contents"), { kind: ".quiet" }),
-    app.canRank && !grades && placeButton(app, label),
-    app.canRank && h("button.btn.quiet.icon", {
-      type: "button",
-      "data-more": label,
-      "aria-haspopup": "menu",
-      "aria-label": grades
-        ? t("Candidate {label}: more actions", { label })
-        : t("Solution {label}: more actions", { label }),
-    }, "…"),
-  ];
-  if (isShown) {
-    // The text stays as it is: what is selected or unfolded in it, too.
-    $(".in", old).replaceChildren(...head.filter(Boolean));
-    for (const part of $$(".questions, .end-of-text", old)) part.remove();
-    $("article", old).append(...below(app, label));
-    $("#main").replaceChildren(...[old, bar].filter(Boolean));
-    return;
-  }
-  const asked = grades && query(app);
-  const article = h("article", { "aria-label": named }, asked, prose, prose && below(app, label));
-  const aside = contents && h(
-    "nav.contents", { "aria-label": t("Contents") }, h("h3", {}, t("Contents")), links(contents),
-  );
-  const box = sheet(head, article, { contents: aside });
-  box.dataset.text = name;
-  $("#main").replaceChildren(...[box, bar].filter(Boolean));
-  if (prose) follow(box, contents ?? []);
-  else load(app, label, article);
-  solutions.load(app.upcoming ?? label).catch(() => {}); // the next one ahead
+  const hasContents = sections.length >= CONTENTS_FROM;
+  const standing = grades ? gradeText(page, label) : place(page.state, label);
+  drawSheet({
+    title: named(page, label),
+    meta: [standing, solutions.size(label), solutions.reading(label)].filter(Boolean).join(" · "),
+    text: prose ? `${label} ${page.data.versions[label]}` : null,
+    before: sign(label, whereabouts(page.state, label).area === "ranked"),
+    actions: html`
+      ${hasContents ? button("contents", t("Contents"), { kind: "quiet" }) : nothing}
+      ${canRank && !grades ? placeButton(page, label) : nothing}
+      ${canRank ? more(page, label, "btn quiet icon") : nothing}`,
+    content: html`
+      <article aria-label=${named(page, label)}>
+        ${grades ? query(page) : nothing}
+        ${prose ? [prose, solutionQuestions(page, label), end(page, label)] : loading(page, label)}
+      </article>`,
+    contents: hasContents ? html`
+      <nav class="contents" aria-label=${t("Contents")}><h3>${t("Contents")}</h3>${links(sections)}</nav>` : null,
+    below: grades && canRank ? gradingBar(page, label) : nothing,
+  });
 }
 
 /** The query above a candidate, which can be folded away. */
-function query(app) {
-  if (!$("#statement")) return null;
-  const box = h("details.query", { open: app.isQueryOpen }, h("summary", {}, t("Query")), statement("query"));
-  for (const table of $$(".table-scroll", box)) table.setAttribute("aria-label", t("Query"));
-  box.addEventListener("toggle", () => { app.isQueryOpen = box.open; });
-  return box;
-}
+const query = (page) => ($("#statement") ? html`
+  <details class="query" ?open=${page.isQueryOpen} @toggle=${({ target }) => page.set({ isQueryOpen: target.open })}>
+    <summary>${t("Query")}</summary>${page.solutions.statement("query", t("Query"))}
+  </details>` : nothing);
 
 /** The main action: compare, or place the first one. */
-function placeButton(app, label) {
-  const attributes = { "aria-keyshortcuts": "C" };
-  if (whereabouts(app.state, label).area === "ranked") {
-    return button("place", t("Compare again"), attributes);
-  }
-  const text = app.state.ranked.length ? t("Compare and place") : t("Place as first");
-  return h("button.btn.primary", { type: "button", "data-do": "place", ...attributes }, text, key("C"));
+function placeButton({ state }, label) {
+  if (whereabouts(state, label).area === "ranked") return button("place", t("Compare again"), { keys: "C" });
+  const text = state.ranked.length ? t("Compare and place") : t("Place as first");
+  return button("place", html`${text}${key("C")}`, { kind: "primary", keys: "C" });
 }
 
-/** What stands below a text. */
-const below = (app, label) => [solutionQuestions(app, label), end(app, label)].filter(Boolean);
-
-function end(app, label) {
-  if (!app.canRank) return null;
-  if (isGrading(app)) {
-    const after = app.state.tray.length ? t("Next candidate") : t("Review and submit");
-    return h(
-      "div.end-of-text", {},
-      h("span.muted", {}, t("End of candidate {label}.", { label })), button("next", after),
-    );
-  }
-  const isRanked = whereabouts(app.state, label).area === "ranked";
-  const next = app.state.tray.length ? t("Next solution") : t("Review and submit");
-  const text = app.state.ranked.length
-    ? t("Compare and place {label}", { label })
-    : t("Place as first");
-  return h(
-    "div.end-of-text",
-    {},
-    h("span.muted", {}, t("End of solution {label}.", { label })),
-    isRanked ? button("next", next) : button("place", text, { kind: ".primary" }),
-  );
+/** What ends a text: what to do next. */
+function end(page, label) {
+  const { state, canRank } = page;
+  if (!canRank) return nothing;
+  const grades = isGrading(page);
+  const isDone = grades || whereabouts(state, label).area === "ranked";
+  const onward = grades ? t("Next candidate") : t("Next solution");
+  const text = state.ranked.length ? t("Compare and place {label}", { label }) : t("Place as first");
+  const said = grades ? t("End of candidate {label}.", { label }) : t("End of solution {label}.", { label });
+  return html`
+    <div class="end-of-text"><span class="muted">${said}</span>${
+      isDone ? button("next", state.tray.length ? onward : t("Review and submit"))
+        : button("place", text, { kind: "primary" })}</div>`;
 }
 
-/** Say that a text is on its way, and bring it, or offer to try again. */
-async function load(app, label, article) {
-  const note = h("p.loading", { role: "status" });
-  article.append(note);
-  const timer = setTimeout(() => { note.textContent = t("Loading solution {label}…", { label }); }, LOADING_AFTER);
-  try {
-    await app.solutions.load(label);
-    clearTimeout(timer);
-    if (article.isConnected) app.redraw();
-  } catch {
-    clearTimeout(timer);
-    note.replaceChildren(
-      h("span", {}, t("Solution {label} could not be loaded.", { label })),
-      button("reload", t("Try again")),
-    );
-  }
+/** Says that a text is on its way, or offers to try again. */
+export function loading({ solutions }, label) {
+  const word = solutions.waiting(label);
+  const text = word === "slow" ? t("Loading solution {label}…", { label }) : "";
+  if (word !== "failed") return html`<p class="loading" role="status">${text}</p>`;
+  return html`<p class="loading" role="alert"><span>${t("Solution {label} could not be loaded.", { label })}</span>${
+    button("reload", t("Try again"))}</p>`;
 }
 
 /** Links to the sections of a text; of many, those of the upper levels. */
@@ -146,68 +118,36 @@ export function links(sections) {
   const alone = levels.filter((level) => level === top).length === 1 && sections.length > CONTENTS_FROM;
   const first = alone ? top + 1 : top;
   const shown = sections.filter((_, n) => levels[n] >= first && levels[n] <= (sections.length > DEEP ? most : 6));
-  return shown.map((section) => h(
-    `a.level-${Number(section.tagName[1]) - first}`, { href: `#${section.id}`, "data-section": section.id },
-    section.textContent.trim(),
-  ));
+  return shown.map(({ id, tagName, textContent }) => html`
+    <a class="level-${Number(tagName[1]) - first}" href="#${id}" data-section=${id}>${textContent.trim()}</a>`);
 }
 
 /** Go to a section of the text. */
 export function goTo(id) {
   const section = document.getElementById(id);
-  section.setAttribute("tabindex", "-1");
+  section.tabIndex = -1;
   section.scrollIntoView();
   section.focus({ preventScroll: true });
 }
 
-/** Draw how far one has read, and which section one is in. */
-function follow(box, sections) {
-  const progress = $(".reading-line", box);
-  const read = () => {
-    const most = box.scrollHeight - box.clientHeight;
-    progress.value = most < 8 ? 1 : box.scrollTop / most;
-    const edge = box.getBoundingClientRect().top + $(".reader-head", box).offsetHeight + 40;
-    const now = sections.filter((section) => section.getBoundingClientRect().top < edge).at(-1);
-    for (const link of $$(".contents a", box)) {
-      if (link.dataset.section === now?.id) link.setAttribute("aria-current", "true");
-      else link.removeAttribute("aria-current");
-    }
-  };
-  box.addEventListener("scroll", read, { passive: true });
-  progress.hidden = box.scrollHeight < box.clientHeight * 1.4;
-}
-
 /** Show the problem. */
-export function drawProblem(app) {
-  const isNew = !app.state.ranked.length && !Object.keys(app.state.cannot).length;
-  const go = isNew && !isGrading(app) ? t("Read the first solution") : t("Continue");
-  const head = [
-    h("div.who", {}, title(isGrading(app) ? t("Query") : t("Problem")), h("span.meta", {}, app.data.title)),
-    button("next", go, { kind: ".primary" }),
-  ];
-  $("#main").replaceChildren(sheet(head, h("article", {}, statement("statement")), { kind: ".is-problem" }));
-}
-
-/** The problem's text. */
-export function statement(prefix) {
-  const prose = h("div.prose", { dir: "auto" });
-  prose.append(document.importNode($("#statement").content, true));
-  return finish(prose, prefix);
-}
-
-/** Show another page in the reader, such as the review. */
-export function drawSheet(text, meta, content, kind) {
-  const head = h("div.who", {}, title(text), h("span.meta", {}, meta));
-  $("#main").replaceChildren(sheet(head, content, { kind }));
+export function drawProblem(page) {
+  const isNew = page.isUntouched && !isGrading(page);
+  drawSheet({
+    title: isGrading(page) ? t("Query") : t("Problem"),
+    meta: page.data.title,
+    actions: button("next", isNew ? t("Read the first solution") : t("Continue"), { kind: "primary" }),
+    content: html`<article>${page.solutions.statement("statement")}</article>`,
+    kind: "is-problem",
+  });
 }
 
 /** Let a picture be seen in full size. */
 export function enlarge(zoom) {
-  const dialog = $("#enlarged");
   const { src, alt } = $("img", zoom);
   fit(true);
-  $(".view", dialog).replaceChildren(h("img", { src, alt }));
-  dialog.showModal();
+  $("#enlarged .view").replaceChildren(h("img", { src, alt }));
+  $("#enlarged").showModal();
 }
 
 /** Show the enlarged picture as large as the window, or in its own size. */

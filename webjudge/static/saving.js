@@ -5,11 +5,14 @@
 
 import { inTenths } from "./clock.js";
 import { DraftStorage } from "./drafts.js";
+import { send } from "./network.js";
 import { t } from "./words.js";
 
 const PAUSES = [1, 2, 4, 8, 15, 30];
 const LONGEST_WAIT = 20_000;
 const TYPING = 600;
+// Who is told of an answer after which the person has to decide.
+const DECISIONS = { layout: "relaid", unanswered: "unanswered", stale: "conflict" };
 // Browsers let no more than this outlive the page.
 const MOST_KEPT_ALIVE = 60_000;
 
@@ -120,7 +123,7 @@ export class Saver {
     this.revision = revision;
     this.submitted = submitted;
     if (this.waiting) this.clock.put(this.waiting);
-    this.sending = this.waiting = null;
+    this.sending = this.waiting = this.unanswered = null;
     this.opening = this.stopped = false;
     this.drafts.drop();
     if (state) this.save(state, how);
@@ -165,23 +168,14 @@ export class Saver {
   }
 
   /** Send a change; gives {status, answer}, or null where no answer came. */
-  async transmit({ reopen, state, submit, seconds, views, ...change }) {
-    const [method, url, content] = reopen
-      ? ["POST", this.urls.reopen, change]
-      : ["PUT", this.urls.state, { ...change, state, submit, ...inTenths({ seconds, views }) }];
-    const body = JSON.stringify(content);
-    try {
-      const response = await fetch(url, {
-        method,
-        headers: { "Content-Type": "application/json" },
-        body,
-        keepalive: new TextEncoder().encode(body).length < MOST_KEPT_ALIVE,
-        signal: AbortSignal.timeout(LONGEST_WAIT),
-      });
-      return { status: response.status, answer: await response.json() };
-    } catch {
-      return null;
-    }
+  transmit({ reopen, state, submit, seconds, views, ...change }) {
+    const content = reopen ? change : { ...change, state, submit, ...inTenths({ seconds, views }) };
+    const size = new TextEncoder().encode(JSON.stringify(content)).length;
+    return send(reopen ? this.urls.reopen : this.urls.state, content, {
+      method: reopen ? "POST" : "PUT",
+      keepalive: size < MOST_KEPT_ALIVE,
+      signal: AbortSignal.timeout(LONGEST_WAIT),
+    });
   }
 
   async send(change) {
@@ -195,19 +189,17 @@ export class Saver {
       this.acknowledge(answer);
       return;
     }
+    const { error, message } = answer;
     if (status === 409) this.clock.put(change);
-    if (answer.error === "layout") this.stop(() => this.on.relaid());
-    else if (answer.error === "unanswered") this.stop(() => this.on.unanswered(answer));
-    else if (answer.error === "stale") this.stop(() => this.on.conflict(answer));
+    if (error in DECISIONS) this.stop(() => this.on[DECISIONS[error]](answer));
     else if (status >= 500 || status === 429) this.later(t("Server busy"));
     else {
+      const isClosed = status === 403 && error !== "ended";
       this.ended = true;
       this.stop(() => {
-        if (answer.error === "submitted") location.reload();
-        else if (answer.error === "paused") this.on.paused(answer.message);
-        else if (answer.error === "ended") this.on.ended(answer.message);
-        else if (status === 403) this.on.closed(answer.message);
-        else this.on.ended(answer.message);
+        if (error === "submitted") location.reload();
+        else if (error === "paused") this.on.paused(message);
+        else this.on[isClosed ? "closed" : "ended"](message);
       });
     }
   }
@@ -244,6 +236,47 @@ export class Saver {
     this.failures = 0;
     this.stopped = true;
     tell();
+  }
+
+  /** Try again later what stopped for a decision that cannot be made yet. */
+  postpone(trouble) {
+    this.stopped = false;
+    this.later(trouble);
+  }
+
+  /** Send nothing more, and ask nothing before the page is left. */
+  end() {
+    this.ended = true;
+  }
+
+  /** Go on where what is newer on the server is what this page has or sent; gives whether it is. */
+  joins(newer, state, same) {
+    const isSame = same(state, newer.state);
+    const isSent = [this.sending?.state, this.unanswered].some((sent) => sent && same(sent, newer.state));
+    if (!isSame && (newer.submitted || !isSent)) return false;
+    const submit = this.isSubmitting && !newer.submitted;
+    this.resume(newer, isSame && !submit ? null : state, { submit });
+    return true;
+  }
+
+  /**
+   * Take up what an earlier visit left: gives whether it is "stored", counts as "mine", or "both" are
+   * there and the person has to decide.
+   */
+  takeUp({ base, state, sent }, stored, same, canSave = true) {
+    if (same(state, stored)) {
+      this.drafts.drop();
+      return "stored";
+    }
+    if (canSave && (base === this.revision || (sent && same(sent, stored)))) {
+      // What was on its way may arrive even after the page that sent it is closed.
+      this.unanswered = base === this.revision ? sent : null;
+      return "mine";
+    }
+    // What is kept must go on saying what it was made from.
+    this.revision = base;
+    this.stopped = true;
+    return "both";
   }
 
   /** Where an order is that is not saved. */

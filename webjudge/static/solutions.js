@@ -2,23 +2,27 @@
 
 import { $, $$, h } from "./dom.js";
 import { setFormulas } from "./formulas.js";
+import { read } from "./network.js";
 import { number, roughly, t, tn } from "./words.js";
 
 const WORDS_A_MINUTE = 230;
-const LONGEST_WAIT = 20_000;
+const SLOW = 400;
 
 export class Solutions {
-  constructor(data) {
+  /** Of what the page carries; `changed` is called when a text has come, is slow, or cannot be had. */
+  constructor(data, changed) {
     this.data = data;
-    this.texts = new Map(); // DocumentFragment or Promise, by version
+    this.changed = changed;
+    this.texts = new Map(); // DocumentFragment, by version
+    this.loading = new Map(); // "new", "slow" or "failed", by version
+    this.drawn = new Map(); // elements on the page, by what they are
     this.take(document);
   }
 
   /** Take the texts over that a page brings. */
   take(page) {
     for (const template of $$("template[data-solution]", page)) {
-      const text = document.importNode(template.content, true);
-      this.texts.set(template.dataset.version, text);
+      this.texts.set(template.dataset.version, document.importNode(template.content, true));
     }
   }
 
@@ -26,43 +30,53 @@ export class Solutions {
     return this.data.solutions[label];
   }
 
-  /** The text, if it is here. */
-  ready(label) {
-    const text = this.texts.get(this.data.versions[label]);
-    return text instanceof Promise ? null : text ?? null;
+  /** Whether a text is "new", "slow", "failed", or empty where it is here. */
+  waiting(label) {
+    const version = this.data.versions[label];
+    return this.texts.has(version) ? "" : this.loading.get(version) ?? "new";
   }
 
   /** Get a text; another attempt is made after one that failed. */
   async load(label) {
     const version = this.data.versions[label];
-    const known = this.texts.get(version);
-    if (known) return known;
-    const loading = this.fetch(version).then(
-      (text) => { this.texts.set(version, text); },
-      (error) => {
-        this.texts.delete(version);
-        throw error;
-      },
-    );
-    this.texts.set(version, loading);
-    return loading;
-  }
-
-  async fetch(version) {
-    const url = this.data.urls.solution.replace("VERSION", version);
-    const response = await fetch(url, { signal: AbortSignal.timeout(LONGEST_WAIT) });
-    if (!response.ok) throw new Error(`the solution is not there: ${response.status}`);
-    const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    return document.importNode($("template", page).content, true);
+    if (this.texts.has(version) || /new|slow/.test(this.loading.get(version))) return;
+    const become = (word) => {
+      this.loading.set(version, word);
+      this.changed();
+    };
+    this.loading.set(version, "new");
+    const timer = setTimeout(become, SLOW, "slow");
+    const answer = await read(this.data.urls.solution.replace("VERSION", version));
+    clearTimeout(timer);
+    const template = answer?.status === 200 && $("template", answer.page);
+    if (template) this.texts.set(version, document.importNode(template.content, true));
+    become(template ? "" : "failed");
   }
 
   /** A text as it is read, or null; ids begin with a prefix, as two copies may be on the page. */
   prose(label, prefix = "") {
-    const text = this.ready(label);
-    if (!text) return null;
-    const prose = h(`div.prose.is-${this.about(label).shape}`, { dir: "auto" });
-    prose.append(text.cloneNode(true));
-    return finish(prose, `${prefix}${label}`);
+    const version = this.data.versions[label];
+    const text = this.texts.get(version);
+    const shape = `prose is-${this.about(label).shape}`;
+    return text ? this.element(`${prefix}${label}`, version, text, shape) : null;
+  }
+
+  /** The problem's text. */
+  statement(prefix, name) {
+    return this.element(prefix, "", $("#statement").content, "prose", name);
+  }
+
+  /** An element with a text, made once: what is unfolded in it stays so. */
+  element(prefix, version, text, className, name = t("Table")) {
+    const key = `${prefix} ${version}`;
+    if (!this.drawn.has(key)) {
+      const prose = h("div", { class: className, dir: "auto" }, document.importNode(text, true));
+      this.drawn.set(key, finish(prose, prefix, name));
+    }
+    const prose = this.drawn.get(key);
+    // Once the text is on the page: a formula may then be wider than it.
+    queueMicrotask(() => setFormulas(prose));
+    return prose;
   }
 
   /** How large a solution is, in words: "8,056 words, 2 pictures". */
@@ -82,9 +96,7 @@ export class Solutions {
     if (pages) return tn("1 page", "{n} pages", pages);
     if (lines) return tn("1 line", "{n} lines", lines);
     if (pictures && words < 100) return tn("1 picture", "{n} pictures", pictures);
-    return words < 1000
-      ? tn("1 word", "{n} words", words)
-      : t("{n} words", { n: roughly(words) });
+    return words < 1000 ? tn("1 word", "{n} words", words) : t("{n} words", { n: roughly(words) });
   }
 
   /** How long reading it may take; empty where that is a moment. */
@@ -95,16 +107,15 @@ export class Solutions {
 }
 
 /** Give a text what it needs on a page: targets for its contents, names of regions, enlarging. */
-export function finish(prose, prefix) {
+function finish(prose, prefix, name) {
   headings(prose).forEach((heading, n) => { heading.id = `${prefix}-${n + 1}`; });
   for (const code of $$("pre.code", prose)) {
-    const lines = code.querySelectorAll(".line").length;
-    code.setAttribute("role", "region");
-    code.setAttribute("aria-label", tn("Code, 1 line", "Code, {n} lines", lines));
+    code.role = "region";
+    code.ariaLabel = tn("Code, 1 line", "Code, {n} lines", $$(".line", code).length);
   }
   for (const table of $$(".table-scroll", prose)) {
-    table.setAttribute("role", "region");
-    table.setAttribute("aria-label", t("Table"));
+    table.role = "region";
+    table.ariaLabel = name;
   }
   for (const image of $$("img", prose)) {
     const alt = image.alt || t("image");
@@ -112,8 +123,6 @@ export function finish(prose, prefix) {
     image.replaceWith(zoom);
     zoom.append(image);
   }
-  // Once the text is on the page: a formula may then be wider than it.
-  queueMicrotask(() => setFormulas(prose));
   return prose;
 }
 

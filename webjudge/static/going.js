@@ -1,0 +1,88 @@
+// Going about: what is shown in the main part, and where the focus is then.
+
+import { $ } from "./dom.js";
+import { title } from "./focus.js";
+import { isGrading } from "./grading.js";
+import { closeMenu } from "./menu.js";
+import { announce, hideToast } from "./messages.js";
+import { t } from "./words.js";
+
+/** Show something else in the main part, from its top or where it was left. */
+export function show(page, view, label = null, { focus = true, place = 0 } = {}) {
+  page.keepPlace();
+  closeMenu();
+  page.see(label ? [label] : []);
+  page.set({ view, current: label, row: null, search: null, pair: null, isSheetOpen: false });
+  $("#reader").scrollTop = place;
+  if (focus) title().focus({ preventScroll: true });
+}
+
+/** Take a solution in hand, where it was left. */
+export function open(page, label, options = {}) {
+  page.keepPlace();
+  show(page, "reader", label, { place: page.places.get(label) ?? 0, ...options });
+  page.solutions.load(page.upcoming ?? label); // the next one ahead
+}
+
+/** Go to the next solution without a place, or to the review. */
+export function next(page) {
+  const { tray } = page.state;
+  if (tray.length) open(page, page.upcoming, { place: 0 });
+  else show(page, "review");
+}
+
+/** Go to the solution before or after in the ladder. */
+export function go(page, by) {
+  const { ranked, tray, cannot } = page.state;
+  const all = [...ranked.flat(), ...tray, ...Object.keys(cannot)];
+  const at = all.indexOf(page.current);
+  open(page, all[at < 0 ? 0 : Math.max(0, Math.min(all.length - 1, at + by))]);
+}
+
+/** Show what a judge begins with. */
+export function begin(page) {
+  const [first] = page.state.tray;
+  if (page.isUntouched && $("#statement") && !isGrading(page)) show(page, "problem", null, { focus: false });
+  else if (first) open(page, first, { focus: false });
+  else show(page, "review", null, { focus: false });
+}
+
+/** Ask which of two is better; a button that was pressed keeps the focus. */
+export function question(page, changes, pressed = "") {
+  page.keepPlace();
+  closeMenu();
+  hideToast();
+  const { pair = null, current = page.current } = changes;
+  page.set({
+    ...changes, view: "compare", row: null, placed: null, isSheetOpen: false,
+    shown: pair?.label ?? current, askedAt: page.clock.total,
+  });
+  const isOneShown = $(".pane-switch").getClientRects().length > 0;
+  const both = [page.question.label, page.question.other];
+  page.see(both, isOneShown ? [page.shown] : both);
+  (pressed && $(`[data-verdict=${pressed}]`) || title()).focus({ preventScroll: true });
+}
+
+/** Stop comparing, and go back to where that was begun. */
+export function stopComparing(page, from = page.pair?.from ?? "reader") {
+  if (from === "reader" && page.current) open(page, page.current);
+  else show(page, from === "compare" ? "review" : from);
+}
+
+/** After the order changed under the judge's hands: show what is still there. */
+export function goOn(page) {
+  const isHere = page.data.labels.includes(page.current);
+  if (!page.isComparing && (page.view !== "reader" || isHere)) return;
+  if (isHere) open(page, page.current, { focus: false });
+  else show(page, "review", null, { focus: false });
+}
+
+/** Show what has to be answered before the ranking can be submitted. */
+export function askMissing(page) {
+  hideToast();
+  show(page, "review", null, { focus: false });
+  announce(t("Some questions need an answer before you submit."));
+  const first = $(".to-answer [data-sure], .to-answer [data-answer]") ?? $("#to-answer-title");
+  first.scrollIntoView({ block: "center" });
+  first.focus({ preventScroll: true });
+}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal, assert_type
 
 import pandas as pd
-from quem.leaderboard.result import LeaderboardResult
 
 import quem
 from quem.comparison.result import ComparisonResult

@@ -30,4 +30,6 @@ def test_name_exists(name: str) -> None:
 def test_script_exports_name(script: str, name: str) -> None:
     """Each function of a script is defined in it."""
     text = (ROOT / "webjudge/static" / script).read_text(encoding="utf-8")
-    assert re.search(rf"^(?:export )?(?:async )?(?:function|class|const) {name}\b", text, re.MULTILINE)
+    assert re.search(
+        rf"^(?:export )?(?:async )?(?:function|class|const) {name}\b", text, re.MULTILINE
+    )

@@ -114,7 +114,7 @@ async function openQuestions(page, label) {
 // What else is pressed, by the attribute that says what.
 const PRESSED = {
   do: (page, name) => DOING[name](page),
-  open,
+  open: (page, label) => open(page, label),
   more: (page, label, target) => openMenu(page, label, target, act),
   verdict: (page, verdict, target, event) => { if (isMeant(event)) answer(page, verdict, true); },
   grade: (page, value, target, event) => { if (isMeant(event)) grade(page, page.current, value, "menu"); },

@@ -66,6 +66,7 @@ _UNIQUE: dict[str, list[tuple[str, ...]]] = {
 }
 _WORDS = {
     ("study", "state"): ("trial", "open", "paused", "closed"),
+    ("study", "solving"): ("trial", "open", "closed"),
     ("person", "role"): get_args(Role),
     ("revision", "kind"): ("save", "submit", "reopen"),
 }
@@ -110,9 +111,10 @@ def _header(line: str, name: str, study_id: str) -> dict[str, Any]:
     elif number > FORMAT:
         message = f"was written by a newer quem (format {number} of archives); update quem"
     elif number < FORMAT:
+        reader = "737ff1e7" if number == FORMAT - 1 else "77c7db1"
         message = (
             f"was written by an older quem (format {number} of archives); the last commit that "
-            f"reads it is {'737ff1e7' if number == FORMAT - 1 else '77c7db1'}, where `quem import` and then `quem export STUDY --format csv` "
+            f"reads it is {reader}, where `quem import` and then `quem export STUDY --format csv` "
             "carry its rankings over"
         )
     elif not isinstance(counts, dict):

@@ -82,12 +82,13 @@ class VersionRow(Base):
 
 
 class StudyRow(Base):
-    """A study that judges work on; its problems and solvers are in the study file alone."""
+    """A study that people solve or judge; its problems and solvers are in the study file alone."""
 
     __tablename__ = "study"
 
     id: Mapped[str] = mapped_column(primary_key=True)
     state: Mapped[str] = mapped_column(default="trial")  # trial | open | paused | closed
+    solving: Mapped[str] = mapped_column(default="trial")  # of its session: trial | open | closed
     secret: Mapped[str]  # the key of the hashes that judges see
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
     revealed_at: Mapped[dt.datetime | None]
@@ -259,15 +260,6 @@ class LetterRow(Base):
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
     due_at: Mapped[dt.datetime] = mapped_column(default=now)  # when it may be tried next
     sent_at: Mapped[dt.datetime | None]
-
-
-class SolvingRow(Base):
-    """Where the solving session of a study is; a study without one has no row."""
-
-    __tablename__ = "solving"
-
-    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), primary_key=True)
-    state: Mapped[str] = mapped_column(default="trial")  # trial | open | closed
 
 
 class TaskRow(Base):

@@ -21,8 +21,8 @@ from quem.store.events import record
 from quem.store.models import (
     DraftRow,
     PersonRow,
-    SolvingRow,
     StretchRow,
+    StudyRow,
     TaskRow,
     UploadRow,
     insert_new,
@@ -137,29 +137,26 @@ _UPLOAD = tuple(getattr(UploadRow, name) for name in Upload.__dataclass_fields__
 
 
 def solving_state(c: Connection, study_id: str) -> SolvingState:
-    """Give where the solving session of a study is."""
-    state = select(SolvingRow.state).where(SolvingRow.study_id == study_id)
-    found: SolvingState | None = c.execute(state).scalar_one_or_none()  # type: ignore[assignment]
-    return found or "trial"
+    """Where the solving session of a study is."""
+    mine = select(StudyRow.solving).where(StudyRow.id == study_id)
+    state: SolvingState = c.execute(mine).scalar_one()  # type: ignore[assignment]
+    return state
 
 
 def set_solving(c: Connection, study_id: str, state: SolvingState, actor: str) -> None:
     """Open or close the solving session of a study, which is logged."""
     before = _locked_state(c, study_id, alone=True)
     if before != state:
-        c.execute(update(SolvingRow).where(SolvingRow.study_id == study_id).values(state=state))
+        c.execute(update(StudyRow).where(StudyRow.id == study_id).values(solving=state))
         record(c, study_id, actor, f"solving-{state}", before=before)
 
 
 def _locked_state(c: Connection, study_id: str, *, alone: bool = False) -> SolvingState:
     """Give the state; closing waits for whoever read it so, and the other way round."""
-    mine = select(SolvingRow.state).where(SolvingRow.study_id == study_id)
-    locked = mine.with_for_update(read=not alone)
-    state: SolvingState | None = c.execute(locked).scalar_one_or_none()  # type: ignore[assignment]
-    if state is None:
-        c.execute(insert_new(c, SolvingRow).values(study_id=study_id, state="trial"))
-        state = c.execute(locked).scalar_one()  # type: ignore[assignment]
-    return state or "trial"
+    mine = select(StudyRow.solving).where(StudyRow.id == study_id)
+    locked = mine.with_for_update(read=not alone, key_share=alone)
+    state: SolvingState = c.execute(locked).scalar_one()  # type: ignore[assignment]
+    return state
 
 
 def discard_solving_trial(c: Connection, study_id: str, actor: str) -> list[Upload]:

@@ -326,7 +326,8 @@ def settle(c: Connection, subject: PersonRow, task: SolvingTask) -> SolvingTask:
 
 def save_answer(c: Connection, subject: PersonRow, public_id: str, answer: Answer) -> SavedAnswer:
     """Append a draft, submit the answer, skip the problem, or open it again."""
-    task = task_of_subject(c, subject.key, public_id)
+    state = _lock_session(c, subject)
+    task = task_of_subject(c, subject.key, public_id, lock=True)
     done = c.execute(
         select(RevisionRow.number, RevisionRow.kind, RevisionRow.made_at, RevisionRow.state)
         .where(RevisionRow.task_key == task.key)
@@ -335,8 +336,8 @@ def save_answer(c: Connection, subject: PersonRow, public_id: str, answer: Answe
     if done:
         receipt = _receipt(c, subject.study_id, task, done.number, done.state)
         return SavedAnswer(done.number, done.kind, done.made_at, receipt, is_retry=True)
-    _require_open(c, subject)
-    task = task_of_subject(c, subject.key, public_id, lock=True)
+    if state == "closed":
+        raise ClosedError
     if task.opened_at is None:
         raise NotAssignedError(public_id)
     last = last_answer(c, task)
@@ -491,14 +492,22 @@ def uploads_of(c: Connection, task: SolvingTask) -> list[Upload]:
     return [Upload(*row) for row in c.execute(mine)]
 
 
-def _require_open(c: Connection, subject: PersonRow) -> None:
-    """Refuse changes of a closed session, and of somebody who withdrew or was erased."""
+def _lock_session(c: Connection, subject: PersonRow) -> SolvingState:
+    """Give the session's state, and refuse somebody who withdrew or was erased.
+
+    Closing the session and erasing the subject wait for this transaction.
+    """
     state = _locked_state(c, subject.study_id)
     mine = select(PersonRow.withdrawn_at, PersonRow.erased_at).where(PersonRow.key == subject.key)
-    withdrawn, forgotten = c.execute(mine.with_for_update(read=True, key_share=True)).one()
-    if withdrawn or forgotten:
+    withdrawn, erased = c.execute(mine.with_for_update(read=True, key_share=True)).one()
+    if withdrawn or erased:
         raise NotAssignedError
-    if state == "closed":
+    return state
+
+
+def _require_open(c: Connection, subject: PersonRow) -> None:
+    """Refuse changes of a closed session, and of somebody who withdrew or was erased."""
+    if _lock_session(c, subject) == "closed":
         raise ClosedError
 
 

@@ -138,7 +138,7 @@ def fill(site: Site, judges: int) -> None:
         people = people_of(c, site.id, "judge")
         people = [one for one in people if one.id.startswith("M")]
         issue_links(c, people, "shell")
-        c.execute(text("UPDATE judge SET seen_at = now(), consented_at = now()"))
+        c.execute(text("UPDATE person SET seen_at = now(), consented_at = now()"))
     keys = [one.key for one in people]
     for first in range(0, len(keys), AT_ONCE):
         with site.store.write() as c:

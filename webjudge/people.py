@@ -105,7 +105,8 @@ def make_links(role: Role) -> str | Response:
 def ask_about(role: Role, key: int, what: str) -> str:
     """Ask before a link is replaced or revoked, or personal data erased."""
     with site().store.read() as c:
-        return ask(about_person(what, _person(c, role, key)))
+        one = _person(c, role, key)
+    return ask(about_person(what, one))
 
 
 def make_link(role: Role, key: int) -> str:

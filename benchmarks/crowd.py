@@ -57,7 +57,7 @@ MOST_TRIPS, MOST_DATABASE, MOST_SECONDS, MOST_KB, MOST_GROWTH = 11, 1.0, 0.5, 15
 # What one save writes, as one statement without any of its checks: no server can be faster.
 FLOOR = """
 WITH head AS (
-  UPDATE ballot SET head = head + 1, seconds = seconds + 1
+  UPDATE task SET head = head + 1, seconds = seconds + 1
   WHERE key = %(ballot)s RETURNING key, head, layout)
 INSERT INTO revision (task_key, number, base, kind, layout, state, client, change, made_at)
 SELECT key, head, head - 1, 'save', layout, %(state)s, 'bench-floor', head, now()
@@ -192,7 +192,7 @@ def _fill(c: Connection, site: Site, judges: list[int]) -> None:
         ]
     c.execute(insert(Layout), layouts)
     c.execute(insert(RevisionRow), revisions)
-    c.execute(text("UPDATE ballot SET layout = :now WHERE key = :held"), shown)
+    c.execute(text("UPDATE task SET layout = :now WHERE key = :held"), shown)
 
 
 def saving(site: Site, crowd: Crowd) -> Iterator[Row]:

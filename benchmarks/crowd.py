@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from quem.store.layouts import Item, as_stored, layout_id  # noqa: E402
-from quem.store.models import BallotRow, Layout, PersonRow, RevisionRow, now  # noqa: E402
+from quem.store.models import Layout, PersonRow, RevisionRow, TaskRow, now  # noqa: E402
 from quem.store.people import DEFAULT, issue_link, issue_links, people_of, person_named, sync_people  # noqa: E402
 from quem.store.state import State  # noqa: E402
 from quem.studyfile.models import Judge as DeclaredJudge  # noqa: E402
@@ -57,9 +57,9 @@ MOST_TRIPS, MOST_DATABASE, MOST_SECONDS, MOST_KB, MOST_GROWTH = 11, 1.0, 0.5, 15
 # What one save writes, as one statement without any of its checks: no server can be faster.
 FLOOR = """
 WITH head AS (
-  UPDATE ballot SET head = head + 1, seconds = seconds + 1
+  UPDATE task SET head = head + 1, seconds = seconds + 1
   WHERE key = %(ballot)s RETURNING key, head, layout)
-INSERT INTO revision (ballot_key, number, base, kind, layout, state, client, change, made_at)
+INSERT INTO revision (task_key, number, base, kind, layout, state, client, change, made_at)
 SELECT key, head, head - 1, 'save', layout, %(state)s, 'bench-floor', head, now()
 FROM head RETURNING number
 """
@@ -162,10 +162,10 @@ def _fill(c: Connection, site: Site, judges: list[int]) -> None:
         for judge in judges
         for place, group in enumerate(site.plan.groups)
     ]
-    ids = select(BallotRow.key, BallotRow.problem, BallotRow.public_id, BallotRow.head)
-    c.execute(insert(BallotRow), tasks)
+    ids = select(TaskRow.key, TaskRow.problem, TaskRow.public_id, TaskRow.head)
+    c.execute(insert(TaskRow), tasks)
     layouts, revisions, shown = [], [], []
-    for key, problem, public, head in c.execute(ids.where(BallotRow.person_key.in_(judges))):
+    for key, problem, public, head in c.execute(ids.where(TaskRow.person_key.in_(judges))):
         group = next(group for group in site.plan.groups if group.problem == problem)
         contents = site.contents(group).items()
         items = [
@@ -174,12 +174,12 @@ def _fill(c: Connection, site: Site, judges: list[int]) -> None:
             if content
         ]
         layout = layout_id(site.secret, public, items)
-        layouts.append({"ballot_key": key, "id": layout, "items": as_stored(items)})
+        layouts.append({"task_key": key, "id": layout, "items": as_stored(items)})
         shown.append({"held": key, "now": layout})
         state = State(ranked=tuple((one.solver,) for one in items)).to_json()
         revisions += [
             {
-                "ballot_key": key,
+                "task_key": key,
                 "number": number,
                 "base": number - 1,
                 "kind": "submit" if number == 2 else "save",  # noqa: PLR2004
@@ -192,7 +192,7 @@ def _fill(c: Connection, site: Site, judges: list[int]) -> None:
         ]
     c.execute(insert(Layout), layouts)
     c.execute(insert(RevisionRow), revisions)
-    c.execute(text("UPDATE ballot SET layout = :now WHERE key = :held"), shown)
+    c.execute(text("UPDATE task SET layout = :now WHERE key = :held"), shown)
 
 
 def saving(site: Site, crowd: Crowd) -> Iterator[Row]:
@@ -248,7 +248,7 @@ def costs(running: Running, crowd: Crowd, work: Callable[[int, int], object]) ->
 def floor_of(site: Site, crowd: Crowd) -> float:
     """PostgreSQL's CPU seconds for a row that is added by one statement without any check."""
     with site.store.read() as c:
-        ballots = c.execute(select(BallotRow.key).limit(CLIENTS)).scalars().all()
+        ballots = c.execute(select(TaskRow.key).limit(CLIENTS)).scalars().all()
     state = json.dumps(State(ranked=tuple((f"S{n}",) for n in range(8))).to_json())
     values = {"state": state, "digest": "0" * 64}
     with ExitStack() as stack:

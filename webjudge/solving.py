@@ -298,7 +298,7 @@ def task(gid: str) -> AnyResponse | str:
             mine = run_clock(c, person, gid, mine.holder or "start", "work", take=True)
     with site().store.read() as c:
         answer, held = last_answer(c, mine), uploads_of(c, mine)
-        spent = spent_on(c, [mine])[mine.key]
+        spent = spent_on([mine])[mine.key]
     files = _shown_files(gid, answer, held)
     statement = site().solutions.statements.get(mine.problem)
     return render_template(
@@ -451,7 +451,7 @@ def tell_clock(gid: str) -> Response:
         with site().store.write() as c:
             take = data["take"] is True
             mine = run_clock(c, person, gid, data["client"], data["running"], take=take)
-            spent = spent_on(c, [mine])[mine.key]
+            spent = spent_on([mine])[mine.key]
     except ElsewhereError:
         return refusal(409, "elsewhere", gettext(_ELSEWHERE))
     return jsonify(_clock(mine, spent))
@@ -649,7 +649,7 @@ def _tasks(person: PersonRow) -> list[SolvingTask]:
 def _listed(tasks: list[SolvingTask]) -> list[dict[str, Any]]:
     """Describe a subject's problems; only the next one opens, and what was opened before."""
     with site().store.read() as c:
-        spent = spent_on(c, tasks)
+        spent = spent_on(tasks)
         receipts = {one.key: receipt_of(c, site().id, one) for one in tasks}
     listed: list[dict[str, Any]] = []
     number, is_next = 0, True

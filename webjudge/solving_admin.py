@@ -138,7 +138,7 @@ def _people() -> list[dict[str, Any]]:
         rows = []
         for one in everybody:
             tasks = [task for task in tasks_of(c, one.key) if not task.practice]
-            spent = spent_on(c, tasks)
+            spent = spent_on(tasks)
             ended = [task for task in tasks if task.ended]
             said = one.replies
             rows.append(

@@ -34,7 +34,5 @@ def import_(study: Path, archive: Path, database: str | None) -> None:
             counts = restore_archive(c, spec.id, rows, str(archive))
     finally:
         store.close()
-    summary = (
-        f"{counts['person']} people, {counts['ballot']} ballots, {counts['revision']} revisions"
-    )
+    summary = f"{counts['person']} people, {counts['task']} ballots, {counts['revision']} revisions"
     click.echo(f"restored {summary} into {store.place.name}", err=True)

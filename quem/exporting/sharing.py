@@ -59,7 +59,7 @@ def _names(study: Study, drawn: dict[str, str], rows: Mapping[str, list[Row]]) -
     """New names, also of judges who ranked nothing and of solvers who were taken out."""
     names = {one: one for one in study.declared.solvers} | drawn
     solvers = {solver for row in rows["layout"] for _, solver, *_ in row["items"]}
-    solvers |= {solver for row in rows["ballot"] for solver in row["solvers"] or ()}
+    solvers |= {solver for row in rows["task"] for solver in row["solvers"] or ()}
     for letter, ids in (
         ("J", {row["id"] for row in rows["person"] if row["role"] == "judge"}),
         ("X", solvers),
@@ -72,21 +72,21 @@ def _names(study: Study, drawn: dict[str, str], rows: Mapping[str, list[Row]]) -
 
 def _renamed(rows: Mapping[str, list[Row]], of: Mapping[str, str]) -> dict[str, list[Row]]:
     """The rows with other names; practice, the log, links, and what judges wrote stay behind."""
-    ballots = [row for row in rows["ballot"] if not row["practice"]]
+    ballots = [row for row in rows["task"] if not row["practice"]]
     kept = {row["key"] for row in ballots}
-    layouts = [row for row in rows["layout"] if row["ballot_key"] in kept]
+    layouts = [row for row in rows["layout"] if row["task_key"] in kept]
     # Their ids are hashes with the secret of the study.
-    new_ids = {(row["ballot_key"], row["id"]): secrets.token_urlsafe(16) for row in layouts}
+    new_ids = {(row["task_key"], row["id"]): secrets.token_urlsafe(16) for row in layouts}
     # A solution can say whose it is, and so can its digest.
     tokens: defaultdict[str, str] = defaultdict(lambda: secrets.token_hex(32))
     return {
         "study": [{**rows["study"][0], "secret": secrets.token_hex(32)}],
         "person": [_judge(row, of) for row in rows["person"] if row["role"] == "judge"],
-        "ballot": [_ballot(row, of, new_ids) for row in ballots],
+        "task": [_ballot(row, of, new_ids) for row in ballots],
         "layout": [
             {
                 **row,
-                "id": new_ids[row["ballot_key"], row["id"]],
+                "id": new_ids[row["task_key"], row["id"]],
                 "items": [
                     [letter, of[solver], tokens[digest], tokens[origin]]
                     for letter, solver, digest, origin in row["items"]
@@ -97,12 +97,12 @@ def _renamed(rows: Mapping[str, list[Row]], of: Mapping[str, str]) -> dict[str, 
         "revision": [
             {
                 **row,
-                "layout": new_ids[row["ballot_key"], row["layout"]],
+                "layout": new_ids[row["task_key"], row["layout"]],
                 "state": State.stored(without_words(row["state"])).renamed(of).to_json(),
                 "client": "shared",
             }
             for row in rows["revision"]
-            if row["ballot_key"] in kept
+            if row["task_key"] in kept
         ],
     }
 

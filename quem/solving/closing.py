@@ -126,7 +126,7 @@ def experience_of(replies: dict[str, str]) -> float | None:
 
 def _record(c: Connection, subject: PersonRow) -> SubjectRecord:
     tasks = [task for task in tasks_of(c, subject.key) if not task.practice]
-    spent = spent_on(c, tasks)
+    spent = spent_on(tasks)
     replies = subject.replies
     problems = {task.problem: _solved(c, task, spent[task.key]) for task in tasks}
     return SubjectRecord(

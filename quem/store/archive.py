@@ -18,7 +18,6 @@ from quem.errors import Mistake, QuemError
 from quem.io.text import shown
 from quem.store.layouts import Item
 from quem.store.models import (
-    BallotRow,
     Base,
     EventRow,
     Layout,
@@ -26,6 +25,7 @@ from quem.store.models import (
     RevisionRow,
     Role,
     StudyRow,
+    TaskRow,
     Utc,
     now,
 )
@@ -44,7 +44,7 @@ TABLES: dict[str, type[Base]] = {
     for model in (
         StudyRow,
         PersonRow,
-        BallotRow,
+        TaskRow,
         Layout,
         RevisionRow,
         EventRow,
@@ -53,19 +53,20 @@ TABLES: dict[str, type[Base]] = {
 # Columns that an archive does not hold: the header says the study, and nothing refers to
 # the keys of revisions and events.
 _UNKEPT = {
-    name: {"study_id"} if name in ("study", "person", "ballot") else {"study_id", "key"}
+    name: {"study_id"} if name in ("study", "person", "task") else {"study_id", "key"}
     for name in TABLES
 }
 _UNIQUE: dict[str, list[tuple[str, ...]]] = {
     "study": [("id",)],
-    "layout": [("ballot_key", "id")],
+    "layout": [("task_key", "id")],
     "person": [("key",), ("role", "id"), ("link_hash",)],
-    "ballot": [("key",), ("public_id",), ("person_key", "problem", "block", "occasion")],
-    "revision": [("ballot_key", "number")],
+    "task": [("key",), ("public_id",), ("person_key", "problem", "block", "occasion")],
+    "revision": [("task_key", "number")],
     "event": [],
 }
 _WORDS = {
     ("study", "state"): ("trial", "open", "paused", "closed"),
+    ("study", "solving"): ("trial", "open", "closed"),
     ("person", "role"): get_args(Role),
     ("revision", "kind"): ("save", "submit", "reopen"),
 }
@@ -132,7 +133,7 @@ class _Reader:
         self._study_id = study_id
         self.rows: dict[str, list[Row]] = {name: [] for name in TABLES}
         self._seen: dict[tuple[str, ...], set[tuple[object, ...]]] = {}
-        self._keys: dict[str, set[int]] = {"person": set(), "ballot": set()}
+        self._keys: dict[str, set[int]] = {"person": set(), "task": set()}
         self._shown: dict[tuple[int, str], list[str]] = {}  # solvers of each layout
 
     def read(self, line: str) -> None:
@@ -147,7 +148,7 @@ class _Reader:
         if name in self._keys:
             self._keys[name].add(row["key"])
         if name == "layout":
-            self._shown[row["ballot_key"], row["id"]] = [solver for _, solver, *_ in row["items"]]
+            self._shown[row["task_key"], row["id"]] = [solver for _, solver, *_ in row["items"]]
         if name == "revision":
             self._check_ranking(row)
         self.rows[name].append(row)
@@ -173,7 +174,7 @@ class _Reader:
 
     def _check_ranking(self, row: Row) -> None:
         try:
-            State.parse(row["state"], self._shown[row["ballot_key"], row["layout"]])
+            State.parse(row["state"], self._shown[row["task_key"], row["layout"]])
         except KeyError:
             raise _WrongError("no line before has the layout that it was made on") from None
         except InvalidStateError as error:
@@ -243,7 +244,7 @@ def _json(name: str, value: object) -> object:
         return value if _is_list_of_texts(value) else None
     if name == "items":
         return value if isinstance(value, list) and all(map(_is_item, value)) else None
-    if name == "views" and not _is_times(value):
+    if name in ("views", "times") and not _is_times(value):
         return None
     if name == "answers" and not _is_answers(value):
         return None
@@ -315,7 +316,7 @@ def archive_text(c: Connection, study_id: str, seal: dict[str, Any] | None = Non
     """Write everything that the store holds of a study.
 
     The first line is a header, with what `quem.seal` says of a sealed study; each other line is a
-    row of a table, in an order that depends on neither database nor place. People and ballots are
+    row of a table, in an order that depends on neither database nor place. People and tasks are
     numbered from 1, since their keys mean something in one database only.
     """
     rows: dict[str, list[Row]] = {name: [] for name in TABLES}
@@ -343,7 +344,7 @@ def _written(header: dict[str, Any], rows: Mapping[str, list[Row]]) -> str:
 
 def _rows(c: Connection, study_id: str) -> Iterator[tuple[str, Row]]:
     """Give each row with the name of its table."""
-    numbers: dict[str, dict[int, int]] = {"person": {}, "ballot": {}}
+    numbers: dict[str, dict[int, int]] = {"person": {}, "task": {}}
     for name, query in _queries(study_id).items():
         rows = [dict(row) for row in c.execute(query).mappings()]
         for number, row in enumerate(rows, 1):
@@ -357,21 +358,21 @@ def _rows(c: Connection, study_id: str) -> Iterator[tuple[str, Row]]:
 
 
 def _queries(study_id: str) -> dict[str, Select[Any]]:
-    people = select(PersonRow.key).where(PersonRow.study_id == study_id)
-    ballots = select(BallotRow.key).where(BallotRow.person_key.in_(people))
-    of_ballots = select(RevisionRow.__table__).where(RevisionRow.ballot_key.in_(ballots))
+    judges = select(PersonRow.key).where(PersonRow.of(study_id, "judge"))
+    tasks = select(TaskRow.key).where(TaskRow.person_key.in_(judges))
+    of_tasks = select(RevisionRow.__table__).where(RevisionRow.task_key.in_(tasks))
     queries: dict[str, Select[Any]] = {
         "study": select(StudyRow.__table__).where(StudyRow.id == study_id),
         "person": select(PersonRow.__table__)
         .where(PersonRow.study_id == study_id)
         .order_by(PersonRow.key),
-        "ballot": select(BallotRow.__table__)
-        .where(BallotRow.person_key.in_(people))
-        .order_by(BallotRow.key),
+        "task": select(TaskRow.__table__)
+        .where(TaskRow.person_key.in_(judges))
+        .order_by(TaskRow.key),
         "layout": select(Layout.__table__)
-        .where(Layout.ballot_key.in_(ballots))
-        .order_by(Layout.ballot_key, Layout.key),
-        "revision": of_ballots.order_by(RevisionRow.ballot_key, RevisionRow.number),
+        .where(Layout.task_key.in_(tasks))
+        .order_by(Layout.task_key, Layout.key),
+        "revision": of_tasks.order_by(RevisionRow.task_key, RevisionRow.number),
         "event": select(EventRow.__table__)
         .where(EventRow.study_id == study_id)
         .order_by(EventRow.key),
@@ -408,7 +409,7 @@ def restore_archive(
 
 def _insert(c: Connection, study_id: str, rows: dict[str, list[Row]]) -> None:
     c.execute(insert(StudyRow), rows["study"])
-    keys: dict[str, dict[int, int]] = {"person": {}, "ballot": {}}
+    keys: dict[str, dict[int, int]] = {"person": {}, "task": {}}
     for table, model in TABLES.items():
         copies = [dict(row) for row in rows[table]]
         for row in copies:

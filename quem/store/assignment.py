@@ -11,7 +11,7 @@ from quem.store.ballots import Group, ballot_of, ballots_of
 from quem.store.drawing import record_draw
 from quem.store.layouts import Layout as Shown
 from quem.store.layouts import arrange, as_stored, layout_id
-from quem.store.models import BallotRow, Layout, PersonRow, StudyRow, now
+from quem.store.models import Layout, PersonRow, StudyRow, TaskRow, now
 from quem.studyfile.blocks import PairCounts, deal_blocks
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def assign_ballots(c: Connection, person_key: int, plan: JudgingPlan) -> None:
         if (group.problem, group.block, occasion) not in taken
     ]
     if rows:
-        c.execute(insert(BallotRow), rows)
+        c.execute(insert(TaskRow), rows)
         if plan.draw:
             _keep_draw(c, person_key, plan.draw)
 
@@ -141,9 +141,9 @@ def _met(c: Connection, person_key: int) -> PairCounts:
     """How often solvers met in the blocks of all judges of the study."""
     study = select(PersonRow.study_id).where(PersonRow.key == person_key).scalar_subquery()
     blocks = c.execute(
-        select(BallotRow.solvers)
-        .join(PersonRow, BallotRow.person_key == PersonRow.key)
-        .where(PersonRow.study_id == study, BallotRow.occasion == 1)
+        select(TaskRow.solvers)
+        .join(PersonRow, TaskRow.person_key == PersonRow.key)
+        .where(PersonRow.study_id == study, PersonRow.role == "judge", TaskRow.occasion == 1)
     ).scalars()
     met = PairCounts()
     for block in blocks:
@@ -162,7 +162,7 @@ def assign_labels(
     ballot = ballot_of(c, ballot.person_key, ballot.public_id, lock=True)
     if not needs_labels(ballot, contents):
         return ballot
-    mine = select(Layout.id, Layout.items).where(Layout.ballot_key == ballot.key)
+    mine = select(Layout.id, Layout.items).where(Layout.task_key == ballot.key)
     earlier = [Shown.stored(*row) for row in c.execute(mine.order_by(Layout.key))]
     items = arrange(earlier, ballot.layout, contents, _shuffler)
     secret = c.execute(
@@ -172,10 +172,10 @@ def assign_labels(
     ).scalar_one()
     identity, at = layout_id(secret, ballot.public_id, items), now()
     if identity not in {layout.id for layout in earlier}:
-        values = {"ballot_key": ballot.key, "id": identity, "items": as_stored(items)}
+        values = {"task_key": ballot.key, "id": identity, "items": as_stored(items)}
         c.execute(insert(Layout).values(made_at=at, **values))
     columns = {"layout": identity, "opened_at": ballot.opened_at or at}
-    c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(columns))
+    c.execute(update(TaskRow).where(TaskRow.key == ballot.key).values(columns))
     return ballot_of(c, ballot.person_key, ballot.public_id)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, or_, select
 
-from quem.store.models import BallotRow, EventRow, PersonRow, RevisionRow
+from quem.store.models import EventRow, PersonRow, RevisionRow, TaskRow
 from quem.store.people import DEFAULT
 
 if TYPE_CHECKING:
@@ -83,13 +83,13 @@ def audit_events(c: Connection, study_id: str, most: int) -> list[AuditEvent]:
             RevisionRow.made_at,
             RevisionRow.kind,
             PersonRow.id,
-            BallotRow.problem,
-            BallotRow.occasion,
-            BallotRow.practice,
+            TaskRow.problem,
+            TaskRow.occasion,
+            TaskRow.practice,
         )
-        .join(BallotRow, BallotRow.key == RevisionRow.ballot_key)
-        .join(PersonRow, PersonRow.key == BallotRow.person_key)
-        .where(PersonRow.study_id == study_id, RevisionRow.kind.in_(("submit", "reopen")))
+        .join(TaskRow, TaskRow.key == RevisionRow.task_key)
+        .join(PersonRow, PersonRow.key == TaskRow.person_key)
+        .where(PersonRow.of(study_id, "judge"), RevisionRow.kind.in_(("submit", "reopen")))
         .order_by(RevisionRow.key.desc())
         .limit(most)
     )
@@ -140,8 +140,8 @@ def stamp_of(c: Connection, study_id: str, state: str) -> Stamp:
     judges = c.execute(select(PersonRow.id).where(mine).order_by(PersonRow.key)).scalars()
     last = c.execute(
         select(func.max(RevisionRow.key))
-        .join(BallotRow, BallotRow.key == RevisionRow.ballot_key)
-        .join(PersonRow, PersonRow.key == BallotRow.person_key)
+        .join(TaskRow, TaskRow.key == RevisionRow.task_key)
+        .join(PersonRow, PersonRow.key == TaskRow.person_key)
         .where(mine, RevisionRow.kind == "submit")
     ).scalar()
     noted, guessed = len(noteworthy(c, study_id)), last_key(c, study_id, "maker-guessed")

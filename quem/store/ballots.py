@@ -10,8 +10,8 @@ from sqlalchemy.orm import aliased
 
 from quem.store.digests import receipt_code, revision_id
 from quem.store.layouts import Layout
-from quem.store.models import BallotRow, PersonRow, RevisionRow, StudyRow, now
 from quem.store.models import Layout as LayoutRow
+from quem.store.models import PersonRow, RevisionRow, StudyRow, TaskRow, now
 from quem.store.state import State
 from quem.studyfile.blocks import block_sizes, deal_blocks
 
@@ -89,7 +89,7 @@ class JudgingPlan:
 
 @dataclass(frozen=True)
 class AssignedBallot:
-    """A ballot; see `quem.store.models.BallotRow`."""
+    """A ballot; see `quem.store.models.TaskRow`."""
 
     key: int
     public_id: str
@@ -133,33 +133,31 @@ class AssignedBallot:
 
 
 _COLUMNS = tuple(
-    getattr(BallotRow, name)
+    getattr(TaskRow, name)
     for name in AssignedBallot.__dataclass_fields__
     if name not in ("layout", "placed", "saved_at")
 )
-LAST_REVISION = and_(RevisionRow.ballot_key == BallotRow.key, RevisionRow.number == BallotRow.head)
-_HOLDS = and_(LayoutRow.ballot_key == BallotRow.key, LayoutRow.id == BallotRow.layout)
+LAST_REVISION = and_(RevisionRow.task_key == TaskRow.key, RevisionRow.number == TaskRow.head)
+_HOLDS = and_(LayoutRow.task_key == TaskRow.key, LayoutRow.id == TaskRow.layout)
 # Each page asks these: a statement that is made once takes half the time.
 _ALL = (
     select(*_COLUMNS, LayoutRow.id, LayoutRow.items, RevisionRow.layout, RevisionRow.made_at)
     .join(LayoutRow, _HOLDS, isouter=True)
     .join(RevisionRow, LAST_REVISION, isouter=True)
 )
-_OF_JUDGE = _ALL.where(BallotRow.person_key == bindparam("judge")).order_by(
-    BallotRow.position, BallotRow.key
+_OF_JUDGE = _ALL.where(TaskRow.person_key == bindparam("judge")).order_by(
+    TaskRow.position, TaskRow.key
 )
-_ONE = _ALL.where(
-    BallotRow.public_id == bindparam("gid"), BallotRow.person_key == bindparam("judge")
-)
+_ONE = _ALL.where(TaskRow.public_id == bindparam("gid"), TaskRow.person_key == bindparam("judge"))
 _LAYOUT = select(LayoutRow.items).where(
-    LayoutRow.ballot_key == bindparam("ballot"), LayoutRow.id == bindparam("layout")
+    LayoutRow.task_key == bindparam("ballot"), LayoutRow.id == bindparam("layout")
 )
 _STATE = select(RevisionRow.state).where(
-    RevisionRow.ballot_key == bindparam("ballot"), RevisionRow.number == bindparam("number")
+    RevisionRow.task_key == bindparam("ballot"), RevisionRow.number == bindparam("number")
 )
 _LOCK = (
-    select(BallotRow.key)
-    .where(BallotRow.public_id == bindparam("gid"), BallotRow.person_key == bindparam("judge"))
+    select(TaskRow.key)
+    .where(TaskRow.public_id == bindparam("gid"), TaskRow.person_key == bindparam("judge"))
     .with_for_update()
 )
 _LOCK_STUDY = (
@@ -175,8 +173,8 @@ _LOCK_JUDGE = (
     .with_for_update(read=True, key_share=True)
 )
 _TIMES = (
-    select(BallotRow.seconds, BallotRow.views, BallotRow.opened_at)
-    .where(BallotRow.key == bindparam("ballot"))
+    select(TaskRow.seconds, TaskRow.views, TaskRow.opened_at)
+    .where(TaskRow.key == bindparam("ballot"))
     .with_for_update()
 )
 _DONE = aliased(RevisionRow)
@@ -184,7 +182,7 @@ _DONE = aliased(RevisionRow)
 _SAVING = _ONE.add_columns(_DONE.number, _DONE.kind, _DONE.made_at, _DONE.state).join(
     _DONE,
     and_(
-        _DONE.ballot_key == BallotRow.key,
+        _DONE.task_key == TaskRow.key,
         _DONE.client == bindparam("client"),
         _DONE.change == bindparam("change"),
     ),
@@ -252,15 +250,15 @@ def ballots_of(c: Connection, person_key: int) -> list[AssignedBallot]:
 
 def ballots_of_judges(c: Connection, judges: Collection[int]) -> list[AssignedBallot]:
     """Give the ballots of some judges, each judge's in their order, without layouts."""
-    order = BallotRow.person_key, BallotRow.position, BallotRow.key
-    rows = c.execute(select(*_COLUMNS).where(BallotRow.person_key.in_(judges)).order_by(*order))
+    order = TaskRow.person_key, TaskRow.position, TaskRow.key
+    rows = c.execute(select(*_COLUMNS).where(TaskRow.person_key.in_(judges)).order_by(*order))
     return [AssignedBallot(*[*row, None, None, None]) for row in rows]
 
 
 def opened_ballots() -> Select[Any]:
     """Make a statement that gives what `opened_ballot` takes of ballots that were shown."""
     on = aliased(LayoutRow)
-    other = and_(on.ballot_key == BallotRow.key, on.id == RevisionRow.layout, on.id != LayoutRow.id)
+    other = and_(on.task_key == TaskRow.key, on.id == RevisionRow.layout, on.id != LayoutRow.id)
     columns = (
         *_COLUMNS,
         LayoutRow.id,
@@ -303,9 +301,9 @@ def _dealt(c: Connection, row: Any) -> AssignedBallot:  # noqa: ANN401  a row of
     return AssignedBallot(*[*columns, layout, placed, at])
 
 
-def layout_of(c: Connection, ballot_key: int, identity: str) -> Layout | None:
+def layout_of(c: Connection, task_key: int, identity: str) -> Layout | None:
     """Give a layout that a ballot has or had."""
-    values = {"ballot": ballot_key, "layout": identity}
+    values = {"ballot": task_key, "layout": identity}
     items = c.execute(_LAYOUT, values).scalar_one_or_none()
     return None if items is None else Layout.stored(identity, items)
 
@@ -368,7 +366,7 @@ def save(
     number, is_submit = revision["number"], change.kind == "submit"
     new = {"head": number} | ({"submitted": number} if is_submit else {})
     new |= _total_times(ballot.seconds, ballot.views, ballot.opened_at, seconds, views or {})
-    c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(new))
+    c.execute(update(TaskRow).where(TaskRow.key == ballot.key).values(new))
     receipt = receipt_code(public_id, number, revision["state"]) if is_submit else ""
     return Saved(number, is_submit, revision["made_at"], receipt)
 
@@ -376,7 +374,7 @@ def save(
 def _revision_row(ballot: AssignedBallot, change: Change) -> dict[str, Any]:
     """Give the row of a ballot's next revision."""
     return {
-        "ballot_key": ballot.key,
+        "task_key": ballot.key,
         "number": ballot.head + 1,
         "base": ballot.head,
         "kind": change.kind,
@@ -409,7 +407,7 @@ def add_seconds(
     row = c.execute(_TIMES, {"ballot": ballot.key}).first()
     if row is not None:
         values = _total_times(row.seconds, row.views, row.opened_at, seconds, views or {})
-        c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(values))
+        c.execute(update(TaskRow).where(TaskRow.key == ballot.key).values(values))
 
 
 def _total_times(

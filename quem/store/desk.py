@@ -9,8 +9,8 @@ from sqlalchemy import and_, bindparam, select
 
 from quem.store.ballots import LAST_REVISION, AssignedBallot
 from quem.store.layouts import Layout
-from quem.store.models import BallotRow, PersonRow, RevisionRow, StudyRow
 from quem.store.models import Layout as LayoutRow
+from quem.store.models import PersonRow, RevisionRow, StudyRow, TaskRow
 from quem.store.people import SIGNED_IN, as_person, session_values
 
 if TYPE_CHECKING:
@@ -20,26 +20,26 @@ if TYPE_CHECKING:
 
 _JUDGE = tuple(PersonRow.__table__.c)
 _BALLOT = tuple(
-    getattr(BallotRow, name)
+    getattr(TaskRow, name)
     for name in AssignedBallot.__dataclass_fields__
     if name not in ("layout", "placed", "saved_at")
 )
-_MINE = and_(BallotRow.person_key == PersonRow.key, BallotRow.public_id == bindparam("gid"))
+_MINE = and_(TaskRow.person_key == PersonRow.key, TaskRow.public_id == bindparam("gid"))
 # A row for each layout that the ballot has or had; one where there is none, or no ballot.
 _DESK = (
     select(
         *_JUDGE,
         *_BALLOT,
         StudyRow.state.label("life"),
-        BallotRow.layout.label("holds"),
+        TaskRow.layout.label("holds"),
         RevisionRow.layout.label("last_on"),
         RevisionRow.made_at.label("last_at"),
         LayoutRow.id.label("layout_id"),
         LayoutRow.items,
     )
     .join(StudyRow, StudyRow.id == PersonRow.study_id)
-    .join(BallotRow, _MINE, isouter=True)
-    .join(LayoutRow, LayoutRow.ballot_key == BallotRow.key, isouter=True)
+    .join(TaskRow, _MINE, isouter=True)
+    .join(LayoutRow, LayoutRow.task_key == TaskRow.key, isouter=True)
     .join(RevisionRow, LAST_REVISION, isouter=True)
     .where(SIGNED_IN)
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import and_, bindparam, func, or_, select
 
 from quem.store.digests import receipt_code
-from quem.store.models import BallotRow, Layout, PersonRow, RevisionRow
+from quem.store.models import Layout, PersonRow, RevisionRow, TaskRow
 from quem.store.state import QUESTIONS, State
 
 if TYPE_CHECKING:
@@ -47,17 +47,15 @@ def long_table(rankings: Iterable[SubmittedRanking]) -> str:
     return text.getvalue()
 
 
-_SUBMITTED = and_(
-    RevisionRow.ballot_key == BallotRow.key, RevisionRow.number == BallotRow.submitted
-)
+_SUBMITTED = and_(RevisionRow.task_key == TaskRow.key, RevisionRow.number == TaskRow.submitted)
 
-_MADE_ON = and_(Layout.ballot_key == BallotRow.key, Layout.id == RevisionRow.layout)
+_MADE_ON = and_(Layout.task_key == TaskRow.key, Layout.id == RevisionRow.layout)
 
 # Each page asks this: a statement that is made once takes half the time.
 _RECEIPTS = (
-    select(BallotRow.public_id, RevisionRow.number, RevisionRow.state, RevisionRow.made_at)
+    select(TaskRow.public_id, RevisionRow.number, RevisionRow.state, RevisionRow.made_at)
     .join(RevisionRow, _SUBMITTED)
-    .where(BallotRow.person_key == bindparam("judge"))
+    .where(TaskRow.person_key == bindparam("judge"))
 )
 
 
@@ -119,15 +117,15 @@ def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
     """Give what was submitted last of each ballot, without practice."""
     rows = c.execute(
         select(
-            *(PersonRow.id, BallotRow.problem, BallotRow.block, BallotRow.occasion),
-            *(RevisionRow.state, BallotRow.views, Layout.items),
-            *(BallotRow.public_id, RevisionRow.number, BallotRow.seconds),
+            *(PersonRow.id, TaskRow.problem, TaskRow.block, TaskRow.occasion),
+            *(RevisionRow.state, TaskRow.views, Layout.items),
+            *(TaskRow.public_id, RevisionRow.number, TaskRow.seconds),
         )
-        .join(BallotRow, BallotRow.person_key == PersonRow.key)
+        .join(TaskRow, TaskRow.person_key == PersonRow.key)
         .join(RevisionRow, _SUBMITTED)
         .join(Layout, _MADE_ON, isouter=True)
-        .where(PersonRow.study_id == study_id, BallotRow.practice.is_(False))
-        .order_by(PersonRow.key, BallotRow.problem, BallotRow.block, BallotRow.occasion)
+        .where(PersonRow.of(study_id, "judge"), TaskRow.practice.is_(False))
+        .order_by(PersonRow.key, TaskRow.problem, TaskRow.block, TaskRow.occasion)
     )
     return [
         SubmittedRanking(
@@ -146,12 +144,12 @@ def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str
     Several where judges saw different contents.
     """
     rows = c.execute(
-        select(BallotRow.problem, Layout.items)
-        .join(PersonRow, BallotRow.person_key == PersonRow.key)
+        select(TaskRow.problem, Layout.items)
+        .join(PersonRow, TaskRow.person_key == PersonRow.key)
         .join(RevisionRow, _SUBMITTED, isouter=True)
-        .join(Layout, Layout.ballot_key == BallotRow.key)
-        .where(or_(Layout.id == BallotRow.layout, Layout.id == RevisionRow.layout))
-        .where(PersonRow.study_id == study_id, BallotRow.practice.is_(False))
+        .join(Layout, Layout.task_key == TaskRow.key)
+        .where(or_(Layout.id == TaskRow.layout, Layout.id == RevisionRow.layout))
+        .where(PersonRow.of(study_id, "judge"), TaskRow.practice.is_(False))
     )
     shown: dict[tuple[str, str], set[str]] = {}
     for problem, items in rows:
@@ -164,9 +162,9 @@ def last_submitted(c: Connection, study_id: str) -> dt.datetime | None:
     """Say when the last ranking of a study was submitted, without practice; None without any."""
     when: dt.datetime | None = c.scalar(
         select(func.max(RevisionRow.made_at))
-        .join(BallotRow, _SUBMITTED)
-        .join(PersonRow, BallotRow.person_key == PersonRow.key)
-        .where(PersonRow.study_id == study_id, BallotRow.practice.is_(False))
+        .join(TaskRow, _SUBMITTED)
+        .join(PersonRow, TaskRow.person_key == PersonRow.key)
+        .where(PersonRow.of(study_id, "judge"), TaskRow.practice.is_(False))
     )
     return when
 

@@ -17,7 +17,7 @@ from quem.store.ballots import Group, JudgingPlan, opened_ballot, opened_ballots
 from quem.store.drawing import draw_of
 from quem.store.events import note_once
 from quem.store.layouts import Content
-from quem.store.models import BallotRow, Layout, PersonRow
+from quem.store.models import Layout, PersonRow, TaskRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -147,8 +147,8 @@ def effects(
 def _opened(c: Connection, study_id: str, after: int) -> Iterator[tuple[str, AssignedBallot]]:
     """Give judge and ballot of what judges have opened, judge by judge, practice left out."""
     newer = (
-        select(BallotRow.person_key)
-        .join(Layout, Layout.ballot_key == BallotRow.key)
+        select(TaskRow.person_key)
+        .join(Layout, Layout.task_key == TaskRow.key)
         .where(Layout.key > after)
     )
     mine = select(PersonRow.key, PersonRow.id).where(PersonRow.of(study_id, "judge"))
@@ -160,8 +160,8 @@ def _opened(c: Connection, study_id: str, after: int) -> Iterator[tuple[str, Ass
         some = {judge.key: judge.id for judge in judges[first : first + _AT_ONCE]}
         rows = c.execute(
             opened_ballots()
-            .where(BallotRow.person_key.in_(some), BallotRow.practice.is_(False))
-            .order_by(BallotRow.person_key, BallotRow.position, BallotRow.key)
+            .where(TaskRow.person_key.in_(some), TaskRow.practice.is_(False))
+            .order_by(TaskRow.person_key, TaskRow.position, TaskRow.key)
         )
         for row in rows:
             ballot = opened_ballot(row)

@@ -82,12 +82,13 @@ class VersionRow(Base):
 
 
 class StudyRow(Base):
-    """A study that judges work on; its problems and solvers are in the study file alone."""
+    """A study that people solve or judge; its problems and solvers are in the study file alone."""
 
     __tablename__ = "study"
 
     id: Mapped[str] = mapped_column(primary_key=True)
     state: Mapped[str] = mapped_column(default="trial")  # trial | open | paused | closed
+    solving: Mapped[str] = mapped_column(default="trial")  # of its session: trial | open | closed
     secret: Mapped[str]  # the key of the hashes that judges see
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
     revealed_at: Mapped[dt.datetime | None]
@@ -156,10 +157,15 @@ class SessionRow(Base):
     seen_at: Mapped[dt.datetime] = mapped_column(default=now)
 
 
-class BallotRow(Base):
-    """What one judge is given of one problem, block and occasion."""
+class TaskRow(Base):
+    """A problem that one person solves, or what one judge is given of one block and occasion.
 
-    __tablename__ = "ballot"
+    While the clock of a subject's task is running, `running` says what for, `since` when that
+    began, `beat_at` when the page was last heard of, and `holder` which tab that is; what is over
+    is in `times`.
+    """
+
+    __tablename__ = "task"
     __table_args__ = (UniqueConstraint("person_key", "problem", "block", "occasion"),)
 
     key: Mapped[int] = mapped_column(primary_key=True)
@@ -173,47 +179,54 @@ class BallotRow(Base):
     solvers: Mapped[list[str] | None]  # those of the block; None for the whole group
     layout: Mapped[str | None]  # the id of the one that holds now; None until shown
     head: Mapped[int] = mapped_column(default=0)  # number of the last revision
-    submitted: Mapped[int | None]  # number of the last submitted revision
-    seconds: Mapped[float] = mapped_column(default=0.0)
+    submitted: Mapped[int | None]  # number of a judge's last submitted revision
+    ended: Mapped[str | None]  # how a subject's ended: submit | skip | timeout; None before
+    seconds: Mapped[float] = mapped_column(default=0.0)  # of a judge's pages
     views: Mapped[dict[str, Any]] = mapped_column(default=dict)  # seconds in view by solver
+    times: Mapped[dict[str, Any]] = mapped_column(default=dict)  # seconds of work, pause, and away
     opened_at: Mapped[dt.datetime | None]
+    limit_seconds: Mapped[float | None]
+    running: Mapped[str | None]  # work | pause | away
+    since: Mapped[dt.datetime | None]
+    beat_at: Mapped[dt.datetime | None]
+    holder: Mapped[str | None]
 
 
 class Layout(Base):
-    """Which content stood under which letter of a ballot, at one time. Only added.
+    """Which content stood under which letter of a judge's task, at one time. Only added.
 
     `items` holds, in the order of letters, the letter, the solver, the digest of the content, and
     the digest of the content whose letter it took over: its own, unless it is a correction.
     """
 
     __tablename__ = "layout"
-    __table_args__ = (UniqueConstraint("ballot_key", "id"),)
+    __table_args__ = (UniqueConstraint("task_key", "id"),)
 
     key: Mapped[int] = mapped_column(primary_key=True)
-    ballot_key: Mapped[int] = mapped_column(ForeignKey("ballot.key"))
+    task_key: Mapped[int] = mapped_column(ForeignKey("task.key"))
     id: Mapped[str]  # a keyed hash of the items
     items: Mapped[list[list[str]]]
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
 
 
 class RevisionRow(Base):
-    """A saved state of a ballot: who (its judge), when, from which revision, on which layout.
+    """A saved state of a task: a ranking on a layout, or an answer of a text and uploads.
 
     Rows are only ever added.
     """
 
     __tablename__ = "revision"
     __table_args__ = (
-        UniqueConstraint("ballot_key", "number"),
-        Index(None, "ballot_key", "client", "change"),
+        UniqueConstraint("task_key", "number"),
+        Index(None, "task_key", "client", "change"),
     )
 
     key: Mapped[int] = mapped_column(primary_key=True)
-    ballot_key: Mapped[int] = mapped_column(ForeignKey("ballot.key"))
+    task_key: Mapped[int] = mapped_column(ForeignKey("task.key"))
     number: Mapped[int]
     base: Mapped[int]
-    kind: Mapped[str]  # save | submit | reopen
-    layout: Mapped[str]
+    kind: Mapped[str]  # save | submit | reopen | skip | timeout
+    layout: Mapped[str] = mapped_column(default="")
     state: Mapped[dict[str, Any]]
     client: Mapped[str]
     change: Mapped[int]
@@ -261,62 +274,6 @@ class LetterRow(Base):
     sent_at: Mapped[dt.datetime | None]
 
 
-class SolvingRow(Base):
-    """Where the solving session of a study is; a study without one has no row."""
-
-    __tablename__ = "solving"
-
-    study_id: Mapped[str] = mapped_column(ForeignKey("study.id"), primary_key=True)
-    state: Mapped[str] = mapped_column(default="trial")  # trial | open | closed
-
-
-class TaskRow(Base):
-    """One problem that one subject is to solve, and their clock.
-
-    While the clock is running, `running` says what for, `since` when that began, `beat_at` when
-    the page was last heard of, and `holder` which tab that is; what is over is in `stretch`.
-    """
-
-    __tablename__ = "task"
-    __table_args__ = (UniqueConstraint("person_key", "problem"),)
-
-    key: Mapped[int] = mapped_column(primary_key=True)
-    public_id: Mapped[str] = mapped_column(unique=True)
-    person_key: Mapped[int] = mapped_column(ForeignKey("person.key"), index=True)
-    problem: Mapped[str]
-    practice: Mapped[bool] = mapped_column(default=False)
-    position: Mapped[int]
-    head: Mapped[int] = mapped_column(default=0)  # number of the last draft
-    ended: Mapped[str | None]  # submit | skip | timeout: how it ended; None while it has not
-    opened_at: Mapped[dt.datetime | None]
-    limit_seconds: Mapped[float | None]
-    running: Mapped[str | None]  # work | pause | away
-    since: Mapped[dt.datetime | None]
-    beat_at: Mapped[dt.datetime | None]
-    holder: Mapped[str | None]
-
-
-class DraftRow(Base):
-    """A saved answer to a problem. Only added."""
-
-    __tablename__ = "draft"
-    __table_args__ = (
-        UniqueConstraint("task_key", "number"),
-        Index(None, "task_key", "client", "change"),
-    )
-
-    key: Mapped[int] = mapped_column(primary_key=True)
-    task_key: Mapped[int] = mapped_column(ForeignKey("task.key"))
-    number: Mapped[int]
-    base: Mapped[int]
-    kind: Mapped[str]  # save | submit | reopen | skip | timeout
-    text: Mapped[str]
-    files: Mapped[list[str]]  # keys of uploads, in the order of the solution
-    client: Mapped[str]
-    change: Mapped[int]
-    made_at: Mapped[dt.datetime] = mapped_column(default=now)
-
-
 class UploadRow(Base):
     """A file that a subject uploaded; its bytes are beside the database, named by their hash."""
 
@@ -330,19 +287,6 @@ class UploadRow(Base):
     ending: Mapped[str]  # such as ".pdf"
     name: Mapped[str]  # as its author called it; only they are shown it
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
-
-
-class StretchRow(Base):
-    """How long a subject worked, paused, or was away, without a break. Only added."""
-
-    __tablename__ = "stretch"
-
-    key: Mapped[int] = mapped_column(primary_key=True)
-    task_key: Mapped[int] = mapped_column(ForeignKey("task.key"), index=True)
-    kind: Mapped[str]  # work | pause | away
-    began_at: Mapped[dt.datetime]
-    ended_at: Mapped[dt.datetime]
-    client: Mapped[str]
 
 
 def insert_new(c: Connection, table: type[Base]) -> Any:  # noqa: ANN401  one type a dialect

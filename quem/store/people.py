@@ -13,8 +13,6 @@ from quem.errors import QuemError
 from quem.store.engine import SCRUB
 from quem.store.events import record
 from quem.store.models import (
-    BallotRow,
-    DraftRow,
     PersonRow,
     RevisionRow,
     Role,
@@ -44,6 +42,7 @@ EXPERIENCE, EXPERIENCE_AGAIN = "experience", "experience-again"
 LONGEST = dt.timedelta(weeks=26)  # of a session
 # After how long without use a session ends.
 _IDLE: dict[Role, dt.timedelta] = {"organizer": dt.timedelta(hours=12)}
+_NO_ANSWER: dict[str, Any] = {"text": "", "files": []}  # the state of a revision of a subject
 _SEEN_SECONDS = 60
 _TOKEN_BYTES = 24  # 192 bits
 _SESSION_BYTES = 32
@@ -388,14 +387,11 @@ def erase(c: Connection, person: PersonRow, actor: str) -> tuple[str, list[tuple
 def _delete_words(c: Connection, person: PersonRow) -> list[tuple[str, str]]:
     """Delete a person's words, which is the one case in which saved revisions change."""
     forget_letters(c, person.key)
-    ballots = select(BallotRow.key).where(BallotRow.person_key == person.key)
-    saved = select(RevisionRow.key, RevisionRow.state).where(RevisionRow.ballot_key.in_(ballots))
-    for key, data in c.execute(saved.order_by(RevisionRow.key)).all():
-        without = update(RevisionRow).where(RevisionRow.key == key)
-        c.execute(without.values(state=without_words(data)))
     tasks = select(TaskRow.key).where(TaskRow.person_key == person.key)
-    mine = update(DraftRow).where(DraftRow.task_key.in_(tasks))
-    c.execute(mine.values(text="", files=[]))
+    saved = select(RevisionRow.key, RevisionRow.state).where(RevisionRow.task_key.in_(tasks))
+    for key, data in c.execute(saved.order_by(RevisionRow.key)).all():
+        state = _NO_ANSWER if person.role == "subject" else without_words(data)
+        c.execute(update(RevisionRow).where(RevisionRow.key == key).values(state=state))
     held = select(UploadRow.sha256, UploadRow.ending).where(UploadRow.task_key.in_(tasks))
     files = {(sha256, ending) for sha256, ending in c.execute(held)}
     c.execute(delete(UploadRow).where(UploadRow.task_key.in_(tasks)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from sqlalchemy import select
 
 from quem.store.ballots import ballots_of_judges
-from quem.store.models import BallotRow, PersonRow, RevisionRow
+from quem.store.models import PersonRow, RevisionRow, TaskRow
 from quem.store.people import people_of
 from quem.store.state import State
 
@@ -24,7 +24,7 @@ TaskStatus = Literal["new", "started", "submitted"]
 
 @dataclass(frozen=True)
 class TaskProgress:
-    """How far a judge is with a task; see `quem.store.models.BallotRow`."""
+    """How far a judge is with a task; see `quem.store.models.TaskRow`."""
 
     problem: str
     block: int
@@ -88,12 +88,12 @@ class Answers:
 
 def answers_of(c: Connection, study_id: str) -> dict[str, Answers]:
     """Count what the judges of a study answered so far, which reveals no rank."""
-    newest = (RevisionRow.ballot_key == BallotRow.key) & (RevisionRow.number == BallotRow.head)
+    newest = (RevisionRow.task_key == TaskRow.key) & (RevisionRow.number == TaskRow.head)
     rows = c.execute(
         select(PersonRow.id, RevisionRow.state)
-        .join(BallotRow, BallotRow.person_key == PersonRow.key)
+        .join(TaskRow, TaskRow.person_key == PersonRow.key)
         .join(RevisionRow, newest)
-        .where(PersonRow.study_id == study_id, BallotRow.practice.is_(False))
+        .where(PersonRow.of(study_id, "judge"), TaskRow.practice.is_(False))
     ).all()
     verdicts: dict[str, list[str]] = {judge.id: [] for judge in people_of(c, study_id, "judge")}
     for judge, state in rows:
@@ -104,17 +104,17 @@ def answers_of(c: Connection, study_id: str) -> dict[str, Answers]:
 def minutes_a_solution(c: Connection, study_id: str) -> float | None:
     """Say how long judges took to place one solution, in the mean over all they placed."""
     rows = c.execute(
-        select(BallotRow.seconds, RevisionRow.state)
-        .join(PersonRow, BallotRow.person_key == PersonRow.key)
+        select(TaskRow.seconds, RevisionRow.state)
+        .join(PersonRow, TaskRow.person_key == PersonRow.key)
         .join(
             RevisionRow,
-            (RevisionRow.ballot_key == BallotRow.key) & (RevisionRow.number == BallotRow.submitted),
+            (RevisionRow.task_key == TaskRow.key) & (RevisionRow.number == TaskRow.submitted),
         )
         .where(
-            PersonRow.study_id == study_id,
-            BallotRow.practice.is_(False),
-            BallotRow.occasion == 1,
-            BallotRow.seconds > 0,
+            PersonRow.of(study_id, "judge"),
+            TaskRow.practice.is_(False),
+            TaskRow.occasion == 1,
+            TaskRow.seconds > 0,
         )
     ).all()
     placed = sum(

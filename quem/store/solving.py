@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import delete, func, insert, select, update
 
@@ -19,10 +19,9 @@ from quem.store.ballots import ClosedError, NotAssignedError, PausedError, Submi
 from quem.store.digests import keyed, revision_id
 from quem.store.events import record
 from quem.store.models import (
-    DraftRow,
     PersonRow,
-    SolvingRow,
-    StretchRow,
+    RevisionRow,
+    StudyRow,
     TaskRow,
     UploadRow,
     insert_new,
@@ -63,6 +62,7 @@ class SolvingTask:
     since: dt.datetime | None
     beat_at: dt.datetime | None
     holder: str | None
+    times: Mapping[str, float]  # seconds of work, pause, and away, but for what is running
 
 
 @dataclass(frozen=True)
@@ -137,29 +137,26 @@ _UPLOAD = tuple(getattr(UploadRow, name) for name in Upload.__dataclass_fields__
 
 
 def solving_state(c: Connection, study_id: str) -> SolvingState:
-    """Give where the solving session of a study is."""
-    state = select(SolvingRow.state).where(SolvingRow.study_id == study_id)
-    found: SolvingState | None = c.execute(state).scalar_one_or_none()  # type: ignore[assignment]
-    return found or "trial"
+    """Where the solving session of a study is."""
+    mine = select(StudyRow.solving).where(StudyRow.id == study_id)
+    state: SolvingState = c.execute(mine).scalar_one()  # type: ignore[assignment]
+    return state
 
 
 def set_solving(c: Connection, study_id: str, state: SolvingState, actor: str) -> None:
     """Open or close the solving session of a study, which is logged."""
     before = _locked_state(c, study_id, alone=True)
     if before != state:
-        c.execute(update(SolvingRow).where(SolvingRow.study_id == study_id).values(state=state))
+        c.execute(update(StudyRow).where(StudyRow.id == study_id).values(solving=state))
         record(c, study_id, actor, f"solving-{state}", before=before)
 
 
 def _locked_state(c: Connection, study_id: str, *, alone: bool = False) -> SolvingState:
     """Give the state; closing waits for whoever read it so, and the other way round."""
-    mine = select(SolvingRow.state).where(SolvingRow.study_id == study_id)
-    locked = mine.with_for_update(read=not alone)
-    state: SolvingState | None = c.execute(locked).scalar_one_or_none()  # type: ignore[assignment]
-    if state is None:
-        c.execute(insert_new(c, SolvingRow).values(study_id=study_id, state="trial"))
-        state = c.execute(locked).scalar_one()  # type: ignore[assignment]
-    return state or "trial"
+    mine = select(StudyRow.solving).where(StudyRow.id == study_id)
+    locked = mine.with_for_update(read=not alone, key_share=alone)
+    state: SolvingState = c.execute(locked).scalar_one()  # type: ignore[assignment]
+    return state
 
 
 def discard_solving_trial(c: Connection, study_id: str, actor: str) -> list[Upload]:
@@ -174,7 +171,7 @@ def discard_solving_trial(c: Connection, study_id: str, actor: str) -> list[Uplo
     tasks = select(TaskRow.key).where(TaskRow.person_key.in_(subjects))
     uploads = select(*_UPLOAD).where(UploadRow.task_key.in_(tasks))
     gone = [Upload(*row) for row in c.execute(uploads)]
-    for table in (DraftRow, UploadRow, StretchRow):
+    for table in (RevisionRow, UploadRow):
         c.execute(delete(table).where(table.task_key.in_(tasks)))
     c.execute(delete(TaskRow).where(TaskRow.person_key.in_(subjects)))
     forget_trial(c, study_id, "subject")
@@ -233,24 +230,26 @@ def task_of_subject(
     return SolvingTask(*row)
 
 
-def spent_on(
-    c: Connection, tasks: Iterable[SolvingTask], at: dt.datetime | None = None
-) -> dict[int, Spent]:
-    """Say how long was spent on tasks up to now, by their keys."""
+def spent_on(tasks: Iterable[SolvingTask], at: dt.datetime | None = None) -> dict[int, Spent]:
+    """How long was spent on tasks up to now, by their keys."""
     at = at or now()
-    tasks = list(tasks)
-    totals = {task.key: dict.fromkeys(("work", "away", "pause"), 0.0) for task in tasks}
-    rows = c.execute(
-        select(
-            StretchRow.task_key, StretchRow.kind, StretchRow.began_at, StretchRow.ended_at
-        ).where(StretchRow.task_key.in_(list(totals)))
-    )
-    for key, kind, began, ended in rows:
-        totals[key][kind] += (ended - began).total_seconds()
-    for task in tasks:
-        for kind, began, ended in _running(task, at):
-            totals[task.key][kind] += (ended - began).total_seconds()
-    return {key: Spent(**total) for key, total in totals.items()}
+    return {task.key: Spent(**_with_times(task, _running(task, at))) for task in tasks}
+
+
+def _with_times(
+    task: SolvingTask, stretches: Iterable[tuple[str, dt.datetime, dt.datetime]]
+) -> dict[str, float]:
+    """The seconds of a task by kind, with those of further stretches."""
+    times = dict(task.times)
+    for kind, began, ended in stretches:
+        times[kind] = times.get(kind, 0.0) + (ended - began).total_seconds()
+    return times
+
+
+def _add_times(
+    c: Connection, task: SolvingTask, stretches: Iterable[tuple[str, dt.datetime, dt.datetime]]
+) -> None:
+    _set(c, task, times=_with_times(task, stretches))
 
 
 def _running(task: SolvingTask, at: dt.datetime) -> list[tuple[str, dt.datetime, dt.datetime]]:
@@ -303,14 +302,14 @@ def _hear(c: Connection, task: SolvingTask, running: str, holder: str | None) ->
     if is_beat and len(_running(task, at)) == 1:
         _set(c, task, beat_at=at)
     else:
-        _end_stretch(c, task, at)
+        _add_times(c, task, _running(task, at))
         _set(c, task, running=running, since=at, beat_at=at, holder=holder)
 
 
 def stop_clock(c: Connection, task: SolvingTask) -> None:
     """End what counts as work, a pause, or time away, as when the session closes."""
     if task.running is not None:
-        _end_stretch(c, task, now())
+        _add_times(c, task, _running(task, now()))
         _set(c, task, running=None, since=None, beat_at=None, holder=None)
 
 
@@ -327,17 +326,18 @@ def settle(c: Connection, subject: PersonRow, task: SolvingTask) -> SolvingTask:
 
 def save_answer(c: Connection, subject: PersonRow, public_id: str, answer: Answer) -> SavedAnswer:
     """Append a draft, submit the answer, skip the problem, or open it again."""
-    task = task_of_subject(c, subject.key, public_id)
+    state = _lock_session(c, subject)
+    task = task_of_subject(c, subject.key, public_id, lock=True)
     done = c.execute(
-        select(DraftRow.number, DraftRow.kind, DraftRow.made_at, DraftRow.text, DraftRow.files)
-        .where(DraftRow.task_key == task.key)
-        .where(DraftRow.client == answer.client, DraftRow.change == answer.number)
+        select(RevisionRow.number, RevisionRow.kind, RevisionRow.made_at, RevisionRow.state)
+        .where(RevisionRow.task_key == task.key)
+        .where(RevisionRow.client == answer.client, RevisionRow.change == answer.number)
     ).first()
     if done:
-        receipt = _receipt(c, subject.study_id, task, done.number, done.text, done.files)
+        receipt = _receipt(c, subject.study_id, task, done.number, done.state)
         return SavedAnswer(done.number, done.kind, done.made_at, receipt, is_retry=True)
-    _require_open(c, subject)
-    task = task_of_subject(c, subject.key, public_id, lock=True)
+    if state == "closed":
+        raise ClosedError
     if task.opened_at is None:
         raise NotAssignedError(public_id)
     last = last_answer(c, task)
@@ -368,12 +368,12 @@ def _is_over(c: Connection, task: SolvingTask) -> bool:
     if task.limit_seconds is None:
         return False
     since_end = (now() - _ended_at(c, task)).total_seconds() if task.ended else 0.0
-    return spent_on(c, [task])[task.key].limited + since_end >= task.limit_seconds
+    return spent_on([task])[task.key].limited + since_end >= task.limit_seconds
 
 
 def _ended_at(c: Connection, task: SolvingTask) -> dt.datetime:
-    newest = DraftRow.task_key == task.key, DraftRow.number == task.head
-    at: dt.datetime = c.execute(select(DraftRow.made_at).where(*newest)).scalar_one()
+    newest = RevisionRow.task_key == task.key, RevisionRow.number == task.head
+    at: dt.datetime = c.execute(select(RevisionRow.made_at).where(*newest)).scalar_one()
     return at
 
 
@@ -381,53 +381,56 @@ def _append(
     c: Connection, task: SolvingTask, answer: Answer, kind: Kind, study_id: str
 ) -> SavedAnswer:
     number, at = task.head + 1, now()
+    state = {"text": answer.text, "files": list(answer.files)}
     row = {
         "task_key": task.key,
         "number": number,
         "base": task.head,
         "kind": kind,
-        "text": answer.text,
-        "files": list(answer.files),
+        "layout": "",
+        "state": state,
         "client": answer.client,
         "change": answer.number,
         "made_at": at,
     }
-    c.execute(insert(DraftRow).values(**row))
+    c.execute(insert(RevisionRow).values(**row))
     if kind == "reopen":
         if task.limit_seconds is not None:
             # The limit continues while an answer is submitted: nobody thinks it over for nothing.
-            away = {"kind": "away", "began_at": _ended_at(c, task), "ended_at": at}
-            c.execute(insert(StretchRow).values(task_key=task.key, client="", **away))
+            _add_times(c, task, [("away", _ended_at(c, task), at)])
         values = {"ended": None, "running": "work", "since": at, "beat_at": at}
         _set(c, task, head=number, holder=None, **values)
     elif kind != "save":
-        _end_stretch(c, task, at)
+        _add_times(c, task, _running(task, at))
         _set(c, task, head=number, ended=kind, running=None, since=None, beat_at=None)
     else:
         _set(c, task, head=number)
-    return SavedAnswer(
-        number, kind, at, _receipt(c, study_id, task, number, answer.text, answer.files)
-    )
+    return SavedAnswer(number, kind, at, _receipt(c, study_id, task, number, state))
 
 
 def _receipt(
-    c: Connection, study_id: str, task: SolvingTask, number: int, text: str, files: Iterable[str]
+    c: Connection, study_id: str, task: SolvingTask, number: int, state: Mapping[str, Any]
 ) -> str:
-    return keyed(secret_of(c, study_id), "answer", task.public_id, number, text, list(files))[:10]
+    said = (task.public_id, number, state["text"], state["files"])
+    return keyed(secret_of(c, study_id), "answer", *said)[:10]
 
 
 def receipt_of(c: Connection, study_id: str, task: SolvingTask) -> tuple[str, dt.datetime] | None:
     """Give the receipt of an answer that is submitted, and when that was."""
-    newest = select(DraftRow).where(DraftRow.task_key == task.key, DraftRow.number == task.head)
+    newest = select(RevisionRow).where(
+        RevisionRow.task_key == task.key, RevisionRow.number == task.head
+    )
     row = c.execute(newest).one_or_none()
     if row is None or task.ended not in ("submit", "timeout"):
         return None
-    return _receipt(c, study_id, task, row.number, row.text, row.files), row.made_at
+    return _receipt(c, study_id, task, row.number, row.state), row.made_at
 
 
 def last_answer(c: Connection, task: SolvingTask) -> Answer:
     """Give the newest draft of a task; an empty one where there is none."""
-    newest = select(DraftRow).where(DraftRow.task_key == task.key, DraftRow.number == task.head)
+    newest = select(RevisionRow).where(
+        RevisionRow.task_key == task.key, RevisionRow.number == task.head
+    )
     row = c.execute(newest).one_or_none()
     if row is None:
         return Answer("0", "server", task.head)
@@ -436,8 +439,8 @@ def last_answer(c: Connection, task: SolvingTask) -> Answer:
         revision_id(task.head, row.made_at),
         "server",
         task.head,
-        row.text,
-        tuple(row.files),
+        row.state["text"],
+        tuple(row.state["files"]),
         row.kind,
     )
 
@@ -489,23 +492,22 @@ def uploads_of(c: Connection, task: SolvingTask) -> list[Upload]:
     return [Upload(*row) for row in c.execute(mine)]
 
 
-def _end_stretch(c: Connection, task: SolvingTask, at: dt.datetime) -> None:
-    rows = [
-        {"task_key": task.key, "kind": kind, "began_at": began, "ended_at": ended}
-        for kind, began, ended in _running(task, at)
-    ]
-    if rows:
-        c.execute(insert(StretchRow), [{**row, "client": task.holder or ""} for row in rows])
+def _lock_session(c: Connection, subject: PersonRow) -> SolvingState:
+    """Give the session's state, and refuse somebody who withdrew or was erased.
+
+    Closing the session and erasing the subject wait for this transaction.
+    """
+    state = _locked_state(c, subject.study_id)
+    mine = select(PersonRow.withdrawn_at, PersonRow.erased_at).where(PersonRow.key == subject.key)
+    withdrawn, erased = c.execute(mine.with_for_update(read=True, key_share=True)).one()
+    if withdrawn or erased:
+        raise NotAssignedError
+    return state
 
 
 def _require_open(c: Connection, subject: PersonRow) -> None:
     """Refuse changes of a closed session, and of somebody who withdrew or was erased."""
-    state = _locked_state(c, subject.study_id)
-    mine = select(PersonRow.withdrawn_at, PersonRow.erased_at).where(PersonRow.key == subject.key)
-    withdrawn, forgotten = c.execute(mine.with_for_update(read=True, key_share=True)).one()
-    if withdrawn or forgotten:
-        raise NotAssignedError
-    if state == "closed":
+    if _lock_session(c, subject) == "closed":
         raise ClosedError
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from sqlalchemy import String, and_, case, cast, func, or_, select, tuple_
 
-from quem.store.models import BallotRow, PersonRow, RevisionRow
+from quem.store.models import PersonRow, RevisionRow, TaskRow
 from quem.store.people import as_person
 from quem.store.progress import Answers
 
@@ -24,9 +24,9 @@ JudgeStatus = Literal["erased", "declined", "done", "active", "unopened", "revok
 # Whom the study waits for.
 WAITED_FOR: tuple[JudgeStatus, ...] = ("active", "unopened", "revoked", "unlinked")
 
-_DONE = and_(BallotRow.submitted.is_not(None), BallotRow.submitted == BallotRow.head)
-_STARTED = BallotRow.head > 0
-_REAL = BallotRow.practice.is_(False)
+_DONE = and_(TaskRow.submitted.is_not(None), TaskRow.submitted == TaskRow.head)
+_STARTED = TaskRow.head > 0
+_REAL = TaskRow.practice.is_(False)
 _JUDGE = tuple(PersonRow.__table__.c)
 
 
@@ -150,9 +150,9 @@ def task_counts(
     c: Connection, study_id: str, plan: JudgingPlan
 ) -> dict[tuple[str, int, bool], TaskCount]:
     """Count started and submitted rankings by problem, block, and whether it is for practice."""
-    task = (BallotRow.problem, BallotRow.block, BallotRow.practice)
-    mine = BallotRow.person_key == PersonRow.key, PersonRow.study_id == study_id
-    these = *mine, BallotRow.occasion == 1, _is_planned(plan)
+    task = (TaskRow.problem, TaskRow.block, TaskRow.practice)
+    mine = TaskRow.person_key == PersonRow.key, PersonRow.of(study_id, "judge")
+    these = *mine, TaskRow.occasion == 1, _is_planned(plan)
     counts = c.execute(
         select(*task, func.sum(case((_STARTED, 1), else_=0)), func.sum(case((_DONE, 1), else_=0)))
         .where(*these)
@@ -160,11 +160,11 @@ def task_counts(
     )
     found = {(row[0], row[1], bool(row[2])): TaskCount(row[3], row[4]) for row in counts.all()}
     # No function for medians is in both databases.
-    place = func.row_number().over(partition_by=task, order_by=BallotRow.seconds)
+    place = func.row_number().over(partition_by=task, order_by=TaskRow.seconds)
     timed = (
-        select(*task, BallotRow.seconds, place.label("place"))
+        select(*task, TaskRow.seconds, place.label("place"))
         .add_columns(func.count().over(partition_by=task).label("all"))
-        .where(*these, _DONE, BallotRow.seconds > 0)
+        .where(*these, _DONE, TaskRow.seconds > 0)
         .subquery()
     )
     middle = or_(timed.c.place == (timed.c.all + 1) // 2, timed.c.place == (timed.c.all + 2) // 2)
@@ -178,15 +178,15 @@ def task_counts(
 
 def share_of_answers(c: Connection, study_id: str) -> Answers:
     """Count what all judges of a study answered so far, as `quem.store.progress.answers_of`."""
-    newest = (RevisionRow.ballot_key == BallotRow.key) & (RevisionRow.number == BallotRow.head)
+    newest = (RevisionRow.task_key == TaskRow.key) & (RevisionRow.number == TaskRow.head)
     # A quote within a text has a backslash before it, so that this is only found as a key.
     verdict = '"verdict":'
     asked = func.replace(cast(RevisionRow.state["comparisons"], String), " ", "")
     found = (
         select(asked.label("asked"))
-        .join(BallotRow, newest)
-        .join(PersonRow, BallotRow.person_key == PersonRow.key)
-        .where(PersonRow.study_id == study_id, _REAL)
+        .join(TaskRow, newest)
+        .join(PersonRow, TaskRow.person_key == PersonRow.key)
+        .where(PersonRow.of(study_id, "judge"), _REAL)
         .where(cast(RevisionRow.state, String).contains(verdict))
         .subquery()
     )
@@ -208,16 +208,16 @@ def _total(plan: JudgingPlan) -> int:
 def _is_planned(plan: JudgingPlan) -> ColumnElement[bool]:
     """Whether the study still has what a ballot is of, as `JudgingPlan.find` says."""
     practice = plan.practice.problem if plan.practice else None
-    groups: ColumnElement[bool] = BallotRow.problem.in_([group.problem for group in plan.groups])
+    groups: ColumnElement[bool] = TaskRow.problem.in_([group.problem for group in plan.groups])
     if plan.block_size is not None:
         # Of a block whose solvers are all gone nothing is left to be ranked.
-        listed = cast(BallotRow.solvers, String)
+        listed = cast(TaskRow.solvers, String)
         groups = or_(
             *(
                 and_(
-                    BallotRow.problem == group.problem,
+                    TaskRow.problem == group.problem,
                     or_(
-                        BallotRow.solvers.is_(None),
+                        TaskRow.solvers.is_(None),
                         *(
                             listed.contains(json.dumps(solver), autoescape=True)
                             for solver in group.solvers
@@ -227,24 +227,22 @@ def _is_planned(plan: JudgingPlan) -> ColumnElement[bool]:
                 for group in plan.groups
             )
         )
-    return or_(
-        and_(_REAL, groups), and_(BallotRow.practice.is_(True), BallotRow.problem == practice)
-    )
+    return or_(and_(_REAL, groups), and_(TaskRow.practice.is_(True), TaskRow.problem == practice))
 
 
 def _people(study_id: str, plan: JudgingPlan) -> Subquery:
     """A row for each judge: the columns of `PersonRow`, what they did, and their status."""
     work = (
         select(
-            BallotRow.person_key,
+            TaskRow.person_key,
             func.sum(case((and_(_REAL, _DONE), 1), else_=0)).label("submitted"),
             func.sum(case((and_(_REAL, _STARTED), 1), else_=0)).label("started"),
             func.sum(case((_STARTED, 1), else_=0)).label("opened"),
-            func.sum(BallotRow.seconds).label("seconds"),
+            func.sum(TaskRow.seconds).label("seconds"),
         )
-        .join(PersonRow, BallotRow.person_key == PersonRow.key)
-        .where(PersonRow.study_id == study_id, _is_planned(plan))
-        .group_by(BallotRow.person_key)
+        .join(PersonRow, TaskRow.person_key == PersonRow.key)
+        .where(PersonRow.of(study_id, "judge"), _is_planned(plan))
+        .group_by(TaskRow.person_key)
         .subquery()
     )
     total = _total(plan)

@@ -10,12 +10,12 @@ from sqlalchemy import bindparam, delete, func, select, update
 
 from quem.store.events import record
 from quem.store.models import (
-    BallotRow,
     EventRow,
     Layout,
     PersonRow,
     RevisionRow,
     StudyRow,
+    TaskRow,
     insert_new,
     now,
 )
@@ -103,7 +103,7 @@ def reveal(c: Connection, study_id: str, actor: str) -> None:
 def count_ranked(c: Connection, study_id: str) -> int:
     """Count the ballots that somebody has started to rank."""
     judges = select(PersonRow.key).where(PersonRow.of(study_id, "judge"))
-    started = select(func.count()).where(BallotRow.person_key.in_(judges), BallotRow.head > 0)
+    started = select(func.count()).where(TaskRow.person_key.in_(judges), TaskRow.head > 0)
     return int(c.execute(started).scalar_one())
 
 
@@ -115,14 +115,14 @@ def discard_trial(c: Connection, study_id: str, actor: str) -> int:
     if state != "trial":
         return 0
     judges = select(PersonRow.key).where(PersonRow.of(study_id, "judge"))
-    ballots = select(BallotRow.key).where(BallotRow.person_key.in_(judges))
+    ballots = select(TaskRow.key).where(TaskRow.person_key.in_(judges))
     # These wait for whoever deals ballots or lays them out, before any of it is deleted.
     forget_trial(c, study_id, "judge")
-    c.execute(ballots.order_by(BallotRow.key).with_for_update())
+    c.execute(ballots.order_by(TaskRow.key).with_for_update())
     started = count_ranked(c, study_id)
     for table in (RevisionRow, Layout):
-        c.execute(delete(table).where(table.ballot_key.in_(ballots)))
-    c.execute(delete(BallotRow).where(BallotRow.person_key.in_(judges)))
+        c.execute(delete(table).where(table.task_key.in_(ballots)))
+    c.execute(delete(TaskRow).where(TaskRow.person_key.in_(judges)))
     of_trial = EventRow.what.in_(_OF_RANKINGS)
     c.execute(delete(EventRow).where(EventRow.study_id == study_id, of_trial))
     # Whatever was revealed is gone.

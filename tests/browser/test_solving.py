@@ -167,7 +167,7 @@ def spent(site: Site, name: str = "S1") -> tuple[SolvingTask, Spent]:
     """Give the first task of a subject, and how long it took."""
     with site.store.read() as c:
         task = tasks_of(c, person_named(c, site.id, "subject", name).key)[0]
-        return task, spent_on(c, [task])[task.key]
+        return task, spent_on([task])[task.key]
 
 
 def is_told(page: Page, site: Site, time: FakeTime) -> bool:

@@ -84,17 +84,17 @@ def exported(quem: Callable[..., Outcome], study: Path, database: str, name: str
 def saved_orders(folder: Path) -> dict[tuple[str, int], list[str]]:
     """Every saved revision of an archive, in letters, by group and number."""
     lines = (folder / "archive.jsonl").read_text().splitlines()[1:]
-    rows: dict[str, list[dict[str, Any]]] = {"ballot": [], "layout": [], "revision": []}
+    rows: dict[str, list[dict[str, Any]]] = {"task": [], "layout": [], "revision": []}
     for row in map(json.loads, lines):
         rows.get(row["table"], []).append(row)
-    groups = {row["key"]: row["public_id"] for row in rows["ballot"]}
+    groups = {row["key"]: row["public_id"] for row in rows["task"]}
     letters = {
-        (row["ballot_key"], row["id"]): {item[1]: item[0] for item in row["items"]}
+        (row["task_key"], row["id"]): {item[1]: item[0] for item in row["items"]}
         for row in rows["layout"]
     }
     return {
-        (groups[row["ballot_key"]], row["number"]): [
-            letters[row["ballot_key"], row["layout"]][solver]
+        (groups[row["task_key"]], row["number"]): [
+            letters[row["task_key"], row["layout"]][solver]
             for tied in row["state"]["ranked"]
             for solver in tied
         ]

@@ -18,7 +18,7 @@ from sqlalchemy import select
 
 from quem.store.engine import open_store, store_of
 from quem.store.location import locate_database
-from quem.store.models import BallotRow
+from quem.store.models import TaskRow
 from quem.store.people import people_of
 from tests.mail.smtp import MailHost
 from tests.patience import SECONDS
@@ -157,7 +157,7 @@ def problem_of(study: Path, gid: str) -> str:
     assert store is not None
     with store.read() as c:
         problem: str = c.execute(
-            select(BallotRow.problem).where(BallotRow.public_id == gid)
+            select(TaskRow.problem).where(TaskRow.public_id == gid)
         ).scalar_one()
     store.close()
     return problem

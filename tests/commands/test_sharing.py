@@ -92,7 +92,7 @@ def test_nobody_is_named_and_the_result_is_the_same(
     named = [one for one in people if re.search(rf"\b{re.escape(one)}\b", text, re.IGNORECASE)]
     assert named == []
     rows = [json.loads(line) for line in archive.read_text("utf-8").splitlines()]
-    assert {row["table"] for row in rows[1:]} == {"study", "person", "ballot", "layout", "revision"}
+    assert {row["table"] for row in rows[1:]} == {"study", "person", "task", "layout", "revision"}
     assert rows[0]["seal"]["differences"] == []
     kept = json.dumps([row["items"] for row in rows[1:] if row["table"] == "layout"])
     assert not any(one in kept for one in digests(study))

@@ -262,12 +262,12 @@ def test_times_come_from_the_pilots_sessions(
     seconds = {"J0": 60.0, "J1": 30.0, "J2": 0.0}
     from sqlalchemy import select, update
 
-    from quem.store.models import BallotRow, PersonRow
+    from quem.store.models import PersonRow, TaskRow
 
     with store.write() as c:
         for judge, time in seconds.items():
             own = select(PersonRow.key).where(PersonRow.id == judge).scalar_subquery()
-            c.execute(update(BallotRow).where(BallotRow.person_key == own).values(seconds=time))
+            c.execute(update(TaskRow).where(TaskRow.person_key == own).values(seconds=time))
     store.close()
     close(path)
     study = quem.load_study(path, kind="experience")

@@ -118,7 +118,7 @@ def save(
 
 def revisions(store: Store, of: AssignedBallot) -> list[dict[str, Any]]:
     """All that is saved of a ballot, in order."""
-    mine = select(RevisionRow.__table__).where(RevisionRow.ballot_key == of.key)
+    mine = select(RevisionRow.__table__).where(RevisionRow.task_key == of.key)
     with store.read() as c:
         return [dict(row) for row in c.execute(mine.order_by(RevisionRow.number)).mappings()]
 

@@ -187,7 +187,7 @@ def test_the_header_says_what_it_is(rich: tuple[Store, str]) -> None:
 def test_practice_and_history_are_in_it(rich: tuple[Store, str]) -> None:
     """Practice ballots, every revision and every event are there."""
     lines = but_for_time(archive(rich[0]))[1:]
-    assert any(line["practice"] for line in lines if line["table"] == "ballot")
+    assert any(line["practice"] for line in lines if line["table"] == "task")
     kinds = [line["kind"] for line in lines if line["table"] == "revision"]
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {"save": 8, "submit": 8, "reopen": 8}
     whats = {line["what"] for line in lines if line["table"] == "event"}
@@ -217,27 +217,27 @@ def _damage(lines: list[str], how: str) -> tuple[list[str], int]:
         name: next(i for i, row in enumerate(rows) if row.get("table") == name) for name in TABLES
     }
     changes: dict[str, tuple[str, dict[str, Any]]] = {
-        "type": ("ballot", {"head": "3"}),
+        "type": ("task", {"head": "3"}),
         "truth": ("person", {"added": 1}),
         "null": ("person", {"id": None}),
         "nul": ("person", {"name": "a\0b"}),
         "time": ("event", {"made_at": "yesterday"}),
         "zone": ("event", {"made_at": "2026-01-01T00:00:00"}),
-        "huge": ("ballot", {"position": 2**40}),
+        "huge": ("task", {"position": 2**40}),
         "life": ("study", {"state": "unknown"}),
         "id": ("study", {"id": "another"}),
         "role": ("person", {"role": "king"}),
         "surrogate": ("event", {"detail": {"half": "\ud800"}}),
         "kind": ("revision", {"kind": "other"}),
-        "views": ("ballot", {"views": {"S1": "long"}}),
-        "view-below": ("ballot", {"views": {"S1": -1}}),
-        "view-list": ("ballot", {"views": ["S1"]}),
+        "views": ("task", {"views": {"S1": "long"}}),
+        "view-below": ("task", {"views": {"S1": -1}}),
+        "view-list": ("task", {"views": ["S1"]}),
         "closing": ("person", {"answers": {"answers": {"q": 1}, "written": {}}}),
         "closing-key": ("person", {"answers": {"other": {}}}),
         "lost": ("revision", {"state": {**State().to_json(), "tray": ["S1"]}}),
-        "solvers": ("ballot", {"solvers": ["S1", "S1"]}),
+        "solvers": ("task", {"solvers": ["S1", "S1"]}),
         "items": ("layout", {"items": [["A", 1, None, None]]}),
-        "unknown": ("ballot", {"person_key": 99}),
+        "unknown": ("task", {"person_key": 99}),
         "table": ("person", {"table": "sqlite_master"}),
         "column": ("person", {"more": 1}),
     }
@@ -246,8 +246,8 @@ def _damage(lines: list[str], how: str) -> tuple[list[str], int]:
         lines[at[table]] = json.dumps({**rows[at[table]], **change})
         return lines, at[table] + 1
     if how == "infinite":
-        lines[at["ballot"]] = lines[at["ballot"]].replace('"seconds": 0.0', '"seconds": Infinity')
-        return lines, at["ballot"] + 1
+        lines[at["task"]] = lines[at["task"]].replace('"seconds": 0.0', '"seconds": Infinity')
+        return lines, at["task"] + 1
     return {
         "double": ([*lines, lines[at["person"]]], len(lines) + 1),
         "cut": ([*lines[:-1], lines[-1][: len(lines[-1]) // 2]], len(lines)),

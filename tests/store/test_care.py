@@ -12,7 +12,7 @@ from quem import analyze, load_study, study
 from quem.store.ballots import ballots_of
 from quem.store.care import care_of
 from quem.store.exporting import submitted_rankings
-from quem.store.models import BallotRow
+from quem.store.models import TaskRow
 from quem.store.people import person_named
 from quem.store.state import State
 from tests.webjudge.sites import SUBJECTS, SYSTEM, enter_dashboard, make_site, rank, set_life
@@ -54,7 +54,7 @@ def spend(site: Site, judge: str, problem: str, seconds: float, views: Mapping[s
         key = person_named(c, site.id, "judge", judge).key
         [ballot] = [one for one in ballots_of(c, key) if one.problem == problem]
         values = {"seconds": seconds, "views": dict(views)}
-        c.execute(update(BallotRow).where(BallotRow.key == ballot.key).values(**values))
+        c.execute(update(TaskRow).where(TaskRow.key == ballot.key).values(**values))
 
 
 def test_numbers_counted_again(site: Site) -> None:

@@ -15,7 +15,7 @@ from sqlalchemy import update
 from quem.store import assignment as dealing
 from quem.store import ballots, studies
 from quem.store.ballots import AssignedBallot, Group, JudgingPlan, NotAssignedError
-from quem.store.models import BallotRow, now
+from quem.store.models import TaskRow, now
 from quem.store.people import (
     people_of,
 )
@@ -184,7 +184,7 @@ def _opened_an_hour_ago(store: Store) -> AssignedBallot:
     held = ballot(store)
     with store.write() as c:
         earlier = {"opened_at": now() - dt.timedelta(hours=1)}
-        c.execute(update(BallotRow).where(BallotRow.key == held.key).values(earlier))
+        c.execute(update(TaskRow).where(TaskRow.key == held.key).values(earlier))
     return ballot(store)
 
 

@@ -183,7 +183,7 @@ def test_another_judges_ballot_cannot_be_saved(store: Store) -> None:
 def test_saved_revisions_never_change(store: Store, saved: list[tuple[State, str]]) -> None:
     """Whatever is saved later, earlier revisions stay as they are, to the byte."""
     mine = ballot(store)
-    raw = select(RevisionRow.__table__).where(RevisionRow.ballot_key == mine.key)
+    raw = select(RevisionRow.__table__).where(RevisionRow.task_key == mine.key)
 
     def rows() -> list[str]:
         with store.read() as c:

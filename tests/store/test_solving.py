@@ -180,11 +180,11 @@ def test_the_clock_agrees_with_a_loop(
             running = now_running
         with store.read() as c:
             mine = solving.task_of_subject(c, one.key, gid)
-            spent = spent_on(c, [mine])[mine.key]
+            spent = spent_on([mine])[mine.key]
         assert vars(spent) == expected
         time.passes(30)
         with store.read() as c:
-            spent = spent_on(c, [mine])[mine.key]
+            spent = spent_on([mine])[mine.key]
         expected[running] += 30
         assert vars(spent) == expected
 
@@ -202,8 +202,7 @@ def test_the_newest_tab_holds_the_clock(store: Store, monkeypatch: pytest.Monkey
         run(store, gid, client="tab-1")
     run(store, gid, client="tab-2")
     mine = run(store, gid, client="tab-1", take=True)
-    with store.read() as c:
-        assert spent_on(c, [mine])[mine.key].work == 20
+    assert spent_on([mine])[mine.key].work == 20
 
 
 def test_the_limit(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,7 +228,7 @@ def test_the_limit(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with store.read() as c:
         mine = solving.task_of_subject(c, subject(store).key, gid)
         assert solving.last_answer(c, mine).text == "first"
-        spent = spent_on(c, [mine])[mine.key]
+        spent = spent_on([mine])[mine.key]
         assert 61 <= spent.work + spent.away <= 62
 
 

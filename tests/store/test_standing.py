@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import update
 
 from quem.store.ballots import Group, JudgingPlan
-from quem.store.models import BallotRow
+from quem.store.models import TaskRow
 from quem.store.people import (
     decline,
     erase,
@@ -73,7 +73,7 @@ def crowd(store: Store) -> Store:
             state = WORDS if len(solvers) == len(SOLVERS) else State(ranked=(solvers,))
             save(store, ballot, state, kind=kind)
             with store.write() as c:
-                spent = update(BallotRow).where(BallotRow.key == ballot.key)
+                spent = update(TaskRow).where(TaskRow.key == ballot.key)
                 c.execute(spent.values(seconds=60.0 * number + place))
     with store.write() as c:
         known = [one for one in people_of(c, STUDY, "judge") if one.id not in ("J1", "J5", "J6")]

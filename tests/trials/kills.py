@@ -247,17 +247,17 @@ class KillTrials:
         finally:
             store.close()
         rows = [json.loads(line) for line in lines[1:]]
-        ballots = {r["key"]: r["public_id"] for r in rows if r["table"] == "ballot"}
+        ballots = {r["key"]: r["public_id"] for r in rows if r["table"] == "task"}
         layouts = {
-            (r["ballot_key"], r["id"]): {s: self.contents[digest] for _, s, digest, _ in r["items"]}
+            (r["task_key"], r["id"]): {s: self.contents[digest] for _, s, digest, _ in r["items"]}
             for r in rows
             if r["table"] == "layout"
         }
         saved = {}
         for row in (r for r in rows if r["table"] == "revision"):
-            contents = layouts[row["ballot_key"], row["layout"]]
+            contents = layouts[row["task_key"], row["layout"]]
             row["order"] = tuple(contents[s] for tied in row["state"]["ranked"] for s in tied)
-            saved[ballots[row["ballot_key"]], row["number"]] = row
+            saved[ballots[row["task_key"]], row["number"]] = row
         return saved
 
 

@@ -23,7 +23,7 @@ from sqlalchemy import select
 
 from quem.store.engine import open_store
 from quem.store.location import locate_database
-from quem.store.models import DraftRow, TaskRow, UploadRow
+from quem.store.models import RevisionRow, TaskRow, UploadRow
 from quem.store.uploads import UploadFolder
 from tests.patience import SECONDS, until
 from tests.postgres import running_postgres
@@ -161,11 +161,12 @@ class SolvingKills:
         store = open_store(locate_database(self.study, self.database))
         try:
             with store.read() as c:
-                drafts = select(
-                    TaskRow.public_id, DraftRow.number, DraftRow.text, DraftRow.files
-                ).join(TaskRow, TaskRow.key == DraftRow.task_key)
+                drafts = select(TaskRow.public_id, RevisionRow.number, RevisionRow.state).join(
+                    TaskRow, TaskRow.key == RevisionRow.task_key
+                )
                 saved = {
-                    (gid, n): (text, tuple(files)) for gid, n, text, files in c.execute(drafts)
+                    (gid, n): (state["text"], tuple(state["files"]))
+                    for gid, n, state in c.execute(drafts)
                 }
                 held = select(UploadRow.public_id, UploadRow.sha256, UploadRow.ending)
                 rows = {name: (sha256, ending) for name, sha256, ending in c.execute(held)}

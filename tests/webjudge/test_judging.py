@@ -12,7 +12,7 @@ from sqlalchemy import update
 
 from quem.store import studies
 from quem.store.ballots import ballots_of, current_state
-from quem.store.models import BallotRow, now
+from quem.store.models import TaskRow, now
 from quem.store.people import issue_link, person_named, revoke_link
 from tests.served import all_ranked, number_of, write_judging_study
 from tests.webjudge.sites import SUBJECTS, SYSTEM, enter_as, write_site
@@ -383,7 +383,7 @@ def ballot_of_first(site: Site) -> AssignedBallot:
 def opened_an_hour_ago(site: Site) -> None:
     """Let all groups have been open for an hour."""
     with site.store.write() as c:
-        c.execute(update(BallotRow).values(opened_at=now() - dt.timedelta(hours=1)))
+        c.execute(update(TaskRow).values(opened_at=now() - dt.timedelta(hours=1)))
 
 
 def test_time_in_view_comes_with_saves_and_reports(app: Flask, site: Site) -> None:

@@ -68,7 +68,7 @@ def order_of(site: Site, judge: str = "J0") -> list[list[str]]:
 
     with site.store.read() as c:
         (ballot,) = ballots_of(c, person_named(c, site.id, "judge", judge).key)
-        last = RevisionRow.ballot_key == ballot.key, RevisionRow.number == ballot.head
+        last = RevisionRow.task_key == ballot.key, RevisionRow.number == ballot.head
         state: dict[str, Any] = c.execute(select(RevisionRow.state).where(*last)).scalar_one()
     return list(state["ranked"])
 

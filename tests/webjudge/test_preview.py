@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from quem.store.models import BallotRow, Layout, RevisionRow
+from quem.store.models import Layout, RevisionRow, TaskRow
 from quem.store.people import DEFAULT, issue_link, person_named
 from tests.served import all_ranked, write_judging_study
 from webjudge import create_app, open_site
@@ -49,7 +49,7 @@ def test_every_page_can_be_previewed_and_nothing_is_stored(tmp_path: Path) -> No
     assert client.get("/dashboard/preview/g/4").status_code == 404
     assert client.get("/dashboard/preview/done").status_code == 200
     with site.store.read() as c:
-        for table in (BallotRow, Layout, RevisionRow):
+        for table in (TaskRow, Layout, RevisionRow):
             assert c.execute(select(func.count()).select_from(table)).scalar() == 0
     site.store.close()
 

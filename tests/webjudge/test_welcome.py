@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from quem.store.audit_log import audit_events
-from quem.store.models import BallotRow
+from quem.store.models import TaskRow
 from quem.store.people import person_named
 from quem.store.studies import set_state
 from tests.served import all_ranked, number_of
@@ -96,7 +96,7 @@ def test_declining_stores_the_answer_and_nothing_else(app: Flask, site: Site) ->
         judge = person_named(c, site.id, "judge", "J1")
         assert judge.declined_at is not None
         assert judge.consented_at is None
-        assert c.execute(select(func.count()).select_from(BallotRow)).scalar() == 0
+        assert c.execute(select(func.count()).select_from(TaskRow)).scalar() == 0
     client.post("/judge/consent", data={"consent": "yes"})
     assert "Your tasks" in client.get("/judge").text
     client.post("/judge/consent", data={"consent": "no"})
@@ -112,7 +112,7 @@ def test_the_last_page_counts_and_lists_receipts(app: Flask, site: Site) -> None
     rank(site, "J1", "P0")
     rank_all(site, "J1")
     with site.store.write() as c:
-        c.execute(update(BallotRow).values(seconds=56 * 60))
+        c.execute(update(TaskRow).values(seconds=56 * 60))
     page = words_of(client.get("/judge/done").text)
     assert "You ranked 10 solutions in 1 hour 52 minutes. Nothing more is needed" in page
     assert "write to Dr Lena Marsh" in page

@@ -90,9 +90,10 @@ def _measures(
     """The measures by name, each once; one that asks for the longest length gets it by default."""
     measures: dict[str, Measure] = {}
     mistakes: list[Mistake] = []
+    wanted = settings.measures or type(settings).model_fields["measures"].default
     of_file = settings.measures == study.spec.analysis.measures
     at = partial(study.document.mistake, ("analysis", "measures")) if of_file else _given
-    for spelling in spellings(settings.measures):
+    for spelling in spellings(wanted):
         try:
             one = measure(spelling, study.own_measures)
         except QuemError as error:

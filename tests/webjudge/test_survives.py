@@ -94,7 +94,7 @@ def test_a_locked_database_holds_up_saves_alone(tmp_path: Path) -> None:
         savers = [threading.Thread(target=save) for _ in range(THREADS // 2)]
         for saver in savers:
             saver.start()
-        assert "class Workspace" in browser.get(script[0])
+        assert "new Page(" in browser.get(script[0])
         assert browser.group(gid)["state"] == all_ranked(names)
         assert "Made up" in browser.get("/judge")
         for saver in savers:

@@ -301,7 +301,8 @@ def _differences(table: ScoreTable) -> Iterator[Section]:
                 f"Differences in {table.columns[0]}",
                 ("Systems", "Difference", f"{level} interval", "p", "Higher / equal / lower"),
                 rows,
-                "Intervals and p values are joint for all pairs; all are in differences.csv.",
+                "p is adjusted for all pairs by the measure, and an interval excludes 0 exactly "
+                "where p is significant; all are in differences.csv.",
             )
         ],
     )

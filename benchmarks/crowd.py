@@ -38,7 +38,7 @@ from webjudge import create_app, open_site  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from webjudge import Site
 
@@ -147,7 +147,7 @@ def fill(site: Site, judges: int) -> None:
         c.execute(text("VACUUM ANALYZE"))
 
 
-def _fill(c: Connection, site: Site, judges: list[int]) -> None:
+def _fill(c: Session, site: Site, judges: list[int]) -> None:
     tasks = [
         {
             "public_id": f"g{judge}-{group.problem}",

@@ -39,7 +39,7 @@ from webjudge.languages import gettext, marked
 
 if TYPE_CHECKING:
     from flask import Flask
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response
 
     from quem.store.models import PersonRow, Role
@@ -81,7 +81,7 @@ def site() -> Site:
     return current_site
 
 
-def current_person(c: Connection, role: Role) -> PersonRow:
+def current_person(c: Session, role: Role) -> PersonRow:
     """The judge or the subject whose browser this is, found once in a request, or answer 401."""
     if role not in g:
         _know(role, _signed_in(c, role))
@@ -96,12 +96,12 @@ def _know(role: Role, person: PersonRow | None) -> None:
     choose_language(site(), person)
 
 
-def _signed_in(c: Connection, role: Role) -> PersonRow | None:
+def _signed_in(c: Session, role: Role) -> PersonRow | None:
     session = request.cookies.get(_cookie(role), "")
     return person_of_session(c, site().id, role, session) if session else None
 
 
-def find_desk(c: Connection, gid: str) -> None:
+def find_desk(c: Session, gid: str) -> None:
     """Find the judge whose browser this is, with what they work on, or answer 401."""
     session = request.cookies.get(_cookie("judge"), "")
     g.desk = desk_of_session(c, site().id, session, gid) if session else None

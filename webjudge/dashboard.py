@@ -34,7 +34,7 @@ from webjudge.solving_admin import solving_pages
 from webjudge.todo import what_needs_doing
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
 
     from webjudge.confirmations import Confirmation
@@ -201,7 +201,7 @@ def _question(what: str) -> Confirmation:
     return asking.about_study(what, overview_page(site()))
 
 
-def _require(c: Connection, *states: str) -> None:
+def _require(c: Session, *states: str) -> None:
     """Refuse what a page offered that was loaded before the study went on."""
     state = studies.status_of(c, site().id).state
     if state not in states:

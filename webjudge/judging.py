@@ -79,7 +79,7 @@ from webjudge.solution_review import freeze
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
 
     from quem.store.ballots import AssignedBallot, Group, Saved
@@ -373,12 +373,12 @@ def receipts_text() -> Response:
     return Response(text, content_type="text/plain; charset=utf-8", headers=headers)
 
 
-def _area(c: Connection) -> Area:
+def _area(c: Session) -> Area:
     state = status_of(c, site().id).state
     return Area("judge", state, pause_notice(c, site().id) if state == "paused" else "")
 
 
-def _placed(c: Connection, ballot: AssignedBallot) -> tuple[int, int]:
+def _placed(c: Session, ballot: AssignedBallot) -> tuple[int, int]:
     """Count the solutions of a ballot that have a place, and all of them."""
     state = current_state(c, ballot)
     return sum(map(len, state.ranked)), len(ballot.layout.items) if ballot.layout else 0
@@ -521,7 +521,7 @@ def _invalid(message: str) -> NoReturn:
     abort(422, message)
 
 
-def _mine(c: Connection, person: PersonRow) -> list[AssignedBallot]:
+def _mine(c: Session, person: PersonRow) -> list[AssignedBallot]:
     """A judge's ballots, dealt now where the study has some that they lack."""
     plan = site().plan
     ballots = ballots_of(c, person.key)
@@ -533,7 +533,7 @@ def _mine(c: Connection, person: PersonRow) -> list[AssignedBallot]:
 
 
 def _makers(
-    c: Connection, person: PersonRow, ballots: Sequence[AssignedBallot]
+    c: Session, person: PersonRow, ballots: Sequence[AssignedBallot]
 ) -> tuple[list[tuple[AssignedBallot, str]], list[tuple[AssignedBallot, str]]]:
     """Give the solutions whose makers the judge is to guess, and those that are left."""
     lacks_consent = bool(site().solutions.consent) and person.consented_at is None
@@ -564,7 +564,7 @@ def _desk() -> tuple[Desk, AssignedBallot]:
     return desk, desk.ballot
 
 
-def _ballot(c: Connection, person: PersonRow, gid: str) -> AssignedBallot:
+def _ballot(c: Session, person: PersonRow, gid: str) -> AssignedBallot:
     """One of the judge's ballots, or 404: also where it is another judge's."""
     try:
         return ballot_of(c, person.key, gid)

@@ -30,7 +30,7 @@ from webjudge.letters import Standing, write_to
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.mail.sending import Writer
     from quem.store.models import PersonRow, Role
@@ -69,21 +69,21 @@ def reach_of(base: str) -> Literal["computer", "network", "anywhere"]:
     return "anywhere" if address.is_global else "network"
 
 
-def turn(c: Connection, site: Site) -> Role:
+def turn(c: Session, site: Site) -> Role:
     """Say whose turn it is: people solve before judges rank."""
     if site.spec.solving and solving_state(c, site.id) != "closed":
         return "subject"
     return "judge"
 
 
-def is_open(c: Connection, site: Site, role: Role) -> bool:
+def is_open(c: Session, site: Site, role: Role) -> bool:
     """Whether the session of a role is open."""
     if role == "subject":
         return solving_state(c, site.id) == "open"
     return status_of(c, site.id).state == "open"
 
 
-def standings(c: Connection, site: Site, role: Role) -> list[Standing]:
+def standings(c: Session, site: Site, role: Role) -> list[Standing]:
     """Say how far everybody of a role is; nobody before it is their turn."""
     if role == "subject":
         return [_solving(c, site, one) for one in people_of(c, site.id, "subject")]
@@ -95,7 +95,7 @@ def standings(c: Connection, site: Site, role: Role) -> list[Standing]:
     ]
 
 
-def _solving(c: Connection, site: Site, one: PersonRow) -> Standing:
+def _solving(c: Session, site: Site, one: PersonRow) -> Standing:
     """Say how far a subject is."""
     problems = _to_solve(site)
     tasks = [task for task in tasks_of(c, one.key) if task.problem in problems]
@@ -120,7 +120,7 @@ def _to_solve(site: Site) -> set[str]:
     return {problem.id for problem in site.spec.problems} - {practice}
 
 
-def _letters_by_person(c: Connection, site: Site, role: Role) -> dict[int, list[StoredLetter]]:
+def _letters_by_person(c: Session, site: Site, role: Role) -> dict[int, list[StoredLetter]]:
     by_person: dict[int, list[StoredLetter]] = {}
     for letter in letters_of(c, site.id, role):
         by_person.setdefault(letter.person_key, []).append(letter)
@@ -132,7 +132,7 @@ def _of(letters: Iterable[StoredLetter], kind: Kind) -> list[StoredLetter]:
 
 
 def invitations_due(
-    c: Connection, site: Site, role: Role, again: Container[str] = ()
+    c: Session, site: Site, role: Role, again: Container[str] = ()
 ) -> list[Planned]:
     """Give the people who were not invited, with no link and no letter yet, and those in `again`.
 
@@ -149,7 +149,7 @@ def invitations_due(
     return due
 
 
-def reminders_due(c: Connection, site: Site, role: Role) -> list[Planned]:
+def reminders_due(c: Session, site: Site, role: Role) -> list[Planned]:
     """Give the people who may be reminded: to whom nothing was written within a day."""
     if not is_open(c, site, role):
         return []
@@ -164,7 +164,7 @@ def reminders_due(c: Connection, site: Site, role: Role) -> list[Planned]:
     return due
 
 
-def queue_planned(c: Connection, site: Site, planned: Iterable[Planned]) -> int:
+def queue_planned(c: Session, site: Site, planned: Iterable[Planned]) -> int:
     """Put letters into the outbox; gives how many were not there."""
     return sum(
         queue_letter(c, site.id, one.person.key, kind, round_) for one, kind, round_ in planned
@@ -179,7 +179,7 @@ class PersonWriter:
         self._actor, self._sender = actor, sender
         self._addresses = addresses_of(site.spec, site.path)
 
-    def write(self, c: Connection, stored: StoredLetter) -> Letter | None:
+    def write(self, c: Session, stored: StoredLetter) -> Letter | None:
         """Write a letter, if the person is still to get it; an invitation with a new link."""
         site = self._site
         one = self._standing(c, stored.person_key)
@@ -219,7 +219,7 @@ class PersonWriter:
         written = write_to(site, one, "reminder", self._sender, invited_at=invited_at)
         return Letter(to, written.subject, written.text, reply_to)
 
-    def _standing(self, c: Connection, key: int) -> Standing | None:
+    def _standing(self, c: Session, key: int) -> Standing | None:
         """Say how far the person is, as is known now."""
         site = self._site
         person = person_of_key(c, site.id, self._role, key)
@@ -233,7 +233,7 @@ class PersonWriter:
         submitted, is_declined = states.count("submitted"), person.declined_at is not None
         return Standing(person, total_of(site, "judge"), submitted, is_started, is_declined)
 
-    def link(self, c: Connection, person: PersonRow) -> tuple[str, Callable[[Connection], None]]:
+    def link(self, c: Session, person: PersonRow) -> tuple[str, Callable[[Session], None]]:
         """Make a new link; gives it, and what takes it back."""
         token = issue_link(c, person, self._actor)
         undo = partial(withdraw_link, person=person, token=token, actor=self._actor)

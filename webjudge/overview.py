@@ -33,7 +33,7 @@ from webjudge.solution_review import unreviewed_count
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.store.ballots import Group
     from quem.store.care import Care
@@ -127,7 +127,7 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
     }
 
 
-def care_by_judge(c: Connection, site: Site) -> dict[str, Care]:
+def care_by_judge(c: Session, site: Site) -> dict[str, Care]:
     """Describe how judges went about what they submitted; pages show no part of the order."""
     found = {name: site.group(name) for name in site.solutions.by_problem}
     return {care.judge: care for care in care_of(submitted_rankings(c, site.id), found)}
@@ -152,7 +152,7 @@ def machine_rows(site: Site) -> list[dict[str, Any]]:
 
 
 def _counted(
-    c: Connection, site: Site, *, is_large: bool
+    c: Session, site: Site, *, is_large: bool
 ) -> tuple[dict[tuple[str, int, bool], TaskCount], Answers]:
     """Count tasks, of a large study, and answers; of a large study those of a moment ago."""
     if not is_large:
@@ -165,7 +165,7 @@ def _counted(
 
 
 def judges_page(
-    c: Connection, site: Site, counts: Mapping[JudgeStatus, StatusCount], span: Span | None
+    c: Session, site: Site, counts: Mapping[JudgeStatus, StatusCount], span: Span | None
 ) -> dict[str, Any]:
     """Give the judges of one page, and what the pages before and after begin with."""
     span = span or Span()
@@ -216,7 +216,7 @@ def alerts_of(site: Site) -> list[str]:
     return [*([f"Nothing can be saved: {message}."] if message else []), *troubles]
 
 
-def started_rankings(c: Connection, site: Site) -> int:
+def started_rankings(c: Session, site: Site) -> int:
     """Count the rankings that were started, practice included."""
     return sum(count.started for count in counts_by_status(c, site.id, site.plan).values())
 

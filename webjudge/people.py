@@ -42,7 +42,7 @@ from webjudge.report import live_report
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
 
     from quem.store.models import PersonRow, Role
@@ -201,7 +201,7 @@ def choose_erased() -> AnyResponse:
     return redirect(url_for("dashboard.people.ask_about", key=key, what="erase"))
 
 
-def _person(c: Connection, role: Role, key: int) -> PersonRow:
+def _person(c: Session, role: Role, key: int) -> PersonRow:
     one = person_of_key(c, site().id, role, key)
     if one is None:
         abort(404)

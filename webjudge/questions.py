@@ -12,7 +12,7 @@ from quem.studyfile.relevance import GRADE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.store.ballots import AssignedBallot
     from quem.store.models import PersonRow
@@ -82,7 +82,7 @@ def asked_at_the_end(site: Site) -> tuple[Question, ...]:
 
 
 def drawn_makers(
-    c: Connection, site: Site, judge: PersonRow, ballots: Sequence[AssignedBallot]
+    c: Session, site: Site, judge: PersonRow, ballots: Sequence[AssignedBallot]
 ) -> list[tuple[AssignedBallot, str]]:
     """Draw the solutions whose makers a judge guesses, of those that they placed.
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.errors import StudyWarning
     from quem.solutions import Solution, Solutions
@@ -174,7 +174,7 @@ class Site:
             if content is None
         ]
 
-    def effects(self, c: Connection) -> list[Effect]:
+    def effects(self, c: Session) -> list[Effect]:
         """Say whom it affects that the study is no longer what judges were shown."""
         return self._changes.effects(c, self.id, self.plan, self.contents)
 
@@ -192,7 +192,7 @@ class Site:
         warnings: tuple[StudyWarning, ...] = self._checked.get("warnings", self.warnings)
         return tuple(one for one in warnings if one.code != "unwritten-text")
 
-    def unanswered(self, c: Connection) -> dict[tuple[str, str], str]:
+    def unanswered(self, c: Session) -> dict[tuple[str, str], str]:
         """Give problem, solver, and digest of solutions that changed after they were judged."""
         if status_of(c, self.id).state == "trial":
             return {}

@@ -25,7 +25,7 @@ from quem.store.reviewing import freeze_review, is_frozen, reviewed_digests
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.blinding.rendering import Part, Rendered
     from quem.solutions import Sheet
@@ -239,7 +239,7 @@ def _is_seen(solution: Solution, seen: dict[tuple[str, str], set[str]]) -> bool:
     return any(is_unchanged(solution, digest) for digest in digests)
 
 
-def unreviewed_count(c: Connection, site: Site) -> int:
+def unreviewed_count(c: Session, site: Site) -> int:
     """Count the solutions that nobody looked through as judges receive them."""
     seen = reviewed_digests(c, site.id)
     groups = site.solutions.by_problem.values()

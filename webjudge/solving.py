@@ -77,7 +77,7 @@ from webjudge.security import policy
 
 if TYPE_CHECKING:
     from markupsafe import Markup
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
 
     from quem.store.models import PersonRow
@@ -623,7 +623,7 @@ def _is_experience(text: str) -> bool:
     return bool(re.fullmatch(r"\d{1,3}(\.\d{1,4})?", text, re.ASCII)) and float(text) <= _MOST_YEARS
 
 
-def _require_not_closed(c: Connection) -> None:
+def _require_not_closed(c: Session) -> None:
     if solving_state(c, site().id) == "closed":
         abort(403, gettext(_CLOSED))
 

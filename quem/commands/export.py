@@ -10,7 +10,7 @@ import click
 from quem.commands.options import database_option, study_argument
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.store.engine import Store
     from quem.store.exporting import SubmittedRanking
@@ -140,7 +140,7 @@ def export(
         click.echo(f"wrote {folder / name}", err=True)
 
 
-def _archive(c: Connection, draft: StudyFile, *, pseudonyms: bool) -> str:
+def _archive(c: Session, draft: StudyFile, *, pseudonyms: bool) -> str:
     from quem.seal import seal_of
     from quem.store.archive import archive_text
 
@@ -184,7 +184,7 @@ def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:
         )
 
 
-def _tables(c: Connection, study_id: str, rankings: list[SubmittedRanking]) -> dict[str, str]:
+def _tables(c: Session, study_id: str, rankings: list[SubmittedRanking]) -> dict[str, str]:
     """Rankings, and what judges answered where they answered anything."""
     from quem.store.answers import answers_table, answers_to_questions
     from quem.store.exporting import long_table, pairs_of, pairs_table

@@ -15,7 +15,7 @@ from quem.commands.options import check_url, database_option, mistaken_options, 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.errors import Mistake
     from quem.mail.server import MailSettings, Outcome
@@ -166,7 +166,7 @@ def _refuse_roles(
 
 
 def _add(
-    c: Connection, role: Role, spec: JudgedSpec, one: str, name: str, years: float | None
+    c: Session, role: Role, spec: JudgedSpec, one: str, name: str, years: float | None
 ) -> None:
     """Add somebody whom the study file does not name, checked as one whom it names."""
     from pydantic import ValidationError
@@ -186,7 +186,7 @@ def _add(
 
 
 def _erase(
-    c: Connection, role: Role, spec: JudgedSpec, study: Path, ids: Collection[str]
+    c: Session, role: Role, spec: JudgedSpec, study: Path, ids: Collection[str]
 ) -> tuple[list[str], list[tuple[str, str]]]:
     """Erase people's data; gives what to say of it, and which files are to be deleted."""
     from quem.store.people import erase, people_declared, person_named
@@ -368,7 +368,7 @@ def _send(
 @contextmanager
 def links_session(
     study: Path, database: str | None, out: Path | None
-) -> Iterator[tuple[Connection, LinkFile]]:
+) -> Iterator[tuple[Session, LinkFile]]:
     """Open a study's store, made where there is none, to write; and a file for links.
 
     All is done that was asked for, and its links are handed over, or nothing is.

@@ -20,7 +20,7 @@ from quem.studyfile.addresses import Addressee
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.store.outbox import StoredLetter
 
@@ -30,7 +30,7 @@ _POLICY = SMTP.clone(refold_source="none")
 _PLAIN = re.compile(r"(?=.{0,60}$)[A-Za-z0-9'-]+( [A-Za-z0-9'-]+)*")
 
 
-def _nothing(_: Connection) -> None:
+def _nothing(_: Session) -> None:
     pass
 
 
@@ -44,7 +44,7 @@ class Letter:
     reply_to: str = ""  # the address of who asks; may be empty
     # Takes a connection of a writing transaction: takes back what was done in the store for a
     # letter that was then not accepted, such as a new link.
-    undo: Callable[[Connection], None] = _nothing
+    undo: Callable[[Session], None] = _nothing
 
 
 def receiver_of(to: Addressee) -> Address:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from email.message import EmailMessage
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.mail.message import Letter
     from quem.mail.server import MailSettings
@@ -33,7 +33,7 @@ _PATIENCE, _ATTEMPTS = 30.0, 10
 class Writer(Protocol):
     """Writes letters to people of one role."""
 
-    def write(self, c: Connection, stored: StoredLetter) -> Letter | None:
+    def write(self, c: Session, stored: StoredLetter) -> Letter | None:
         """Write a letter that is about to be sent; None where it is not wanted any more.
 
         A new link is made now, in the transaction in which the letter was taken.

@@ -36,7 +36,7 @@ from quem.studyfile.subjects import SolvedProblem, SubjectRecord, subjects_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.store.engine import Store
     from quem.store.models import PersonRow
@@ -60,7 +60,7 @@ def close_solving(store: Store, spec: JudgedSpec, study: Path, actor: str) -> li
         return write_solutions(c, spec, study)
 
 
-def _refuse_strangers(c: Connection, spec: JudgedSpec, study: Path) -> None:
+def _refuse_strangers(c: Session, spec: JudgedSpec, study: Path) -> None:
     """Refuse to overwrite solutions that somebody else put there before the first closing."""
     root = study.parent / spec.solutions
     begun = [
@@ -75,7 +75,7 @@ def _refuse_strangers(c: Connection, spec: JudgedSpec, study: Path) -> None:
         raise QuemError([Mistake(str(path), message=message) for path in found])
 
 
-def write_solutions(c: Connection, spec: JudgedSpec, study: Path) -> list[Path]:
+def write_solutions(c: Session, spec: JudgedSpec, study: Path) -> list[Path]:
     """Write the solutions of a session and its table of subjects."""
     target = session_table(study)
     uploads = UploadFolder(study)
@@ -124,7 +124,7 @@ def experience_of(replies: dict[str, str]) -> float | None:
         return None
 
 
-def _record(c: Connection, subject: PersonRow) -> SubjectRecord:
+def _record(c: Session, subject: PersonRow) -> SubjectRecord:
     tasks = [task for task in tasks_of(c, subject.key) if not task.practice]
     spent = spent_on(tasks)
     replies = subject.replies
@@ -149,7 +149,7 @@ def _state(subject: PersonRow, experience: float | None, problems: Iterable[Solv
     return "" if has_solved and experience is not None else "absent"
 
 
-def _solved(c: Connection, task: SolvingTask, spent: Spent) -> SolvedProblem:
+def _solved(c: Session, task: SolvingTask, spent: Spent) -> SolvedProblem:
     answer = last_answer(c, task)
     state = _STATES.get(task.ended or "", "none")
     if state in ("submitted", "timeout") and not (answer.text.strip() or answer.files):
@@ -158,7 +158,7 @@ def _solved(c: Connection, task: SolvingTask, spent: Spent) -> SolvedProblem:
 
 
 def _write_solution(
-    c: Connection, folder: Path, subject: PersonRow, task: SolvingTask, uploads: UploadFolder
+    c: Session, folder: Path, subject: PersonRow, task: SolvingTask, uploads: UploadFolder
 ) -> Iterator[Path]:
     """Write one solution in place of what an earlier closing wrote, or remove that."""
     answer = last_answer(c, task)

@@ -34,7 +34,8 @@ from quem.store.state import InvalidStateError, State, seconds_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from sqlalchemy import Column, Connection, Select, Table
+    from sqlalchemy import Column, Select, Table
+    from sqlalchemy.orm import Session
 
 FORMAT = 7
 Row = dict[str, Any]
@@ -312,7 +313,7 @@ _READERS: tuple[tuple[type, Callable[[object], object]], ...] = (
 )
 
 
-def archive_text(c: Connection, study_id: str, seal: dict[str, Any] | None = None) -> str:
+def archive_text(c: Session, study_id: str, seal: dict[str, Any] | None = None) -> str:
     """Write everything that the store holds of a study.
 
     The first line is a header, with what `quem.seal` says of a sealed study; each other line is a
@@ -342,7 +343,7 @@ def _written(header: dict[str, Any], rows: Mapping[str, list[Row]]) -> str:
     return "".join(f"{json.dumps(line, ensure_ascii=False, allow_nan=False)}\n" for line in lines)
 
 
-def _rows(c: Connection, study_id: str) -> Iterator[tuple[str, Row]]:
+def _rows(c: Session, study_id: str) -> Iterator[tuple[str, Row]]:
     """Give each row with the name of its table."""
     numbers: dict[str, dict[int, int]] = {"person": {}, "task": {}}
     for name, query in _queries(study_id).items():
@@ -386,7 +387,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  what a column holds
 
 
 def restore_archive(
-    c: Connection, study_id: str, rows: dict[str, list[Row]], name: str
+    c: Session, study_id: str, rows: dict[str, list[Row]], name: str
 ) -> dict[str, int]:
     """Put what an archive holds into a store that does not hold the study yet."""
     if c.execute(select(StudyRow.id).where(StudyRow.id == study_id)).first():
@@ -407,7 +408,7 @@ def restore_archive(
     return {table: len(rows[table]) for table in TABLES}
 
 
-def _insert(c: Connection, study_id: str, rows: dict[str, list[Row]]) -> None:
+def _insert(c: Session, study_id: str, rows: dict[str, list[Row]]) -> None:
     c.execute(insert(StudyRow), rows["study"])
     keys: dict[str, dict[int, int]] = {"person": {}, "task": {}}
     for table, model in TABLES.items():
@@ -421,7 +422,7 @@ def _insert(c: Connection, study_id: str, rows: dict[str, list[Row]]) -> None:
         if table in keys:
             for row in copies:
                 number = row.pop("key")
-                done = c.execute(insert(model).values(row)).inserted_primary_key
-                keys[table][number] = done[0] if done else 0
+                made = insert(model).values(row).returning(model.__table__.c.key)
+                keys[table][number] = c.execute(made).scalar_one()
         elif table != "study" and copies:
             c.execute(insert(model), copies)

@@ -17,7 +17,7 @@ from quem.studyfile.blocks import PairCounts, deal_blocks
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.store.ballots import AssignedBallot, JudgingPlan
     from quem.store.drawing import ProblemDraw
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _shuffler = secrets.SystemRandom()
 
 
-def assign_ballots(c: Connection, person_key: int, plan: JudgingPlan) -> None:
+def assign_ballots(c: Session, person_key: int, plan: JudgingPlan) -> None:
     """Give a judge the ballots that they lack, in random order; repeated groups come last.
 
     Groups that are too large for one list are dealt in blocks, which follow on each other and
@@ -67,7 +67,7 @@ def assign_ballots(c: Connection, person_key: int, plan: JudgingPlan) -> None:
             _keep_draw(c, person_key, plan.draw)
 
 
-def _keep_draw(c: Connection, person_key: int, draw: ProblemDraw) -> None:
+def _keep_draw(c: Session, person_key: int, draw: ProblemDraw) -> None:
     """Note the draw, unless what is ranked is thrown away when the study opens."""
     of = select(StudyRow.id, StudyRow.state).join(PersonRow, PersonRow.study_id == StudyRow.id)
     study_id, state = c.execute(of.where(PersonRow.key == person_key)).one()
@@ -76,7 +76,7 @@ def _keep_draw(c: Connection, person_key: int, draw: ProblemDraw) -> None:
 
 
 def _in_blocks(
-    c: Connection,
+    c: Session,
     person_key: int,
     plan: JudgingPlan,
     groups: list[Group],
@@ -137,7 +137,7 @@ def is_assigned(plan: JudgingPlan, ballots: list[AssignedBallot]) -> bool:
     )
 
 
-def _met(c: Connection, person_key: int) -> PairCounts:
+def _met(c: Session, person_key: int) -> PairCounts:
     """How often solvers met in the blocks of all judges of the study."""
     study = select(PersonRow.study_id).where(PersonRow.key == person_key).scalar_subquery()
     blocks = c.execute(
@@ -152,7 +152,7 @@ def _met(c: Connection, person_key: int) -> PairCounts:
 
 
 def assign_labels(
-    c: Connection, ballot: AssignedBallot, contents: Mapping[str, Content | None]
+    c: Session, ballot: AssignedBallot, contents: Mapping[str, Content | None]
 ) -> AssignedBallot:
     """Give solutions their letters, at random and then for good.
 

@@ -14,7 +14,7 @@ from quem.store.people import DEFAULT
 if TYPE_CHECKING:
     import datetime as dt
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
 
 _FREQUENT = ("backup", "maker-guessed")
@@ -58,14 +58,14 @@ class Stamp:
     guessed: int  # the key of the last guess at who made a solution; 0 where there is none
 
 
-def last_key(c: Connection, study_id: str, what: str) -> int:
+def last_key(c: Session, study_id: str, what: str) -> int:
     """Give the key of the newest event of a name, or 0."""
     newest = select(func.max(EventRow.key))
     mine = EventRow.study_id == study_id, EventRow.what == what
     return c.execute(newest.where(*mine)).scalar() or 0
 
 
-def audit_events(c: Connection, study_id: str, most: int) -> list[AuditEvent]:
+def audit_events(c: Session, study_id: str, most: int) -> list[AuditEvent]:
     """Give what happened last, newest first: events, submitted and reopened rankings.
 
     What comes again and again is left out, but for the newest backup; so are judges' guesses.
@@ -106,7 +106,7 @@ def _event(row: Any) -> AuditEvent:  # noqa: ANN401  a row of `_EVENT`
     return AuditEvent(at, actor, what, person or "", role or "", detail=detail)
 
 
-def noteworthy(c: Connection, study_id: str) -> list[AuditEvent]:
+def noteworthy(c: Session, study_id: str) -> list[AuditEvent]:
     """Give what a reader of the results has to know of, oldest first.
 
     That is each time that rankings were revealed, that a closed study was opened again, and that
@@ -134,7 +134,7 @@ def noteworthy(c: Connection, study_id: str) -> list[AuditEvent]:
     return events
 
 
-def stamp_of(c: Connection, study_id: str, state: str) -> Stamp:
+def stamp_of(c: Session, study_id: str, state: str) -> Stamp:
     """Give what shows whether an analysis is still of what the store holds."""
     mine = PersonRow.of(study_id, "judge")
     judges = c.execute(select(PersonRow.id).where(mine).order_by(PersonRow.key)).scalars()

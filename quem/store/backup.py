@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import datetime as dt
     from pathlib import Path
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.store.engine import Store
     from quem.store.location import DatabaseLocation
@@ -140,7 +140,7 @@ def _record_failure(store: Store, study_id: str, actor: str, error: QuemError) -
         record(c, study_id, actor, _FAILED, reason=reason)
 
 
-def backup_state(c: Connection, study_id: str) -> BackupState:
+def backup_state(c: Session, study_id: str) -> BackupState:
     """Tell from the log how the copies of a study are, no matter how they are made."""
     columns = select(EventRow.key, EventRow.made_at, EventRow.detail).where(
         EventRow.study_id == study_id

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from random import Random
 
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import Select
+    from sqlalchemy.orm import Session
 
     from quem.store.drawing import ProblemDraw
     from quem.studyfile.blocks import PairCounts
@@ -242,13 +243,13 @@ class StaleError(Exception):
         super().__init__(f"revision {ballot.head} is newer")
 
 
-def ballots_of(c: Connection, person_key: int) -> list[AssignedBallot]:
+def ballots_of(c: Session, person_key: int) -> list[AssignedBallot]:
     """Give a judge's ballots, in their order."""
     rows = c.execute(_OF_JUDGE, {"judge": person_key}).all()
     return [_dealt(c, row) for row in rows]
 
 
-def ballots_of_judges(c: Connection, judges: Collection[int]) -> list[AssignedBallot]:
+def ballots_of_judges(c: Session, judges: Collection[int]) -> list[AssignedBallot]:
     """Give the ballots of some judges, each judge's in their order, without layouts."""
     order = TaskRow.person_key, TaskRow.position, TaskRow.key
     rows = c.execute(select(*_COLUMNS).where(TaskRow.person_key.in_(judges)).order_by(*order))
@@ -279,9 +280,7 @@ def opened_ballot(row: Sequence[Any]) -> AssignedBallot:
     return AssignedBallot(*[*columns, layout, placed, at])
 
 
-def ballot_of(
-    c: Connection, person_key: int, public_id: str, *, lock: bool = False
-) -> AssignedBallot:
+def ballot_of(c: Session, person_key: int, public_id: str, *, lock: bool = False) -> AssignedBallot:
     """Find one of a judge's ballots."""
     values = {"gid": public_id, "judge": person_key}
     if lock:
@@ -293,7 +292,7 @@ def ballot_of(
     return _dealt(c, row)
 
 
-def _dealt(c: Connection, row: Any) -> AssignedBallot:  # noqa: ANN401  a row of `_ALL`
+def _dealt(c: Session, row: Any) -> AssignedBallot:  # noqa: ANN401  a row of `_ALL`
     *columns, identity, items, on, at = row
     layout = Layout.stored(identity, items) if identity else None
     key = columns[0]
@@ -301,14 +300,14 @@ def _dealt(c: Connection, row: Any) -> AssignedBallot:  # noqa: ANN401  a row of
     return AssignedBallot(*[*columns, layout, placed, at])
 
 
-def layout_of(c: Connection, task_key: int, identity: str) -> Layout | None:
+def layout_of(c: Session, task_key: int, identity: str) -> Layout | None:
     """Give a layout that a ballot has or had."""
     values = {"ballot": task_key, "layout": identity}
     items = c.execute(_LAYOUT, values).scalar_one_or_none()
     return None if items is None else Layout.stored(identity, items)
 
 
-def current_state(c: Connection, ballot: AssignedBallot) -> State:
+def current_state(c: Session, ballot: AssignedBallot) -> State:
     """Give the last revision's state, of solvers, as far as it fits the layout that holds now.
 
     Solutions that are no longer there are left out of it, and new ones are in the tray; before
@@ -328,7 +327,7 @@ def current_state(c: Connection, ballot: AssignedBallot) -> State:
 
 
 def save(
-    c: Connection,
+    c: Session,
     person_key: int,
     public_id: str,
     change: Change,
@@ -386,7 +385,7 @@ def _revision_row(ballot: AssignedBallot, change: Change) -> dict[str, Any]:
     }
 
 
-def _lock_session(c: Connection, person_key: int) -> str:
+def _lock_session(c: Session, person_key: int) -> str:
     """Give the study's state.
 
     Closing the study and erasing the judge wait for this transaction. Everybody locks in the
@@ -400,7 +399,7 @@ def _lock_session(c: Connection, person_key: int) -> str:
 
 
 def add_seconds(
-    c: Connection, ballot: AssignedBallot, seconds: float, views: Mapping[str, float] | None = None
+    c: Session, ballot: AssignedBallot, seconds: float, views: Mapping[str, float] | None = None
 ) -> None:
     """Add working time, of which there cannot be more than time since the group was opened."""
     # Two pages may add at the same time: what they read before is not what is there now.

@@ -12,7 +12,7 @@ from quem.store.models import EventRow, PersonRow
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
 _COUNTS = ("of", "reviewed", "replaced", "kept", "open")
 
@@ -42,7 +42,7 @@ class RecordedBlinding:
     texts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
-def recorded_blinding(c: Connection, study_id: str, shown: int) -> RecordedBlinding:
+def recorded_blinding(c: Session, study_id: str, shown: int) -> RecordedBlinding:
     """Read what is recorded of a study; `shown` is the number of solutions that judges got."""
     rows = c.execute(
         select(EventRow.what, EventRow.detail, PersonRow.id)

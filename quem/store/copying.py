@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import URL, NullPool, create_engine, func, select
 from sqlalchemy.exc import DatabaseError
+from sqlalchemy.orm import Session
 
 from quem.errors import FileError, Mistake, QuemError
 from quem.store.connecting import UnavailableError
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterator
     from pathlib import Path
-
-    from sqlalchemy import Connection
 
     from quem.store.engine import Store
 
@@ -41,7 +40,7 @@ class Holdings:
         return sum(self.rows.values())
 
 
-def holdings_of(c: Connection) -> Holdings:
+def holdings_of(c: Session) -> Holdings:
     """Count what a database holds."""
     newest = select(RevisionRow.key, RevisionRow.made_at).order_by(RevisionRow.key.desc()).limit(1)
     last = c.execute(newest).first()
@@ -62,7 +61,7 @@ def holdings_of_file(file: Path, name: str, *, thorough: bool = False) -> Holdin
         with engine.connect() as c:
             verdict = str(c.exec_driver_sql(f"PRAGMA {check}(1)").scalar())
             if verdict == "ok":
-                return holdings_of(c) if has_tables(c, name) else Holdings()
+                return holdings_of(Session(c)) if has_tables(c, name) else Holdings()
     except DatabaseError as error:
         verdict = str(error.orig)
     raise QuemError(Mistake(name, message=f"is damaged ({verdict}); take another copy"))
@@ -104,7 +103,7 @@ def _copy_file(store: Store, partial: Path) -> Holdings:
     """
     with store.read() as c:
         holdings = holdings_of(c)
-        source: Any = c.connection.driver_connection
+        source: Any = c.connection().connection.driver_connection
         with closing(sqlite3.connect(partial)) as target:
             target.execute("PRAGMA fullfsync = ON")
             # The transaction that counted goes on, so the copy is of the very same state.

@@ -16,7 +16,7 @@ from quem.store.people import SIGNED_IN, as_person, session_values
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
 _JUDGE = tuple(PersonRow.__table__.c)
 _BALLOT = tuple(
@@ -64,7 +64,7 @@ class Desk:
         }
 
 
-def desk_of_session(c: Connection, study_id: str, session: str, public_id: str) -> Desk | None:
+def desk_of_session(c: Session, study_id: str, session: str, public_id: str) -> Desk | None:
     """Find the judge whose cookie this is, and one of their ballots."""
     values = {**session_values(study_id, "judge", session), "gid": public_id}
     rows = c.execute(_DESK, values).all()

@@ -12,7 +12,7 @@ from quem.store.models import EventRow
 from quem.studyfile.draw import digest_of_solutions, order_of_draw
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.solutions import Solutions
     from quem.studyfile.relevance import JudgedSpec
@@ -48,7 +48,7 @@ def draw_of(spec: JudgedSpec, solutions: Solutions) -> ProblemDraw | None:
     return ProblemDraw(digest, drawn, tuple(sorted(set().union(*by_problem.values()))))
 
 
-def record_draw(c: Connection, study_id: str, draw: ProblemDraw) -> None:
+def record_draw(c: Session, study_id: str, draw: ProblemDraw) -> None:
     """Note which problems judges are given; it holds from then on, whatever changes."""
     detail = {
         "digest": draw.digest,
@@ -58,7 +58,7 @@ def record_draw(c: Connection, study_id: str, draw: ProblemDraw) -> None:
     note_once(c, study_id, "server", _WHAT, **detail)
 
 
-def recorded_draw(c: Connection, study_id: str) -> ProblemDraw | None:
+def recorded_draw(c: Session, study_id: str) -> ProblemDraw | None:
     """Give the draw that judges were dealt by; None where nobody was."""
     mine = EventRow.study_id == study_id, EventRow.what == _WHAT
     rows = select(EventRow.detail, EventRow.made_at).where(*mine).order_by(EventRow.key).limit(1)

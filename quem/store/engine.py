@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import event, select
 from sqlalchemy.exc import DatabaseError
+from sqlalchemy.orm import Session
 
 from quem.errors import FileError, QuemError
 from quem.store.connecting import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from quem.store.location import DatabaseLocation
 
 _log = logging.getLogger(__name__)
-# Set in the `info` of a connection whose transaction deleted what must not even stay as bytes.
+# Set in the `info` of a session whose transaction deleted what must not even stay as bytes.
 SCRUB = "quem_scrub"
 
 
@@ -68,28 +69,29 @@ class Store:
             self._watch.refuse()
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
-        """Give a connection that sees one state of the database."""
+    def read(self) -> Iterator[Session]:
+        """Open a session that sees one state of the database."""
         with self.engine.connect() as connection:
             if not self._is_file:
                 connection.execution_options(isolation_level="REPEATABLE READ")
             # At a rollback the driver would forget what it prepared on the server.
-            with connection.begin():
-                yield connection
+            with connection.begin(), _session(connection) as session:
+                yield session
 
     @contextmanager
-    def write(self, patience: float = PATIENCE) -> Iterator[Connection]:
-        """Give a connection whose changes are all kept, durably, or none of them."""
+    def write(self, patience: float = PATIENCE) -> Iterator[Session]:
+        """Open a session whose changes are all kept, durably, or none of them."""
         with self._turn(patience) as left:
             self._refuse_lost()
             with self.engine.connect() as connection:
                 writer = connection.execution_options(quem_writes=True, quem_patience=left)
-                with writer.begin():
-                    yield writer
+                with writer.begin(), _session(writer) as session:
+                    yield session
+                    session.flush()
                     self._refuse_lost()
                 self._refuse_lost()
                 self.writes += 1
-                if writer.info.pop(SCRUB, False) and self._is_file:
+                if session.info.get(SCRUB) and self._is_file:
                     self._scrub()
 
     @contextmanager
@@ -145,6 +147,11 @@ class Store:
         if self._anchor:
             self._anchor.close()
             self._anchor = None
+
+
+def _session(connection: Connection) -> Session:
+    """A session in the transaction of a connection; rows keep their values when it is over."""
+    return Session(connection, autoflush=False, expire_on_commit=False)
 
 
 def open_store(place: DatabaseLocation, threads: int = THREADS) -> Store:

@@ -9,11 +9,11 @@ from sqlalchemy import insert, select
 from quem.store.models import EventRow
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
 
 def record(
-    c: Connection,
+    c: Session,
     study_id: str,
     actor: str,
     what: str,
@@ -28,7 +28,7 @@ def record(
     c.execute(insert(EventRow).values(**event, detail=detail))
 
 
-def note_once(c: Connection, study_id: str, actor: str, what: str, **detail: Any) -> None:  # noqa: ANN401
+def note_once(c: Session, study_id: str, actor: str, what: str, **detail: Any) -> None:  # noqa: ANN401
     """Add an event, unless the last one of its name says the same."""
     mine = EventRow.study_id == study_id, EventRow.what == what
     last = select(EventRow.detail).where(*mine).order_by(EventRow.key.desc()).limit(1)

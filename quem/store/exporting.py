@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable, Iterator, Mapping
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
 
 # Comments are for the dashboard and the archive.
@@ -104,7 +104,7 @@ class Receipt:
     at: dt.datetime
 
 
-def receipts_of(c: Connection, person_key: int) -> dict[str, Receipt]:
+def receipts_of(c: Session, person_key: int) -> dict[str, Receipt]:
     """Give a judge's receipts, of the last submitted revisions, by the public ids of ballots."""
     rows = c.execute(_RECEIPTS, {"judge": person_key})
     return {
@@ -113,7 +113,7 @@ def receipts_of(c: Connection, person_key: int) -> dict[str, Receipt]:
     }
 
 
-def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
+def submitted_rankings(c: Session, study_id: str) -> list[SubmittedRanking]:
     """Give what was submitted last of each ballot, without practice."""
     rows = c.execute(
         select(
@@ -138,7 +138,7 @@ def submitted_rankings(c: Connection, study_id: str) -> list[SubmittedRanking]:
     ]
 
 
-def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str]]:
+def shown_digests(c: Session, study_id: str) -> dict[tuple[str, str], set[str]]:
     """Give the digests of what judges are shown now or last submitted, by problem and solver.
 
     Several where judges saw different contents.
@@ -158,7 +158,7 @@ def shown_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str
     return shown
 
 
-def last_submitted(c: Connection, study_id: str) -> dt.datetime | None:
+def last_submitted(c: Session, study_id: str) -> dt.datetime | None:
     """Say when the last ranking of a study was submitted, without practice; None without any."""
     when: dt.datetime | None = c.scalar(
         select(func.max(RevisionRow.made_at))

@@ -13,7 +13,8 @@ from quem.store.people import issue_links, people_of, person_named, revoke_link
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import ColumnElement
+    from sqlalchemy.orm import Session
 
     from quem.store.models import Role
 
@@ -30,18 +31,18 @@ PATHS: dict[Role, str] = {"judge": "j", "subject": "p", "organizer": "d"}  # lin
 _ACTOR = "shell"
 
 
-def revoke_links(c: Connection, study_id: str, role: Role, ids: Collection[str]) -> None:
+def revoke_links(c: Session, study_id: str, role: Role, ids: Collection[str]) -> None:
     """End the links of some people."""
     for one in dict.fromkeys(ids):
         revoke_link(c, person_named(c, study_id, role, one), _ACTOR)
 
 
-def unlinked(c: Connection, study_id: str, role: Role) -> list[PersonRow]:
+def unlinked(c: Session, study_id: str, role: Role) -> list[PersonRow]:
     """The people who never had a link, and for whom no letter with one is queued."""
     return people_of(c, study_id, role, _never_linked(study_id, role))
 
 
-def count_unlinked(c: Connection, study_id: str, role: Role) -> int:
+def count_unlinked(c: Session, study_id: str, role: Role) -> int:
     """How many people never had a link, and have no letter with one queued."""
     mine = PersonRow.of(study_id, role), _never_linked(study_id, role)
     return c.execute(select(func.count()).select_from(PersonRow).where(*mine)).scalar_one()
@@ -55,7 +56,7 @@ def _never_linked(study_id: str, role: Role) -> ColumnElement[bool]:
 
 
 def link_table(
-    c: Connection,
+    c: Session,
     study_id: str,
     role: Role,
     base: str,

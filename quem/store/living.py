@@ -22,7 +22,7 @@ from quem.store.models import Layout, PersonRow, TaskRow
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.solutions import Solution, Solutions
     from quem.store.ballots import AssignedBallot
@@ -115,7 +115,7 @@ class Effect:
 
 
 def effects(
-    c: Connection,
+    c: Session,
     study_id: str,
     plan: JudgingPlan,
     contents: Callable[[Group], Contents],
@@ -144,7 +144,7 @@ def effects(
     return [by_key[key] for key in sorted(by_key)]
 
 
-def _opened(c: Connection, study_id: str, after: int) -> Iterator[tuple[str, AssignedBallot]]:
+def _opened(c: Session, study_id: str, after: int) -> Iterator[tuple[str, AssignedBallot]]:
     """Give judge and ballot of what judges have opened, judge by judge, practice left out."""
     newer = (
         select(TaskRow.person_key)
@@ -183,7 +183,7 @@ class Changes:
 
     def effects(
         self,
-        c: Connection,
+        c: Session,
         study_id: str,
         plan: JudgingPlan,
         contents: Callable[[Group], Contents],
@@ -207,7 +207,7 @@ class Changes:
         return found
 
 
-def note_effects(c: Connection, study_id: str, changes: list[Effect]) -> None:
+def note_effects(c: Session, study_id: str, changes: list[Effect]) -> None:
     """Log whom a change of the study affects, unless that was logged last."""
     if changes:
         sentences = [effect_warning(effect).message for effect in changes]

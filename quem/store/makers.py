@@ -10,7 +10,7 @@ from quem.store.events import record
 from quem.store.models import EventRow
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.store.models import PersonRow
 
@@ -18,7 +18,7 @@ GUESSES = ("person", "system", "unsure")
 _GUESSED, _SKIPPED = "maker-guessed", "makers-skipped"
 
 
-def guessed_makers(c: Connection, judge: PersonRow) -> set[tuple[str, str]] | None:
+def guessed_makers(c: Session, judge: PersonRow) -> set[tuple[str, str]] | None:
     """Give problem and solver of each solution that a judge guessed at; None if they skipped it."""
     mine = EventRow.person_key == judge.key, EventRow.what.in_((_GUESSED, _SKIPPED))
     rows = c.execute(select(EventRow.what, EventRow.detail).where(*mine)).all()
@@ -27,7 +27,7 @@ def guessed_makers(c: Connection, judge: PersonRow) -> set[tuple[str, str]] | No
     return {(detail["problem"], detail["solver"]) for _, detail in rows}
 
 
-def note_guess(c: Connection, judge: PersonRow, problem: str, solver: str, guess: str) -> None:
+def note_guess(c: Session, judge: PersonRow, problem: str, solver: str, guess: str) -> None:
     """Keep a judge's guess at who made a solution; their first one holds.
 
     The guess is one of `GUESSES`.
@@ -38,7 +38,7 @@ def note_guess(c: Connection, judge: PersonRow, problem: str, solver: str, guess
         record(c, judge.study_id, "judge", _GUESSED, judge.key, **detail)
 
 
-def skip_makers(c: Connection, judge: PersonRow) -> None:
+def skip_makers(c: Session, judge: PersonRow) -> None:
     """Note that a judge does not want to guess."""
     if guessed_makers(c, judge) is not None:
         record(c, judge.study_id, "judge", _SKIPPED, judge.key)

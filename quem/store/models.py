@@ -20,7 +20,8 @@ from sqlalchemy.engine import Dialect  # noqa: TC002  read by the mapper
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import ColumnElement
+    from sqlalchemy.orm import Session
 
 Role = Literal["judge", "subject", "organizer"]
 
@@ -289,10 +290,10 @@ class UploadRow(Base):
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
 
 
-def insert_new(c: Connection, table: type[Base]) -> Any:  # noqa: ANN401  one type a dialect
+def insert_new(c: Session, table: type[Base]) -> Any:  # noqa: ANN401  one type a dialect
     """Give an insert that leaves rows alone which are there already."""
     # Each dialect has its own statement, and PostgreSQL's takes megabytes of a server.
-    if c.dialect.name == "postgresql":
+    if c.get_bind().dialect.name == "postgresql":
         from sqlalchemy.dialects import postgresql
 
         return postgresql.insert(table).on_conflict_do_nothing()

@@ -22,7 +22,8 @@ from quem.store.studies import secret_of
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from sqlalchemy import Connection, Select
+    from sqlalchemy import Select
+    from sqlalchemy.orm import Session
 
 Kind = Literal["invite", "remind"]
 Settled = Literal["sent", "retry", "failed", "unknown"]
@@ -63,7 +64,7 @@ _LETTERS = select(*_COLUMNS).join(PersonRow, PersonRow.key == LetterRow.person_k
 
 
 def letters_of(
-    c: Connection, study_id: str, role: Role, person_key: int | None = None
+    c: Session, study_id: str, role: Role, person_key: int | None = None
 ) -> list[StoredLetter]:
     """Give the letters to people of a role, or to one of them, in the order of their making."""
     mine = _LETTERS.where(PersonRow.of(study_id, role))
@@ -79,7 +80,7 @@ def awaiting(study_id: str, role: Role) -> Select[int]:
     return found.where(PersonRow.of(study_id, role), *unsent)
 
 
-def undecided_letters(c: Connection, study_id: str) -> dict[str, int]:
+def undecided_letters(c: Session, study_id: str) -> dict[str, int]:
     """Count the letters of which somebody has to say what becomes of them: failed, unknown."""
     mine = LetterRow.study_id == study_id, LetterRow.state.in_(("failed", "unknown"))
     count = (
@@ -88,7 +89,7 @@ def undecided_letters(c: Connection, study_id: str) -> dict[str, int]:
     return {row.state: row.number for row in c.execute(count)}
 
 
-def queue_letter(c: Connection, study_id: str, person_key: int, kind: Kind, round_: int) -> bool:
+def queue_letter(c: Session, study_id: str, person_key: int, kind: Kind, round_: int) -> bool:
     """Have a letter sent; gives False where there is that letter already."""
     named = "\0".join((secret_of(c, study_id), study_id, str(person_key), kind, str(round_)))
     values = {
@@ -108,7 +109,7 @@ def queue_letter(c: Connection, study_id: str, person_key: int, kind: Kind, roun
 
 
 def next_due(
-    c: Connection, study_id: str, kinds: Collection[Kind], roles: Collection[Role]
+    c: Session, study_id: str, kinds: Collection[Kind], roles: Collection[Role]
 ) -> int | None:
     """Give the key of the letter to be sent next, or None."""
     due = (
@@ -123,17 +124,17 @@ def next_due(
     return c.execute(mine).scalar_one_or_none()
 
 
-def claim(c: Connection, key: int) -> StoredLetter | None:
+def claim(c: Session, key: int) -> StoredLetter | None:
     """Take a letter to be sent, when the transaction is committed; None where it is taken."""
     free = update(LetterRow).where(LetterRow.key == key, LetterRow.state.in_(_WAITING))
     values = {"state": "sending", "tries": LetterRow.tries + 1, "due_at": now() + LEASE}
-    if c.execute(free.values(**values)).rowcount != 1:
+    if c.execute(free.values(**values).returning(LetterRow.key)).first() is None:
         return None
     return StoredLetter(*c.execute(_LETTERS.where(LetterRow.key == key)).one())
 
 
 def settle(
-    c: Connection, letter: StoredLetter, state: Settled, actor: str, reason: str = ""
+    c: Session, letter: StoredLetter, state: Settled, actor: str, reason: str = ""
 ) -> Settled | None:
     """Note what became of a letter that was taken; what is to be tried again too often failed."""
     if state == "retry" and letter.tries > len(TRY_AGAIN):
@@ -147,31 +148,32 @@ def settle(
         "sent_at": at if state == "sent" else None,
         "due_at": at + TRY_AGAIN[letter.tries - 1] if state == "retry" else at,
     }
-    if c.execute(update(LetterRow).where(*taken).values(**values)).rowcount != 1:
+    noted = update(LetterRow).where(*taken).values(**values).returning(LetterRow.key)
+    if c.execute(noted).first() is None:
         return None
     _record(c, letter, actor, state)
     return state
 
 
-def release(c: Connection, letter: StoredLetter) -> None:
+def release(c: Session, letter: StoredLetter) -> None:
     """Put back a letter that was taken and did not leave, though nothing is wrong with it."""
     taken = LetterRow.key == letter.key, LetterRow.state == "sending"
     back = {"state": "queued", "tries": letter.tries - 1, "due_at": now()}
     c.execute(update(LetterRow).where(*taken).values(**back))
 
 
-def drop(c: Connection, letter: StoredLetter) -> None:
+def drop(c: Session, letter: StoredLetter) -> None:
     """Delete a letter that nobody needs any more."""
     c.execute(delete(LetterRow).where(LetterRow.key == letter.key))
 
 
-def has_lapsed(c: Connection, study_id: str) -> bool:
+def has_lapsed(c: Session, study_id: str) -> bool:
     """Whether there is something for `lapse` to note."""
     late = LetterRow.study_id == study_id, LetterRow.state == "sending", LetterRow.due_at <= now()
     return c.execute(select(LetterRow.key).where(*late).limit(1)).first() is not None
 
 
-def lapse(c: Connection, study_id: str, lease: dt.timedelta = LEASE) -> int:
+def lapse(c: Session, study_id: str, lease: dt.timedelta = LEASE) -> int:
     """Note that nobody knows what became of letters that were taken long ago; gives how many."""
     late = (
         LetterRow.study_id == study_id,
@@ -182,13 +184,14 @@ def lapse(c: Connection, study_id: str, lease: dt.timedelta = LEASE) -> int:
     count = 0
     for letter in lapsed:
         mine = LetterRow.key == letter.key, LetterRow.state == "sending"
-        if c.execute(update(LetterRow).where(*mine).values(state="unknown")).rowcount == 1:
+        noted = update(LetterRow).where(*mine).values(state="unknown").returning(LetterRow.key)
+        if c.execute(noted).first():
             _record(c, letter, "server", "unknown")
             count += 1
     return count
 
 
-def doubt_unsent(c: Connection) -> None:
+def doubt_unsent(c: Session) -> None:
     """Note that nobody knows what became of letters that were unsent in a copy of a database.
 
     They may have been sent since the copy was made.
@@ -197,7 +200,7 @@ def doubt_unsent(c: Connection) -> None:
     c.execute(update(LetterRow).where(unsent).values(state="unknown"))
 
 
-def decide(c: Connection, study_id: str, key: int, choice: str, actor: str) -> None:
+def decide(c: Session, study_id: str, key: int, choice: str, actor: str) -> None:
     """Say of a letter that failed, or of which nobody knows, what is to become of it."""
     mine = LetterRow.key == key, LetterRow.study_id == study_id
     row = c.execute(_LETTERS.where(*mine).with_for_update(of=LetterRow)).one_or_none()
@@ -213,7 +216,7 @@ def decide(c: Connection, study_id: str, key: int, choice: str, actor: str) -> N
     _record(c, letter, actor, "marked-sent" if choice == "sent" else "again")
 
 
-def forget_letters(c: Connection, person_key: int) -> None:
+def forget_letters(c: Session, person_key: int) -> None:
     """Let nothing be sent any more to somebody whose data are erased; what was said is deleted.
 
     That a letter was sent, and when, stays.
@@ -223,7 +226,7 @@ def forget_letters(c: Connection, person_key: int) -> None:
     c.execute(update(LetterRow).where(mine).values(error=""))
 
 
-def _record(c: Connection, letter: StoredLetter, actor: str, state: str) -> None:
+def _record(c: Session, letter: StoredLetter, actor: str, state: str) -> None:
     """Log who, which letter, and what became of it: never a link, an address, or the text."""
     detail = {"kind": letter.kind, "state": state}
     record(c, letter.study_id, actor, "mail", letter.person_key, **detail)

@@ -30,7 +30,8 @@ from quem.studyfile.fields import id_trouble
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import ColumnElement
+    from sqlalchemy.orm import Session
 
     from quem.studyfile.relevance import JudgedSpec
 
@@ -80,20 +81,20 @@ _OF_SESSION = select(*_COLUMNS).where(SIGNED_IN)
 
 
 def people_of(
-    c: Connection, study_id: str, role: Role, *conditions: ColumnElement[bool]
+    c: Session, study_id: str, role: Role, *conditions: ColumnElement[bool]
 ) -> list[PersonRow]:
     """The people of a role, or some of them, in the order in which they were made."""
     mine = select(*_COLUMNS).where(PersonRow.of(study_id, role), *conditions)
     return [as_person(row) for row in c.execute(mine.order_by(PersonRow.key)).all()]
 
 
-def has_people(c: Connection, study_id: str, role: Role) -> bool:
+def has_people(c: Session, study_id: str, role: Role) -> bool:
     """Whether a study has anybody of a role."""
     first = select(PersonRow.key).where(PersonRow.of(study_id, role)).limit(1)
     return c.execute(first).first() is not None
 
 
-def person_named(c: Connection, study_id: str, role: Role, person_id: str) -> PersonRow:
+def person_named(c: Session, study_id: str, role: Role, person_id: str) -> PersonRow:
     """The person of an id, or an error that names the known ones."""
     people = {person.id: person for person in people_of(c, study_id, role)}
     if person_id not in people:
@@ -102,20 +103,20 @@ def person_named(c: Connection, study_id: str, role: Role, person_id: str) -> Pe
     return people[person_id]
 
 
-def person_of_key(c: Connection, study_id: str, role: Role, key: int) -> PersonRow | None:
+def person_of_key(c: Session, study_id: str, role: Role, key: int) -> PersonRow | None:
     """The person of a key, be it one that no database can hold."""
     if key > _GREATEST_KEY:
         return None
     return next(iter(people_of(c, study_id, role, PersonRow.key == key)), None)
 
 
-def person_of_link(c: Connection, study_id: str, role: Role, token: str) -> PersonRow | None:
+def person_of_link(c: Session, study_id: str, role: Role, token: str) -> PersonRow | None:
     """The person whose link has a token."""
     mine = PersonRow.link_hash == digest_of(token)
     return next(iter(people_of(c, study_id, role, mine)), None)
 
 
-def person_of_session(c: Connection, study_id: str, role: Role, session: str) -> PersonRow | None:
+def person_of_session(c: Session, study_id: str, role: Role, session: str) -> PersonRow | None:
     """The person whose cookie this is."""
     row = c.execute(_OF_SESSION, session_values(study_id, role, session)).one_or_none()
     return as_person(row) if row else None
@@ -127,7 +128,7 @@ def session_values(study_id: str, role: Role, session: str) -> dict[str, Any]:
     return {"study": study_id, "role": role, "session": digest_of(session), "since": since}
 
 
-def sign_in(c: Connection, person: PersonRow) -> str:
+def sign_in(c: Session, person: PersonRow) -> str:
     """Begin a session; gives what its cookie holds, which no other sign-in has."""
     c.execute(delete(SessionRow).where(SessionRow.seen_at < now() - LONGEST))
     session = secrets.token_hex(_SESSION_BYTES)
@@ -136,12 +137,12 @@ def sign_in(c: Connection, person: PersonRow) -> str:
     return session
 
 
-def sign_out(c: Connection, session: str) -> None:
+def sign_out(c: Session, session: str) -> None:
     """End a session, wherever its cookie is."""
     c.execute(delete(SessionRow).where(SessionRow.hash == digest_of(session)))
 
 
-def note_session(c: Connection, session: str) -> None:
+def note_session(c: Session, session: str) -> None:
     """Note that a session is in use."""
     mine = update(SessionRow).where(SessionRow.hash == digest_of(session))
     c.execute(mine.values(seen_at=now()))
@@ -152,7 +153,7 @@ def digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def sync_people(c: Connection, study_id: str, role: Role, declared: Iterable[Declared]) -> None:
+def sync_people(c: Session, study_id: str, role: Role, declared: Iterable[Declared]) -> None:
     """Take the people of the study file over; whoever was erased is not added again.
 
     An organizer whom the file no longer names goes, with their link, unless they were added
@@ -169,7 +170,7 @@ def sync_people(c: Connection, study_id: str, role: Role, declared: Iterable[Dec
         if name not in known and _hash(study_id, role, name) not in erased
     ]
     changed = [
-        {"held": known[name].key, **values}
+        {"key": known[name].key, **values}
         for name, values in rows.items()
         if name in known
         and any(getattr(known[name], key) != value for key, value in values.items())
@@ -178,7 +179,7 @@ def sync_people(c: Connection, study_id: str, role: Role, declared: Iterable[Dec
         # Several workers start at once.
         c.execute(insert_new(c, PersonRow), new)
     if changed:
-        c.execute(update(PersonRow).where(PersonRow.key == bindparam("held")), changed)
+        c.execute(update(PersonRow), changed)
     for person in known.values() if role == "organizer" else ():
         if person.id not in rows and not person.added:
             c.execute(delete(SessionRow).where(SessionRow.person_key == person.key))
@@ -198,7 +199,7 @@ def people_declared(spec: JudgedSpec, role: Role) -> Sequence[Declared]:
     return spec.judges if role == "judge" else spec.organizers
 
 
-def sync_everybody(c: Connection, spec: JudgedSpec) -> None:
+def sync_everybody(c: Session, spec: JudgedSpec) -> None:
     """Take everybody of the study file over."""
     for role in ROLES:
         sync_people(c, spec.id, role, people_declared(spec, role))
@@ -218,7 +219,7 @@ def refuse_taken(spec: JudgedSpec, role: Role, person_id: str, name: str) -> Non
 
 
 def add_person(
-    c: Connection,
+    c: Session,
     study_id: str,
     role: Role,
     person_id: str,
@@ -246,13 +247,13 @@ def _id_trouble(role: Role, person_id: str) -> str:
     return "" if is_line else f"the id of a {role} is one line of 1 to 100 printable characters"
 
 
-def issue_link(c: Connection, person: PersonRow, actor: str) -> str:
+def issue_link(c: Session, person: PersonRow, actor: str) -> str:
     """Make a person's link, in place of an earlier one; gives its token, which is stored hashed."""
     (token,) = issue_links(c, [person], actor)
     return token
 
 
-def issue_links(c: Connection, people: Sequence[PersonRow], actor: str) -> list[str]:
+def issue_links(c: Session, people: Sequence[PersonRow], actor: str) -> list[str]:
     """Make links of many people at once; gives their tokens, as `issue_link`."""
     for person in people:
         _refuse_erased(person)
@@ -260,10 +261,10 @@ def issue_links(c: Connection, people: Sequence[PersonRow], actor: str) -> list[
         return []
     tokens = [secrets.token_urlsafe(_TOKEN_BYTES) for _ in people]
     rows = [
-        {"held": one.key, "link_hash": digest_of(token), "linked_at": now(), "revoked_at": None}
+        {"key": one.key, "link_hash": digest_of(token), "linked_at": now(), "revoked_at": None}
         for one, token in zip(people, tokens, strict=True)
     ]
-    c.execute(update(PersonRow).where(PersonRow.key == bindparam("held")), rows)
+    c.execute(update(PersonRow), rows)
     states = {one: status_of(c, one).state for one in {person.study_id for person in people}}
     for person in people:
         # Whether judges ranked when a link of theirs was replaced belongs to the results.
@@ -272,51 +273,51 @@ def issue_links(c: Connection, people: Sequence[PersonRow], actor: str) -> list[
     return tokens
 
 
-def withdraw_link(c: Connection, person: PersonRow, token: str, actor: str) -> None:
+def withdraw_link(c: Session, person: PersonRow, token: str, actor: str) -> None:
     """Take back a new link that was never sent: the one that the person had holds again."""
     # Meanwhile somebody may have replaced or revoked it.
     is_new = PersonRow.link_hash == digest_of(token)
     former = {name: getattr(person, name) for name in ("link_hash", "linked_at", "revoked_at")}
     mine = update(PersonRow).where(PersonRow.key == person.key, is_new)
-    if c.execute(mine.values(former)).rowcount:
+    if c.execute(mine.values(former).returning(PersonRow.key)).first():
         _log(c, person, actor, "link-withdrawn")
 
 
-def revoke_link(c: Connection, person: PersonRow, actor: str) -> None:
+def revoke_link(c: Session, person: PersonRow, actor: str) -> None:
     """End a person's link on every device; what they did stays."""
     _set(c, person, link_hash=None, revoked_at=now())
     _log(c, person, actor, "link-revoked")
 
 
-def consent(c: Connection, person: PersonRow) -> None:
+def consent(c: Session, person: PersonRow) -> None:
     """Note that a person takes part."""
     if person.consented_at is None:
         _set(c, person, consented_at=now(), declined_at=None)
         _log(c, person, person.role, "consented")
 
 
-def decline(c: Connection, person: PersonRow) -> None:
+def decline(c: Session, person: PersonRow) -> None:
     """Note that a person would rather not take part; one who has agreed is left as they are."""
     if person.consented_at is None and person.declined_at is None:
         _set(c, person, declined_at=now())
         _log(c, person, person.role, "declined")
 
 
-def finish(c: Connection, person: PersonRow) -> None:
+def finish(c: Session, person: PersonRow) -> None:
     """Note that a person is done with everything."""
     if person.finished_at is None:
         _set(c, person, finished_at=now())
         _log(c, person, person.role, "finished")
 
 
-def note_replies(c: Connection, person: PersonRow, replies: Mapping[str, str]) -> None:
+def note_replies(c: Session, person: PersonRow, replies: Mapping[str, str]) -> None:
     """Keep what a person replied while they solve, by question."""
     answers = _locked_answers(c, person)
     _set(c, person, answers={**answers, "replies": answers.get("replies", {}) | dict(replies)})
 
 
 def answer_closing(
-    c: Connection,
+    c: Session,
     person: PersonRow,
     answers: Mapping[str, str],
     written: Mapping[str, str],
@@ -335,13 +336,13 @@ def answer_closing(
     _log(c, person, person.role, "answered")
 
 
-def _locked_answers(c: Connection, person: PersonRow) -> dict[str, dict[str, str]]:
+def _locked_answers(c: Session, person: PersonRow) -> dict[str, dict[str, str]]:
     mine = select(PersonRow.answers).where(PersonRow.key == person.key).with_for_update()
     answers: dict[str, dict[str, str]] = c.execute(mine).scalar_one()
     return answers
 
 
-def replies_of(c: Connection, person: PersonRow) -> dict[str, str]:
+def replies_of(c: Session, person: PersonRow) -> dict[str, str]:
     """What a person replied up to now while they solve, by question."""
     mine = select(PersonRow.answers).where(PersonRow.key == person.key)
     return dict(c.execute(mine).scalar_one().get("replies", {}))
@@ -357,14 +358,14 @@ def minutes_left(problem: str) -> str:
     return f"minutes left for {problem}"
 
 
-def withdraw(c: Connection, person: PersonRow) -> list[tuple[str, str]]:
+def withdraw(c: Session, person: PersonRow) -> list[tuple[str, str]]:
     """Delete what a person wrote, at their wish; gives the files to be deleted."""
     _set(c, person, withdrawn_at=now(), answers={})
     _log(c, person, person.role, "withdrawn")
     return _delete_words(c, person)
 
 
-def erase(c: Connection, person: PersonRow, actor: str) -> tuple[str, list[tuple[str, str]]]:
+def erase(c: Session, person: PersonRow, actor: str) -> tuple[str, list[tuple[str, str]]]:
     """Erase who a person is and what they wrote: ranks and times stay, under a pseudonym.
 
     Gives the pseudonym, and the files to be deleted.
@@ -384,7 +385,7 @@ def erase(c: Connection, person: PersonRow, actor: str) -> tuple[str, list[tuple
     return pseudonym, _delete_words(c, person)
 
 
-def _delete_words(c: Connection, person: PersonRow) -> list[tuple[str, str]]:
+def _delete_words(c: Session, person: PersonRow) -> list[tuple[str, str]]:
     """Delete a person's words, which is the one case in which saved revisions change."""
     forget_letters(c, person.key)
     tasks = select(TaskRow.key).where(TaskRow.person_key == person.key)
@@ -412,16 +413,16 @@ def visited_recently(person: PersonRow) -> bool:
     return person.seen_at is not None and (now() - person.seen_at).total_seconds() < _SEEN_SECONDS
 
 
-def record_visit(c: Connection, person: PersonRow) -> None:
+def record_visit(c: Session, person: PersonRow) -> None:
     """Note that a person is here."""
     _set(c, person, seen_at=now())
 
 
-def _set(c: Connection, person: PersonRow, **values: object) -> None:
+def _set(c: Session, person: PersonRow, **values: object) -> None:
     c.execute(update(PersonRow).where(PersonRow.key == person.key).values(**values))
 
 
-def _log(c: Connection, person: PersonRow, actor: str, what: str, **detail: Any) -> None:  # noqa: ANN401  JSON holds anything
+def _log(c: Session, person: PersonRow, actor: str, what: str, **detail: Any) -> None:  # noqa: ANN401  JSON holds anything
     """Log what happened to a person. Organizers can go, so the log holds their ids instead."""
     if person.role == "organizer":
         record(c, person.study_id, actor, what, whom=person.id, **detail)

@@ -15,7 +15,7 @@ from quem.store.state import State
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.store.ballots import AssignedBallot, JudgingPlan
 
@@ -59,9 +59,7 @@ def task_status(ballot: AssignedBallot) -> TaskStatus:
     return "started" if ballot.head else "new"
 
 
-def progress_of(
-    c: Connection, judges: Iterable[PersonRow], plan: JudgingPlan
-) -> list[JudgeProgress]:
+def progress_of(c: Session, judges: Iterable[PersonRow], plan: JudgingPlan) -> list[JudgeProgress]:
     """Give the progress of some judges of a study with each of their tasks."""
     judges = list(judges)
     tasks: dict[int, list[TaskProgress]] = {judge.key: [] for judge in judges}
@@ -86,7 +84,7 @@ class Answers:
         return self.equal / self.count if self.count else None
 
 
-def answers_of(c: Connection, study_id: str) -> dict[str, Answers]:
+def answers_of(c: Session, study_id: str) -> dict[str, Answers]:
     """Count what the judges of a study answered so far, which reveals no rank."""
     newest = (RevisionRow.task_key == TaskRow.key) & (RevisionRow.number == TaskRow.head)
     rows = c.execute(
@@ -101,7 +99,7 @@ def answers_of(c: Connection, study_id: str) -> dict[str, Answers]:
     return {judge: Answers(len(of), of.count("equal")) for judge, of in verdicts.items()}
 
 
-def minutes_a_solution(c: Connection, study_id: str) -> float | None:
+def minutes_a_solution(c: Session, study_id: str) -> float | None:
     """Say how long judges took to place one solution, in the mean over all they placed."""
     rows = c.execute(
         select(TaskRow.seconds, RevisionRow.state)

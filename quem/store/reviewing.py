@@ -14,7 +14,7 @@ from quem.store.models import EventRow
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.studyfile.models import Reviewed
 
@@ -26,7 +26,7 @@ _Place = tuple[str, str, str]
 _SAME, _NEW = "solution-same", "solution-new"
 
 
-def note_decisions(c: Connection, study_id: str, actor: str, decided: Iterable[Reviewed]) -> None:
+def note_decisions(c: Session, study_id: str, actor: str, decided: Iterable[Reviewed]) -> None:
     """Log each decision that is not in the log yet, and each that is and was undone since."""
     now = {(one.problem, one.solver, plain(one.words)): one for one in decided}
     logged = _logged(c, study_id)
@@ -41,7 +41,7 @@ def note_decisions(c: Connection, study_id: str, actor: str, decided: Iterable[R
         record(c, study_id, actor, _DECIDED, word=word, choice=choice, solutions=solutions)
 
 
-def note_reviewed(c: Connection, study_id: str, actor: str, place: _Place, guess: str = "") -> None:
+def note_reviewed(c: Session, study_id: str, actor: str, place: _Place, guess: str = "") -> None:
     """Log that an organizer looked through a solution: its problem, its solver, and its digest."""
     problem, solver, digest = place
     detail = {"solver": solver, "problem": problem, "digest": digest}
@@ -49,7 +49,7 @@ def note_reviewed(c: Connection, study_id: str, actor: str, place: _Place, guess
     record(c, study_id, actor, _REVIEWED, None, **detail)
 
 
-def reviewed_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[str]]:
+def reviewed_digests(c: Session, study_id: str) -> dict[tuple[str, str], set[str]]:
     """Give the digests of what organizers looked through, by problem and solver."""
     digests: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for _, detail in _details(c, study_id, _REVIEWED):
@@ -57,46 +57,44 @@ def reviewed_digests(c: Connection, study_id: str) -> dict[tuple[str, str], set[
     return digests
 
 
-def is_frozen(c: Connection, study_id: str) -> bool:
+def is_frozen(c: Session, study_id: str) -> bool:
     """Whether how far the review was is kept, since the first ranking."""
     return bool(_details(c, study_id, _FROZEN))
 
 
-def frozen_look(c: Connection, study_id: str) -> bool | None:
+def frozen_look(c: Session, study_id: str) -> bool | None:
     """Say whether texts had the same look at the first ranking; None before it."""
     frozen = _details(c, study_id, _FROZEN)
     return bool(frozen[0][1].get("same_look")) if frozen else None
 
 
-def freeze_review(c: Connection, study_id: str, facts: dict[str, int]) -> None:
+def freeze_review(c: Session, study_id: str, facts: dict[str, int]) -> None:
     """Keep how far the review was when the first ranking was saved, once."""
     if not is_frozen(c, study_id):
         record(c, study_id, "server", _FROZEN, **facts)
 
 
-def answer_change(
-    c: Connection, study_id: str, actor: str, place: _Place, *, is_same: bool
-) -> None:
+def answer_change(c: Session, study_id: str, actor: str, place: _Place, *, is_same: bool) -> None:
     """Log whether a changed solution is the same: problem, solver, and digest of what it is now."""
     problem, solver, digest = place
     what = _SAME if is_same else _NEW
     record(c, study_id, actor, what, where=problem, solver=solver, sha256=digest)
 
 
-def answered_changes(c: Connection, study_id: str) -> dict[_Place, bool]:
+def answered_changes(c: Session, study_id: str) -> dict[_Place, bool]:
     """Give the answers to `answer_change` that hold, by problem, solver, and digest."""
     rows = _details(c, study_id, _SAME, _NEW)
     return {(d["where"], d["solver"], d["sha256"]): what == _SAME for what, d in rows}
 
 
-def _details(c: Connection, study_id: str, *names: str) -> list[tuple[str, dict[str, Any]]]:
+def _details(c: Session, study_id: str, *names: str) -> list[tuple[str, dict[str, Any]]]:
     """Give name and detail of each event of some names, oldest first."""
     mine = EventRow.study_id == study_id, EventRow.what.in_(names)
     rows = c.execute(select(EventRow.what, EventRow.detail).where(*mine).order_by(EventRow.key))
     return [(what, detail) for what, detail in rows]
 
 
-def _logged(c: Connection, study_id: str) -> dict[_Place, tuple[str, str]]:
+def _logged(c: Session, study_id: str) -> dict[_Place, tuple[str, str]]:
     """What holds as far as the log says: choice and words, by place."""
     held: dict[_Place, tuple[str, str]] = {}
     for _, detail in _details(c, study_id, _DECIDED):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from random import Random
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
 
 SolvingState = Literal["trial", "open", "closed"]
@@ -136,14 +136,14 @@ _COLUMNS = tuple(getattr(TaskRow, name) for name in SolvingTask.__dataclass_fiel
 _UPLOAD = tuple(getattr(UploadRow, name) for name in Upload.__dataclass_fields__)
 
 
-def solving_state(c: Connection, study_id: str) -> SolvingState:
+def solving_state(c: Session, study_id: str) -> SolvingState:
     """Where the solving session of a study is."""
     mine = select(StudyRow.solving).where(StudyRow.id == study_id)
     state: SolvingState = c.execute(mine).scalar_one()  # type: ignore[assignment]
     return state
 
 
-def set_solving(c: Connection, study_id: str, state: SolvingState, actor: str) -> None:
+def set_solving(c: Session, study_id: str, state: SolvingState, actor: str) -> None:
     """Open or close the solving session of a study, which is logged."""
     before = _locked_state(c, study_id, alone=True)
     if before != state:
@@ -151,7 +151,7 @@ def set_solving(c: Connection, study_id: str, state: SolvingState, actor: str) -
         record(c, study_id, actor, f"solving-{state}", before=before)
 
 
-def _locked_state(c: Connection, study_id: str, *, alone: bool = False) -> SolvingState:
+def _locked_state(c: Session, study_id: str, *, alone: bool = False) -> SolvingState:
     """Give the state; closing waits for whoever read it so, and the other way round."""
     mine = select(StudyRow.solving).where(StudyRow.id == study_id)
     locked = mine.with_for_update(read=not alone, key_share=alone)
@@ -159,7 +159,7 @@ def _locked_state(c: Connection, study_id: str, *, alone: bool = False) -> Solvi
     return state
 
 
-def discard_solving_trial(c: Connection, study_id: str, actor: str) -> list[Upload]:
+def discard_solving_trial(c: Session, study_id: str, actor: str) -> list[Upload]:
     """Throw away all that people did on trial; gives the uploads, whose bytes are to be deleted.
 
     Replies go too, and so do consent and withdrawal: whoever tried the pages with somebody's link
@@ -180,7 +180,7 @@ def discard_solving_trial(c: Connection, study_id: str, actor: str) -> list[Uplo
 
 
 def assign_tasks(
-    c: Connection,
+    c: Session,
     subject: PersonRow,
     problems: Sequence[str],
     *,
@@ -212,7 +212,7 @@ def assign_tasks(
         c.execute(made)
 
 
-def tasks_of(c: Connection, person_key: int) -> list[SolvingTask]:
+def tasks_of(c: Session, person_key: int) -> list[SolvingTask]:
     """Give a subject's tasks, in their order."""
     mine = select(*_COLUMNS).where(TaskRow.person_key == person_key)
     rows = c.execute(mine.order_by(TaskRow.practice.desc(), TaskRow.position, TaskRow.key))
@@ -220,7 +220,7 @@ def tasks_of(c: Connection, person_key: int) -> list[SolvingTask]:
 
 
 def task_of_subject(
-    c: Connection, person_key: int, public_id: str, *, lock: bool = False
+    c: Session, person_key: int, public_id: str, *, lock: bool = False
 ) -> SolvingTask:
     """Find one of a subject's tasks."""
     mine = select(*_COLUMNS).where(TaskRow.public_id == public_id, TaskRow.person_key == person_key)
@@ -247,7 +247,7 @@ def _with_times(
 
 
 def _add_times(
-    c: Connection, task: SolvingTask, stretches: Iterable[tuple[str, dt.datetime, dt.datetime]]
+    c: Session, task: SolvingTask, stretches: Iterable[tuple[str, dt.datetime, dt.datetime]]
 ) -> None:
     _set(c, task, times=_with_times(task, stretches))
 
@@ -262,7 +262,7 @@ def _running(task: SolvingTask, at: dt.datetime) -> list[tuple[str, dt.datetime,
 
 
 def start_task(
-    c: Connection, subject: PersonRow, public_id: str, client: str, limit: float | None
+    c: Session, subject: PersonRow, public_id: str, client: str, limit: float | None
 ) -> SolvingTask:
     """Start the clock of a task, whose statement is shown from now on."""
     _require_open(c, subject)
@@ -276,7 +276,7 @@ def start_task(
 
 
 def run_clock(
-    c: Connection,
+    c: Session,
     subject: PersonRow,
     public_id: str,
     client: str,
@@ -295,7 +295,7 @@ def run_clock(
     return settle(c, subject, task_of_subject(c, subject.key, public_id))
 
 
-def _hear(c: Connection, task: SolvingTask, running: str, holder: str | None) -> None:
+def _hear(c: Session, task: SolvingTask, running: str, holder: str | None) -> None:
     """Take a sign of life: the clock continues as it was, or a new stretch begins."""
     at = now()
     is_beat = task.running == running == "work" and task.holder == holder
@@ -306,14 +306,14 @@ def _hear(c: Connection, task: SolvingTask, running: str, holder: str | None) ->
         _set(c, task, running=running, since=at, beat_at=at, holder=holder)
 
 
-def stop_clock(c: Connection, task: SolvingTask) -> None:
+def stop_clock(c: Session, task: SolvingTask) -> None:
     """End what counts as work, a pause, or time away, as when the session closes."""
     if task.running is not None:
         _add_times(c, task, _running(task, now()))
         _set(c, task, running=None, since=None, beat_at=None, holder=None)
 
 
-def settle(c: Connection, subject: PersonRow, task: SolvingTask) -> SolvingTask:
+def settle(c: Session, subject: PersonRow, task: SolvingTask) -> SolvingTask:
     """End a task whose time is over, with its last draft."""
     if task.ended or not _is_over(c, task):
         return task
@@ -324,7 +324,7 @@ def settle(c: Connection, subject: PersonRow, task: SolvingTask) -> SolvingTask:
     return task_of_subject(c, subject.key, task.public_id)
 
 
-def save_answer(c: Connection, subject: PersonRow, public_id: str, answer: Answer) -> SavedAnswer:
+def save_answer(c: Session, subject: PersonRow, public_id: str, answer: Answer) -> SavedAnswer:
     """Append a draft, submit the answer, skip the problem, or open it again."""
     state = _lock_session(c, subject)
     task = task_of_subject(c, subject.key, public_id, lock=True)
@@ -356,7 +356,7 @@ def save_answer(c: Connection, subject: PersonRow, public_id: str, answer: Answe
     return _append(c, task, answer, answer.kind, subject.study_id)
 
 
-def _require_running(c: Connection, task: SolvingTask) -> None:
+def _require_running(c: Session, task: SolvingTask) -> None:
     """Refuse what comes in a pause, or when the task has ended or its time is over."""
     if task.ended or _is_over(c, task):
         raise SubmittedError
@@ -364,21 +364,21 @@ def _require_running(c: Connection, task: SolvingTask) -> None:
         raise PausedError
 
 
-def _is_over(c: Connection, task: SolvingTask) -> bool:
+def _is_over(c: Session, task: SolvingTask) -> bool:
     if task.limit_seconds is None:
         return False
     since_end = (now() - _ended_at(c, task)).total_seconds() if task.ended else 0.0
     return spent_on([task])[task.key].limited + since_end >= task.limit_seconds
 
 
-def _ended_at(c: Connection, task: SolvingTask) -> dt.datetime:
+def _ended_at(c: Session, task: SolvingTask) -> dt.datetime:
     newest = RevisionRow.task_key == task.key, RevisionRow.number == task.head
     at: dt.datetime = c.execute(select(RevisionRow.made_at).where(*newest)).scalar_one()
     return at
 
 
 def _append(
-    c: Connection, task: SolvingTask, answer: Answer, kind: Kind, study_id: str
+    c: Session, task: SolvingTask, answer: Answer, kind: Kind, study_id: str
 ) -> SavedAnswer:
     number, at = task.head + 1, now()
     state = {"text": answer.text, "files": list(answer.files)}
@@ -409,29 +409,29 @@ def _append(
 
 
 def _receipt(
-    c: Connection, study_id: str, task: SolvingTask, number: int, state: Mapping[str, Any]
+    c: Session, study_id: str, task: SolvingTask, number: int, state: Mapping[str, Any]
 ) -> str:
     said = (task.public_id, number, state["text"], state["files"])
     return keyed(secret_of(c, study_id), "answer", *said)[:10]
 
 
-def receipt_of(c: Connection, study_id: str, task: SolvingTask) -> tuple[str, dt.datetime] | None:
+def receipt_of(c: Session, study_id: str, task: SolvingTask) -> tuple[str, dt.datetime] | None:
     """Give the receipt of an answer that is submitted, and when that was."""
     newest = select(RevisionRow).where(
         RevisionRow.task_key == task.key, RevisionRow.number == task.head
     )
-    row = c.execute(newest).one_or_none()
+    row = c.scalars(newest).one_or_none()
     if row is None or task.ended not in ("submit", "timeout"):
         return None
     return _receipt(c, study_id, task, row.number, row.state), row.made_at
 
 
-def last_answer(c: Connection, task: SolvingTask) -> Answer:
+def last_answer(c: Session, task: SolvingTask) -> Answer:
     """Give the newest draft of a task; an empty one where there is none."""
     newest = select(RevisionRow).where(
         RevisionRow.task_key == task.key, RevisionRow.number == task.head
     )
-    row = c.execute(newest).one_or_none()
+    row = c.scalars(newest).one_or_none()
     if row is None:
         return Answer("0", "server", task.head)
     # What the server makes of it is nobody's change.
@@ -441,17 +441,17 @@ def last_answer(c: Connection, task: SolvingTask) -> Answer:
         task.head,
         row.state["text"],
         tuple(row.state["files"]),
-        row.kind,
+        row.kind,  # type: ignore[arg-type]
     )
 
 
-def answers_to(c: Connection, tasks: Iterable[SolvingTask]) -> Mapping[int, Answer]:
+def answers_to(c: Session, tasks: Iterable[SolvingTask]) -> Mapping[int, Answer]:
     """Give the newest draft of each task, by key."""
     return {task.key: last_answer(c, task) for task in tasks}
 
 
 def add_upload(
-    c: Connection,
+    c: Session,
     subject: PersonRow,
     public_id: str,
     *,
@@ -474,25 +474,25 @@ def add_upload(
     return upload_of(c, task, token)
 
 
-def bytes_left(c: Connection, subject: PersonRow) -> int:
+def bytes_left(c: Session, subject: PersonRow) -> int:
     """Say how many bytes a subject may upload yet."""
     tasks = select(TaskRow.key).where(TaskRow.person_key == subject.key)
     held = select(func.coalesce(func.sum(UploadRow.size), 0)).where(UploadRow.task_key.in_(tasks))
     return MOST_OF_SUBJECT - int(c.execute(held).scalar_one())
 
 
-def upload_of(c: Connection, task: SolvingTask, public_id: str) -> Upload | None:
+def upload_of(c: Session, task: SolvingTask, public_id: str) -> Upload | None:
     """Find an upload of a task."""
     return next((one for one in uploads_of(c, task) if one.public_id == public_id), None)
 
 
-def uploads_of(c: Connection, task: SolvingTask) -> list[Upload]:
+def uploads_of(c: Session, task: SolvingTask) -> list[Upload]:
     """Give all uploads of a task, also those that are no longer part of the answer."""
     mine = select(*_UPLOAD).where(UploadRow.task_key == task.key).order_by(UploadRow.key)
     return [Upload(*row) for row in c.execute(mine)]
 
 
-def _lock_session(c: Connection, subject: PersonRow) -> SolvingState:
+def _lock_session(c: Session, subject: PersonRow) -> SolvingState:
     """Give the session's state, and refuse somebody who withdrew or was erased.
 
     Closing the session and erasing the subject wait for this transaction.
@@ -505,13 +505,13 @@ def _lock_session(c: Connection, subject: PersonRow) -> SolvingState:
     return state
 
 
-def _require_open(c: Connection, subject: PersonRow) -> None:
+def _require_open(c: Session, subject: PersonRow) -> None:
     """Refuse changes of a closed session, and of somebody who withdrew or was erased."""
     if _lock_session(c, subject) == "closed":
         raise ClosedError
 
 
-def _set(c: Connection, task: SolvingTask, **values: object) -> None:
+def _set(c: Session, task: SolvingTask, **values: object) -> None:
     c.execute(update(TaskRow).where(TaskRow.key == task.key).values(**values))
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Collection
 
-    from sqlalchemy import ColumnElement, Connection, Subquery
+    from sqlalchemy import ColumnElement, Subquery
+    from sqlalchemy.orm import Session
 
     from quem.store.ballots import JudgingPlan
 
@@ -85,7 +86,7 @@ class Span:
 
 
 def counts_by_status(
-    c: Connection, study_id: str, plan: JudgingPlan
+    c: Session, study_id: str, plan: JudgingPlan
 ) -> dict[JudgeStatus, StatusCount]:
     """Count the judges of a study, and what they did, for each status."""
     people = _people(study_id, plan)
@@ -108,7 +109,7 @@ def counts_by_status(
 
 
 def judges_standing(
-    c: Connection,
+    c: Session,
     study_id: str,
     plan: JudgingPlan,
     most: int | None = None,
@@ -147,7 +148,7 @@ def judges_standing(
 
 
 def task_counts(
-    c: Connection, study_id: str, plan: JudgingPlan
+    c: Session, study_id: str, plan: JudgingPlan
 ) -> dict[tuple[str, int, bool], TaskCount]:
     """Count started and submitted rankings by problem, block, and whether it is for practice."""
     task = (TaskRow.problem, TaskRow.block, TaskRow.practice)
@@ -176,7 +177,7 @@ def task_counts(
     return found
 
 
-def share_of_answers(c: Connection, study_id: str) -> Answers:
+def share_of_answers(c: Session, study_id: str) -> Answers:
     """Count what all judges of a study answered so far, as `quem.store.progress.answers_of`."""
     newest = (RevisionRow.task_key == TaskRow.key) & (RevisionRow.number == TaskRow.head)
     # A quote within a text has a backslash before it, so that this is only found as a key.

@@ -23,7 +23,7 @@ from quem.store.models import (
 if TYPE_CHECKING:
     import datetime as dt
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
     from quem.store.models import Role
 
@@ -57,19 +57,19 @@ _STATUS = select(StudyRow.id, StudyRow.state, StudyRow.revealed_at).where(
 )
 
 
-def register_study(c: Connection, study_id: str) -> None:
+def register_study(c: Session, study_id: str) -> None:
     """Make a study known to the store, if it is not yet."""
     secret = secrets.token_hex(_SECRET_BYTES)
     values = {"id": study_id, "state": "trial", "secret": secret, "made_at": now()}
     c.execute(insert_new(c, StudyRow).values(**values))
 
 
-def status_of(c: Connection, study_id: str) -> StudyStatus:
+def status_of(c: Session, study_id: str) -> StudyStatus:
     """Give a study's state."""
     return StudyStatus(**c.execute(_STATUS, {"id": study_id}).mappings().one())
 
 
-def set_state(c: Connection, study_id: str, state: Life, actor: str, until: str = "") -> None:
+def set_state(c: Session, study_id: str, state: Life, actor: str, until: str = "") -> None:
     """Open, pause, or close a study, which is logged.
 
     A study that is opened again after it was revealed stays revealed: its rankings were seen.
@@ -86,28 +86,28 @@ def set_state(c: Connection, study_id: str, state: Life, actor: str, until: str 
         record(c, study_id, actor, state, before=before)
 
 
-def pause_notice(c: Connection, study_id: str) -> str:
+def pause_notice(c: Session, study_id: str) -> str:
     """Give until when a paused study is paused, as its organizer said it last; may be empty."""
     mine = EventRow.study_id == study_id, EventRow.what == "paused"
     last = select(EventRow.detail).where(*mine).order_by(EventRow.key.desc()).limit(1)
     return str((c.execute(last).scalar_one_or_none() or {}).get("until", ""))
 
 
-def reveal(c: Connection, study_id: str, actor: str) -> None:
+def reveal(c: Session, study_id: str, actor: str) -> None:
     """Let the rankings be seen before the study is closed; logged each time."""
     hidden = StudyRow.id == study_id, StudyRow.revealed_at.is_(None)
     c.execute(update(StudyRow).where(*hidden).values(revealed_at=now()))
     record(c, study_id, actor, "revealed", state=status_of(c, study_id).state)
 
 
-def count_ranked(c: Connection, study_id: str) -> int:
+def count_ranked(c: Session, study_id: str) -> int:
     """Count the ballots that somebody has started to rank."""
     judges = select(PersonRow.key).where(PersonRow.of(study_id, "judge"))
     started = select(func.count()).where(TaskRow.person_key.in_(judges), TaskRow.head > 0)
     return int(c.execute(started).scalar_one())
 
 
-def discard_trial(c: Connection, study_id: str, actor: str) -> int:
+def discard_trial(c: Session, study_id: str, actor: str) -> int:
     """Throw away what was ranked on trial; gives the number of rankings."""
     state = c.execute(
         select(StudyRow.state).where(StudyRow.id == study_id).with_for_update(key_share=True)
@@ -131,13 +131,13 @@ def discard_trial(c: Connection, study_id: str, actor: str) -> int:
     return started
 
 
-def forget_trial(c: Connection, study_id: str, role: Role) -> None:
+def forget_trial(c: Session, study_id: str, role: Role) -> None:
     """Take back what people of a role agreed to and answered on trial."""
     blank = ("consented_at", "declined_at", "finished_at", "withdrawn_at", "row")
     mine = update(PersonRow).where(PersonRow.of(study_id, role))
     c.execute(mine.values(answers={}, **dict.fromkeys(blank)))
 
 
-def secret_of(c: Connection, study_id: str) -> str:
+def secret_of(c: Session, study_id: str) -> str:
     """Give the key of the hashes that judges see."""
     return str(c.execute(select(StudyRow.secret).where(StudyRow.id == study_id)).scalar_one())

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from sqlalchemy import Connection
+    from sqlalchemy.orm import Session
 
 SOLVERS = ("S0", "S1", "S2", "S3", "sys")
 BEST_FIRST = (("S3",), ("sys", "S2"), ("S1",), ("S0",))
@@ -70,7 +70,7 @@ def judged(study: Path, database: str | None = None, **more: Any) -> Store:  # n
     return store
 
 
-def submit_all(c: Connection, study: Path, plan: ballots.JudgingPlan, state: State) -> None:
+def submit_all(c: Session, study: Path, plan: ballots.JudgingPlan, state: State) -> None:
     """Let every judge submit every group."""
     for judge in people_of(c, read_study(study).id, "judge"):
         dealing.assign_ballots(c, judge.key, plan)
@@ -78,7 +78,7 @@ def submit_all(c: Connection, study: Path, plan: ballots.JudgingPlan, state: Sta
             submit(c, study, ballot, state)
 
 
-def submit(c: Connection, study: Path, ballot: ballots.AssignedBallot, state: State) -> None:
+def submit(c: Session, study: Path, ballot: ballots.AssignedBallot, state: State) -> None:
     """Submit a ranking of the solutions that are there."""
     ballot = dealing.assign_labels(c, ballot, contents_on_disk(study, ballot.problem, SOLVERS))
     assert ballot.layout is not None

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import create_engine, event
+from sqlalchemy import create_engine, event, text
 from sqlalchemy.exc import OperationalError
 
 from quem.errors import QuemError
@@ -259,10 +259,10 @@ def test_every_session_waits_for_the_disk(
         server = open_store(place)
         for session in (server.read, server.write):
             with session() as c:
-                assert c.exec_driver_sql("SHOW synchronous_commit").scalar() == value
-                assert c.exec_driver_sql("SHOW lock_timeout").scalar() == "5s"
+                assert c.execute(text("SHOW synchronous_commit")).scalar() == value
+                assert c.execute(text("SHOW lock_timeout")).scalar() == "5s"
         with server.write(patience=0) as c:
-            assert c.exec_driver_sql("SHOW lock_timeout").scalar() == "1ms"
+            assert c.execute(text("SHOW lock_timeout")).scalar() == "1ms"
         server.close()
 
 

@@ -21,7 +21,6 @@ from sqlalchemy.exc import OperationalError
 from werkzeug.http import parse_cookie
 
 from quem.store.connecting import UnavailableError
-from quem.store.desk import desk_of_session
 from quem.store.links import PATHS
 from quem.store.models import now
 from quem.store.people import (
@@ -33,6 +32,7 @@ from quem.store.people import (
     sign_out,
 )
 from quem.store.studies import status_of
+from quem.store.work import desk_of_session
 from webjudge.lacking import lacking
 from webjudge.language_choice import choose_language
 from webjudge.languages import gettext, marked

@@ -21,22 +21,7 @@ from flask import (
 from sqlalchemy.exc import IntegrityError, OperationalError
 
 from quem.store.assignment import assign_ballots, assign_labels, is_assigned, needs_labels
-from quem.store.ballots import (
-    Change,
-    ClosedError,
-    LayoutError,
-    NotAssignedError,
-    PausedError,
-    StaleError,
-    SubmittedError,
-    add_seconds,
-    ballot_of,
-    ballots_of,
-    current_state,
-    save,
-)
 from quem.store.connecting import UnavailableError
-from quem.store.digests import revision_id
 from quem.store.events import note_once
 from quem.store.exporting import receipts_of
 from quem.store.layouts import MissingSolutionError
@@ -50,6 +35,20 @@ from quem.store.people import (
 )
 from quem.store.state import InvalidStateError, State, seconds_of
 from quem.store.studies import pause_notice, status_of
+from quem.store.work import (
+    Change,
+    ClosedError,
+    LayoutError,
+    NotAssignedError,
+    PausedError,
+    StaleError,
+    SubmittedError,
+    add_seconds,
+    current_state,
+    save,
+    task_of,
+    tasks_of,
+)
 from webjudge.access import current_person, find_desk, signed_out, site
 from webjudge.errors import refusal
 from webjudge.files import send_file
@@ -82,10 +81,10 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.ballots import AssignedBallot, Group, Saved
-    from quem.store.desk import Desk
-    from quem.store.layouts import Content, Layout
-    from quem.store.models import PersonRow
+    from quem.store.layouts import Content
+    from quem.store.models import Kind, Layout, PersonRow, TaskRow
+    from quem.store.planned import Group
+    from quem.store.work import Desk, Saved
 
 judge = Blueprint("judge", __name__, url_prefix="/judge")
 
@@ -196,7 +195,7 @@ def group(gid: str) -> AnyResponse | str | tuple[str, int]:
 
 def _laid_out_page(
     area: Area,
-    ballot: AssignedBallot,
+    ballot: TaskRow,
     planned: Group,
     groups: list[dict[str, Any]],
 ) -> str:
@@ -251,8 +250,8 @@ def reopen(gid: str) -> Response:
 @judge.post("/g/<gid>/time")
 def add_time(gid: str) -> tuple[str, int]:  # noqa: ARG001  `find_desk` has read it
     """Add working time."""
-    desk, ballot = _desk()
-    times = _times(desk, _body("seconds"))
+    _, ballot = _desk()
+    times = _times(ballot, _body("seconds"))
     with site().store.write() as c:
         add_seconds(c, ballot, *times)
     return "", 204
@@ -378,16 +377,16 @@ def _area(c: Session) -> Area:
     return Area("judge", state, pause_notice(c, site().id) if state == "paused" else "")
 
 
-def _placed(c: Session, ballot: AssignedBallot) -> tuple[int, int]:
+def _placed(c: Session, ballot: TaskRow) -> tuple[int, int]:
     """Count the solutions of a ballot that have a place, and all of them."""
     state = current_state(c, ballot)
     return sum(map(len, state.ranked)), len(ballot.layout.items) if ballot.layout else 0
 
 
-def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
+def _save(gid: str, body: dict[str, Any], kind: Kind) -> Response:
     desk, ballot = _desk()
-    layout = desk.layouts.get(body["layout"])
-    times = _times(desk, body)
+    layout = next((one for one in ballot.layouts if one.id == body["layout"]), None)
+    times = _times(ballot, body)
     planned = site().plan.find(ballot)
     if planned is None:
         return refusal(409, "gone", gettext(_GONE))
@@ -404,7 +403,7 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
         freeze(site())
     try:
         with site().store.write() as c:
-            saved = save(c, desk.judge.key, gid, change, *times)
+            saved = save(c, desk.judge, gid, change, *times)
             if not visited_recently(desk.judge):
                 record_visit(c, desk.judge)
     except LayoutError:
@@ -414,11 +413,11 @@ def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
     return _acknowledged(saved, desk.judge, gid)
 
 
-def _refused(error: Exception, ballot: AssignedBallot) -> Response:
+def _refused(error: Exception, ballot: TaskRow) -> Response:
     """Say why a change was not saved."""
     if isinstance(error, StaleError):
         newer = error.state.renamed(_labels_of(ballot)).to_json()
-        details = {"revision": error.id, "submitted": error.submitted, "state": newer}
+        details = {"revision": error.revision, "submitted": error.submitted, "state": newer}
         return refusal(409, "stale", gettext(_STALE), **details)
     if isinstance(error, ClosedError):
         return refusal(403, "closed", gettext(_CLOSED))
@@ -433,18 +432,16 @@ def _refused(error: Exception, ballot: AssignedBallot) -> Response:
 
 def _acknowledged(saved: Saved, person: PersonRow, gid: str) -> Response:
     answer = {
-        "revision": revision_id(saved.revision, saved.at),
-        "submitted": saved.submitted,
-        "saved_at": saved.at and saved.at.isoformat().replace("+00:00", "Z"),
+        "revision": saved.revision,
+        "submitted": saved.is_ended,
+        "saved_at": saved.at.isoformat().replace("+00:00", "Z"),
     }
-    if saved.submitted:
+    if saved.is_ended:
         answer |= {"receipt": saved.receipt, "next": _next(person, gid)}
     return jsonify(answer)
 
 
-def _up_to_date(
-    ballot: AssignedBallot, contents: Mapping[str, Content | None], state: str
-) -> AssignedBallot:
+def _up_to_date(ballot: TaskRow, contents: Mapping[str, Content | None], state: str) -> TaskRow:
     """Give a ballot with the letters of what is there now, unless the study is closed."""
     if (state == "closed" and ballot.layout) or not needs_labels(ballot, contents):
         return ballot
@@ -452,13 +449,13 @@ def _up_to_date(
         return assign_labels(c, ballot, contents)
 
 
-def _other_layout(ballot: AssignedBallot) -> Response:
+def _other_layout(ballot: TaskRow) -> Response:
     """Refuse what was made on another layout; the page looks at what is different now."""
     assert ballot.layout is not None, "not laid out"  # noqa: S101  a bug of ours
     return refusal(409, "layout", gettext(_OTHER), layout=ballot.layout.id)
 
 
-def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:
+def _change(body: dict[str, Any], layout: Layout, kind: Kind) -> Change:
     """Check what a page sent against the layout that it shows."""
     number = body["change"]
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= _MOST:
@@ -495,12 +492,12 @@ def _body(*keys: str) -> dict[str, Any]:
     return data
 
 
-def _times(desk: Desk, body: dict[str, Any]) -> tuple[float, dict[str, float]]:
+def _times(ballot: TaskRow, body: dict[str, Any]) -> tuple[float, dict[str, float]]:
     """The working time that a page sent, and for how long it showed each solver's solution.
 
     A page may still show an earlier layout; time that was spent on it counts too.
     """
-    views, letters = body.get("views", {}), desk.letters
+    views, letters = body.get("views", {}), ballot.letters
     if not isinstance(views, dict) or not views.keys() <= letters.keys():
         _invalid("views must be an object of letters of this task and numbers of seconds")
     spent: defaultdict[str, float] = defaultdict(float)
@@ -521,20 +518,20 @@ def _invalid(message: str) -> NoReturn:
     abort(422, message)
 
 
-def _mine(c: Session, person: PersonRow) -> list[AssignedBallot]:
+def _mine(c: Session, person: PersonRow) -> list[TaskRow]:
     """A judge's ballots, dealt now where the study has some that they lack."""
     plan = site().plan
-    ballots = ballots_of(c, person.key)
+    ballots = tasks_of(c, person.key)
     if not is_assigned(plan, ballots):
         with site().store.write() as writer:
             assign_ballots(writer, person.key, plan)
-            ballots = ballots_of(writer, person.key)
+            ballots = tasks_of(writer, person.key)
     return [ballot for ballot in ballots if plan.find(ballot)]
 
 
 def _makers(
-    c: Session, person: PersonRow, ballots: Sequence[AssignedBallot]
-) -> tuple[list[tuple[AssignedBallot, str]], list[tuple[AssignedBallot, str]]]:
+    c: Session, person: PersonRow, ballots: Sequence[TaskRow]
+) -> tuple[list[tuple[TaskRow, str]], list[tuple[TaskRow, str]]]:
     """Give the solutions whose makers the judge is to guess, and those that are left."""
     lacks_consent = bool(site().solutions.consent) and person.consented_at is None
     is_asked = site().spec.judging.ask_maker and _area(c).state in ("trial", "open")
@@ -548,7 +545,7 @@ def _makers(
     return drawn, [one for one in drawn if (one[0].problem, one[1]) not in guessed]
 
 
-def _planned(ballots: list[AssignedBallot], gid: str) -> tuple[AssignedBallot, Group]:
+def _planned(ballots: list[TaskRow], gid: str) -> tuple[TaskRow, Group]:
     ballot = next((b for b in ballots if b.public_id == gid), None)
     planned = site().plan.find(ballot) if ballot else None
     if ballot is None or planned is None:
@@ -556,7 +553,7 @@ def _planned(ballots: list[AssignedBallot], gid: str) -> tuple[AssignedBallot, G
     return ballot, planned
 
 
-def _desk() -> tuple[Desk, AssignedBallot]:
+def _desk() -> tuple[Desk, TaskRow]:
     """What the judge works on, as it was when the request came, or 404."""
     desk: Desk = g.desk
     if desk.ballot is None:
@@ -564,15 +561,15 @@ def _desk() -> tuple[Desk, AssignedBallot]:
     return desk, desk.ballot
 
 
-def _ballot(c: Session, person: PersonRow, gid: str) -> AssignedBallot:
+def _ballot(c: Session, person: PersonRow, gid: str) -> TaskRow:
     """One of the judge's ballots, or 404: also where it is another judge's."""
     try:
-        return ballot_of(c, person.key, gid)
+        return task_of(c, person.key, gid)
     except NotAssignedError:
         abort(404)
 
 
-def _labels_of(ballot: AssignedBallot) -> dict[str, str]:
+def _labels_of(ballot: TaskRow) -> dict[str, str]:
     """Solver to label."""
     return ballot.layout.letters if ballot.layout else {}
 

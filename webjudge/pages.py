@@ -20,7 +20,6 @@ from quem.blinding.rendering import (
 )
 from quem.solutions.losses import losses_of
 from quem.store.digests import keyed
-from quem.store.progress import task_status
 from quem.store.state import State
 from webjudge.files import file_token
 from webjudge.languages import day, gettext, ngettext, spoken
@@ -31,10 +30,9 @@ if TYPE_CHECKING:
 
     from quem.solutions import SolutionFile
     from quem.solutions.model import Sheet
-    from quem.store.ballots import AssignedBallot
     from quem.store.exporting import Receipt
-    from quem.store.layouts import Content, Item, Layout
-    from quem.store.models import PersonRow
+    from quem.store.layouts import Content
+    from quem.store.models import Item, Layout, PersonRow, TaskRow
     from webjudge.site import Site
 
 # Characters of solutions that come with the page; what is more comes when it is read.
@@ -80,7 +78,7 @@ class Area:
 class DisplayedBallot:
     """A ballot as it is shown."""
 
-    ballot: AssignedBallot  # with its layout
+    ballot: TaskRow  # with its layout
     state: State  # of labels
     # What the solution of each solver holds now, as far as that is to be what the layout says.
     contents: Mapping[str, Content | None] = field(default_factory=dict)
@@ -100,7 +98,7 @@ class DisplayedBallot:
 def listed(
     site: Site,
     area: Area,
-    ballots: Sequence[AssignedBallot],
+    ballots: Sequence[TaskRow],
     receipts: Mapping[str, Receipt] | None = None,
     ranked: Mapping[str, tuple[int, int]] | None = None,
 ) -> list[dict[str, Any]]:
@@ -126,7 +124,7 @@ def listed(
                 "gid": ballot.public_id,
                 "title": title if ready else "",
                 "number": number,
-                "state": "started" if to_place else task_status(ballot),
+                "state": "started" if to_place else ballot.status,
                 "to_place": to_place,
                 "ranked": (ranked or {}).get(ballot.public_id),
                 "receipt": (receipts or {}).get(ballot.public_id),
@@ -136,7 +134,7 @@ def listed(
     return groups
 
 
-def _parts(ballots: Sequence[AssignedBallot]) -> dict[tuple[str, int], tuple[int, int]]:
+def _parts(ballots: Sequence[TaskRow]) -> dict[tuple[str, int], tuple[int, int]]:
     """Which part each block is of its problem, and of how many, where there are several."""
     blocks: dict[str, list[int]] = {}
     for ballot in ballots:
@@ -441,7 +439,7 @@ def _item(site: Site, area: Area, shown: DisplayedBallot, item: Item) -> dict[st
     }
 
 
-def _statement(site: Site, area: Area, ballot: AssignedBallot) -> str:
+def _statement(site: Site, area: Area, ballot: TaskRow) -> str:
     """The problem's statement as safe HTML."""
     statement = site.solutions.statements.get(ballot.problem)
     files = statement.files if statement else ()
@@ -460,7 +458,7 @@ def _addresses(
     return address
 
 
-def _title(site: Site, ballot: AssignedBallot) -> str:
+def _title(site: Site, ballot: TaskRow) -> str:
     problem = site.problem(ballot.problem)
     if problem is not None and problem.title:
         return problem.title

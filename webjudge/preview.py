@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, abort, redirect, render_template, request, url_for
 
-from quem.store.ballots import AssignedBallot
-from quem.store.layouts import Item, Layout
+from quem.store.models import Item, Layout, TaskRow
 from quem.store.state import State, labels
 from quem.studyfile.blocks import PairCounts
 from webjudge.access import admit, site
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from flask import Response
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.ballots import Group
+    from quem.store.planned import Group
 
 preview = Blueprint("preview", __name__, url_prefix="/dashboard/preview")
 
@@ -106,19 +105,19 @@ def file(gid: str, token: str, page: int | None = None) -> Response:
     return send_file(site(), _ballot(gid), token, page)
 
 
-def _shown(ballot: AssignedBallot) -> DisplayedBallot:
+def _shown(ballot: TaskRow) -> DisplayedBallot:
     shown = DisplayedBallot(ballot, State())
     return DisplayedBallot(ballot, State(tray=tuple(shown.names)))
 
 
-def _ballot(gid: str) -> AssignedBallot:
+def _ballot(gid: str) -> TaskRow:
     ballot = next((b for b in _ballots() if b.public_id == gid), None)
     if ballot is None:
         abort(404)
     return ballot
 
 
-def _ballots() -> list[AssignedBallot]:
+def _ballots() -> list[TaskRow]:
     """Ballots that no judge was dealt: the study's order, and an order of solutions that stays."""
     plan = site().plan
     groups = [(plan.practice, 1)] if plan.practice else []
@@ -134,15 +133,13 @@ def _ballots() -> list[AssignedBallot]:
     ]
 
 
-def _preview_ballot(number: int, group: Group, occasion: int, *, practice: bool) -> AssignedBallot:
+def _preview_ballot(number: int, group: Group, occasion: int, *, practice: bool) -> TaskRow:
     solvers = list(group.solvers)
     random.Random(f"{number} {group.problem}").shuffle(solvers)  # noqa: S311  nobody judges it
     letters = zip(labels(len(solvers)), solvers, strict=True)
-    layout = Layout("", tuple(Item(letter, solver, "", "") for letter, solver in letters))
-    return AssignedBallot(
-        key=0,
+    items = tuple(Item(letter, solver, "", "") for letter, solver in letters)
+    return TaskRow(
         public_id=str(number),
-        person_key=0,
         problem=group.problem,
         block=group.block,
         occasion=occasion,
@@ -150,11 +147,8 @@ def _preview_ballot(number: int, group: Group, occasion: int, *, practice: bool)
         position=number,
         solvers=list(group.solvers),
         head=0,
-        submitted=None,
         seconds=0.0,
         views={},
-        opened_at=None,
-        layout=layout,
-        placed=None,
-        saved_at=None,
+        layout_id="",
+        layouts=[Layout(id="", items=items)],
     )

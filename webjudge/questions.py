@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from quem.store.ballots import current_state
 from quem.store.digests import keyed
 from quem.store.state import LONGEST_COMMENT
+from quem.store.work import current_state
 from quem.studyfile.relevance import GRADE
 
 if TYPE_CHECKING:
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
-    from quem.store.ballots import AssignedBallot
-    from quem.store.models import PersonRow
+    from quem.store.models import PersonRow, TaskRow
     from quem.store.state import State
     from quem.studyfile.models import Question
     from webjudge.site import Site
@@ -82,8 +81,8 @@ def asked_at_the_end(site: Site) -> tuple[Question, ...]:
 
 
 def drawn_makers(
-    c: Session, site: Site, judge: PersonRow, ballots: Sequence[AssignedBallot]
-) -> list[tuple[AssignedBallot, str]]:
+    c: Session, site: Site, judge: PersonRow, ballots: Sequence[TaskRow]
+) -> list[tuple[TaskRow, str]]:
     """Draw the solutions whose makers a judge guesses, of those that they placed.
 
     By the study's secret, so they are the same each time.

@@ -27,10 +27,11 @@ from quem.blinding.rendering import render_page_text
 from quem.solutions.files import kind_of
 from quem.solutions.model import Sheet, SolutionFile
 from quem.solving.checking import named_in, upload_trouble
-from quem.store.ballots import ClosedError, NotAssignedError, PausedError, SubmittedError
+from quem.store.assignment import assign_tasks
+from quem.store.clock import spent_on
 from quem.store.connecting import UnavailableError
-from quem.store.digests import revision_id
 from quem.store.events import record
+from quem.store.exporting import receipts_of
 from quem.store.people import (
     EXPERIENCE,
     EXPERIENCE_AGAIN,
@@ -41,32 +42,34 @@ from quem.store.people import (
     note_replies,
     people_of,
     record_visit,
-    replies_of,
     reply_after,
     visited_recently,
     withdraw,
 )
-from quem.store.solving import (
-    Answer,
-    ElsewhereError,
-    StaleAnswerError,
+from quem.store.solving import run_clock, settle, start_task
+from quem.store.studies import solving_state
+from quem.store.uploads import (
+    TooLargeError,
+    TooMuchError,
+    UploadFolder,
     add_upload,
-    assign_tasks,
     bytes_left,
-    last_answer,
-    receipt_of,
-    run_clock,
-    save_answer,
-    settle,
-    solving_state,
-    spent_on,
-    start_task,
-    task_of_subject,
-    tasks_of,
-    upload_of,
     uploads_of,
 )
-from quem.store.uploads import TooLargeError, TooMuchError, UploadFolder
+from quem.store.work import (
+    Answer,
+    Change,
+    ClosedError,
+    ElsewhereError,
+    NotAssignedError,
+    PausedError,
+    StaleError,
+    SubmittedError,
+    last_answer,
+    task_of,
+    tasks_of,
+)
+from quem.store.work import save as save_change
 from webjudge.access import NO_LINK, current_person, signed_out, site
 from webjudge.errors import refusal
 from webjudge.files import file_token, send_one
@@ -80,8 +83,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.models import PersonRow
-    from quem.store.solving import SolvingTask, Spent, Upload
+    from quem.store.models import Kind, PersonRow, TaskRow, UploadRow
     from quem.studyfile.models import Solving
 
 
@@ -135,12 +137,12 @@ def _refuse_upload(error: _RefusedUploadError) -> Response:
 @solve.errorhandler(ClosedError)
 @solve.errorhandler(PausedError)
 @solve.errorhandler(SubmittedError)
-@solve.errorhandler(StaleAnswerError)
+@solve.errorhandler(StaleError)
 def _refused(error: Exception) -> Response:
     """Say why nothing was changed."""
-    if isinstance(error, StaleAnswerError):
-        newer = {"text": error.answer.text, "files": list(error.answer.files)}
-        details = {"revision": error.answer.base, "submitted": error.ended, "state": newer}
+    if isinstance(error, StaleError):
+        newer = error.state.to_json()
+        details = {"revision": error.revision, "submitted": error.submitted, "state": newer}
         return refusal(409, "stale", gettext(_STALE), **details)
     if isinstance(error, ClosedError):
         return refusal(403, "closed", gettext(_CLOSED))
@@ -167,7 +169,7 @@ def home() -> AnyResponse | str:
     with site().store.read() as c:
         person = current_person(c, "subject")
         state = solving_state(c, site().id)
-        replies = replies_of(c, person)
+        replies = person.replies
     ready = _is_ready(person, replies)
     tasks = _tasks(person) if ready else []
     if person.declined_at is None:
@@ -279,7 +281,7 @@ def task(gid: str) -> AnyResponse | str:
     with site().store.read() as c:
         person = current_person(c, "subject")
         state = solving_state(c, site().id)
-        replies = replies_of(c, person)
+        replies = person.replies
     if not _is_ready(person, replies):
         return redirect(url_for("solve.home"), code=303)
     one = next((one for one in _listed(_tasks(person)) if one["gid"] == gid), None)
@@ -291,14 +293,14 @@ def task(gid: str) -> AnyResponse | str:
     if not one["opened"]:
         return render_template("solve/start.html", **page)
     with site().store.read() as c:
-        mine = task_of_subject(c, person.key, gid)
+        mine = task_of(c, person.key, gid)
     if mine.running == "pause":
         # Who sees the problem is at work on it.
         with site().store.write() as c:
-            mine = run_clock(c, person, gid, mine.holder or "start", "work", take=True)
+            run_clock(c, person, gid, mine.holder or "start", "work", take=True)
     with site().store.read() as c:
+        mine = task_of(c, person.key, gid)
         answer, held = last_answer(c, mine), uploads_of(c, mine)
-        spent = spent_on([mine])[mine.key]
     files = _shown_files(gid, answer, held)
     statement = site().solutions.statements.get(mine.problem)
     return render_template(
@@ -312,13 +314,13 @@ def task(gid: str) -> AnyResponse | str:
             "key": gid,
             "layout": "",
             "contents": {},
-            "revision": answer.base,
+            "revision": mine.revision,
             "submitted": False,
             "preview": False,
             "ended": mine.ended,
-            "state": {"text": answer.text, "files": list(answer.files)},
+            "state": answer.to_json(),
             "files": {upload.public_id: _described(gid, upload) for upload in held},
-            "clock": _clock(mine, spent),
+            "clock": _clock(mine),
             "mostFiles": _MOST_FILES,
             "urls": {
                 what: url_for(f"solve.{name}", gid=gid)
@@ -352,24 +354,25 @@ def start(gid: str) -> AnyResponse:
 def save(gid: str) -> Response:
     """Save a draft, or submit it."""
     body = _body()
-    kind = "submit" if body["submit"] else "save"
+    kind: Kind = "submit" if body["submit"] else "save"
     state = body["state"]
     text, files = state["text"], tuple(state["files"])
     if kind == "submit" and not (text.strip() or files):
         return refusal(422, "invalid", gettext(_NOTHING))
     with site().store.read() as c:
         person = current_person(c, "subject")
-    answer = Answer(str(body["base"]), body["client"], body["change"], text, files, kind)  # type: ignore[arg-type]
+    answer = Answer(text, files)
+    change = Change(str(body["base"]), body["client"], body["change"], "", answer, kind)
     names = _named(person, gid, text, files) if kind == "submit" else []
     with site().store.write() as c:
-        saved = save_answer(c, person, gid, answer)
-        mine = task_of_subject(c, person.key, gid)
+        saved = save_change(c, person, gid, change)
+        mine = task_of(c, person.key, gid)
         if saved.is_ended and names and not (saved.is_retry or mine.practice):
             # Its author was asked and sent it as it is: the organizer reviews it.
             about = {"problem": mine.problem, "count": len(names)}
             record(c, site().id, "subject", "answer-names", person.key, **about)
     answered = {
-        "revision": revision_id(saved.number, saved.at),
+        "revision": saved.revision,
         "submitted": saved.is_ended,
         "saved_at": saved.at.isoformat().replace("+00:00", "Z"),
     }
@@ -387,13 +390,12 @@ def skip(gid: str) -> AnyResponse:
     minutes = request.form.get("minutes", "").strip()
     with site().store.write() as c:
         person = current_person(c, "subject")
-        mine = task_of_subject(c, person.key, gid)
-        before = last_answer(c, mine)
-        change = mine.head + 1
-        answer = Answer(mine.head, f"skip-{gid}", change, before.text, before.files, "skip")
+        mine = task_of(c, person.key, gid)
+        before, number = last_answer(c, mine), mine.head + 1
+        change = Change(mine.revision, f"skip-{gid}", number, "", before, "skip")
         try:
-            save_answer(c, person, gid, answer)
-        except (ClosedError, PausedError, SubmittedError, StaleAnswerError):
+            save_change(c, person, gid, change)
+        except (ClosedError, PausedError, SubmittedError, StaleError):
             return redirect(url_for("solve.home"), code=303)
         if re.fullmatch(r"\d{1,5}", minutes, re.ASCII):
             note_replies(c, person, {minutes_left(mine.problem): minutes})
@@ -405,11 +407,11 @@ def reopen(gid: str) -> AnyResponse:
     """Open a submitted or skipped problem again."""
     with site().store.write() as c:
         person = current_person(c, "subject")
-        mine = task_of_subject(c, person.key, gid)
-        change = Answer(mine.head, f"reopen-{gid}", mine.head + 1, kind="reopen")
+        mine = task_of(c, person.key, gid)
+        change = Change(mine.revision, f"reopen-{gid}", mine.head + 1, kind="reopen")
         try:
-            save_answer(c, person, gid, change)
-        except (ClosedError, PausedError, SubmittedError, StaleAnswerError):
+            save_change(c, person, gid, change)
+        except (ClosedError, PausedError, SubmittedError, StaleError):
             return redirect(url_for("solve.home"), code=303)
     return redirect(url_for("solve.task", gid=gid), code=303)
 
@@ -422,7 +424,7 @@ def after_problem(gid: str) -> AnyResponse:
     given = {**answers, **written}
     with site().store.write() as c:
         person = current_person(c, "subject")
-        mine = task_of_subject(c, person.key, gid)
+        mine = task_of(c, person.key, gid)
         _require_not_closed(c)
         if person.is_gone or mine.practice or not mine.ended:
             abort(404)
@@ -451,10 +453,9 @@ def tell_clock(gid: str) -> Response:
         with site().store.write() as c:
             take = data["take"] is True
             mine = run_clock(c, person, gid, data["client"], data["running"], take=take)
-            spent = spent_on([mine])[mine.key]
     except ElsewhereError:
         return refusal(409, "elsewhere", gettext(_ELSEWHERE))
-    return jsonify(_clock(mine, spent))
+    return jsonify(_clock(mine))
 
 
 @solve.post("/t/<gid>/check")
@@ -478,7 +479,7 @@ def preview(gid: str) -> Response:
         abort(422)
     _require_state({**data, "files": []})
     with site().store.read() as c:
-        task_of_subject(c, current_person(c, "subject").key, gid)
+        task_of(c, current_person(c, "subject").key, gid)
     return jsonify({"html": str(render_unsaved(data["text"]))})
 
 
@@ -489,7 +490,7 @@ def upload(gid: str) -> Response:
     name = "".join(sign for sign in name if sign.isprintable())[:200]
     with site().store.read() as c:
         person = current_person(c, "subject")
-        mine = task_of_subject(c, person.key, gid)
+        mine = task_of(c, person.key, gid)
         answer = last_answer(c, mine)
     if len(answer.files) >= _MOST_FILES:
         raise _RefusedUploadError(gettext("There can be %(most)s files at most.", most=_MOST_FILES))
@@ -499,7 +500,7 @@ def upload(gid: str) -> Response:
     return jsonify(_described(gid, made))
 
 
-def _received(person: PersonRow, gid: str, name: str) -> Upload | None:
+def _received(person: PersonRow, gid: str, name: str) -> UploadRow | None:
     """Write the body to the disk and check it; only then it is noted and kept."""
     ending = PurePosixPath(name).suffix.casefold()
     if ending.removeprefix(".") not in _solving().uploads:
@@ -537,8 +538,8 @@ def _received(person: PersonRow, gid: str, name: str) -> Upload | None:
 def uploaded(gid: str, public_id: str) -> Response:
     """Send a file back to who uploaded it, to be saved and never shown."""
     with site().store.read() as c:
-        mine = task_of_subject(c, current_person(c, "subject").key, gid)
-        held = upload_of(c, mine, public_id)
+        mine = task_of(c, current_person(c, "subject").key, gid)
+        held = next((u for u in uploads_of(c, mine) if u.public_id == public_id), None)
     if held is None:
         abort(404)
     try:
@@ -556,7 +557,7 @@ def uploaded(gid: str, public_id: str) -> Response:
 def file(gid: str, token: str) -> Response:
     """Send an image of the statement, cleaned."""
     with site().store.read() as c:
-        mine = task_of_subject(c, current_person(c, "subject").key, gid)
+        mine = task_of(c, current_person(c, "subject").key, gid)
     if mine.opened_at is None:
         abort(404)
     sheet = site().solutions.statements.get(mine.problem)
@@ -628,7 +629,7 @@ def _require_not_closed(c: Session) -> None:
         abort(403, gettext(_CLOSED))
 
 
-def _tasks(person: PersonRow) -> list[SolvingTask]:
+def _tasks(person: PersonRow) -> list[TaskRow]:
     """Give a subject's tasks, assigned now where they lack some, and ended where time is over."""
     with site().store.read() as c:
         tasks = tasks_of(c, person.key)
@@ -642,15 +643,14 @@ def _tasks(person: PersonRow) -> list[SolvingTask]:
             tasks = tasks_of(c, person.key)
     if any(one.limit_seconds and one.opened_at and not one.ended for one in tasks):
         with site().store.write() as c:
-            tasks = [settle(c, person, one) for one in tasks]
+            tasks = [settle(c, one) for one in tasks]
     return [one for one in tasks if one.problem in wanted]
 
 
-def _listed(tasks: list[SolvingTask]) -> list[dict[str, Any]]:
+def _listed(tasks: list[TaskRow]) -> list[dict[str, Any]]:
     """Describe a subject's problems; only the next one opens, and what was opened before."""
     with site().store.read() as c:
-        spent = spent_on(tasks)
-        receipts = {one.key: receipt_of(c, site().id, one) for one in tasks}
+        receipts = receipts_of(c, tasks[0].person_key) if tasks else {}
     listed: list[dict[str, Any]] = []
     number, is_next = 0, True
     for one in tasks:
@@ -669,15 +669,15 @@ def _listed(tasks: list[SolvingTask]) -> list[dict[str, Any]]:
                 "title": title,
                 "opened": one.opened_at is not None,
                 "ended": one.ended,
-                "receipt": receipts[one.key],
+                "receipt": receipts.get(one.public_id) if one.is_submitted else None,
                 "limit": None if one.practice else _limit(),
-                "seconds": spent[one.key].work,
+                "seconds": spent_on(one).work,
             }
         )
     return listed
 
 
-def _title(one: SolvingTask) -> str:
+def _title(one: TaskRow) -> str:
     problem = site().problem(one.problem)
     return (problem.title or problem.id) if problem else one.problem
 
@@ -697,7 +697,7 @@ def _text(sheet: Sheet | None, gid: str = "") -> Any:  # noqa: ANN401  markup
     return render_page_text(translated, address, gone=gone)
 
 
-def _described(gid: str, held: Upload) -> dict[str, Any]:
+def _described(gid: str, held: UploadRow) -> dict[str, Any]:
     return {
         "id": held.public_id,
         "name": held.name,
@@ -706,12 +706,13 @@ def _described(gid: str, held: Upload) -> dict[str, Any]:
     }
 
 
-def _shown_files(gid: str, answer: Answer, held: list[Upload]) -> list[dict[str, Any]]:
+def _shown_files(gid: str, answer: Answer, held: list[UploadRow]) -> list[dict[str, Any]]:
     by_id = {one.public_id: one for one in held}
     return [_described(gid, by_id[name]) for name in answer.files if name in by_id]
 
 
-def _clock(mine: SolvingTask, spent: Spent) -> dict[str, Any]:
+def _clock(mine: TaskRow) -> dict[str, Any]:
+    spent = spent_on(mine)
     left = None if mine.limit_seconds is None else max(0.0, mine.limit_seconds - spent.limited)
     return {
         "work": round(spent.work, 1),
@@ -724,7 +725,7 @@ def _clock(mine: SolvingTask, spent: Spent) -> dict[str, Any]:
 def _named(person: PersonRow, gid: str, text: str, files: tuple[str, ...]) -> list[str]:
     """Say in words what could show judges who wrote an answer."""
     with site().store.read() as c:
-        mine = task_of_subject(c, person.key, gid)
+        mine = task_of(c, person.key, gid)
         held = {one.public_id: one for one in uploads_of(c, mine)}
         people = people_of(c, site().id, "subject")
     if not set(files) <= held.keys():
@@ -735,7 +736,7 @@ def _named(person: PersonRow, gid: str, text: str, files: tuple[str, ...]) -> li
     return [_place(one, files, held) for one in named_in(text, paths, site().spec, people)]
 
 
-def _place(one: Any, files: tuple[str, ...], held: dict[str, Upload]) -> str:  # noqa: ANN401
+def _place(one: Any, files: tuple[str, ...], held: dict[str, UploadRow]) -> str:  # noqa: ANN401
     if not one.file:
         return gettext("Line %(line)s: “%(words)s”", line=one.line, words=one.words)
     name = held[files[one.file - 1]].name

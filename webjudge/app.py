@@ -17,7 +17,7 @@ from webjudge.language_choice import choose_language, language_values
 from webjudge.languages import gettext, moment, ngettext
 from webjudge.mailing import POST, Post
 from webjudge.preview import preview
-from webjudge.security import Hosts, StrictJson, protect
+from webjudge.security import Flashes, Hosts, StrictJson, protect
 from webjudge.solving import LARGEST_UPLOAD, solve
 from webjudge.static_files import send_static, version
 from webjudge.study_edits import follow_edits
@@ -47,7 +47,11 @@ def create_app(
     app.config.update(
         QUEM_URL=url,
         MAX_CONTENT_LENGTH=_LARGEST_BODY,
+        SECRET_KEY=served.secret,
+        SESSION_COOKIE_NAME=f"quem-done-{served.key}",
+        SESSION_COOKIE_SAMESITE="Lax",
     )
+    app.session_interface = Flashes()
     app.config[LARGEST] = LARGEST_UPLOAD if served.spec.solving else _LARGEST_BODY
     app.json = StrictJson(app)
     app.extensions["quem"] = served

@@ -152,8 +152,8 @@ def _machine_names() -> set[str]:
     return {own, short, f"{short}.local", socket.getfqdn().casefold()}
 
 
-class Flashes(SecureCookieSessionInterface):
-    """Signs the cookie that carries what was done to the next page."""
+class Kept(SecureCookieSessionInterface):
+    """Signs the cookie with the chosen language, and with what was done for the next page."""
 
     def get_cookie_path(self, app: Flask) -> str:  # noqa: ARG002
         """Keep the cookie where the app is."""

@@ -116,7 +116,7 @@ def export(
         with store.read() as c:
             rankings = submitted_rankings(c, draft.spec.id)
             tables = _tables(c, draft.spec.id, rankings) if archive is None else {}
-            whole = _archive(c, draft, pseudonyms=pseudonyms) if archive is not None else ""
+            whole = "" if archive is None else _archive(c, draft, pseudonyms=pseudonyms)
     if archive is not None:
         files = {archive.name: whole}
         if pseudonyms:
@@ -143,11 +143,14 @@ def export(
 def _archive(c: Session, draft: StudyFile, *, pseudonyms: bool) -> str:
     from quem.seal import seal_of
     from quem.store.archive import archive_text
+    from quem.store.uploads import UploadFolder
 
+    uploads = None if pseudonyms else UploadFolder(draft.path)
     seal = seal_of(draft) if draft.spec and draft.spec.kind == "experience" else None
     if seal and pseudonyms:
         seal = seal.without_names()
-    return archive_text(c, draft.spec.id if draft.spec else "", seal.to_dict() if seal else None)
+    study_id = draft.spec.id if draft.spec else ""
+    return archive_text(c, study_id, seal.to_dict() if seal else None, uploads)
 
 
 def _shared(study: Path, database: str | None, archive: str, path: Path) -> dict[str, str]:

@@ -13,11 +13,10 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
 VERSION = 3
-_LAST_READER = {1: "a032b1b0", 2: "737ff1e7"}  # commits, by version
 _OLDEST = {"alembic_version", "study", "ballot"}
-_OLDER = (
-    "was written by an older quem; the last commit that reads it is {}, where `quem export STUDY "
-    "--format csv` carries its rankings over"
+OLDER = (
+    "was written by an older quem; that version reads it, and its `quem export STUDY --format csv` "
+    "carries the rankings over"
 )
 # Any number, the same in every process: who holds it in PostgreSQL makes the tables.
 _LOCK = 7_319_044_512
@@ -48,9 +47,9 @@ def has_tables(c: Connection, name: str) -> bool:
             return True
         message = f"was written by a newer quem (version {number} of its tables); update quem"
         if number < VERSION:
-            message = _OLDER.format(_LAST_READER.get(number, "77c7db1"))
+            message = OLDER
     elif tables >= _OLDEST:
-        message = _OLDER.format("77c7db1")
+        message = OLDER
     else:
         message = "holds tables of another program; use a separate database for quem"
     raise QuemError(Mistake(name, message=message))

@@ -101,7 +101,7 @@ def test_an_older_database_is_refused_with_the_way_out(place: DatabaseLocation) 
     names = ("alembic_version", "study", "ballot", "revision")
     _sql(place, *(f"CREATE TABLE {name} (id INTEGER)" for name in names))
     for reach in REACHES:
-        with pytest.raises(QuemError, match=r"older quem.*77c7db1.*export STUDY --format csv"):
+        with pytest.raises(QuemError, match=r"older quem.*export STUDY --format csv"):
             reach(place)
 
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from quem.errors import FileError, Mistake, QuemError
 from quem.store.connecting import UnavailableError
 from quem.store.models import Base, RevisionRow, StudyRow, now
-from quem.store.schema import has_tables
+from quem.store.schema import version_of
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -61,7 +61,7 @@ def holdings_of_file(file: Path, name: str, *, thorough: bool = False) -> Holdin
         with engine.connect() as c:
             verdict = str(c.exec_driver_sql(f"PRAGMA {check}(1)").scalar())
             if verdict == "ok":
-                return holdings_of(Session(c)) if has_tables(c, name) else Holdings()
+                return holdings_of(Session(c)) if version_of(c, name) else Holdings()
     except DatabaseError as error:
         verdict = str(error.orig)
     raise QuemError(Mistake(name, message=f"is damaged ({verdict}); take another copy"))

@@ -87,14 +87,6 @@ class Base(DeclarativeBase):
     }
 
 
-class VersionRow(Base):
-    """The version of all tables; see `quem.store.schema`."""
-
-    __tablename__ = "quem_version"
-
-    number: Mapped[int] = mapped_column(primary_key=True)
-
-
 class StudyRow(Base):
     """A study that people solve or judge; its problems and solvers are in the study file alone."""
 

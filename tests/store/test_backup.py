@@ -193,7 +193,7 @@ def _spoil(path: Path) -> None:
 
 def _newer(path: Path) -> None:
     with closing(sqlite3.connect(path)) as c, c:
-        c.execute("UPDATE quem_version SET number = 9999")
+        c.execute("UPDATE alembic_version SET version_num = '9999'")
 
 
 def _foreign(path: Path) -> None:

@@ -178,11 +178,8 @@ def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:
         raise QuemError(
             Mistake(
                 draft.name,
-                message=(
-                    f"the judging session is still {now}; close it in the dashboard (quem "
-                    "serve), or "
-                    "give --reveal, which is logged"
-                ),
+                message=f"the judging session is still {now}; close it in the dashboard (quem "
+                "serve), or give --reveal, which is logged",
             )
         )
 
@@ -190,12 +187,12 @@ def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:
 def _tables(c: Session, study_id: str, rankings: list[SubmittedRanking]) -> dict[str, str]:
     """Rankings, and what judges answered where they answered anything."""
     from quem.store.answers import answers_table, answers_to_questions
-    from quem.store.exporting import long_table, pairs_of, pairs_table
+    from quem.store.exporting import long_table, pairs_table
     from quem.store.people import people_of
 
     files = {"rankings.csv": long_table(rankings)}
-    if pairs := list(pairs_of(rankings)):
-        files["pairs.csv"] = pairs_table(pairs)
+    if any(ranking.state.comparisons for ranking in rankings):
+        files["pairs.csv"] = pairs_table(rankings)
         click.echo(_SOME_PAIRS, err=True)
     if answers := list(answers_to_questions(rankings, people_of(c, study_id, "judge"))):
         files["answers.csv"] = answers_table(answers)

@@ -47,6 +47,7 @@ from quem.store.people import (
     withdraw,
 )
 from quem.store.solving import run_clock, settle, start_task
+from quem.store.state import AnswerState
 from quem.store.studies import solving_state
 from quem.store.uploads import (
     TooLargeError,
@@ -57,7 +58,6 @@ from quem.store.uploads import (
     uploads_of,
 )
 from quem.store.work import (
-    Answer,
     Change,
     ClosedError,
     ElsewhereError,
@@ -73,8 +73,7 @@ from quem.store.work import save as save_change
 from webjudge.access import NO_LINK, current_person, signed_out, site
 from webjudge.errors import refusal
 from webjudge.files import file_token, send_one
-from webjudge.language_choice import keep_language
-from webjudge.languages import ENGLISH, LANGUAGES, gettext, marked, spoken
+from webjudge.languages import ENGLISH, LANGUAGES, gettext, keep_language, marked, spoken
 from webjudge.questions import read_answers
 from webjudge.security import policy
 
@@ -220,9 +219,8 @@ def choose_language() -> AnyResponse:
     if code not in LANGUAGES:
         abort(400)
     page = url_for("solve.task", gid=gid) if gid else url_for("solve.home")
-    response = redirect(page, code=303)
-    keep_language(site(), response, code)
-    return response
+    keep_language(code)
+    return redirect(page, code=303)
 
 
 @solve.post("/about")
@@ -361,7 +359,7 @@ def save(gid: str) -> Response:
         return refusal(422, "invalid", gettext(_NOTHING))
     with site().store.read() as c:
         person = current_person(c, "subject")
-    answer = Answer(text, files)
+    answer = AnswerState(text, files)
     change = Change(str(body["base"]), body["client"], body["change"], "", answer, kind)
     names = _named(person, gid, text, files) if kind == "submit" else []
     with site().store.write() as c:
@@ -706,7 +704,7 @@ def _described(gid: str, held: UploadRow) -> dict[str, Any]:
     }
 
 
-def _shown_files(gid: str, answer: Answer, held: list[UploadRow]) -> list[dict[str, Any]]:
+def _shown_files(gid: str, answer: AnswerState, held: list[UploadRow]) -> list[dict[str, Any]]:
     by_id = {one.public_id: one for one in held}
     return [_described(gid, by_id[name]) for name in answer.files if name in by_id]
 

@@ -58,6 +58,13 @@ class Standing:
         recent = now() - _APART
         return all((one.sent_at or one.made_at) <= recent for one in self.letters.values())
 
+    @property
+    def mailed_at(self) -> dt.datetime | None:
+        """When the link that they have was mailed, unless it was replaced by hand since."""
+        letter, linked_at = self.letters.get("invitation"), self.person.linked_at
+        at = letter.sent_at if letter else None
+        return at if at and linked_at and linked_at <= at else None
+
 
 class Written(NamedTuple):
     """The text of a letter, and its language."""
@@ -75,7 +82,6 @@ def write_to(
     *,
     link: str = "",
     replaced: bool = False,
-    invited_at: dt.datetime | None = None,
 ) -> Written:
     """Write to a judge or a subject, in the language that the study file names."""
     spec, person = site.spec, one.person
@@ -110,7 +116,8 @@ def write_to(
                 contact=spec.organizer,
                 deadline=due,
                 grading=bool(spec.labels),
-                invited_on=day(invited_at.date()) if invited_at else "",
+                invited_on=day(one.mailed_at.date()) if one.mailed_at else "",
+                kind=kind,
                 link=link,
                 limit=60 * ((spec.solving and spec.solving.time_limit) or 0),
                 minutes=site.minutes,

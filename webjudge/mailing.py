@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections import Counter
+from contextlib import closing
 from functools import partial
 from ipaddress import ip_address
 from socket import inet_aton
@@ -12,11 +14,10 @@ from urllib.parse import urlsplit
 
 from quem.errors import QuemError
 from quem.mail.message import message_of
-from quem.mail.sending import send_due
-from quem.mail.server import MailSettings, mail_settings
+from quem.mail.server import MailServer, MailSettings, mail_settings
 from quem.store.links import PATHS
 from quem.store.models import PersonRow
-from quem.store.outbox import KINDS, is_due, letters_of
+from quem.store.outbox import KINDS, UNKNOWN, claim, is_due, letters_of, settle
 from quem.store.people import issue_link, people_of, withdraw_link
 from quem.store.solving import solving_state, tasks_of
 from quem.store.standing import judges_standing
@@ -25,8 +26,7 @@ from quem.studyfile.addresses import addresses_of
 from webjudge.letters import Standing, write_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from email.headerregistry import Address
+    from collections.abc import Callable, Collection
     from email.message import EmailMessage
 
     from sqlalchemy.orm import Session
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from webjudge.site import Site
 
 POST = "quem-post"  # the key of an app's `Post` in its extensions
+_PATIENCE = 30.0  # seconds: what became of a letter has to be noted
 _LOOK_SECONDS = 20
 _STOP_SECONDS = 5
 _log = logging.getLogger("webjudge")
@@ -71,10 +72,14 @@ def standings(c: Session, site: Site, role: Role, key: int | None = None) -> lis
     if role == "subject":
         is_open = solving_state(c, site.id) == "open"
         mine = [PersonRow.key == key] if key is not None else []
-        return [
-            _solving(c, site, one, is_open, letters.get(one.key, {}))
-            for one in people_of(c, site.id, "subject", *mine)
-        ]
+        problems, found = _to_solve(site), []
+        for one in people_of(c, site.id, "subject", *mine):
+            tasks = [task for task in tasks_of(c, one.key) if task.problem in problems]
+            done = sum(task.ended is not None for task in tasks)
+            is_started = any(task.opened_at for task in tasks)
+            declined, mail = bool(one.declined_at or one.withdrawn_at), letters.get(one.key, {})
+            found.append(Standing(one, len(problems), done, is_started, declined, is_open, mail))
+        return found
     if turn(c, site) != "judge":
         return []
     is_open = status_of(c, site.id).state == "open"
@@ -83,34 +88,13 @@ def standings(c: Session, site: Site, role: Role, key: int | None = None) -> lis
             one.judge,
             one.total,
             one.submitted,
-            started=one.started > 0,
-            declined=one.status == "declined",
-            is_open=is_open,
-            letters=letters.get(one.judge.key, {}),
+            one.started > 0,
+            one.status == "declined",
+            is_open,
+            letters.get(one.judge.key, {}),
         )
         for one in judges_standing(c, site.id, site.plan, key=key)
     ]
-
-
-def _solving(
-    c: Session,
-    site: Site,
-    one: PersonRow,
-    is_open: bool,  # noqa: FBT001
-    letters: dict[str, LetterRow],
-) -> Standing:
-    """Say how far a subject is."""
-    problems = _to_solve(site)
-    tasks = [task for task in tasks_of(c, one.key) if task.problem in problems]
-    return Standing(
-        one,
-        len(problems),
-        sum(task.ended is not None for task in tasks),
-        started=any(task.opened_at for task in tasks),
-        declined=bool(one.declined_at or one.withdrawn_at),
-        is_open=is_open,
-        letters=letters,
-    )
 
 
 def total_of(site: Site, role: Role) -> int:
@@ -125,50 +109,78 @@ def _to_solve(site: Site) -> set[str]:
     return {problem.id for problem in site.spec.problems} - {practice}
 
 
-class Writer:
-    """Writes letters that are about to be sent; see `quem.mail.sending.Writer`."""
+class Sender:
+    """Sends the letters of a study that are due, each committed as tried before it leaves."""
 
-    def __init__(self, site: Site, base: str, actor: str, sender: Address) -> None:
-        self._site, self._base, self._actor, self._sender = site, base, actor, sender
+    def __init__(self, site: Site, settings: MailSettings, base: str, actor: str) -> None:
+        self._site, self._settings, self._base, self._actor = site, settings, base, actor
         self._addresses = addresses_of(site.spec, site.path)
 
-    def __call__(
-        self, c: Session, letter: LetterRow
-    ) -> tuple[EmailMessage, Callable[[Session], object]] | None:
-        """Write a letter, if the person is still to get it; an invitation with a new link."""
-        site = self._site
-        person = c.get_one(PersonRow, letter.person_key)
-        one = next(iter(standings(c, site, person.role, person.key)), None)
-        if one is None or not one.wants(letter.kind):
-            return None
-        to = self._addresses.get((person.role, person.id))
-        if to is None:
+    def run(
+        self,
+        kinds: Collection[LetterKind] = KINDS,
+        *,
+        tell: Callable[[LetterRow], object] = lambda _: None,
+        stop: threading.Event | None = None,
+    ) -> Counter[str]:
+        """Send until nothing is due, or somebody says to stop; counts letters by state."""
+        stop = stop or threading.Event()
+        counts: Counter[str] = Counter()
+        with closing(MailServer(self._settings)) as server:
+            while not stop.is_set():
+                with self._site.store.read() as c:
+                    if not is_due(c, self._site.id, kinds):
+                        break
+                server.ready()
+                if letter := self._send_one(server, kinds):
+                    counts[letter.state] += 1
+                    tell(letter)
+                    stop.wait(1 / self._settings.rate)
+        return counts
+
+    def _send_one(self, server: MailServer, kinds: Collection[LetterKind]) -> LetterRow | None:
+        store, actor = self._site.store, self._actor
+        with store.write() as c:
+            letter = claim(c, self._site.id, kinds)
+            if letter is None:
+                return None
+            person = c.get_one(PersonRow, letter.person_key)
+            one = next(iter(standings(c, self._site, person.role, person.key)), None)
+            if one is None or not one.wants(letter.kind):
+                c.delete(letter)
+                return None
+            try:
+                with c.begin_nested():
+                    message, token = self._written(c, one, letter)
+            except QuemError as error:
+                return settle(c, letter, "failed", actor, error.mistakes[0].message)
+        state, reason = server.send(message)
+        with store.write(_PATIENCE) as c:
+            if token and state != "sent" and reason != UNKNOWN:
+                withdraw_link(c, one.person, token, actor)
+            return settle(c, letter, state, actor, reason)
+
+    def _written(self, c: Session, one: Standing, letter: LetterRow) -> tuple[EmailMessage, str]:
+        """Write a letter; an invitation with a new link, whose token comes with it."""
+        site, person, sender = self._site, one.person, self._settings.sender
+        if (to := self._addresses.get((person.role, person.id))) is None:
             raise QuemError(f"there is no email address of {person.id}")
-        write = partial(write_to, site, one, sender=self._sender.display_name)
-        undo: Callable[[Session], object] = lambda _: None  # noqa: E731
-        if letter.kind == "invitation":
-            is_replaced = one.person.linked_at is not None
-            token = issue_link(c, one.person, self._actor)
-            undo = partial(withdraw_link, person=one.person, token=token, actor=self._actor)
+        token = link = ""
+        kind, is_replaced = letter.kind, person.linked_at is not None
+        if kind == "invitation":
+            token = issue_link(c, person, self._actor)
             link = f"{self._base}/{PATHS[person.role]}/{token}"
-            written = write(
-                kind="reminder" if one.started else "invitation", link=link, replaced=is_replaced
-            )
-        else:
-            invited = one.letters.get("invitation")
-            at = invited.sent_at if invited else None
-            # The link that was mailed may have been replaced by hand since.
-            is_last = at and one.person.linked_at and one.person.linked_at <= at
-            written = write(kind="reminder", invited_at=at if is_last else None)
+            kind = "reminder" if one.started else kind
+        written = write_to(site, one, kind, sender.display_name, link=link, replaced=is_replaced)
         message = message_of(
             letter,
             to._replace(name=to.name or person.name),
             written.subject,
             written.text,
-            sender=self._sender,
+            sender=sender,
             reply_to=site.spec.organizer.email,
         )
-        return message, undo
+        return message, token
 
 
 class Post:
@@ -213,10 +225,7 @@ class Post:
 
     def _send(self, site: Site, settings: MailSettings, kinds: tuple[LetterKind, ...]) -> None:
         try:
-            writer = Writer(site, self.base, "server", settings.sender)
-            send_due(
-                site.store, site.id, settings, writer, "server", kinds=kinds, stop=self._stopping
-            )
+            Sender(site, settings, self.base, "server").run(kinds, stop=self._stopping)
         except Exception as error:  # noqa: BLE001  whatever it is, the server goes on
             reason = str(error) if isinstance(error, QuemError) else type(error).__name__
             if site.troubles.get("letters") != reason:  # once, however often it is tried

@@ -309,10 +309,9 @@ def _send(
 ) -> None:
     """Queue invitations, and send all that are due; those that failed make the command fail."""
     from quem.errors import QuemError
-    from quem.mail.sending import send_due
     from quem.store.outbox import UNKNOWN, letters_of, queue_letter
     from quem.store.people import people_of
-    from webjudge.mailing import Writer
+    from webjudge.mailing import Sender
     from webjudge.wording import at_utc
 
     with site.store.write() as c:
@@ -331,8 +330,7 @@ def _send(
         else:
             click.echo(text)
 
-    writer = Writer(site, base, "shell", settings.sender)
-    counts = send_due(site.store, site.id, settings, writer, "shell", tell=tell)
+    counts = Sender(site, settings, base, "shell").run(tell=tell)
     with site.store.read() as c:
         letters = letters_of(c, site.id, role)
     for letter in letters:

@@ -142,7 +142,7 @@ class MailServer:
         self._settings = settings
         self._smtp: smtplib.SMTP | None = None
 
-    def ready(self) -> smtplib.SMTP:
+    def ready(self) -> None:
         """Be connected, with the sender accepted."""
         settings = self._settings
         try:
@@ -154,7 +154,6 @@ class MailServer:
         if not _is_good(code):
             reason = f"refuses the sender (QUEM_MAIL_FROM): {_words(code, said)}"
             raise MailServerError(settings, reason)
-        return smtp
 
     def _connected(self) -> smtplib.SMTP:
         import ssl
@@ -190,9 +189,10 @@ class MailServer:
             self._smtp.close()
         self._smtp = None
 
-    def send(self, smtp: smtplib.SMTP, message: EmailMessage) -> tuple[LetterState, str]:
+    def send(self, message: EmailMessage) -> tuple[LetterState, str]:
         """Hand a letter over, after `ready`; gives its state, and the server's words."""
         receiver = message["To"].addresses[0].addr_spec
+        smtp: Any = self._smtp
         said: bytes | str
         is_handed_over = False
         try:

@@ -1,7 +1,7 @@
 """The outbox: which letters are due, which were sent, and which failed.
 
-A letter is committed as failed before it leaves, and as sent when a mail server has accepted it:
-whoever is killed in between, it is not sent twice. Neither letters nor addresses are kept.
+A letter is committed as failed before it leaves, and as sent when a mail server has accepted it: a
+program that is killed in between sends nothing twice. Neither letters nor addresses are kept.
 """
 
 from __future__ import annotations

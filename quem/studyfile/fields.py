@@ -52,7 +52,7 @@ def _header(text: str) -> str:
 
 
 def address_trouble(text: str) -> str:
-    """Why a text is no email address that letters can go to; empty where it is one."""
+    """Why letters cannot go to an address; empty where they can."""
     if not text.isascii():
         return (
             f"{text[:60]!r} is not plain ASCII, which letters need; write its domain in the form "

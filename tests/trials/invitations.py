@@ -133,7 +133,7 @@ class InvitationTrial:
             assert count == 1 or letter.error == UNKNOWN, letter
         failed = [letter for letter in letters if letter.state == "failed"]
         never = [one for one in failed if not received[self._addresses[ids[one.person_key]]]]
-        return {"kills": self._kills, "delivered": len(received), "failed": len(failed)} | {
+        return {"kills": self._kills, "delivered": len(received), "unknown": len(failed)} | {
             "never left": len(never),
             "not wanted at first": len(self._refused),
         }

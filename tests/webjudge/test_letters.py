@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from sqlalchemy import update
 
 from quem.cli import main
+from quem.mail.server import mail_settings
 from quem.store.audit_log import audit_events
 from quem.store.models import LetterRow, PersonRow, now
 from quem.store.outbox import KINDS, claim, letters_of, queue_letter
@@ -22,7 +23,8 @@ from tests.patience import until
 from tests.webjudge.sites import enter_dashboard, make_site, rank, rank_all, set_life
 from tests.webjudge.solving_sites import Solver, write_solving_study
 from webjudge import create_app, open_site
-from webjudge.mailing import POST, Post
+from webjudge.languages import LANGUAGES
+from webjudge.mailing import POST, Post, Sender
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from flask import Flask
     from flask.testing import FlaskClient
 
+    from quem.store.models import Role
     from webjudge import Site
 
 URL = "https://judging.example.org"
@@ -351,3 +354,29 @@ def test_what_a_mail_server_answered_is_deleted(tmp_path: Path, host: MailHost, 
         ]
     app.extensions[POST].stop()
     site.store.close()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_letters_in_each_language(tmp_path: Path, host: MailHost, language: str) -> None:
+    """People who solve and judges are invited, and reminded, in the language of the study."""
+    study = write_solving_study(tmp_path, people=("S1",), judges=("J1",))
+    study.write_text(f"{study.read_text()}judging: {{language: {language}}}\n")
+    rows = ["id,email,role", "S1,s1@example.org,subject", "J1,j1@example.org,judge", ""]
+    (tmp_path / "people.csv").write_text("\n".join(rows))
+    site = open_site(study)
+    roles: tuple[Role, ...] = ("subject", "judge")
+    for role in roles:
+        with site.store.write() as c:
+            set_solving(c, site.id, "closed" if role == "judge" else "open", "shell")
+        set_life(site, "open")
+        for kind in KINDS:
+            with site.store.write() as c:
+                (one,) = people_of(c, site.id, role)
+                queue_letter(c, site.id, one.key, kind)
+            assert (settings := mail_settings())
+            assert Sender(site, settings, URL, "shell").run() == {"sent": 1}
+    site.store.close()
+    texts = [letter.get_content() for letter in host.letters]
+    assert [URL in text for text in texts] == [True, False] * 2
+    assert all("A made-up study" in text for text in texts)
+    assert all(("Dear " in text) == (language == "en") for text in texts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from flask import Blueprint, current_app, redirect, request, url_for
+from flask import Blueprint, current_app, request
 
 from quem.errors import QuemError
 from quem.store.models import PersonRow
@@ -12,7 +12,7 @@ from quem.store.outbox import UNKNOWN, decide, queue_letter
 from quem.studyfile.addresses import addresses_of
 from webjudge.access import acting, site
 from webjudge.confirmations import Confirmation
-from webjudge.dashboard_pages import require_reviewed, require_sure
+from webjudge.dashboard_pages import back, require_reviewed, require_sure
 from webjudge.languages import day
 from webjudge.mailing import POST, reach_of, standings
 
@@ -25,18 +25,14 @@ if TYPE_CHECKING:
 
 mail = Blueprint("mail", __name__, url_prefix="/mail")
 
+# Which pages show what becomes of letters.
+_PAGES: dict[Role, str] = {"judge": "people.invitations", "subject": "solving.session"}
 _NO_SERVER = "No mail server is set. Start the server with QUEM_SMTP and QUEM_MAIL_FROM."
 _NO_URL = (
     "Links in letters would work only on this computer. Restart the server with --url, the "
     "address that judges use."
 )
 _TROUBLES = ("mail-settings", "letters")  # of `Site.troubles`
-SAID = {
-    "queued": "The letters are on their way. This page shows what becomes of each.",
-    "nothing": "Nothing is due: nobody is reminded twice within a day.",
-    "arrived": "Noted as sent.",
-    "again": "The letter is sent again.",
-}
 
 
 def letters_page(served: Site, role: Role = "judge") -> dict[str, Any]:
@@ -82,7 +78,7 @@ def send(role: Role, kind: LetterKind) -> Response:
         for one in due:
             queue_letter(c, served.id, one.person.key, kind, one.letters.get(kind))
     _post().look()
-    return _back("queued" if due else "nothing", role)
+    return back("queued" if due else "nothing", _PAGES[role])
 
 
 @mail.post("/<message_id>/<any(arrived, again):choice>")
@@ -103,7 +99,7 @@ def settle_letter(message_id: str, choice: Literal["arrived", "again"]) -> Respo
                     )
                 )
     _post().look()
-    return _back(choice, person.role)
+    return back(choice, _PAGES[person.role])
 
 
 def _require_server(kind: LetterKind) -> None:
@@ -121,8 +117,3 @@ def _require_server(kind: LetterKind) -> None:
 def _post() -> Post:
     post: Post = current_app.extensions[POST]
     return post
-
-
-def _back(said: str, role: Role) -> Response:
-    page = {"judge": "people.invitations", "subject": "solving.session"}[role]
-    return redirect(url_for(f"dashboard.{page}", said=said), code=303)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import secrets
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from sqlalchemy import delete, func, or_, select, update
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 KINDS: tuple[LetterKind, ...] = get_args(LetterKind)
 UNKNOWN = "nobody knows whether it was sent"
+DOUBT: dict[str, Any] = {"state": "failed", "error": UNKNOWN}
 # How long a letter can take to the answer of the mail server, which `quem.mail.server` limits.
 _LEAVING = dt.timedelta(minutes=10)
 # After how long a letter is tried again that a mail server did not want yet.
@@ -128,8 +129,7 @@ def settle(
 
 def doubt_unsent(c: Session) -> None:
     """Note in a copy of a database that letters may have been sent since it was made."""
-    unsent = update(LetterRow).where(LetterRow.state == "due")
-    c.execute(unsent.values(state="failed", error=UNKNOWN))
+    c.execute(update(LetterRow).where(LetterRow.state == "due").values(**DOUBT))
 
 
 def decide(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from quem.errors import Mistake
     from quem.mail.server import MailSettings
     from quem.store.links import RoleName
-    from quem.store.models import LetterRow, Role
+    from quem.store.models import Role
     from quem.studyfile.relevance import JudgedSpec
     from webjudge import Site
     from webjudge.letters import Standing
@@ -321,16 +321,15 @@ def _send(
     if role == "judge" and people:
         _say_unreviewed(site)
     failed: list[Mistake | str] = []
-
-    def tell(letter: LetterRow) -> None:
+    count = 0
+    for letter in Sender(site, settings, base, "shell").run():
         reason = f": {letter.error}" if letter.error else ""
         text = f"{ids.get(letter.person_key, '')}: {letter.kind}: {letter.state}{reason}"
         if letter.state == "failed":
             failed.append(text)
         else:
             click.echo(text)
-
-    counts = Sender(site, settings, base, "shell").run(tell=tell)
+        count += letter.state == "sent"
     with site.store.read() as c:
         letters = letters_of(c, site.id, role)
     for letter in letters:
@@ -339,7 +338,7 @@ def _send(
             click.echo(f"{who}: due; a run after {at_utc(letter.due_at)} tries again", err=True)
         elif letter.error == UNKNOWN:
             click.echo(f"{who}: {UNKNOWN}; decide in the dashboard, or use --reissue", err=True)
-    click.echo(f"{counts['sent']} sent.", err=True)
+    click.echo(f"{count} sent.", err=True)
     if failed:
         raise QuemError(failed)
 

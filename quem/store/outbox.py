@@ -53,9 +53,11 @@ def awaiting(study_id: str, role: Role) -> Select[int]:
 
 
 def count_failed(c: Session, study_id: str) -> int:
-    """The number of letters that failed."""
+    """The number of letters that failed, to people who are still to come."""
+    gone = (PersonRow.seen_at, PersonRow.declined_at, PersonRow.withdrawn_at, PersonRow.erased_at)
     mine = LetterRow.study_id == study_id, LetterRow.state == "failed", LetterRow.due_at <= now()
-    return c.execute(select(func.count()).select_from(LetterRow).where(*mine)).scalar_one()
+    count = select(func.count(LetterRow.key)).join(PersonRow, PersonRow.key == LetterRow.person_key)
+    return c.execute(count.where(*mine, *(one.is_(None) for one in gone))).scalar_one()
 
 
 def queue_letter(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 KINDS: tuple[LetterKind, ...] = get_args(LetterKind)
 UNKNOWN = "nobody knows whether it was sent"
+# What a copy says of a letter that was due: it may have been sent since.
 DOUBT: dict[str, Any] = {"state": "failed", "error": UNKNOWN}
 # How long a letter can take to the answer of the mail server, which `quem.mail.server` limits.
 _LEAVING = dt.timedelta(minutes=10)

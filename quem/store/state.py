@@ -8,7 +8,8 @@ to do for another field.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from itertools import chain
+from itertools import chain, count, islice, product
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import ConfigDict, Strict, StringConstraints, TypeAdapter, ValidationError
@@ -23,25 +24,16 @@ LONGEST_REASON, LONGEST_COMMENT = 500, 4000
 MOST_COMPARISONS = 1000
 MOST_QUESTIONS = 100
 LONGEST_ANSWER = 1000
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class InvalidStateError(ValueError):
     """What was sent is no state of the task; the message says why."""
 
 
-def labels(count: int) -> list[str]:
+def labels(size: int) -> list[str]:
     """Name solutions: A, B, ..., Z, AA, AB, ..."""
-    return [_label(number) for number in range(count)]
-
-
-def _label(number: int) -> str:
-    text = ""
-    number += 1
-    while number:
-        number, letter = divmod(number - 1, len(_LETTERS))
-        text = _LETTERS[letter] + text
-    return text
+    names = (map("".join, product(ascii_uppercase, repeat=length)) for length in count(1))
+    return list(islice(chain.from_iterable(names), size))
 
 
 # PostgreSQL's text holds no NUL; pydantic refuses half a surrogate pair, which no encoding holds.

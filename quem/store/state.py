@@ -1,8 +1,7 @@
 """What a task has at one time: a judge's ranking with all that is said besides, or an answer.
 
 The fields of `State` are the one place that names them: pages, store, archive, exports, and the
-dashboard follow from it. "A new question on the ranking page" in CONTRIBUTING.md says what
-to do for another field.
+dashboard follow from it.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ LONGEST_ANSWER = 1000
 
 
 class InvalidStateError(ValueError):
-    """What was sent is no state of the task; the message says why."""
+    """What was sent is not a state of the task; the message says why."""
 
 
 def labels(size: int) -> list[str]:
@@ -156,7 +155,7 @@ class Field:
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of any kind of field
-    """What is left of a value, or nothing where it says nothing of a solution that has a name."""
+    """What is left of a value, or nothing where no solution of it has a name."""
     match value:
         case tuple():
             entries = (names.get(e) if isinstance(e, str) else _renamed(e, names) for e in value)

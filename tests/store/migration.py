@@ -1,6 +1,6 @@
 """Prints what a migration has to do: ``python -m tests.store.migration``.
 
-With ``baseline`` it writes the baseline anew, which holds until the first release.
+With ``baseline`` it rewrites the baseline, which holds until the first release.
 """
 
 from __future__ import annotations

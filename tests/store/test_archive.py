@@ -232,8 +232,8 @@ def test_practice_and_history_are_in_it(rich: tuple[Store, str]) -> None:
     assert any(line["practice"] for line in lines if line["table"] == "task")
     kinds = [line["kind"] for line in lines if line["table"] == "revision"]
     assert Counter(kinds) == {"save": 9, "submit": 9, "reopen": 8}
-    whats = {line["what"] for line in lines if line["table"] == "event"}
-    assert {"revealed", "erased", "added", "consented", "closed"} <= whats
+    logged = {line["what"] for line in lines if line["table"] == "event"}
+    assert {"revealed", "erased", "added", "consented", "closed"} <= logged
 
 
 def test_an_archive_holds_no_secret(rich: tuple[Store, str]) -> None:

@@ -5,9 +5,6 @@ import { key } from "./parts.js";
 import { html } from "./vendor/lit-html.js";
 import { number, t } from "./words.js";
 
-/** Whether judges grade here, and do not rank. */
-export const isGrading = ({ data }) => data.grades.length > 0;
-
 /** All grades, the highest first: {grade, text}. */
 export const scale = ({ data }) => data.grades.map((text, grade) => ({ grade: String(grade), text })).reverse();
 

@@ -144,8 +144,8 @@ test("a newer order elsewhere stops saving until the person has decided", async 
 test("a page that is out of date begins again, with what is kept", async () => {
   let reloads = 0;
   globalThis.location = { reload: () => { reloads += 1; } };
-  for (const answer of [{ status: 409, error: "layout" }, { status: 403, error: "submitted" }]) {
-    answers = [answer];
+  for (const error of ["layout", "unanswered", "submitted"]) {
+    answers = [{ status: 409, error }];
     const mine = saver();
     mine.save("one");
     await settled();
@@ -153,7 +153,7 @@ test("a page that is out of date begins again, with what is kept", async () => {
     assert.equal(new Drafts(DATA, "other").takeOver().state, "one");
     memory.clear();
   }
-  assert.equal(reloads, 2);
+  assert.equal(reloads, 3);
 });
 
 test("why nothing can be saved any more is told", async () => {

@@ -18,9 +18,6 @@ export async function send(url, content, options = {}) {
   }
 }
 
-/** Send what is sent again where no answer comes in time. */
-export const save = (url, content, method) => send(url, content, { method, signal: AbortSignal.timeout(LONGEST_WAIT) });
-
 /** Read a page; gives {status, page}, or null where no answer came. */
 export async function read(url, options = {}) {
   try {

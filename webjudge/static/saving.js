@@ -3,16 +3,15 @@
 // A change that is made after submitting takes the submission back, wherever that is by then:
 // still waiting here, on its way, or on the server, where it is opened again first.
 
-import { save } from "./network.js";
+import { send } from "./network.js";
 import { Drafts } from "./storage.js";
 import { t } from "./words.js";
 
 const PAUSES = [1, 2, 4, 8, 15, 30]; // seconds between attempts
+const LONGEST_WAIT = 20_000;
 const TYPING = 600;
-// What has to be decided, or answered, before saving goes on.
-const DECISIONS = ["stale", "unanswered"];
-// What the page shows is not what the server has.
-const OUTDATED = ["layout", "submitted"];
+// The server has other solutions or questions than the page, or took the ranking as submitted.
+const OUTDATED = ["layout", "unanswered", "submitted"];
 
 /** A random id of this tab; works without https too. */
 function tabId() {
@@ -158,7 +157,8 @@ export class Saver {
       this.acknowledge({ revision: 0, submitted, saved_at: new Date().toISOString(), next: urls.next });
       return;
     }
-    const sent = await (reopen ? save(urls.reopen, change, "POST") : save(urls.state, change, "PUT"));
+    const signal = AbortSignal.timeout(LONGEST_WAIT);
+    const sent = await send(reopen ? urls.reopen : urls.state, change, { method: reopen ? "POST" : "PUT", signal });
     if (!sent) this.later(t("Offline"));
     else if (sent.status === 200) this.acknowledge(sent.answer);
     else if (sent.status >= 500 || sent.status === 429) this.later(t("Server busy"));
@@ -192,7 +192,7 @@ export class Saver {
     this.report();
   }
 
-  /** Send no more, until the person has decided or for good; what is unsaved stays in this browser. */
+  /** Send no more, until the person has decided or for good; what is unsaved is kept, also over a reload. */
   stop({ status, answer }) {
     const { error } = answer;
     this.failures = 0;
@@ -202,8 +202,8 @@ export class Saver {
       return;
     }
     this.stopped = true;
-    this.ended = !DECISIONS.includes(error);
-    if (DECISIONS.includes(error) || error === "paused") this.told(error, answer);
+    this.ended = error !== "stale";
+    if (["stale", "paused"].includes(error)) this.told(error, answer);
     else this.told(status === 403 && error !== "ended" ? "closed" : "ended", answer);
     this.report();
   }

@@ -1,7 +1,7 @@
 // What the saver tells, and what came from elsewhere or an earlier visit.
 
 import { $ } from "./dom.js";
-import { askMissing, begin, goOn, show, stopComparing } from "./going.js";
+import { begin, goOn, show, stopComparing } from "./going.js";
 import { announce, ask, tell } from "./messages.js";
 import * as model from "./model.js";
 import { read } from "./network.js";
@@ -28,12 +28,6 @@ const TOLD = {
     waitForResuming();
   },
   ended: (page, { message }) => stop(page, t("This could not be saved"), message, page.saver.draftLocation),
-  /** Questions came after this page: the ranking stays a draft until they are answered. */
-  unanswered(page, { questions }) {
-    page.learn({ questions });
-    page.saver.resume(page.saver, page.state);
-    askMissing(page);
-  },
   stale: conflict,
 };
 

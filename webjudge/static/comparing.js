@@ -34,8 +34,12 @@ export function drawComparing(page) {
         ${verdict(page, right, "right")}
       </div>
     </div>`, $("#main"));
-  leader = null;
-  for (const one of $$(".pane")) $(".body", one).scrollTop = places[one.dataset.pane] ?? 0;
+  for (const one of $$(".pane")) {
+    const [body, place] = [$(".body", one), places[one.dataset.pane] ?? 0];
+    if (body.scrollTop === place) continue;
+    leader = null;
+    body.scrollTop = place;
+  }
   $("[data-do=together]").ariaPressed = String(isTogether(page));
 }
 

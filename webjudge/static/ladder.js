@@ -77,7 +77,7 @@ export function drawLadder(page) {
   put(state.tray.map(one), $("#tray"));
   put(cannot.map(one), $("#cannot"));
   for (const part of $$("#ranked, #tray, #cannot")) part.inert = page.isComparing;
-  $("#tray-part").hidden = !waiting;
+  $("#tray-part").hidden = !waiting && !document.body.matches(".is-dragging");
   $("#cannot-part").hidden = !cannot.length;
   write("#ranked-count", placed ? t("{n} of {all}", { n: number(placed), all: number(data.labels.length) }) : "");
   write("#tray-count", number(waiting));

@@ -9,14 +9,6 @@ import { t, time } from "./words.js";
 const TOAST_SECONDS = 10;
 const SAVING_AFTER = 150;
 
-/** Say something that has to be read. */
-export function tell(title, text) {
-  const dialog = $("#message");
-  $("h2", dialog).textContent = title;
-  $("p", dialog).textContent = text;
-  if (!dialog.open) dialog.showModal();
-}
-
 /** Ask in a dialog by its id; gives the value of the button, or what was written; empty when canceled. */
 export function ask(name, text = "", title = "") {
   const dialog = document.getElementById(name);
@@ -27,7 +19,7 @@ export function ask(name, text = "", title = "") {
   if (text) $(".explanation", dialog).textContent = text;
   form.reset();
   dialog.returnValue = "";
-  dialog.showModal();
+  if (!dialog.open) dialog.showModal();
   return new Promise((resolve) => {
     dialog.onclose = () => {
       if (dialog.open) return;
@@ -36,6 +28,9 @@ export function ask(name, text = "", title = "") {
     };
   });
 }
+
+/** Say something that has to be read. */
+export const tell = (title, text) => ask("message", text, title);
 
 function given(value, form) {
   if (value !== "own") return value;

@@ -69,7 +69,7 @@ function conflict(page, answer) {
   if (page.saver.joins(answer, page.state, model.same)) {
     page.set({ submitted: page.saver.submitted });
     goOn(page);
-  } else if (!page.canRank) showNewer(page, answer); // this page had nothing of its own
+  } else if (!page.canRank) follow(page, answer, false); // this page had nothing of its own
   else {
     decide(page, {
       ...answer,
@@ -90,21 +90,16 @@ export async function decide(page, newer) {
   ].filter(Boolean).join(" "), newer.title);
   if (!choice) return;
   page.set({ undecided: null });
-  if (choice === "mine") follow(page, newer, page.state);
-  else showNewer(page, newer);
+  follow(page, newer, choice === "mine");
 }
 
-function showNewer(page, answer) {
-  page.replace(answer.state);
-  follow(page, answer);
-  announce(t("Newer version loaded."));
-}
-
-/** Go on from what the server has: with this order, as a draft, or with the server's. */
-function follow(page, answer, order = null) {
-  page.set({ submitted: answer.submitted && !order });
-  page.saver.resume(answer, order);
+/** Go on from what the server has: with this page's order, as a draft, or with the server's. */
+function follow(page, newer, isMine) {
+  if (!isMine) page.replace(newer.state);
+  page.set({ submitted: newer.submitted && !isMine });
+  page.saver.resume(newer, isMine ? page.state : null);
   goOn(page);
+  if (!isMine) announce(t("Newer version loaded."));
 }
 
 /** Bring back what an earlier visit could not save, perhaps from another layout. */

@@ -38,7 +38,6 @@ export function act(page, name, label, way, value) {
   else mark(page, name, label, value);
 }
 
-/** One grade up or down. */
 function regrade(page, name, label, way) {
   const by = { better: 1, worse: -1 }[name];
   const now = model.gradeOf(page.state, label);

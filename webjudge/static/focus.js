@@ -10,7 +10,6 @@ const PARTS = ["#ladder", "#main", ".bar"];
 
 const canHold = (element) => element && !element.disabled && !element.closest("[inert]") && element.checkVisibility();
 
-/** The title of what is shown. */
 const title = () => $("#main h2");
 
 export const focusTitle = () => title()?.focus({ preventScroll: true });

@@ -8,7 +8,6 @@ import { number, t } from "./words.js";
 /** All grades, the highest first: {grade, text}. */
 export const scale = ({ data }) => data.grades.map((text, grade) => ({ grade: String(grade), text })).reverse();
 
-/** What the grade of a candidate is called. */
 export const gradeText = ({ data, state }, label) => data.grades[gradeOf(state, label)] ?? t("not graded yet");
 
 /** The buttons below a candidate, one for each grade. */

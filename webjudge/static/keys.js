@@ -31,7 +31,6 @@ const SIDES = { ArrowLeft: "[data-side=left]", ArrowRight: "[data-side=right]", 
 const PANES = ["ArrowUp", "ArrowDown", "PageUp", "PageDown"];
 const MOVES = { ArrowUp: "better", ArrowDown: "worse" };
 
-/** Let the keyboard work. */
 export function listen(page) {
   $("#single-keys").checked = keysAreOn;
   $("#single-keys").addEventListener("change", ({ target }) => {

@@ -95,7 +95,6 @@ export function drawLadder(page) {
   drawStrip(page, placed, waiting);
 }
 
-/** What is left to do. */
 function leftText({ isGrading, submitted, data, saver }, waiting) {
   if (submitted) return isGrading ? t("Submitted") : t("This ranking is submitted.");
   if (data.closed) return t("The study is closed.");

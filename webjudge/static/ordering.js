@@ -26,7 +26,6 @@ export function place(page, label, state, way, search = null) {
   announce(wasRanked ? `${said}.` : `${said}. ${whatNext(page)}`);
 }
 
-/** Say what is in hand now. */
 export function whatNext({ view, current: label, isGrading }) {
   if (view === "review") {
     return isGrading ? t("All candidates are graded.") : t("All solutions are ranked. Review and submit.");
@@ -51,7 +50,6 @@ export function step(page, way) {
   announce(way === "undo" ? t("Undone") : t("Redone"));
 }
 
-/** Take the last answer back. */
 export function back(page) {
   if (!page.search?.asked.length) return;
   question(page, { search: placing.back(page.search) });
@@ -143,7 +141,6 @@ export function compare(page, label) {
   } else place(page, label, model.best(page.state, label), "compare");
 }
 
-/** Compare two that are ranked. */
 export function compareTwo(page, label, other) {
   if (page.canRank && !page.isComparing) question(page, { pair: { label, other, from: page.view } });
 }

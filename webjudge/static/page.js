@@ -85,7 +85,6 @@ export class Page {
     return { label: this.current, other, side, isNew: true, tied, asked: search.asked.length, most };
   }
 
-  /** Whether a solution has a place. */
   isRanked(label) {
     return model.whereabouts(this.state, label).area === "ranked";
   }

@@ -9,7 +9,6 @@ import { t } from "./words.js";
 
 const LONGEST = 4000;
 
-/** How sure one can be of a place. */
 export const LEVELS = [["unsure", t("Unsure")], ["fairly", t("Fairly")], ["sure", t("Sure")]];
 
 const about = ({ data }, what) => data.questions.filter((question) => question.about === what);
@@ -71,7 +70,6 @@ export function solutionQuestions(page, label) {
 
 export const taskQuestions = (page) => about(page, "task").map((question) => control(page, question, ""));
 
-/** Go to the questions on a solution, whose text is shown. */
 export const goToQuestions = () => {
   const section = $("#reader .questions");
   section?.scrollIntoView();
@@ -88,7 +86,6 @@ const sureness = ({ state }, label) => html`${t("How sure are you of its place?"
 export const askSure = (page, label) => (about(page, "placement").length
   ? html`<span class="ask-sure">${sureness(page, label)}</span>` : nothing);
 
-/** What has to be answered yet. */
 export function stillToAnswer(page) {
   const missing = unanswered(page);
   const row = (question) => {

@@ -119,7 +119,6 @@ export function links(sections) {
     <a class="level-${Number(tagName[1]) - first}" href="#${id}" data-section=${id}>${textContent.trim()}</a>`);
 }
 
-/** Go to a section of the text. */
 export function goTo(id) {
   const section = document.getElementById(id);
   section.tabIndex = -1;
@@ -127,7 +126,6 @@ export function goTo(id) {
   section.focus({ preventScroll: true });
 }
 
-/** Show the problem. */
 export function drawProblem(page) {
   const { isGrading } = page;
   const isNew = page.isUntouched && !isGrading;
@@ -140,7 +138,6 @@ export function drawProblem(page) {
   });
 }
 
-/** Let a picture be seen in full size. */
 export function enlarge(zoom) {
   const { src, alt } = $("img", zoom);
   fit(true);

@@ -184,7 +184,6 @@ export class Saver {
     if (this.submitted && !this.waiting) this.told("submitted", answer);
   }
 
-  /** Try again after a while. */
   later(trouble) {
     this.trouble = trouble;
     this.wait(PAUSES[Math.min(this.failures, PAUSES.length - 1)] * 1000);

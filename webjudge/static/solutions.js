@@ -53,7 +53,6 @@ export class Solutions {
     return text ? this.element(`${prefix}${label}`, text, `prose is-${this.about(label).shape}`) : null;
   }
 
-  /** The problem's text. */
   statement(prefix, name) {
     return this.element(prefix, $("#statement").content, "prose", name);
   }

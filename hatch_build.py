@@ -180,9 +180,7 @@ def _cut(whole: Path, target: Path, sheet: str) -> None:
         subsetter = Subsetter(Options(hinting=False, layout_features=features))
         subsetter.populate(unicodes=characters)
         subsetter.subset(font)
-        smaller = instantiateVariableFont(
-            font, {"wght": (int(lightest), int(boldest or lightest))}
-        )
+        smaller = instantiateVariableFont(font, {"wght": (int(lightest), int(boldest or lightest))})
         smaller.flavor = "woff2"
         smaller.save(target)
 

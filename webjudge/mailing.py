@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from webjudge.housekeeping import Housekeeping
     from webjudge.site import Site
 
+ROLES: tuple[Role, ...] = ("judge", "subject")
 POST = "quem-post"  # the key of an app's `Post` in its extensions
 _PATIENCE = 30.0  # seconds: what became of a letter has to be noted
 _LOOK_SECONDS = 20

@@ -311,11 +311,11 @@ def _send(
     from quem.errors import QuemError
     from quem.store.outbox import UNKNOWN, letters_of, queue_letter
     from quem.store.people import people_of
-    from webjudge.mailing import Sender
+    from webjudge.mailing import ROLES, Sender
     from webjudge.wording import at_utc
 
     with site.store.write() as c:
-        ids = {one.key: one.id for one in people_of(c, site.id, role)}
+        ids = {one.key: one.id for each in ROLES for one in people_of(c, site.id, each)}
         for one in people:
             queue_letter(c, site.id, one.person.key, "invitation", one.letters.get("invitation"))
     if role == "judge" and people:
@@ -324,7 +324,7 @@ def _send(
     count = 0
     for letter in Sender(site, settings, base, "shell").run():
         reason = f": {letter.error}" if letter.error else ""
-        text = f"{ids.get(letter.person_key, '')}: {letter.kind}: {letter.state}{reason}"
+        text = f"{ids[letter.person_key]}: {letter.kind}: {letter.state}{reason}"
         if letter.state == "failed":
             failed.append(text)
         else:
@@ -333,7 +333,7 @@ def _send(
     with site.store.read() as c:
         letters = letters_of(c, site.id, role)
     for letter in letters:
-        who = f"{ids.get(letter.person_key, '')}: {letter.kind}"
+        who = f"{ids[letter.person_key]}: {letter.kind}"
         if letter.state == "due":
             click.echo(f"{who}: due; a run after {at_utc(letter.due_at)} tries again", err=True)
         elif letter.error == UNKNOWN:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 Role = Literal["judge", "subject", "organizer"]
+LetterKind = Literal["invitation", "reminder"]
+LetterState = Literal["due", "sent", "failed"]
 Life = Literal["trial", "open", "paused", "closed"]
 SolvingState = Literal["trial", "open", "closed"]
 Kind = Literal["save", "submit", "reopen", "skip", "timeout"]  # of a revision
@@ -35,8 +37,6 @@ Answers = dict[
     Annotated[str, StringConstraints(pattern="^(answers|written|replies)$")], dict[str, str]
 ]
 Ending = Annotated[str, StringConstraints(pattern=r"^\.[^/\\\x00]+$")]
-LetterKind = Literal["invitation", "reminder"]
-LetterState = Literal["due", "sent", "failed"]
 
 
 def now() -> dt.datetime:

@@ -285,6 +285,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
         ("task", {"person_key": 99}),
         ("layout", {"items": [["A", 1, None, None]]}),
         ("upload", {"ending": "./../../x"}),
+        ("upload", {"sha256": "../../x"}),
         ("upload", {"content": "not base64"}),
         ("revision", {"kind": "other"}),
         ("revision", {"layout": "another"}),

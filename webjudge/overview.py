@@ -14,7 +14,7 @@ from quem.store.exporting import submitted_rankings
 from quem.store.links import count_unlinked
 from quem.store.living import effect_warning
 from quem.store.models import now
-from quem.store.outbox import undecided_letters
+from quem.store.outbox import count_failed
 from quem.store.progress import progress_of
 from quem.store.reviewing import is_frozen
 from quem.store.standing import (
@@ -87,7 +87,7 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
         unreviewed = 0 if is_frozen(c, site.id) else unreviewed_count(c, site)
         backup = backup_state(c, site.id)
         recent = audit_events(c, site.id, _RECENT)
-        undecided = undecided_letters(c, site.id)
+        failed_letters = count_failed(c, site.id)
         unlinked = counts["unlinked"].judges and count_unlinked(c, site.id, "judge")
     total = len(plan.parts) + plan.repeat
     waiting = sum(counts[one].judges for one in WAITED_FOR)
@@ -111,7 +111,7 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
         "machines": machine_rows(site),
         "recent": recent,
         "unlinked": unlinked,
-        "undecided": undecided,
+        "failed_letters": failed_letters,
         "alerts": alerts_of(site),
         "backup": backup,
         # What could not be logged either, as where the disk is full.

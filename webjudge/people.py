@@ -23,6 +23,7 @@ from quem.store.people import (
 )
 from quem.store.standing import judges_standing
 from quem.store.uploads import UploadFolder
+from quem.studyfile.fields import header_trouble
 from webjudge.access import acting, site
 from webjudge.confirmations import PAGES, about_person
 from webjudge.dashboard_pages import (
@@ -45,8 +46,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.models import PersonRow, Role
-    from webjudge.letters import Text
+    from quem.store.models import LetterKind, PersonRow, Role
 
 _HOMES: dict[Role, str] = {"judge": "overview", "subject": "solving.session"}
 _MOST_YEARS = 150
@@ -71,8 +71,8 @@ def add(role: Role) -> str | tuple[str, int]:
     form = {name: request.form.get(name, "").strip() for name in _FIELDS[role]}
     mistakes: dict[str, str] = {}
     years = _years(form.get("experience", ""), mistakes)
-    if len(form["name"]) > _LONGEST_NAME or not form["name"].isprintable():
-        mistakes["name"] = f"use one line of at most {_LONGEST_NAME} characters"
+    if len(form["name"]) > _LONGEST_NAME or header_trouble(form["name"]):
+        mistakes["name"] = f"use one line of at most {_LONGEST_NAME} characters, without =?"
     try:
         refuse_taken(site().spec, role, form["id"], form["name"])
         with site().store.write() as c:
@@ -286,7 +286,7 @@ def _standing(one: dict[str, Any]) -> Standing:
     return Standing(one["judge"], one["total"], one["submitted"], started=started, declined=False)
 
 
-def _message(kind: Text, one: Standing, link: str = "") -> dict[str, Any]:
+def _message(kind: LetterKind, one: Standing, link: str = "") -> dict[str, Any]:
     """Write a message to a person, in the language that the study file names."""
     written = write_to(site(), one, kind, g.organizer.name, link=link)
     mail = f"mailto:?subject={quote(written.subject)}&body={quote(written.text)}"

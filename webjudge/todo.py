@@ -118,15 +118,11 @@ def _no_judges(page: dict[str, Any]) -> Iterator[Todo]:
         yield Todo("warn", "No judges yet", reason, *_adding())
 
 
-def _undecided(page: dict[str, Any]) -> Iterator[Todo]:
-    url = url_for("dashboard.people.invitations")
-    if count := page["undecided"].get("unknown"):
-        text = f"Nobody knows whether {counted(count, 'letter')} arrived"
-        reason = "The connection broke off. A letter is never sent again automatically: decide."
-        yield Todo("bad", text, reason, "Decide", url)
-    if count := page["undecided"].get("failed"):
-        text = f"{counted(count, 'letter')} could not be delivered"
-        yield Todo("bad", text, "The mail server's reason is beside the judge.", "Show", url)
+def _failed_letters(page: dict[str, Any]) -> Iterator[Todo]:
+    if count := page["failed_letters"]:
+        url = url_for("dashboard.people.invitations")
+        text = f"{counted(count, 'letter')} failed"
+        yield Todo("bad", text, "The reason is beside the judge.", "Show", url)
 
 
 def _unlinked(page: dict[str, Any]) -> Iterator[Todo]:
@@ -199,7 +195,17 @@ def _closed(page: dict[str, Any]) -> Iterator[Todo]:
 
 
 _RULES: tuple[Callable[[dict[str, Any]], Iterator[Todo]], ...] = (
-    *(_server, _lacking, _backup, _unreadable, _undecided, _paused, _finished, _changed, _warnings),
+    *(
+        _server,
+        _lacking,
+        _backup,
+        _unreadable,
+        _failed_letters,
+        _paused,
+        _finished,
+        _changed,
+        _warnings,
+    ),
     _unreviewed,
     *(_no_judges, _unlinked, _try_it, _overdue, _declined, _unopened, _due, _closed),
 )

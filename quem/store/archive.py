@@ -61,7 +61,6 @@ _KINDS: dict[Any, Any] = {
 }
 _MORE: dict[str, Any] = {"upload": {"content": (Base64Bytes | None, None)}}
 _STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-_SETTLED = ("sent", "failed", "unknown")
 _MOST_MISTAKES = 20
 
 
@@ -303,7 +302,7 @@ def _rows(
             row[name] = None if row[name] is None else numbers[other][row[name]]
         if table.name in numbers:
             numbers[table.name][row["key"]] = row["key"] = number
-        if table.name == "letter" and row["state"] not in _SETTLED:
+        if table.name == "letter" and row["state"] == "due":
             row |= DOUBT
         yield row
 

@@ -69,7 +69,6 @@ RICH = State(
 )
 DRAWING = b"\x89PNG\r\n\x1a\n and so on"
 SHA256 = hashlib.sha256(DRAWING).hexdigest()
-LETTER: tuple[Any, ...] = ("invite", 1)
 
 
 @pytest.fixture
@@ -112,7 +111,7 @@ def fill(store: Store) -> None:
     session.save(store, gid, 1, "Ein \u2028 Weg", files=("u1",), kind="submit")
     with store.write() as c:
         for name in ("J2", "J9"):
-            queue_letter(c, STUDY, person_named(c, STUDY, "judge", name).key, *LETTER)
+            queue_letter(c, STUDY, person_named(c, STUDY, "judge", name).key, "invitation")
         erase(c, person_named(c, STUDY, "judge", "J1"), "shell")
         studies.reveal(c, STUDY, "shell")
         studies.set_state(c, STUDY, "closed", "shell")

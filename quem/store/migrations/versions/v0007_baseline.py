@@ -68,7 +68,6 @@ def upgrade() -> None:
         sa.Column("study_id", sa.String(), nullable=False),
         sa.Column("person_key", sa.Integer(), nullable=False),
         sa.Column("kind", sa.String(), nullable=False),
-        sa.Column("round", sa.Integer(), nullable=False),
         sa.Column("state", sa.String(), nullable=False),
         sa.Column("tries", sa.Integer(), nullable=False),
         sa.Column("message_id", sa.String(), nullable=False),
@@ -80,9 +79,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["study_id"], ["study.id"], name=op.f("fk_letter_study_id")),
         sa.PrimaryKeyConstraint("key", name=op.f("pk_letter")),
         sa.UniqueConstraint("message_id", name=op.f("uq_letter_message_id")),
-        sa.UniqueConstraint(
-            "person_key", "kind", "round", name=op.f("uq_letter_person_key_kind_round")
-        ),
+        sa.UniqueConstraint("person_key", "kind", name=op.f("uq_letter_person_key_kind")),
     )
     op.create_table(
         "session",

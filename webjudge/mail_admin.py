@@ -11,7 +11,7 @@ from quem.errors import QuemError
 from quem.store.outbox import decide, letters_of
 from quem.studyfile.addresses import PEOPLE, addresses_of
 from webjudge.access import acting, site
-from webjudge.dashboard_pages import require_reviewed
+from webjudge.dashboard.page import require_reviewed
 from webjudge.languages import day
 from webjudge.mailing import POST, invitations_due, queue_planned, reach_of, reminders_due
 from webjudge.wording import short
@@ -150,5 +150,4 @@ def _post() -> Post:
 
 
 def _back(said: str, role: Role) -> Response:
-    page = {"judge": "people.invitations", "subject": "solving.session"}[role]
-    return redirect(url_for(f"dashboard.{page}", said=said), code=303)
+    return redirect(url_for("dashboard.people.page", role=role, said=said), code=303)

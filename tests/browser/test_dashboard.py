@@ -152,9 +152,9 @@ def test_all_pages_are_accessible(
             "/dashboard/reveal",
             "/dashboard/pause",
             "/dashboard/judges/reminders",
-            "/dashboard/judges/1/link",
-            "/dashboard/judges/1/invitation",
-            "/dashboard/judges/1/erase",
+            "/dashboard/people/1/link",
+            "/dashboard/people/1/invitation",
+            "/dashboard/people/1/erase",
         ):
             dashboard.open(path)
             dashboard.check()

@@ -16,8 +16,7 @@ from quem.store.reviewing import note_reviewed
 from quem.store.studies import status_of
 from quem.studyfile.models import Reviewed
 from webjudge.access import acting, site
-from webjudge.confirmations import Confirmation
-from webjudge.dashboard_pages import dashboard_page, problem_titles, require_sure
+from webjudge.dashboard.page import dashboard_page, problem_titles, question, require_sure
 from webjudge.files import file_token, send_one
 from webjudge.solution_review import (
     Review,
@@ -29,7 +28,6 @@ from webjudge.solution_review import (
     sentence,
 )
 from webjudge.study_edits import save_answer, save_decisions
-from webjudge.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +37,7 @@ if TYPE_CHECKING:
 
     from quem.solutions import Solution
 
-review = Blueprint("review", __name__, url_prefix="/solutions")
+pages = Blueprint("review", __name__, url_prefix="/solutions")
 
 _MOST_LISTED = 100
 _MOST_SENTENCES = 3
@@ -48,10 +46,7 @@ _GID = "review"
 _LONGEST = 200
 _DECIDED = ("redact", "accept", "undo")
 _GUESSES = ("person", "system")
-_ANSWERED = {
-    "same": "It is the same solution: it keeps its letter and its place.",
-    "new": "It is a new solution: judges are asked to place it.",
-}
+_ANSWERS = ("same", "new")
 _OTHER = "The solution has changed again. Look at it once more."
 _CHANGED = "The solution has changed while you read it. Look at it once more."
 _UNDECIDED = "Decide about the words in this solution first."
@@ -60,7 +55,7 @@ _NO_WORDS = "Type the words to replace: one line with a letter or a digit."
 _one = Lock()
 
 
-@review.get("")
+@pages.get("")
 def solutions() -> str:
     """Say how far the review is, and list words and solutions, a hundred on a page."""
     found = Review(site())
@@ -87,7 +82,7 @@ def solutions() -> str:
     )
 
 
-@review.get("/word")
+@pages.get("/word")
 def word() -> str:
     """Ask about one word in all solutions."""
     found = Review(site())
@@ -111,7 +106,7 @@ def word() -> str:
     )
 
 
-@review.get("/<token>")
+@pages.get("/<token>")
 def solution(token: str) -> str:
     """Show a solution as judges will see it, with what was found in it."""
     found = Review(site())
@@ -143,8 +138,8 @@ def solution(token: str) -> str:
     )
 
 
-@review.get("/<token>/file/<name>")
-@review.get("/<token>/file/<name>/<int:page>")
+@pages.get("/<token>/file/<name>")
+@pages.get("/<token>/file/<name>/<int:page>")
 def file(token: str, name: str, page: int | None = None) -> Response:
     """Send a picture of a solution, or a page of a PDF."""
     current = _solution(Review(site()).find(token) or abort(404))
@@ -152,7 +147,7 @@ def file(token: str, name: str, page: int | None = None) -> Response:
     return send_one(site(), _GID, files, name, page)
 
 
-@review.post("/<token>/reviewed")
+@pages.post("/<token>/reviewed")
 def mark_reviewed(token: str) -> AnyResponse:
     """Note that an organizer looked through a solution, and lead to the next one."""
     found = Review(site())
@@ -171,7 +166,7 @@ def mark_reviewed(token: str) -> AnyResponse:
     return redirect(_address(following) if following else _list("reviewed"), code=303)
 
 
-@review.post("/decide")
+@pages.post("/decide")
 def decide() -> AnyResponse:
     """Replace or keep words, or take such a decision back."""
     what, forms = request.form.get("decision", ""), _forms(request.form.getlist("words"))
@@ -219,12 +214,12 @@ def _forms(words: Sequence[str]) -> list[str]:
     return forms or abort(400)
 
 
-@review.post("/same")
+@pages.post("/same")
 def answer() -> AnyResponse:
     """Say whether a solution that changed after it was judged is the same."""
     current = Review(site()).find(request.form.get("solution", "")) or abort(404)
     what = request.form.get("answer", "")
-    if what not in _ANSWERED:
+    if what not in _ANSWERS:
         abort(400)
     if request.form.get("digest") != current.digest:
         raise QuemError(_OTHER)
@@ -254,22 +249,8 @@ def _require_redactable(places: Sequence[tuple[str, str]]) -> None:
     shown = [place for place in places if place in seen]
     if state == "trial" or not shown:
         return
-    problem, solver = shown[0]
-    more = f" and {len(shown) - 1} more" if len(shown) > 1 else ""
-    extra = [(name, value) for name, value in request.form.items(multi=True) if name != "sure"]
-    question = Confirmation(
-        "Change a solution that judges have seen?",
-        (
-            f"Judges have been shown the solution of {solver} on {problem}{more}. What you decide "
-            "changes it, so it counts as a new solution: they are asked to place it again.",
-            "If it is the same solution to them, say so on its page: they keep their ranking.",
-        ),
-        url_for("dashboard.review.decide"),
-        "Change the solution",
-        is_grave=True,
-        extra=tuple(extra),
-    )
-    require_sure(question)
+    form = [(name, value) for name, value in request.form.items(multi=True) if name != "sure"]
+    require_sure(question("redact", form=form, place=shown[0], more=len(shown) - 1))
 
 
 def _is_shown(one: ReviewedSolution) -> bool:
@@ -322,24 +303,11 @@ def _return_address(what: str, forms: Sequence[str], token: str) -> str:
     return _start(found, **said) or _list(**said)
 
 
-def _said() -> dict[str, Any] | None:
+def _said() -> dict[str, Any]:
     """What was done last, as the address says it."""
     what, at = request.args.get("said", ""), request.args.get("at", "")
     forms = [one[:_LONGEST] for one in request.args.getlist("about")]
-    if what in _ANSWERED:
-        return {"text": _ANSWERED[what]}
-    if what == "reviewed":
-        return {"text": "All solutions are reviewed."}
     held = [one for one in site().spec.judging.reviewed if _is_of(one, forms)]
     places = {(one.problem, one.solver) for one in held if one.decision == "redact"}
-    where = "this solution" if at else counted(len(places), "solution")
-    words = "”, “".join(forms)
-    texts = {
-        "redact": f"Replaced “{words}” in {where}. Judges see {MARK}.",
-        "accept": f"Kept “{words}”. Judges see it.",
-        "undo": f"Taken back: nothing is decided about “{words}”.",
-    }
-    if what not in texts:
-        return None
-    undo = forms if what != "undo" and held else []
-    return {"text": texts[what], "undo": undo, "at": at}
+    undo = forms if what in ("redact", "accept") and held else []
+    return {"what": what, "at": at, "words": forms, "places": len(places), "undo": undo}

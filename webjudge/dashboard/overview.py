@@ -147,7 +147,6 @@ def lasting() -> str:
     possible = {
         "discard": facts["started"],
         "reveal": not facts["is_shown"],
-        "close": state != "closed",
     }
     asked = [
         question(what, _ACTS[what][1], **facts, action=url_for("dashboard.change", what=what))
@@ -180,9 +179,9 @@ def change(what: str) -> str | AnyResponse:
             raise QuemError(_NOT_NOW.format(state="in test mode" if before == "trial" else before))
         if after == "open" and site().spec.solving and solving_state(c, site().id) != "closed":
             raise QuemError(_STILL_SOLVING)
-        if what == "open" and before == "trial" and request.form.get("trial") != "keep":
-            if started_rankings(c, site()):
-                raise QuemError(_UNDECIDED)
+        is_decided = before != "trial" or request.form.get("trial") == "keep"
+        if what == "open" and not is_decided and started_rankings(c, site()):
+            raise QuemError(_UNDECIDED)
         if what.startswith("discard"):
             studies.discard_trial(c, site().id, acting())
         if what == "reveal" and not status.is_shown:
@@ -317,7 +316,9 @@ def _overview(c: Session, served: Site) -> dict[str, Any]:
         # What could not be logged either, as where the disk is full.
         "backup_failure": backup.failure or served.troubles.get("backup", ""),
         "affected": [effect_warning(effect).message for effect in served.effects(c)],
-        "warnings": served.live_warnings(),
+        "warnings": [
+            one.message.removeprefix(f"{served.path.parent}/") for one in served.live_warnings()
+        ],
         "unreadable": served.unreadable(),
         "unreviewed": 0 if is_frozen(c, served.id) else unreviewed_count(c, served),
         "n_solutions": len(served.solutions),
@@ -344,7 +345,7 @@ def _todo(page: dict[str, Any]) -> list[str]:
         "waiting": state == "open"
         and (counts["unopened"].judges or (page["deadline"] and page["missing_rankings"])),
         "preview": is_trial,
-        "life": state != "open" or page["all_done"],
+        "life": state in ("trial", "paused") or (state == "open" and page["all_done"]),
     }
     return [name for name, holds in rules.items() if holds]
 

@@ -82,6 +82,7 @@ class Made:
         page = self.files[_REPORT].decode()
         style, main = _STYLE.search(page), _MAIN.search(page)
         rules = re.sub(r":root|\bbody\b(?= \{)", ":host", style[1]) if style else ""
+        rules = rules.replace('"Source Serif 4"', '"Source Serif"')
         return Markup(f"<style>{rules}</style>{main[1] if main else page}")  # noqa: S704  our own
 
 

@@ -33,8 +33,7 @@ from quem.store.people import (
     sign_out,
 )
 from quem.store.studies import status_of
-from webjudge.language_choice import choose_language
-from webjudge.languages import gettext, marked
+from webjudge.languages import choose_language, gettext, marked
 
 if TYPE_CHECKING:
     from flask import Flask

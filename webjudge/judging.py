@@ -53,8 +53,7 @@ from quem.store.studies import pause_notice, status_of
 from webjudge.access import current_person, find_desk, signed_out, site
 from webjudge.errors import refusal
 from webjudge.files import send_file
-from webjudge.language_choice import keep_language
-from webjudge.languages import LANGUAGES, gettext, marked
+from webjudge.languages import LANGUAGES, gettext, keep_language, marked
 from webjudge.pages import (
     Area,
     DisplayedBallot,
@@ -167,9 +166,8 @@ def choose_language() -> AnyResponse:
     if code not in LANGUAGES:
         abort(400)
     page = url_for("judge.group", gid=gid) if gid else url_for("judge.home")
-    response = redirect(page, code=303)
-    keep_language(site(), response, code)
-    return response
+    keep_language(code)
+    return redirect(page, code=303)
 
 
 @judge.get("/g/<gid>")

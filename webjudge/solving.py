@@ -70,8 +70,7 @@ from quem.store.uploads import TooLargeError, TooMuchError, UploadFolder
 from webjudge.access import NO_LINK, current_person, signed_out, site
 from webjudge.errors import refusal
 from webjudge.files import file_token, send_one
-from webjudge.language_choice import keep_language
-from webjudge.languages import ENGLISH, LANGUAGES, gettext, marked, spoken
+from webjudge.languages import ENGLISH, LANGUAGES, gettext, keep_language, marked, spoken
 from webjudge.questions import read_answers
 from webjudge.security import policy
 
@@ -218,9 +217,8 @@ def choose_language() -> AnyResponse:
     if code not in LANGUAGES:
         abort(400)
     page = url_for("solve.task", gid=gid) if gid else url_for("solve.home")
-    response = redirect(page, code=303)
-    keep_language(site(), response, code)
-    return response
+    keep_language(code)
+    return redirect(page, code=303)
 
 
 @solve.post("/about")

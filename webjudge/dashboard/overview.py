@@ -36,7 +36,7 @@ from quem.store.standing import (
     task_counts,
 )
 from quem.studyfile.runs import read_runs
-from webjudge import wording
+from webjudge import wording as say
 from webjudge.access import acting, log_out, site
 from webjudge.dashboard.page import ask, back, dashboard_page, message, question, require_sure
 from webjudge.dashboard.results import report_page
@@ -92,7 +92,7 @@ def overview() -> Response:
     answer = make_response()
     if page["state"] == "closed":
         page |= report_page(answer)
-    answer.set_data(dashboard_page("overview.html", **page, said=request.args.get("said", "")))
+    answer.set_data(dashboard_page("overview.html", **page))
     return answer
 
 
@@ -111,15 +111,11 @@ def events_table() -> Response:
     with site().store.read() as c:
         rows = audit_events(c, site().id, _ALL_EVENTS)
     head = ("time", "by", "event", "person", "problem", "text")
-    return table_of(
-        "events.csv",
-        head,
-        (
-            (one.at.isoformat(timespec="seconds"), one.by, one.what, one.person, one.problem)
-            + (wording.happened(one),)
-            for one in reversed(rows)
-        ),
-    )
+    table = [
+        [e.at.isoformat(timespec="seconds"), e.by, e.what, e.person, e.problem, say.happened(e)]
+        for e in reversed(rows)
+    ]
+    return table_of("events.csv", head, table)
 
 
 def table_of(name: str, head: Iterable[str], rows: Iterable[Iterable[object]]) -> Response:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flask import abort, g, make_response, redirect, render_template, request, url_for
+from flask import abort, flash, g, make_response, redirect, render_template, request, url_for
 
 from quem.store.reviewing import is_frozen
 from quem.store.studies import status_of
@@ -63,9 +63,16 @@ def message(name: str, **values: Any) -> str:  # noqa: ANN401  what a template s
     return dashboard_page("message.html", name=name, **values)
 
 
-def back(said: str, endpoint: str = "dashboard.overview", **values: str) -> Response:
+def note_done(what: str, **values: Any) -> None:  # noqa: ANN401  what its text names
+    """Leave what was done for the next page, where `said.html` puts it in words."""
+    done: Any = {"what": what, **values}
+    flash(done)
+
+
+def back(what: str, endpoint: str = "dashboard.overview", **values: str) -> Response:
     """Lead back to a page, which says what was done."""
-    return redirect(url_for(endpoint, said=said, **values), code=303)
+    note_done(what)
+    return redirect(url_for(endpoint, **values), code=303)
 
 
 def problem_titles() -> dict[str, str]:

@@ -56,7 +56,7 @@ from webjudge.mailing import reach_of, total_of
 from webjudge.study_edits import take_up_subjects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
@@ -101,7 +101,7 @@ class _NewPerson(BaseModel):
 def page(role: Role) -> str:
     """Show how far everybody of a role is, with their links and letters."""
     served = site()
-    facts: dict[str, Any] = {"role": role, "said": request.args.get("said", "")}
+    facts: dict[str, Any] = {"role": role}
     with served.store.read() as c:
         if role == "judge":
             facts |= judges_page(c, served)

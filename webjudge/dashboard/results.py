@@ -28,7 +28,7 @@ from quem.store.people import people_of
 from quem.store.state import QUESTIONS
 from quem.store.studies import status_of
 from webjudge.access import site
-from webjudge.dashboard.page import back, dashboard_page, message, problem_titles
+from webjudge.dashboard.page import dashboard_page, message, problem_titles
 from webjudge.security import policy
 
 if TYPE_CHECKING:
@@ -224,7 +224,7 @@ def _kind(name: str) -> tuple[int, str, str]:
 def report_again() -> AnyResponse:
     """Run the analysis once more, whether or not something changed."""
     live_report(site()).drop()
-    return back("", "dashboard.results.report")
+    return redirect(url_for("dashboard.results.report"), code=303)
 
 
 @pages.get("/report/<name>")

@@ -18,7 +18,7 @@ from quem.studyfile.editing import ListChange, ValueChange
 from quem.studyfile.models import ExperienceSpec, Subject
 from webjudge.access import acting, site
 from webjudge.dashboard.overview import started_rankings
-from webjudge.dashboard.page import dashboard_page, require_reviewed
+from webjudge.dashboard.page import dashboard_page, note_done, require_reviewed
 from webjudge.dashboard.people import LONGEST_NAME, MOST_YEARS, links_begin, make_links
 from webjudge.study_edits import edit_study
 
@@ -43,7 +43,7 @@ _PLACES: dict[str, tuple[str, ...]] = {
 }
 _POPULATION = ("fewest", "most")
 _YEARS = re.compile(r"\d{1,3}(\.\d{1,6})?", re.ASCII)
-_MOST_KEPT = 60  # what an address can name
+_MOST_KEPT = 60  # what a cookie can hold
 _SHOWN = TypeAdapter(dict[str, str])
 
 
@@ -87,8 +87,8 @@ def save() -> AnyResponse | tuple[str, int] | str:
             set_state(c, site().id, "open", acting())
         return make_links("judge")
     kept = sorted(one for one in now if fields[one] != now[one])
-    kept_now = [*kept, *(f"judge-{one['id']}" for one in added)][:_MOST_KEPT]
-    return redirect(url_for("dashboard.setup.steps", said="saved", kept=kept_now), code=303)
+    note_done("saved", kept=[*kept, *(f"judge-{one['id']}" for one in added)][:_MOST_KEPT])
+    return redirect(url_for("dashboard.setup.steps"), code=303)
 
 
 def _may_open() -> bool:
@@ -139,8 +139,6 @@ def _page(**values: Any) -> str:  # noqa: ANN401  what was entered, and what is 
     ]
     shown = _fields()
     page: dict[str, Any] = {
-        "is_saved": "said" in request.args and request.method == "GET",
-        "kept": dict.fromkeys(request.args.getlist("kept")),
         "solvers": [one.id for one in _solvers()],
         "fields": shown,
         "shown": shown,

@@ -17,15 +17,12 @@ from quem.solutions.checking import lost_images
 from quem.solutions.files import metadata_of
 from quem.solutions.identity import NameSearch
 from quem.solutions.losses import losses_of
-from quem.solutions.model import is_unchanged
 from quem.solutions.patterns import normal, plain, word_pattern
 from quem.store.digests import keyed
-from quem.store.reviewing import freeze_review, is_frozen, reviewed_digests
+from quem.store.reviewing import freeze_review, is_frozen, is_reviewed, reviewed_digests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-    from sqlalchemy.orm import Session
 
     from quem.blinding.rendering import Part, Rendered
     from quem.solutions import Sheet
@@ -211,7 +208,7 @@ class Review:
             mine = tuple(one for one in mine if one.solver or plain(one.words) in met)
             waiting = [(place, hit) for place, hit in hits if plain(hit.text) not in accepted]
             token = keyed(self._site.secret, "review", problem, solver)[:16]
-            reviewed = isinstance(part, Solution) and _is_seen(part, seen)
+            reviewed = isinstance(part, Solution) and is_reviewed(part, seen)
             parts.append(
                 ReviewedSolution(
                     problem, solver, part, token, _found(waiting), mine, is_reviewed=reviewed
@@ -232,18 +229,6 @@ class Review:
         place = self.solutions.index(after)
         rest = [*self.solutions[place + 1 :], *self.solutions[:place]]
         return next((one for one in rest if one in self.unreviewed), None)
-
-
-def _is_seen(solution: Solution, seen: dict[tuple[str, str], set[str]]) -> bool:
-    digests = seen.get((solution.problem, solution.solver), ())
-    return any(is_unchanged(solution, digest) for digest in digests)
-
-
-def unreviewed_count(c: Session, site: Site) -> int:
-    """Count the solutions that nobody looked through as judges receive them."""
-    seen = reviewed_digests(c, site.id)
-    groups = site.solutions.by_problem.values()
-    return sum(not _is_seen(one, seen) for group in groups for one in group.values())
 
 
 def freeze(site: Site) -> None:

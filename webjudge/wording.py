@@ -52,13 +52,11 @@ _EVENTS = {
     "solving-trial-discarded": "Test answers deleted",
     "answer-names": "{who} submitted {problem} with words that may show who wrote it",
 }
-_LETTERS = {"invite": "Invitation", "remind": "Reminder"}
 _LETTER_STATES = {
     "sent": "sent",
-    "retry": "not accepted yet",
+    "due": "not accepted yet",
     "failed": "failed",
-    "unknown": "unknown whether it arrived",
-    "marked-sent": "marked as sent",
+    "arrived": "arrived",
     "again": "to be sent again",
 }
 _DECISIONS = {"replaced": "Replaced", "kept": "Kept", "open": "No longer decided:"}
@@ -147,7 +145,7 @@ def _named(event: AuditEvent) -> dict[str, Any]:
     names |= {"who": who, "whom": whom, "role": role}
     names["a_role"] = f"{'an' if role == 'organizer' else 'a'} {role}"
     if event.what == "mail":
-        names["kind"] = _LETTERS[event.detail["kind"]]
+        names["kind"] = event.detail["kind"].capitalize()
         names["state"] = _LETTER_STATES[event.detail["state"]]
     return names
 

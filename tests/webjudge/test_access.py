@@ -43,9 +43,9 @@ OPEN = {
     *("static", "healthz", "access.front", "access.enter"),
 }
 PARTS = {
-    "letters": "reminders",
     "role": "judge",
-    "choice": "sent",
+    "choice": "again",
+    "message_id": "x",
     "kind": "reminder",
     "key": 1,
     "gid": "1",

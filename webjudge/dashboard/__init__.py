@@ -9,6 +9,8 @@ from webjudge.dashboard import people, results, review, setup
 from webjudge.dashboard.overview import dashboard
 from webjudge.dashboard.page import message
 
+__all__ = ["dashboard"]
+
 for _pages in (people.pages, results.pages, review.pages, setup.pages, mail_admin.mail):
     dashboard.register_blueprint(_pages)
 dashboard.before_request(admit)

@@ -9,22 +9,20 @@ from io import StringIO
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from flask import Blueprint, Response, current_app, make_response, request, url_for
+from flask import Blueprint, Response, make_response, request, url_for
 
 from quem.errors import QuemError
 from quem.store import studies
 from quem.store.audit_log import audit_events
 from quem.store.backup import backup_state
 from quem.store.ballots import ballots_of_judges
-from quem.store.care import care_of
-from quem.store.exporting import submitted_rankings
 from quem.store.links import count_unlinked
 from quem.store.living import effect_warning
 from quem.store.models import now
-from quem.store.outbox import undecided_letters
+from quem.store.outbox import count_failed
 from quem.store.people import people_of
 from quem.store.progress import task_status
-from quem.store.reviewing import is_frozen
+from quem.store.reviewing import count_unreviewed
 from quem.store.solving import solving_state
 from quem.store.standing import (
     WAITED_FOR,
@@ -38,10 +36,8 @@ from quem.store.standing import (
 from quem.studyfile.runs import read_runs
 from webjudge import wording as say
 from webjudge.access import acting, log_out, site
-from webjudge.dashboard.page import ask, back, dashboard_page, message, question, require_sure
+from webjudge.dashboard.page import ask, back, dashboard_page, is_sure, message, question
 from webjudge.dashboard.results import report_page
-from webjudge.mailing import POST
-from webjudge.solution_review import unreviewed_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -49,7 +45,6 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.care import Care
     from quem.store.models import PersonRow
     from quem.store.progress import Answers
     from quem.store.standing import JudgeStanding, JudgeStatus, StatusCount
@@ -129,7 +124,7 @@ def table_of(name: str, head: Iterable[str], rows: Iterable[Iterable[object]]) -
 
 
 @dashboard.get("/lasting")
-def lasting() -> str:
+def lasting() -> Response:
     """Show all that cannot be undone and can be done now."""
     with site().store.read() as c:
         facts = _facts(c, site())
@@ -156,15 +151,13 @@ def lasting() -> str:
 
 
 @dashboard.route(f"/<any({', '.join(map(repr, _ACTS))}):what>", methods=["GET", "POST"])
-def change(what: str) -> str | AnyResponse:
+def change(what: str) -> AnyResponse:
     """Give the study another state, or delete or reveal rankings; ask on its page before."""
     states, word, after = _ACTS[what]
     with site().store.read() as c:
-        asked = question(what, word, **_facts(c, site()))
-    if request.method == "GET":
-        return ask(asked)
-    if what != "open" or asked["state"] in _OPENED:
-        require_sure(asked)
+        is_asked = what != "open" or studies.status_of(c, site().id).state in _OPENED
+    if request.method == "GET" or (is_asked and not is_sure(word)):
+        return ask(_question(what))
     until = request.form.get("until", "").strip()
     if len(until) > _LONGEST_NOTICE or not until.isprintable():
         raise QuemError(_NO_NOTICE)
@@ -251,6 +244,11 @@ def _next(where: str, span: Span, one: JudgeStanding) -> dict[str, str]:
     return {name: value for name, value in values.items() if value}
 
 
+def _question(what: str) -> dict[str, Any]:
+    with site().store.read() as c:
+        return question(what, _ACTS[what][1], **_facts(c, site()))
+
+
 def _facts(c: Session, served: Site) -> dict[str, Any]:
     """Count how far everybody is, and find what is asked before the study's state changes."""
     status = studies.status_of(c, served.id)
@@ -300,12 +298,11 @@ def _overview(c: Session, served: Site) -> dict[str, Any]:
         "seconds": sum(one.seconds for one in counts.values()),
         "seen_at": max((one.seen_at for one in counts.values() if one.seen_at), default=None),
         "answers": answers,
-        "cares": {} if is_cut else _cares(c, served),
         "rows": _tasks(c, served, [one["person"] for one in page["people"]], tasks),
         "machines": list(_machines(served)),
         "recent": audit_events(c, served.id, _RECENT),
         "unlinked": counts["unlinked"].judges and count_unlinked(c, served.id, "judge"),
-        "undecided": undecided_letters(c, served.id),
+        "failed_letters": count_failed(c, served.id),
         "lost": served.store.lost,
         "alerts": alerts,
         "backup": backup,
@@ -316,10 +313,9 @@ def _overview(c: Session, served: Site) -> dict[str, Any]:
             one.message.removeprefix(f"{served.path.parent}/") for one in served.live_warnings()
         ],
         "unreadable": served.unreadable(),
-        "unreviewed": 0 if is_frozen(c, served.id) else unreviewed_count(c, served),
+        "unreviewed": count_unreviewed(c, served.id, served.solutions),
         "n_solutions": len(served.solutions),
         "deadline": served.spec.deadline,
-        "has_mail": bool(current_app.extensions[POST].settings),
         "now": now(),
     }
     return page | {"todo": _todo(page)}
@@ -335,7 +331,7 @@ def _todo(page: dict[str, Any]) -> list[str]:
     rules = {
         "server": page["lost"] or page["alerts"] or late,
         "setup": page["lacking"] and not is_closed,
-        "letters": {"unknown", "failed"} & {*page["undecided"]},
+        "letters": page["failed_letters"],
         "solutions": doubts or (is_trial and page["unreviewed"]),
         "judges": invites and not is_closed,
         "waiting": state == "open"
@@ -344,12 +340,6 @@ def _todo(page: dict[str, Any]) -> list[str]:
         "life": state in ("trial", "paused") or (state == "open" and page["all_done"]),
     }
     return [name for name, holds in rules.items() if holds]
-
-
-def _cares(c: Session, served: Site) -> dict[str, Care]:
-    """Describe how judges went about what they submitted; pages show no part of the order."""
-    found = {name: served.group(name) for name in served.solutions.by_problem}
-    return {care.judge: care for care in care_of(submitted_rankings(c, served.id), found)}
 
 
 def _machines(served: Site) -> Iterable[dict[str, Any]]:

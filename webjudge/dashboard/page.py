@@ -6,24 +6,31 @@ from typing import TYPE_CHECKING, Any
 
 from flask import abort, flash, g, make_response, redirect, render_template, request, url_for
 
-from quem.store.reviewing import is_frozen
+from quem.store.reviewing import count_unreviewed
 from quem.store.studies import status_of
 from webjudge import wording
 from webjudge.access import site
 from webjudge.languages import day
-from webjudge.solution_review import minutes_for, unreviewed_count
+from webjudge.solution_review import minutes_for
 
 if TYPE_CHECKING:
-    from werkzeug.wrappers import Response
+    from flask import Response
+    from werkzeug.wrappers import Response as AnyResponse
 
 
 def dashboard_page(template: str, **values: Any) -> str:  # noqa: ANN401  what a template shows
     """Render a page of the dashboard."""
     with site().store.read() as c:
         status = status_of(c, site().id)
-    study = {"title": site().spec.title, "key": site().key}
-    page = {"study": study, "notice": None, "status": status, "say": wording, "day": day}
-    page |= {"organizer": g.organizer, "has_solving": site().spec.solving is not None}
+    page: dict[str, Any] = {
+        "study": {"title": site().spec.title, "key": site().key},
+        "notice": None,
+        "status": status,
+        "organizer": g.organizer,
+        "has_solving": site().spec.solving is not None,
+        "say": wording,
+        "day": day,
+    }
     return render_template(f"dashboard/{template}", **{**page, **values})
 
 
@@ -32,30 +39,34 @@ def question(what: str, word: str = "", **facts: Any) -> dict[str, Any]:  # noqa
     return {"what": what, "word": word, "action": request.path, **facts}
 
 
-def ask(*questions: dict[str, Any], refused: bool = False) -> str:
-    """Render questions, each with what it means and the button that does it."""
-    return dashboard_page("confirm.html", questions=questions, refused=refused)
+def ask(*questions: dict[str, Any]) -> Response:
+    """Show questions, each with what it means and the button that does it; again if refused."""
+    refused = request.method == "POST"
+    page = dashboard_page("confirm.html", questions=questions, refused=refused)
+    return make_response(page, 422 if refused else 200)
+
+
+def is_sure(word: str = "") -> bool:
+    """Whether a question was confirmed on its page."""
+    if word:
+        return request.form.get("word", "").strip().casefold() == word.casefold()
+    return request.form.get("sure") == "yes"
 
 
 def require_sure(asked: dict[str, Any]) -> None:
     """Answer with a question, unless it was confirmed on its page."""
-    word, form = asked["word"], request.form
-    if word:
-        is_sure = form.get("word", "").strip().casefold() == word.casefold()
-    else:
-        is_sure = form.get("sure") == "yes"
-    if not is_sure:
-        abort(make_response(ask(asked, refused=True), 422))
+    if not is_sure(asked["word"]):
+        abort(ask(asked))
 
 
 def require_reviewed() -> None:
     """Ask before judges get links, where solutions are not reviewed and no judge has ranked."""
     with site().store.read() as c:
-        left = 0 if is_frozen(c, site().id) else unreviewed_count(c, site())
+        left = count_unreviewed(c, site().id, site().solutions)
     if left:
         form = [(name, value) for name, value in request.form.items() if name != "sure"]
         facts = {"left": left, "of": len(site().solutions), "minutes": minutes_for(left)}
-        require_sure(question("unreviewed", form=form, **facts))
+        require_sure(question("unreviewed", form=form) | facts)
 
 
 def message(name: str, **values: Any) -> str:  # noqa: ANN401  what a template shows
@@ -69,10 +80,10 @@ def note_done(what: str, **values: Any) -> None:  # noqa: ANN401  what its text 
     flash(done)
 
 
-def back(what: str, endpoint: str = "dashboard.overview", **values: str) -> Response:
+def back(what: str, endpoint: str = "dashboard.overview", **values: str) -> AnyResponse:
     """Lead back to a page, which says what was done."""
     note_done(what)
-    return redirect(url_for(endpoint, **values), code=303)
+    return redirect(url_for(endpoint, **dict[str, Any](values)), code=303)
 
 
 def problem_titles() -> dict[str, str]:

@@ -11,6 +11,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 from quem.errors import QuemError
 from quem.solving.closing import close_solving
 from quem.store.audit_log import audit_events
+from quem.store.care import care_of
+from quem.store.exporting import submitted_rankings
 from quem.store.links import PATHS, count_unlinked, unlinked
 from quem.store.people import (
     EXPERIENCE,
@@ -33,6 +35,7 @@ from quem.store.solving import (
 )
 from quem.store.standing import judges_standing
 from quem.store.uploads import UploadFolder
+from quem.studyfile.fields import header_trouble
 from webjudge.access import acting, site
 from webjudge.dashboard.overview import (
     MOST_JUDGES,
@@ -61,8 +64,9 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.models import PersonRow, Role
-    from webjudge.letters import Text
+    from quem.store.care import Care
+    from quem.store.models import LetterKind, PersonRow, Role
+    from quem.store.standing import JudgeStatus
     from webjudge.site import Site
 
 pages = Blueprint("people", __name__)
@@ -77,7 +81,7 @@ _NOT_SERVED = (
 
 
 def _one_line(name: str) -> str:
-    if not name.isprintable():
+    if header_trouble(name):
         raise ValueError
     return name
 
@@ -103,14 +107,21 @@ def page(role: Role) -> str:
     served = site()
     facts: dict[str, Any] = {"role": role}
     with served.store.read() as c:
-        if role == "judge":
-            facts |= judges_page(c, served)
-        else:
-            facts |= _session(c, served)
-        facts["unlinked"] = count_unlinked(c, served.id, role)
         facts["n"] = len(people_of(c, served.id, role))
+        facts["unlinked"] = count_unlinked(c, served.id, role)
+        if role == "subject":
+            facts |= _session(c, served)
+        else:
+            facts |= judges_page(c, served)
+            facts["cares"] = _cares(c, served) if facts["n"] <= MOST_JUDGES else {}
     facts |= {"letters": letters_page(served, role), "most": MOST_JUDGES, **links_begin()}
     return dashboard_page("people.html", **facts)
+
+
+def _cares(c: Session, served: Site) -> dict[str, Care]:
+    """Describe how judges went about what they submitted; pages show no part of the order."""
+    found = {name: served.group(name) for name in served.solutions.by_problem}
+    return {care.judge: care for care in care_of(submitted_rankings(c, served.id), found)}
 
 
 def _session(c: Session, served: Site) -> dict[str, Any]:
@@ -164,7 +175,7 @@ def _subject_row(c: Session, served: Site, one: PersonRow) -> dict[str, Any]:
 
 
 @pages.route("/solving/<any(open, close):what>", methods=["GET", "POST"])
-def session(what: str) -> str | AnyResponse:
+def session(what: str) -> AnyResponse:
     """Open the solving session, or close it and serve what came of it; ask on its page before."""
     served = site()
     with served.store.read() as c:
@@ -243,7 +254,8 @@ def _named(row: dict[str, Any]) -> tuple[str, str, str]:
     return row["person"].id, row["person"].name, row["link"]
 
 
-for _role, _path in (("judge", "/judges"), ("subject", "/solving")):
+_PATHS: dict[Role, str] = {"judge": "/judges", "subject": "/solving"}
+for _role, _path in _PATHS.items():
     _of = {"role": _role}
     pages.add_url_rule(_PAGES[_role], "page", page, defaults=_of)
     pages.add_url_rule(f"{_path}/new", "new", new, defaults=_of)
@@ -300,10 +312,10 @@ def _person(key: int) -> PersonRow:
 @pages.get("/judges/reminders")
 def remind_all() -> str:
     """Show a reminder to each judge who has not finished."""
-    span, status = asked_span(), ("active", "unopened")
+    status: tuple[JudgeStatus, ...] = ("active", "unopened")
     with site().store.read() as c:
         found = judges_standing(
-            c, site().id, site().plan, MOST_JUDGES + 1, span=span, status=status
+            c, site().id, site().plan, MOST_JUDGES + 1, span=asked_span(), status=status
         )
     rows = [_message("reminder", _standing(judge_row(site(), one))) for one in found[:MOST_JUDGES]]
     after = f"0.{found[MOST_JUDGES - 1].judge.key}" if len(found) > MOST_JUDGES else ""
@@ -311,7 +323,7 @@ def remind_all() -> str:
 
 
 @pages.get("/people/<int:key>/<any(invitation, reminder):kind>")
-def write(key: int, kind: Text) -> str:
+def write(key: int, kind: LetterKind) -> str:
     """Show a reminder to one judge, or an invitation without its link, which is stored hashed."""
     if _person(key).role != "judge":
         abort(404)
@@ -348,7 +360,7 @@ def _standing(one: dict[str, Any]) -> Standing:
     return Standing(one["person"], one["total"], one["done"], one["started"], declined=False)
 
 
-def _message(kind: Text, one: Standing, address: str = "") -> dict[str, Any]:
+def _message(kind: LetterKind, one: Standing, address: str = "") -> dict[str, Any]:
     """Write a message to a person, in the language that the study file names."""
     written = write_to(site(), one, kind, g.organizer.name, link=address)
     mail = f"mailto:?subject={quote(written.subject)}&body={quote(written.text)}"

@@ -181,21 +181,22 @@ def _fields() -> dict[str, str]:
 
 def _wrong(fields: Mapping[str, str]) -> dict[str, str]:
     """Name what is wrong with years, by field."""
-    wrong = {}
+    wrong: dict[str, str] = {}
     for solver in _solvers():
-        name, was = f"years-{solver.id}", isinstance(solver, Subject)
-        if fields[f"kind-{solver.id}"] == "person":
-            if _years(fields[name]) is None:
-                wrong[name] = "number"
-            elif not isinstance(solver, Subject) and (solver.version or solver.of or solver.date):
-                wrong[name] = "version"
-        elif fields[name] and not (was and fields[name] == f"{solver.experience:g}"):
-            wrong[name] = "system"
+        name, shown = f"years-{solver.id}", ""
+        if isinstance(solver, Subject):
+            shown = f"{solver.experience:g}"
+        if fields[f"kind-{solver.id}"] == "system":
+            wrong |= {name: "system"} if fields[name] not in ("", shown) else {}
+        elif _years(fields[name]) is None:
+            wrong[name] = "number"
+        elif not isinstance(solver, Subject) and (solver.version or solver.of or solver.date):
+            wrong[name] = "version"
     ends = {name: fields.get(name, "") for name in _POPULATION}
     if any(ends.values()):
-        years = {name: _years(text) for name, text in ends.items()}
-        wrong |= {name: "number" for name, value in years.items() if value is None}
-        if None not in years.values() and years["most"] <= years["fewest"]:
+        fewest, most = map(_years, ends.values())
+        wrong |= {name: "number" for name, text in ends.items() if _years(text) is None}
+        if fewest is not None and most is not None and most <= fewest:
             wrong["most"] = "order"
     return wrong
 
@@ -252,7 +253,8 @@ def _new_judges(entered: str) -> tuple[dict[str, str], ...]:
         raise QuemError(message)
     with site().store.read() as c:
         judges = people_of(c, site().id, "judge")
-    known = {judge.id.casefold() for judge in (*judges, *site().spec.judges)}
+    known = {judge.id.casefold() for judge in judges}
+    known |= {judge.id.casefold() for judge in site().spec.judges}
     # A tab may send again what another has saved.
     there = {judge.name for judge in judges if judge.erased_at is None}
     ids = (f"J{n}" for n in range(1, 10_000) if f"j{n}" not in known)

@@ -285,7 +285,7 @@ def change(key: int, what: str) -> str | AnyResponse:
         return _shown_once(one.role, links, replaced=one.has_link)
     if what == "erase":
         UploadFolder(site().path).remove(files)
-        live_report(site()).drop()
+        live_report(site()).latest = None
     said = {"revoke": "revoked", "erase": "erased"}[what]
     if one.role == "judge":
         return back(said)

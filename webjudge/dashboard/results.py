@@ -11,6 +11,7 @@ import tempfile
 from collections import defaultdict
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYetError
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path, PurePath
@@ -38,9 +39,7 @@ if TYPE_CHECKING:
     from flask import Response
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.exporting import SubmittedRanking
-    from quem.store.models import PersonRow
-    from quem.studyfile.models import Question
+    from quem.store.state import State
     from webjudge.site import Site
 
 pages = Blueprint("results", __name__)
@@ -69,7 +68,7 @@ _log = logging.getLogger("webjudge")
 class Made:
     """What a run of the analysis gave."""
 
-    of: tuple[Stamp, object]  # what it is of: a `Stamp`, and the study file's time of change
+    of: tuple[Stamp, float]  # what was submitted, and when the study file was changed
     # By name; empty where the analysis refused.
     files: Mapping[str, bytes] = field(default_factory=dict)
     mistakes: tuple[str, ...] = ()
@@ -92,8 +91,8 @@ class LiveReport:
     def __init__(self, served: Site) -> None:
         self._site = served
         self._lock = Lock()
-        self._report: Made | None = None
-        self._running: Future[Made] | None = None
+        self._making: Future[Made] | None = None
+        self.latest: Made | None = None
 
     def get(self, seconds: float) -> Made | None:
         """Give the report of what is submitted now, or None where it takes longer to make.
@@ -102,14 +101,14 @@ class LiveReport:
         """
         wanted = self._wanted()
         with self._lock:
-            if self._report and self._report.of == wanted:
-                return self._report
-            if self._running is None:
-                self._running = Future()
-                Thread(target=self._run, args=(self._running, wanted), daemon=True).start()
-            running = self._running
+            if self.latest and self.latest.of == wanted:
+                return self.latest
+            making = self._making
+            if making is None:
+                making = self._making = Future()
+                Thread(target=self._make, args=(making, wanted), daemon=True).start()
         try:
-            return running.result(seconds)
+            return making.result(seconds)
         except NotYetError:
             return None
 
@@ -118,38 +117,30 @@ class LiveReport:
 
         New rankings make no difference: what a page offers can be downloaded as it was.
         """
-        wanted, report = self._wanted()[0], self._report
-        if report is None:
-            return None
-        same = (report.of[0].judges, report.of[0].state) == (wanted.judges, wanted.state)
-        return report if same else None
+        (wanted, _), made = self._wanted(), self.latest
+        is_same = made and (made.of[0].judges, made.of[0].state) == (wanted.judges, wanted.state)
+        return made if is_same else None
 
-    def drop(self) -> None:
-        """Let go of what was made, so that it is remade."""
-        self._report = None
-
-    def _wanted(self) -> tuple[Stamp, object]:
+    def _wanted(self) -> tuple[Stamp, float]:
         served = self._site
         with served.store.read() as c:
             stamp = stamp_of(c, served.id, status_of(c, served.id).state)
-        try:
-            changed = served.path.stat().st_mtime_ns
-        except OSError:
-            changed = 0
-        return stamp, changed
+        with suppress(OSError):
+            return stamp, served.path.stat().st_mtime_ns
+        return stamp, 0
 
-    def _run(self, running: Future[Made], wanted: tuple[Stamp, object]) -> None:
+    def _make(self, making: Future[Made], wanted: tuple[Stamp, float]) -> None:
         try:
-            report = _analysed(self._site, wanted)
+            made = _analysed(self._site, wanted)
         except subprocess.TimeoutExpired:
-            report = Made(wanted, failure="slow")
+            made = Made(wanted, failure="slow")
         except Exception as error:  # noqa: BLE001  who waits for this thread has to be told
             # Only its name: texts of errors may hold the database's URL.
             _log.error("report: %s", type(error).__name__)
-            report = Made(wanted, failure="bug")
+            made = Made(wanted, failure="bug")
         with self._lock:
-            self._report, self._running = report, None
-        running.set_result(report)
+            self.latest, self._making = made, None
+        making.set_result(made)
 
 
 def live_report(served: Site) -> LiveReport:
@@ -158,7 +149,7 @@ def live_report(served: Site) -> LiveReport:
     return report
 
 
-def _analysed(served: Site, wanted: tuple[Stamp, object]) -> Made:
+def _analysed(served: Site, wanted: tuple[Stamp, float]) -> Made:
     """Run `quem analyze` in a separate process: this one stays small."""
     with tempfile.TemporaryDirectory(prefix="quem-report-") as temporary:
         folder = Path(temporary) / "report"
@@ -223,7 +214,7 @@ def _kind(name: str) -> tuple[int, str, str]:
 @pages.post("/report/again")
 def report_again() -> AnyResponse:
     """Run the analysis once more, whether or not something changed."""
-    live_report(site()).drop()
+    live_report(site()).latest = None
     return redirect(url_for("dashboard.results.report"), code=303)
 
 
@@ -248,67 +239,56 @@ def report_file(name: str) -> AnyResponse:
 
 @pages.get("/words")
 def words() -> str:
-    """Show what judges wrote."""
+    """Show what judges wrote, task by task, and at the end."""
     with site().store.read() as c:
         rankings = submitted_rankings(c, site().id)
         judges = people_of(c, site().id, "judge")
     names = {judge.id: judge.name for judge in judges}
     titles = problem_titles()
-    by_title: dict[str, list[dict[str, Any]]] = {title: [] for title in titles.values()}
-    for ranking in rankings:
-        if remarks := _remarks(ranking):
-            title = titles.get(ranking.problem, ranking.problem)
-            by_title.setdefault(title, []).append(remarks | {"name": names[ranking.judge]})
-    closing = [
-        {"judge": judge.id, "name": judge.name, "again": False, "remarks": said, "solutions": []}
-        for judge in judges
-        if (said := _closing(judge))
-    ]
-    return dashboard_page(
-        "words.html", problems={k: v for k, v in by_title.items() if v}, closing=closing
-    )
+    written: dict[str, list[dict[str, Any]]] = {title: [] for title in titles.values()}
+    for one in rankings:
+        of_solver = _remarks(one.state)
+        said: dict[str, Any] = {
+            "judge": one.judge,
+            "name": names[one.judge],
+            "again": one.occasion > 1,
+        }
+        said |= {"remarks": of_solver.pop("", []), "solutions": sorted(of_solver.items())}
+        if said["remarks"] or said["solutions"]:
+            written.setdefault(titles.get(one.problem, one.problem), []).append(said)
+    closing = []
+    for judge in judges:
+        given = (judge.closing.get(shelf, {}) for shelf in ("answers", "written"))
+        if remarks := [_answered(*pair) for answers in given for pair in answers.items()]:
+            closing.append({"judge": judge.id, "name": judge.name, "remarks": remarks})
+    return dashboard_page("words.html", written=written, closing=closing)
 
 
-def _remarks(ranking: SubmittedRanking) -> dict[str, Any] | None:
-    """What a judge said with a ranking besides the order, or None.
+def _remarks(state: State) -> dict[str, list[tuple[str, str]]]:
+    """What a judge said besides the order, by solver; "" has what is about the whole task.
 
     Each remark is a pair of what was asked or marked, and what was answered; either may be empty.
     """
-    state = ranking.state
-    of_solver: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
+    said: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for solver, reason in state.cannot.items():
-        of_solver[solver].append(("cannot judge", reason))
-    on_task: list[tuple[str, str]] = []
+        said[solver].append(("cannot judge", reason))
     for field_ in QUESTIONS:
-        for solver in field_.solutions(state) if field_.label and field_.is_per_solution else ():
-            text = field_.cell(state, solver) if field_.kind != "solutions" else ""
-            of_solver[solver].append(("" if field_.is_words else field_.label, text))
-        if field_.label and not field_.is_per_solution and (text := getattr(state, field_.name)):
-            on_task.append(("" if field_.is_words else field_.label, text))
-    asked = {question.id: question for question in site().spec.questions}
+        label = "" if field_.is_words else field_.label
+        if field_.label and field_.is_per_solution:
+            for solver in field_.solutions(state):
+                text = field_.cell(state, solver) if field_.kind != "solutions" else ""
+                said[solver].append((label, text))
+        elif field_.label and (text := getattr(state, field_.name)):
+            said[""].append((label, text))
     for question, given in chain(state.answers.items(), state.written.items()):
         for solver, answer in given.items():
-            remarks = of_solver[solver] if solver else on_task
-            remarks.append(_answered(asked.get(question), question, answer))
-    if not (of_solver or on_task):
-        return None
-    return {
-        "judge": ranking.judge,
-        "again": ranking.occasion > 1,
-        "remarks": on_task,
-        "solutions": sorted(of_solver.items()),
-    }
+            said[solver].append(_answered(question, answer))
+    return said
 
 
-def _answered(question: Question | None, name: str, answer: str) -> tuple[str, str]:
+def _answered(question: str, answer: str) -> tuple[str, str]:
     """Give a question as judges read it, or its id where it was removed, and the answer."""
-    if question is None:
-        return name, answer
-    return question.text, "" if question.kind == "flag" else answer
-
-
-def _closing(judge: PersonRow) -> list[tuple[str, str]]:
-    """What a judge answered at the end."""
-    asked = {question.id: question for question in site().spec.questions}
-    given = [*judge.closing.get("answers", {}).items(), *judge.closing.get("written", {}).items()]
-    return [_answered(asked.get(question), question, answer) for question, answer in given]
+    asked = next((one for one in site().spec.questions if one.id == question), None)
+    if asked is None:
+        return question, answer
+    return asked.text, "" if asked.kind == "flag" else answer

@@ -202,7 +202,7 @@ def _wrong(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 def _years(text: str) -> float | None:
-    """Read years of experience; None where they are no number, or too many."""
+    """Read years of experience; None where they are not a number, or too many."""
     text = text.replace(",", ".")
     return float(text) if _YEARS.fullmatch(text) and float(text) <= MOST_YEARS else None
 

@@ -193,55 +193,45 @@ def started_rankings(c: Session, served: Site) -> int:
     return sum(count.started for count in counts_by_status(c, served.id, served.plan).values())
 
 
-def asked_span() -> Span:
-    """Which judges an address asks for, where there are too many for one page."""
+def judges_page(c: Session, served: Site) -> dict[str, Any]:
+    """Give the judges whom an address asks for, and what the pages before and after begin with."""
     asked = request.args
     place = _PLACE.fullmatch(asked.get("after") or asked.get("before", ""))
-    return Span(
+    span = Span(
         "least" if asked.get("by") == "least" else "first",
         asked.get("find", "").strip()[:_LONGEST_SEARCH],
         (int(place[1]), int(place[2])) if place else None,
         is_back=bool(place) and "before" in asked and not asked.get("after"),
     )
-
-
-def judges_page(c: Session, served: Site) -> dict[str, Any]:
-    """Give the judges of one page, and what the pages before and after begin with."""
-    span = asked_span()
     found = judges_standing(c, served.id, served.plan, MOST_JUDGES + 1, span=span)
-    there_are_more = len(found) > MOST_JUDGES
+    more = len(found) > MOST_JUDGES
     judges = found[-MOST_JUDGES:] if span.is_back else found[:MOST_JUDGES]
-    has_before = there_are_more if span.is_back else span.start is not None
+    kept = {"find": span.text, "by": "least" if span.by == "least" else ""}
+
+    def leading(where: str, one: JudgeStanding) -> dict[str, str]:
+        values = {**kept, where: f"{one.submitted}.{one.judge.key}"}
+        return {name: value for name, value in values.items() if value}
+
+    has_before, has_after = (more, True) if span.is_back else (span.start is not None, more)
     return {
-        "people": [judge_row(served, one) for one in judges],
+        "people": [_row(served, one) for one in judges],
         "span": span,
         "most": MOST_JUDGES,
-        "before": _next("before", span, judges[0]) if judges and has_before else None,
-        "after": _next("after", span, judges[-1])
-        if judges and (span.is_back or there_are_more)
-        else None,
+        "before": leading("before", judges[0]) if judges and has_before else None,
+        "after": leading("after", judges[-1]) if judges and has_after else None,
     }
 
 
-def judge_row(served: Site, one: JudgeStanding) -> dict[str, Any]:
+def _row(served: Site, one: JudgeStanding) -> dict[str, Any]:
     """Give what a table of people has of a judge."""
-    judge = one.judge
     return {
-        "person": judge,
+        "person": one.judge,
         "done": one.submitted,
         "total": one.total,
-        "started": one.started > 0,
         "seconds": one.seconds,
         "status": one.status,
-        "consents": served.solutions.consent is None or judge.consented_at is not None,
+        "consents": served.solutions.consent is None or one.judge.consented_at is not None,
     }
-
-
-def _next(where: str, span: Span, one: JudgeStanding) -> dict[str, str]:
-    """Give the parameters of an address that leads on from a judge."""
-    values = {"find": span.text, "by": span.by if span.by != "first" else ""}
-    values[where] = f"{one.submitted}.{one.judge.key}"
-    return {name: value for name, value in values.items() if value}
 
 
 def _question(what: str) -> dict[str, Any]:

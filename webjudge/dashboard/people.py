@@ -33,14 +33,11 @@ from quem.store.solving import (
     spent_on,
     tasks_of,
 )
-from quem.store.standing import judges_standing
 from quem.store.uploads import UploadFolder
 from quem.studyfile.fields import header_trouble
 from webjudge.access import acting, site
 from webjudge.dashboard.overview import (
     MOST_JUDGES,
-    asked_span,
-    judge_row,
     judges_page,
     table_of,
 )
@@ -55,7 +52,7 @@ from webjudge.dashboard.page import (
 from webjudge.dashboard.results import live_report
 from webjudge.letters import Standing, write_to
 from webjudge.mail_admin import letters_page
-from webjudge.mailing import reach_of, total_of
+from webjudge.mailing import reach_of, standings, total_of
 from webjudge.study_edits import take_up_subjects
 
 if TYPE_CHECKING:
@@ -66,7 +63,6 @@ if TYPE_CHECKING:
 
     from quem.store.care import Care
     from quem.store.models import LetterKind, PersonRow, Role
-    from quem.store.standing import JudgeStatus
     from webjudge.site import Site
 
 pages = Blueprint("people", __name__)
@@ -235,6 +231,20 @@ def _form(role: Role, form: dict[str, str], mistakes: dict[str, str]) -> str:
     return dashboard_page("person.html", role=role, form=form, mistakes=mistakes, unit=unit)
 
 
+def remind(role: Role) -> str:
+    """Show a reminder to each person of a role who has not finished."""
+    start = request.args.get("after", 0, type=int)
+    with site().store.read() as c:
+        waiting = [
+            one
+            for one in standings(c, site(), role)
+            if one.wants("invitation") and one.person.has_link and one.person.key > start
+        ]
+    rows = [_message("reminder", one) for one in waiting[:MOST_JUDGES]]
+    after = rows[-1]["person"].key if len(waiting) > MOST_JUDGES else 0
+    return dashboard_page("messages.html", rows=rows, kind="reminder", after=after, role=role)
+
+
 def make_links(role: Role) -> str | Response:
     """Make links for all who never had one; very many come as a table to be kept."""
     if role == "judge":
@@ -246,12 +256,11 @@ def make_links(role: Role) -> str | Response:
     if len(links) <= MOST_JUDGES:
         return _shown_once(role, links)
     head = (role, "name", "link", "subject", "message")
-    rows = _invitations(role, links)
-    return table_of("links.csv", head, ((*_named(x), x["subject"], x["text"]) for x in rows))
-
-
-def _named(row: dict[str, Any]) -> tuple[str, str, str]:
-    return row["person"].id, row["person"].name, row["link"]
+    rows = (
+        (row["person"].id, row["person"].name, row["link"], row["subject"], row["text"])
+        for row in _invitations(role, links)
+    )
+    return table_of("links.csv", head, rows)
 
 
 _PATHS: dict[Role, str] = {"judge": "/judges", "subject": "/solving"}
@@ -260,6 +269,7 @@ for _role, _path in _PATHS.items():
     pages.add_url_rule(_PAGES[_role], "page", page, defaults=_of)
     pages.add_url_rule(f"{_path}/new", "new", new, defaults=_of)
     pages.add_url_rule(f"{_path}/new", "add", add, methods=["POST"], defaults=_of)
+    pages.add_url_rule(f"{_path}/reminders", "remind", remind, defaults=_of)
     pages.add_url_rule(f"{_path}/links", "make_links", make_links, methods=["POST"], defaults=_of)
 
 
@@ -309,28 +319,14 @@ def _person(key: int) -> PersonRow:
     return one
 
 
-@pages.get("/judges/reminders")
-def remind_all() -> str:
-    """Show a reminder to each judge who has not finished."""
-    status: tuple[JudgeStatus, ...] = ("active", "unopened")
-    with site().store.read() as c:
-        found = judges_standing(
-            c, site().id, site().plan, MOST_JUDGES + 1, span=asked_span(), status=status
-        )
-    rows = [_message("reminder", _standing(judge_row(site(), one))) for one in found[:MOST_JUDGES]]
-    after = f"0.{found[MOST_JUDGES - 1].judge.key}" if len(found) > MOST_JUDGES else ""
-    return dashboard_page("messages.html", rows=rows, kind="reminder", after=after)
-
-
 @pages.get("/people/<int:key>/<any(invitation, reminder):kind>")
 def write(key: int, kind: LetterKind) -> str:
-    """Show a reminder to one judge, or an invitation without its link, which is stored hashed."""
-    if _person(key).role != "judge":
-        abort(404)
+    """Show a reminder to one person, or an invitation without its link, which is stored hashed."""
+    person = _person(key)
     with site().store.read() as c:
-        (one,) = judges_standing(c, site().id, site().plan, key=key)
-    rows = [_message(kind, _standing(judge_row(site(), one)))]
-    return dashboard_page("messages.html", rows=rows, kind=kind)
+        known = standings(c, site(), person.role, key)
+    one = known[0] if known else _new(person)
+    return dashboard_page("messages.html", rows=[_message(kind, one)], kind=kind, role=person.role)
 
 
 def _shown_once(role: Role, links: list[tuple[PersonRow, str]], *, replaced: bool = False) -> str:
@@ -348,16 +344,14 @@ def links_begin() -> dict[str, str]:
 
 def _invitations(role: Role, links: Sequence[tuple[PersonRow, str]]) -> Iterator[dict[str, Any]]:
     """Write the invitations with new links."""
-    base, total = links_begin()["base"], total_of(site(), role)
+    base = links_begin()["base"]
     for one, token in links:
         address = base + url_for("access.enter", path=PATHS[role], token=token)
-        standing = Standing(one, total, 0, started=False, declined=False)
-        yield _message("invitation", standing, address)
+        yield _message("invitation", _new(one), address)
 
 
-def _standing(one: dict[str, Any]) -> Standing:
-    """How far a judge is, as a letter says it."""
-    return Standing(one["person"], one["total"], one["done"], one["started"], declined=False)
+def _new(one: PersonRow) -> Standing:
+    return Standing(one, total_of(site(), one.role), 0, started=False, declined=False)
 
 
 def _message(kind: LetterKind, one: Standing, address: str = "") -> dict[str, Any]:

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from datetime import UTC, datetime
 from gettext import c2py
 from pathlib import Path
 from typing import Any
@@ -63,14 +64,11 @@ FILES = {
     ),
     "@fontsource-variable/jetbrains-mono": _font("jetbrains-mono", "JetBrainsMono", "normal"),
 }
-# Made of these: the characters and weights of most pages, in half the bytes.
+# Made of these: the characters and weights of most pages, in half the bytes or less.
 BASIC = {
-    name.replace("-latin-", "-basic-"): name
-    for name in (
-        "inter-latin-wght-normal.woff2",
-        "source-serif-4-latin-wght-normal.woff2",
-        "source-serif-4-latin-wght-italic.woff2",
-    )
+    "inter-basic-wght-normal.woff2": "inter-latin-wght-normal.woff2",
+    "source-serif-4-basic-wght-normal.woff2": "source-serif-4-latin-wght-normal.woff2",
+    "source-serif-4-basic-400-italic.woff2": "source-serif-4-latin-wght-italic.woff2",
 }
 
 
@@ -142,6 +140,8 @@ def compile_texts(folder: Path) -> None:
         locale = Locale.parse(path.stem, sep="-")
         with path.open("rb") as source:
             catalog = read_po(source, locale=locale)
+        # A build comes to the same bytes at any time.
+        catalog.creation_date = catalog.revision_date = datetime.fromtimestamp(0, UTC)
         with path.with_suffix(".mo").open("wb") as target:
             write_mo(target, catalog)
         rule, form = locale.plural_form, c2py(catalog.plural_expr)
@@ -174,13 +174,13 @@ def _cut(whole: Path, target: Path, sheet: str) -> None:
     characters: list[int] = []
     for first, last in re.findall(r"U\+(\w+)(?:-(\w+))?", rule):
         characters += range(int(first, 16), int(last or first, 16) + 1)
-    lightest, boldest = re.findall(r"font-weight: (\d+) (\d+)", rule)[0]
+    lightest, boldest = re.findall(r"font-weight: (\d+)(?: (\d+))?", rule)[0]
     features = ["calt", "ccmp", "kern", "liga", "locl", "mark", "mkmk", "tnum"]
     with TTFont(whole) as font:
         subsetter = Subsetter(Options(hinting=False, layout_features=features))
         subsetter.populate(unicodes=characters)
         subsetter.subset(font)
-        smaller = instantiateVariableFont(font, {"wght": (int(lightest), int(boldest))})
+        smaller = instantiateVariableFont(font, {"wght": (int(lightest), int(boldest or lightest))})
         smaller.flavor = "woff2"
         smaller.save(target)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter
 from contextlib import closing
 from functools import partial
 from ipaddress import ip_address
@@ -26,7 +25,7 @@ from quem.studyfile.addresses import addresses_of
 from webjudge.letters import Standing, write_to
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterator
     from email.message import EmailMessage
 
     from sqlalchemy.orm import Session
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from webjudge.housekeeping import Housekeeping
     from webjudge.site import Site
 
+ROLES: tuple[Role, ...] = ("judge", "subject")
 POST = "quem-post"  # the key of an app's `Post` in its extensions
 _PATIENCE = 30.0  # seconds: what became of a letter has to be noted
 _LOOK_SECONDS = 20
@@ -117,15 +117,10 @@ class Sender:
         self._addresses = addresses_of(site.spec, site.path)
 
     def run(
-        self,
-        kinds: Collection[LetterKind] = KINDS,
-        *,
-        tell: Callable[[LetterRow], object] = lambda _: None,
-        stop: threading.Event | None = None,
-    ) -> Counter[str]:
-        """Send until nothing is due, or somebody says to stop; counts letters by state."""
+        self, kinds: Collection[LetterKind] = KINDS, stop: threading.Event | None = None
+    ) -> Iterator[LetterRow]:
+        """Send until nothing is due, or somebody says to stop; yields what became of each."""
         stop = stop or threading.Event()
-        counts: Counter[str] = Counter()
         with closing(MailServer(self._settings)) as server:
             while not stop.is_set():
                 with self._site.store.read() as c:
@@ -133,10 +128,8 @@ class Sender:
                         break
                 server.ready()
                 if letter := self._send_one(server, kinds):
-                    counts[letter.state] += 1
-                    tell(letter)
+                    yield letter
                     stop.wait(1 / self._settings.rate)
-        return counts
 
     def _send_one(self, server: MailServer, kinds: Collection[LetterKind]) -> LetterRow | None:
         store, actor = self._site.store, self._actor
@@ -225,7 +218,8 @@ class Post:
 
     def _send(self, site: Site, settings: MailSettings, kinds: tuple[LetterKind, ...]) -> None:
         try:
-            Sender(site, settings, self.base, "server").run(kinds, stop=self._stopping)
+            for _ in Sender(site, settings, self.base, "server").run(kinds, self._stopping):
+                pass
         except Exception as error:  # noqa: BLE001  whatever it is, the server goes on
             reason = str(error) if isinstance(error, QuemError) else type(error).__name__
             if site.troubles.get("letters") != reason:  # once, however often it is tried

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from quem.errors import Mistake
     from quem.mail.server import MailSettings
     from quem.store.links import RoleName
-    from quem.store.models import LetterRow, Role
+    from quem.store.models import Role
     from quem.studyfile.relevance import JudgedSpec
     from webjudge import Site
     from webjudge.letters import Standing
@@ -311,35 +311,34 @@ def _send(
     from quem.errors import QuemError
     from quem.store.outbox import UNKNOWN, letters_of, queue_letter
     from quem.store.people import people_of
-    from webjudge.mailing import Sender
+    from webjudge.mailing import ROLES, Sender
     from webjudge.wording import at_utc
 
     with site.store.write() as c:
-        ids = {one.key: one.id for one in people_of(c, site.id, role)}
+        ids = {one.key: one.id for each in ROLES for one in people_of(c, site.id, each)}
         for one in people:
             queue_letter(c, site.id, one.person.key, "invitation", one.letters.get("invitation"))
     if role == "judge" and people:
         _say_unreviewed(site)
     failed: list[Mistake | str] = []
-
-    def tell(letter: LetterRow) -> None:
+    count = 0
+    for letter in Sender(site, settings, base, "shell").run():
         reason = f": {letter.error}" if letter.error else ""
-        text = f"{ids.get(letter.person_key, '')}: {letter.kind}: {letter.state}{reason}"
+        text = f"{ids[letter.person_key]}: {letter.kind}: {letter.state}{reason}"
         if letter.state == "failed":
             failed.append(text)
         else:
             click.echo(text)
-
-    counts = Sender(site, settings, base, "shell").run(tell=tell)
+        count += letter.state == "sent"
     with site.store.read() as c:
         letters = letters_of(c, site.id, role)
     for letter in letters:
-        who = f"{ids.get(letter.person_key, '')}: {letter.kind}"
+        who = f"{ids[letter.person_key]}: {letter.kind}"
         if letter.state == "due":
             click.echo(f"{who}: due; a run after {at_utc(letter.due_at)} tries again", err=True)
         elif letter.error == UNKNOWN:
             click.echo(f"{who}: {UNKNOWN}; decide in the dashboard, or use --reissue", err=True)
-    click.echo(f"{counts['sent']} sent.", err=True)
+    click.echo(f"{count} sent.", err=True)
     if failed:
         raise QuemError(failed)
 

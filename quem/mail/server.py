@@ -10,6 +10,7 @@ from contextlib import suppress
 from email.headerregistry import Address
 from email.policy import SMTP
 from email.utils import parseaddr
+from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -146,8 +147,7 @@ class MailServer:
         """Be connected, with the sender accepted."""
         settings = self._settings
         try:
-            smtp = self._connected()
-            code, said = smtp.mail(settings.sender.addr_spec)
+            code, said = self._connected().mail(settings.sender.addr_spec)
         except (smtplib.SMTPException, OSError) as error:
             self.close()
             raise MailServerError(settings, _said(error)) from None
@@ -164,15 +164,12 @@ class MailServer:
                     return self._smtp
             self.close()
         settings, security = self._settings, self._settings.server.scheme
+        connect: Any = smtplib.SMTP
+        if security == "smtps":
+            connect = partial(smtplib.SMTP_SSL, context=ssl.create_default_context())
         # That of smtplib would look it up, which can take long where there is no name server.
         name = name if "." in (name := socket.gethostname()) else "[127.0.0.1]"
-        place: Any = {"host": settings.host, "port": settings.port, "local_hostname": name}
-        if security == "smtps":
-            smtp: smtplib.SMTP = smtplib.SMTP_SSL(
-                **place, timeout=_SECONDS, context=ssl.create_default_context()
-            )
-        else:
-            smtp = smtplib.SMTP(**place, timeout=_SECONDS)
+        smtp: smtplib.SMTP = connect(settings.host, settings.port, name, timeout=_SECONDS)
         self._smtp = smtp
         if security == "smtp+starttls":
             smtp.starttls(context=ssl.create_default_context())
@@ -206,14 +203,11 @@ class MailServer:
             code, said = -1, _said(error)
         if _is_good(code):
             return "sent", ""
-        if code < _GOOD:  # no answer, or not one of a mail server
-            self.close()
-            return (
-                ("failed", UNKNOWN)
-                if is_handed_over
-                else ("due", _words(code, said).removeprefix("-1 "))
-            )
-        return "due" if code < _NEVER else "failed", _words(code, said, receiver)
+        reason = _words(code, said, receiver).removeprefix("-1 ")
+        if code >= _LATER:
+            return "due" if code < _NEVER else "failed", reason
+        self.close()  # no answer, or not one of a mail server
+        return ("failed", UNKNOWN) if is_handed_over else ("due", reason)
 
 
 def _said(error: Exception) -> str:

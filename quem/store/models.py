@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from pydantic import StringConstraints
 from sqlalchemy import (
     JSON,
     DateTime,
@@ -19,6 +20,8 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect  # noqa: TC002  read by the mapper
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from quem.store.state import Seconds
+
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
     from sqlalchemy.orm import Session
@@ -26,6 +29,14 @@ if TYPE_CHECKING:
 Role = Literal["judge", "subject", "organizer"]
 LetterKind = Literal["invitation", "reminder"]
 LetterState = Literal["due", "sent", "failed"]
+Life = Literal["trial", "open", "paused", "closed"]
+SolvingState = Literal["trial", "open", "closed"]
+Kind = Literal["save", "submit", "reopen", "skip", "timeout"]  # of a revision
+Times = dict[str, Seconds]
+Answers = dict[
+    Annotated[str, StringConstraints(pattern="^(answers|written|replies)$")], dict[str, str]
+]
+Ending = Annotated[str, StringConstraints(pattern=r"^\.[^/\\\x00]+$")]
 
 
 def now() -> dt.datetime:
@@ -71,17 +82,11 @@ class Base(DeclarativeBase):
         dt.datetime: Utc(),
         str: String(),
         dict[str, Any]: JSON(),
+        Times: JSON(),
+        Answers: JSON(),
         list[str]: JSON(none_as_null=True),
         list[list[str]]: JSON(),
     }
-
-
-class VersionRow(Base):
-    """The version of all tables; see `quem.store.schema`."""
-
-    __tablename__ = "quem_version"
-
-    number: Mapped[int] = mapped_column(primary_key=True)
 
 
 class StudyRow(Base):
@@ -90,8 +95,8 @@ class StudyRow(Base):
     __tablename__ = "study"
 
     id: Mapped[str] = mapped_column(primary_key=True)
-    state: Mapped[str] = mapped_column(default="trial")  # trial | open | paused | closed
-    solving: Mapped[str] = mapped_column(default="trial")  # of its session: trial | open | closed
+    state: Mapped[Life] = mapped_column(String(), default="trial")
+    solving: Mapped[SolvingState] = mapped_column(String(), default="trial")  # of its session
     secret: Mapped[str]  # the key of the hashes that judges see
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
     revealed_at: Mapped[dt.datetime | None]
@@ -120,7 +125,7 @@ class PersonRow(Base):
     withdrawn_at: Mapped[dt.datetime | None]
     erased_at: Mapped[dt.datetime | None]
     former: Mapped[str | None]  # the hash of the id that was erased: nobody is added by it again
-    answers: Mapped[dict[str, Any]] = mapped_column(default=dict)  # texts by shelf and question
+    answers: Mapped[Answers] = mapped_column(default=dict)  # texts by shelf and question
     row: Mapped[int | None]  # of the design of orders; None until problems are assigned
 
     @staticmethod
@@ -185,8 +190,8 @@ class TaskRow(Base):
     submitted: Mapped[int | None]  # number of a judge's last submitted revision
     ended: Mapped[str | None]  # how a subject's ended: submit | skip | timeout; None before
     seconds: Mapped[float] = mapped_column(default=0.0)  # of a judge's pages
-    views: Mapped[dict[str, Any]] = mapped_column(default=dict)  # seconds in view by solver
-    times: Mapped[dict[str, Any]] = mapped_column(default=dict)  # seconds of work, pause, and away
+    views: Mapped[Times] = mapped_column(default=dict)  # seconds in view by solver
+    times: Mapped[Times] = mapped_column(default=dict)  # seconds of work, pause, and away
     opened_at: Mapped[dt.datetime | None]
     limit_seconds: Mapped[float | None]
     running: Mapped[str | None]  # work | pause | away
@@ -228,7 +233,7 @@ class RevisionRow(Base):
     task_key: Mapped[int] = mapped_column(ForeignKey("task.key"))
     number: Mapped[int]
     base: Mapped[int]
-    kind: Mapped[str]  # save | submit | reopen | skip | timeout
+    kind: Mapped[Kind] = mapped_column(String())
     layout: Mapped[str] = mapped_column(default="")
     state: Mapped[dict[str, Any]]
     client: Mapped[str]
@@ -291,7 +296,7 @@ class UploadRow(Base):
     task_key: Mapped[int] = mapped_column(ForeignKey("task.key"), index=True)
     sha256: Mapped[str]
     size: Mapped[int]
-    ending: Mapped[str]  # such as ".pdf"
+    ending: Mapped[Ending] = mapped_column(String())  # such as ".pdf"
     name: Mapped[str]  # as its author called it; only they are shown it
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 KINDS: tuple[LetterKind, ...] = get_args(LetterKind)
 UNKNOWN = "nobody knows whether it was sent"
+# What a copy says of a letter that was due: it may have been sent since.
 DOUBT: dict[str, Any] = {"state": "failed", "error": UNKNOWN}
 # How long a letter can take to the answer of the mail server, which `quem.mail.server` limits.
 _LEAVING = dt.timedelta(minutes=10)
@@ -53,9 +54,11 @@ def awaiting(study_id: str, role: Role) -> Select[int]:
 
 
 def count_failed(c: Session, study_id: str) -> int:
-    """The number of letters that failed."""
+    """The number of letters that failed, to people who are still to come."""
+    gone = (PersonRow.seen_at, PersonRow.declined_at, PersonRow.withdrawn_at, PersonRow.erased_at)
     mine = LetterRow.study_id == study_id, LetterRow.state == "failed", LetterRow.due_at <= now()
-    return c.execute(select(func.count()).select_from(LetterRow).where(*mine)).scalar_one()
+    count = select(func.count(LetterRow.key)).join(PersonRow, PersonRow.key == LetterRow.person_key)
+    return c.execute(count.where(*mine, *(one.is_(None) for one in gone))).scalar_one()
 
 
 def queue_letter(

@@ -139,7 +139,7 @@ _UPLOAD = tuple(getattr(UploadRow, name) for name in Upload.__dataclass_fields__
 def solving_state(c: Session, study_id: str) -> SolvingState:
     """Where the solving session of a study is."""
     mine = select(StudyRow.solving).where(StudyRow.id == study_id)
-    state: SolvingState = c.execute(mine).scalar_one()  # type: ignore[assignment]
+    state: SolvingState = c.execute(mine).scalar_one()
     return state
 
 
@@ -155,7 +155,7 @@ def _locked_state(c: Session, study_id: str, *, alone: bool = False) -> SolvingS
     """Give the state; closing waits for whoever read it so, and the other way round."""
     mine = select(StudyRow.solving).where(StudyRow.id == study_id)
     locked = mine.with_for_update(read=not alone, key_share=alone)
-    state: SolvingState = c.execute(locked).scalar_one()  # type: ignore[assignment]
+    state: SolvingState = c.execute(locked).scalar_one()
     return state
 
 
@@ -441,7 +441,7 @@ def last_answer(c: Session, task: SolvingTask) -> Answer:
         task.head,
         row.state["text"],
         tuple(row.state["files"]),
-        row.kind,  # type: ignore[arg-type]
+        row.kind,
     )
 
 

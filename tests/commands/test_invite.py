@@ -101,6 +101,19 @@ def opened(study: Path, database: str | None = None) -> Iterator[Store]:
         store.close()
 
 
+@contextmanager
+def opened_new(study: Path, database: str) -> Iterator[Store]:
+    """A new store of the study and its judges."""
+    store = open_store(locate_database(study, database))
+    try:
+        with store.write() as c:
+            register_study(c, STUDY)
+            sync_people(c, STUDY, "judge", read_study(study).judges)
+        yield store
+    finally:
+        store.close()
+
+
 def letters(study: Path, database: str | None = None) -> list[LetterRow]:
     """The rows of the outbox."""
     with opened(study, database) as store, store.read() as c:
@@ -244,6 +257,21 @@ def test_what_was_being_sent_has_failed(
     assert invite("J0")[1] == "J0: invitation: sent\n"
 
 
+def test_a_letter_that_cannot_be_written_has_failed(
+    quem_command: Callable[..., Outcome], host: MailHost, study: Path, database: str
+) -> None:
+    """The others are sent all the same, and nobody got a link for nothing."""
+    write_people(study, "J1", "J2")
+    with opened_new(study, database) as store, store.write() as c:
+        queue_letter(c, STUDY, person_named(c, STUDY, "judge", "J0").key, "invitation")
+    code, out, err = quem_command("links", "judges", study, "--mail", "--database", database)
+    assert (code, out.count(": sent")) == (1, 2)
+    assert "error: J0: invitation: failed: there is no email address of J0" in err
+    with opened(study, database) as store, store.read() as c:
+        assert not person_named(c, STUDY, "judge", "J0").has_link
+    assert set(host.receivers) == {"j1@example.org", "j2@example.org"}
+
+
 def test_all_are_invited_again(
     quem_command: Callable[..., Outcome],
     invite: Callable[..., Outcome],
@@ -273,10 +301,7 @@ def test_two_commands_and_a_server_at_once(
     judges = [f"J{n}" for n in range(12)]
     study = write_judging_study(tmp_path, judges=len(judges))
     write_people(study, *judges)
-    store = open_store(locate_database(study, database))
-    with store.write() as c:
-        register_study(c, STUDY)
-        sync_people(c, STUDY, "judge", read_study(study).judges)
+    with opened_new(study, database) as store, store.write() as c:
         for judge in people_of(c, STUDY, "judge"):
             assert queue_letter(c, STUDY, judge.key, "invitation")
             assert not queue_letter(c, STUDY, judge.key, "invitation")
@@ -289,7 +314,6 @@ def test_two_commands_and_a_server_at_once(
         assert [one.wait(SECONDS) for one in running] == [0, 0]
         until(lambda: sum(host.receivers.values()) >= len(judges), "all letters")
         served.stop()
-    store.close()
     assert host.receivers == {f"{judge.lower()}@example.org": 1 for judge in judges}
     assert {letter.state for letter in letters(study, database)} == {"sent"}
 

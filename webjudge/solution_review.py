@@ -62,11 +62,6 @@ class ReviewedSolution:
     is_reviewed: bool = False  # whether an organizer looked through what judges receive now
 
     @property
-    def has_words(self) -> bool:
-        """Whether words were found in it, be they decided by now."""
-        return bool(self.open) or any(one.solver for one in self.decided)
-
-    @property
     def name(self) -> str:
         """What a page of text is, for people."""
         return f"the statement of {self.problem}" if self.problem else self.part.files[0].inner
@@ -127,29 +122,26 @@ class Review:
     @cached_property
     def words(self) -> list[Word]:
         """Each word that was found or decided about in solutions, open ones first."""
-        found: dict[str, Found] = {}
-        forms: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        found: defaultdict[str, list[tuple[ReviewedSolution, Found]]] = defaultdict(list)
         for part in self._everything:
             for one in part.open if part.solver else ():
-                found.setdefault(plain(one.word), one)
-                forms[plain(one.word)].setdefault(plain(one.words), one.words)
-        holders = {
-            key: tuple(one for one in self.solutions if one.open_forms(key)) for key in found
-        }
+                found[plain(one.word)].append((part, one))
         decided: defaultdict[str, list[Reviewed]] = defaultdict(list)
         for entry in self._site.spec.judging.reviewed:
             decided[plain(entry.words)].append(entry)
         words = []
         for key in dict.fromkeys([*found, *decided]):
-            mine = decided[key]
+            forms = {plain(one.words): one.words for _, one in reversed(found[key])}
+            holders = {part.token for part, _ in found[key]}
+            first = found[key][0][1] if found[key] else None
             words.append(
                 Word(
-                    found[key].word if key in found else mine[0].words,
-                    found[key].why if key in found else "",
-                    tuple(forms[key].values()) or (mine[0].words,),
-                    holders.get(key, ()),
-                    sum(one.decision == "redact" for one in mine),
-                    any(one.decision == "accept" for one in mine),
+                    first.word if first else decided[key][0].words,
+                    first.why if first else "",
+                    tuple(reversed(forms.values())) or (decided[key][0].words,),
+                    tuple(one for one in self.solutions if one.token in holders),
+                    sum(one.decision == "redact" for one in decided[key]),
+                    any(one.decision == "accept" for one in decided[key]),
                 )
             )
         # Longer ones first: a whole name, and then what is left of it.

@@ -11,8 +11,7 @@ from quem.store.models import PersonRow
 from quem.store.outbox import UNKNOWN, decide, queue_letter
 from quem.studyfile.addresses import addresses_of
 from webjudge.access import acting, site
-from webjudge.confirmations import Confirmation
-from webjudge.dashboard_pages import back, require_reviewed, require_sure
+from webjudge.dashboard.page import back, question, require_reviewed, require_sure
 from webjudge.languages import day
 from webjudge.mailing import POST, reach_of, standings
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 mail = Blueprint("mail", __name__, url_prefix="/mail")
 
-# Which pages show what becomes of letters.
-_PAGES: dict[Role, str] = {"judge": "people.invitations", "subject": "solving.session"}
 _NO_SERVER = "No mail server is set. Start the server with QUEM_SMTP and QUEM_MAIL_FROM."
 _NO_URL = (
     "Links in letters would work only on this computer. Restart the server with --url, the "
@@ -78,7 +75,7 @@ def send(role: Role, kind: LetterKind) -> Response:
         for one in due:
             queue_letter(c, served.id, one.person.key, kind, one.letters.get(kind))
     _post().look()
-    return back("queued" if due else "nothing", _PAGES[role])
+    return back("queued" if due else "nothing", "dashboard.people.page", role=role)
 
 
 @mail.post("/<message_id>/<any(arrived, again):choice>")
@@ -90,16 +87,9 @@ def settle_letter(message_id: str, choice: Literal["arrived", "again"]) -> Respo
         if choice == "again":
             _require_server(letter.kind)
             if person.has_link and letter.kind == "invitation":
-                require_sure(
-                    Confirmation(
-                        f"Send {person.id} another invitation?",
-                        ("It holds a new link. The link that they have stops working.",),
-                        request.path,
-                        "Send again",
-                    )
-                )
+                require_sure(question("again", person=person))
     _post().look()
-    return back(choice, _PAGES[person.role])
+    return back(choice, "dashboard.people.page", role=person.role)
 
 
 def _require_server(kind: LetterKind) -> None:

@@ -345,11 +345,10 @@ def _send(
 
 def _say_unreviewed(site: Site) -> None:
     """Say how many solutions nobody looked through, as long as no judge has ranked."""
-    from quem.store.reviewing import is_frozen
-    from webjudge.solution_review import unreviewed_count
+    from quem.store.reviewing import count_unreviewed
 
     with site.store.read() as c:
-        left = 0 if is_frozen(c, site.id) else unreviewed_count(c, site)
+        left = count_unreviewed(c, site.id, site.solutions)
     if left:
         of = f"{left} of {len(site.solutions)} solutions are not reviewed"
         click.echo(f"{of}; the report will say so. To review them: quem serve", err=True)

@@ -322,7 +322,7 @@ def test_people_whose_invitation_is_queued_get_no_other_link(
     assert "/p/" not in out.read_text()
     with site.store.read() as c:
         key = person_named(c, site.id, "subject", "S1").key
-    answer = client.post(f"/dashboard/solving/{key}/erase", data={"word": "S1"})
+    answer = client.post(f"/dashboard/people/{key}/erase", data={"word": "S1"})
     assert answer.status_code == 303
     with site.store.read() as c:
         assert not letters_of(c, site.id, "subject")
@@ -345,7 +345,7 @@ def test_what_a_mail_server_answered_is_deleted(tmp_path: Path, host: MailHost, 
     with site.store.read() as c:
         key = person_named(c, site.id, "subject", "S1").key
     if way == "erased":
-        client.post(f"/dashboard/solving/{key}/erase", data={"word": "S1"})
+        client.post(f"/dashboard/people/{key}/erase", data={"word": "S1"})
     else:
         Solver(app, site, "S1").client.post("/solve/withdraw", data={"sure": "yes"})
     with site.store.read() as c:

@@ -33,7 +33,6 @@ from quem.store.people import (
 )
 from quem.store.studies import status_of
 from quem.store.work import desk_of_session
-from webjudge.lacking import lacking
 from webjudge.languages import choose_language, gettext, marked
 
 if TYPE_CHECKING:
@@ -142,12 +141,11 @@ def enter(path: str, token: str) -> Response:
     role = next(role for role, begins in PATHS.items() if begins == path)
     with site().store.read() as c:
         person = person_of_link(c, site().id, role, token)
-        is_new = status_of(c, site().id).state == "trial"
+        is_new = role == "organizer" and status_of(c, site().id).state == "trial"
+        to_set_up = is_new and bool(site().lacking(c))
     if person is None or (role == "subject" and site().spec.solving is None):
         abort(404, _ENDED_DASHBOARD if role == "organizer" else gettext(_ENDED))
-    page = _HOMES[role]
-    if role == "organizer" and is_new and lacking(site()):
-        page = "dashboard.setup.steps"
+    page = "dashboard.setup.steps" if to_set_up else _HOMES[role]
     with site().store.write() as c:
         session = sign_in(c, person)
     response = redirect(url_for(page), code=303)

@@ -66,7 +66,6 @@ def refusal(code: int, error: str, message: str, **more: object) -> Response:
 def _answer_http(error: HTTPException) -> Response:
     code = error.code or 500
     kind, text = _TEXTS.get(code, ("refused", error.name))
-    text = gettext(text)
     own = error.description if code in (400, 401, 403, 404, 409, 422) else None
     # Werkzeug's own sentences speak of URLs and servers; ours are told by how they are written.
     if own and own != type(error).description:
@@ -83,18 +82,13 @@ def _answer_busy(error: Exception) -> Response:
     if monotonic() - last.get(kind, -_QUIET_SECONDS) >= _QUIET_SECONDS:
         last[kind] = monotonic()
         _log.warning("database: %s", reason)
-    return _answer_later(*_busy())
+    return _answer_later(*_TEXTS[503])
 
 
 def _answer_unavailable(error: UnavailableError) -> Response:
     is_lost = isinstance(error, LostError)
     _log.warning("database: %s", error.reason if isinstance(error, LostError) else error)
-    return _answer_later(*(("lost", gettext(_LOST)) if is_lost else _busy()))
-
-
-def _busy() -> tuple[str, str]:
-    kind, text = _TEXTS[503]
-    return kind, gettext(text)
+    return _answer_later(*(("lost", _LOST) if is_lost else _TEXTS[503]))
 
 
 def _answer_later(kind: str, text: str) -> Response:
@@ -105,11 +99,11 @@ def _answer_later(kind: str, text: str) -> Response:
 
 def _answer_bug(error: Exception) -> Response:
     _log.error("%s %s", request.method, request.endpoint, exc_info=error)
-    kind, text = _TEXTS[500]
-    return _answer(500, kind, gettext(text))
+    return _answer(500, *_TEXTS[500])
 
 
 def _answer(code: int, kind: str, text: str) -> Response:
+    text = gettext(text)
     if request.is_json or request.method == "PUT":
         return refusal(code, kind, text)
     page = render_template(

@@ -66,7 +66,7 @@ def is_answered(site: Site, state: State) -> bool:
         if not question.required or question.about == "study":
             continue
         if question.about == "placement":
-            given = state.sure
+            given: Mapping[str, str] = state.sure
         else:
             shelf = state.written if question.kind == "text" else state.answers
             given = shelf.get(question.id, {})

@@ -36,6 +36,7 @@ Times = dict[str, Seconds]
 Answers = dict[
     Annotated[str, StringConstraints(pattern="^(answers|written|replies)$")], dict[str, str]
 ]
+Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 Ending = Annotated[str, StringConstraints(pattern=r"^\.[^/\\\x00]+$")]
 
 
@@ -294,7 +295,7 @@ class UploadRow(Base):
     key: Mapped[int] = mapped_column(primary_key=True)
     public_id: Mapped[str] = mapped_column(unique=True)
     task_key: Mapped[int] = mapped_column(ForeignKey("task.key"), index=True)
-    sha256: Mapped[str]
+    sha256: Mapped[Digest] = mapped_column(String())
     size: Mapped[int]
     ending: Mapped[Ending] = mapped_column(String())  # such as ".pdf"
     name: Mapped[str]  # as its author called it; only they are shown it

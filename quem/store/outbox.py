@@ -118,7 +118,7 @@ def settle(
     """Note what became of a letter; one that is due again too often failed."""
     mine = select(LetterRow).where(LetterRow.message_id == claimed.message_id)
     letter = c.scalars(mine.with_for_update()).one_or_none()
-    if letter is None:  # erased, or made anew
+    if letter is None:  # erased, or sent again
         return None
     if state == "due" and letter.tries > len(_TRY_AGAIN):
         state = "failed"

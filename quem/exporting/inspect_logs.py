@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from quem.errors import FileError
 from quem.exporting.preferences import average_ranks
+from quem.importing.collected import Names
 from quem.importing.detection import files_in
 from quem.importing.inspect_logs import SAMPLE, find_logs, read_logs
 from quem.importing.naming import ids_of
@@ -46,7 +47,7 @@ def scored_logs(
         raise FileError(
             path, "holds no log of Inspect AI; name the logs that the study was made of"
         )
-    collected = read_logs(logs, epoch=epoch)
+    collected = read_logs(logs, Names({}), epoch=epoch)
     problems = _ids(collected.problems, {one.title: one.id for one in spec.problems}, "problem")
     named = {one.name: one.id for one in spec.subjects} | {one.name: one.id for one in spec.systems}
     solvers = _ids(collected.solvers, named, "solver")

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 from quem.errors import FileError, Mistake
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 # What a source may hold, unpacked.
 MOST_BYTES = 1_000_000_000
+_MOST_PLACES = 5
 Missing = Literal["", "absent", "failed"]
 
 
@@ -127,6 +128,20 @@ def _second_answer(problem: str, solver: str, first: Answer, second: Answer) -> 
     options = " ".join(f"--name {shlex.quote(key)}=ID" for key in keys)
     message = f"is another run of {solver[:60]!r} than {one}; name them: {options}"
     return Mistake(str(other), message=message)
+
+
+def few(mistakes: Iterable[Mistake]) -> list[Mistake]:
+    """Each mistake once; of those that say the same, the first places and how many there are."""
+    by_message: dict[str, list[Mistake]] = {}
+    for mistake in dict.fromkeys(mistakes):
+        by_message.setdefault(mistake.message, []).append(mistake)
+    shown = []
+    for message, same in by_message.items():
+        *first, last = same[:_MOST_PLACES]
+        if (more := len(same) - _MOST_PLACES) > 0:
+            last = replace(last, message=f"{message} (and {more:,} more)")
+        shown += [*first, last]
+    return shown
 
 
 def refuse_large(path: Path) -> None:

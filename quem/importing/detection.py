@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from quem.errors import FileError, Mistake, QuemError
 from quem.importing.answer_tables import is_table, read_answers, read_table
-from quem.importing.collected import Names
+from quem.importing.collected import Names, few
 from quem.importing.harness import find_harness, read_harness
 from quem.importing.inspect_logs import find_logs, read_logs
 from quem.importing.joining import joined, require_experience
@@ -40,7 +40,7 @@ def collect(
     sources = [(path, _source(path, layout, columns, epoch, chosen)) for path in paths]
     whole = joined(sources)
     if whole.mistakes:
-        raise QuemError(dict.fromkeys(whole.mistakes))
+        raise QuemError(few(whole.mistakes))
     if chosen.unused:
         known = ", ".join([*whole.solvers, *whole.problems][:_MOST_NAMED])
         raise QuemError(

@@ -8,7 +8,7 @@ import zipfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from quem.errors import FileError, QuemError
+from quem.errors import FileError
 from quem.importing.answer_tables import ROLES
 from quem.importing.collected import MOST_BYTES, Answer, Collected, Origin, refuse_large
 from quem.io.packages import Package
@@ -66,7 +66,7 @@ def read_logs(logs: list[Path], names: Names, *, epoch: int = 1) -> Collected:
         for sample in _samples(log):
             _add(collected, log, f"{task}{sample.get('id')}", about, sample, epoch)
     if not collected.answers and collected.left_out:
-        raise QuemError(f"no sample has epoch {epoch}; name another --epoch")
+        raise FileError(logs[0], f"has no sample of epoch {epoch}; name another --epoch")
     return collected
 
 

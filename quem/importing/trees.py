@@ -38,12 +38,11 @@ class _Entry:
 def read_tree(root: Path, layout: Layout | None, names: Names) -> Collected:
     """Read a folder with two levels of names."""
     folders, files = _listed(root)
-    if not folders:
-        raise FileError(
-            root,
-            ("holds files only; put those of each solver, or those of each problem, into a folder"),
-        )
     texts = _statement_folder(folders)
+    if not folders or folders == [texts]:
+        holds = "statements only" if texts else "files only" if files else "nothing"
+        advice = "put the files of each solver, or those of each problem, into a folder"
+        raise FileError(root, f"holds {holds}; {advice}")
     levels = {folder.name: _entries(folder) for folder in folders if folder != texts}
     statements = _listed(texts)[1] if texts else []
     layout = layout or _layout(root, levels, {file.stem for file in statements})
@@ -83,7 +82,7 @@ def _listed(folder: Path) -> tuple[list[Path], list[Path]]:
 def _statement_folder(folders: list[Path]) -> Path | None:
     """A folder beside the others that holds texts by problem."""
     matches = [f for f in folders if f.name.casefold() in _STATEMENTS]
-    return matches[0] if len(folders) > 1 and len(matches) == 1 else None
+    return matches[0] if len(matches) == 1 else None
 
 
 def _entries(folder: Path) -> list[_Entry]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quem.errors import FileError, Mistake, QuemError
+from quem.importing.collected import few
 from quem.importing.naming import ids_of
 from quem.resources import resource
 
@@ -71,7 +72,7 @@ def draft_of(sources: Sequence[Path], collected: Collected) -> Draft:
         if "\0" in answer.text:
             mistakes.append(Mistake(answer.place, message="holds binary data; leave it out"))
     if mistakes:
-        raise QuemError(mistakes)
+        raise QuemError(few(mistakes))
     problems = ids_of(collected.problems, "problem")
     return Draft(tuple(sources), collected, problems, ids_of(collected.solvers, "solver"))
 

@@ -112,8 +112,7 @@ def refuse_server(place: DatabaseLocation) -> None:
                 place.name,
                 message=(
                     "is a PostgreSQL database: back it up with pg_dump, and restore it with "
-                    "pg_restore, as "
-                    "docs/how-to/backups.md says"
+                    "pg_restore, as docs/how-to/serving.md says"
                 ),
             )
         )

@@ -441,6 +441,14 @@ class Solving(StudyPart):
         return tuple(one for one in self.questions if one.about == "task")
 
 
+class HumanBaseline(StudyPart):
+    """What readers should know of how people came to solve the problems."""
+
+    recruitment: Line = Field("", description="How the subjects were found and chosen.")
+    payment: Line = Field("", description="What they received, or that they received nothing.")
+    instructions: Line = Field("", description="What they were told, and which tools they had.")
+
+
 class BlockDesign(StudyPart):
     """How solutions are dealt to judges."""
 
@@ -576,6 +584,9 @@ class ExperienceSpec(SessionSpec):
     assisted: Annotated[tuple[Assisted, ...], Section] = Field(
         (),
         description="[People working with a system](../how-to/comparing.md#the-help-of-a-system).",
+    )
+    baseline: Annotated[HumanBaseline, Part] = Field(
+        HumanBaseline(), description="What the report says of how people came to take part."
     )
     panel: PanelSource | None = Field(
         None,

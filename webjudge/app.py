@@ -17,7 +17,7 @@ from webjudge.language_choice import choose_language, language_values
 from webjudge.languages import gettext, moment, ngettext
 from webjudge.mailing import POST, Post
 from webjudge.preview import preview
-from webjudge.security import Hosts, StrictJson, protect
+from webjudge.security import Hosts, protect
 from webjudge.solving import LARGEST_UPLOAD, solve
 from webjudge.static_files import send_static, version
 from webjudge.study_edits import follow_edits
@@ -49,7 +49,7 @@ def create_app(
         MAX_CONTENT_LENGTH=_LARGEST_BODY,
     )
     app.config[LARGEST] = LARGEST_UPLOAD if served.spec.solving else _LARGEST_BODY
-    app.json = StrictJson(app)
+    app.json.sort_keys = False  # type: ignore[attr-defined]
     app.extensions["quem"] = served
     app.extensions[POST] = Post(lambda: app.extensions["quem"], url or "")
     follow_edits(app, served)

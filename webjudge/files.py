@@ -10,7 +10,7 @@ from quem import __version__
 from quem.blinding.pages import PAGED, image_of
 from quem.errors import QuemError
 from quem.store.digests import keyed
-from webjudge.languages import gettext
+from webjudge.errors import RefusedError
 from webjudge.security import policy
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ def file_token(site: Site, gid: str, file: SolutionFile) -> str:
 
 def send_file(site: Site, ballot: AssignedBallot, token: str, page: int | None = None) -> Response:
     """Send an image of a ballot's solutions or statement, or a page of a document."""
-    return send_one(site, ballot.public_id, _files(site, ballot), token, page)
+    files = [*_solutions(site, ballot), *statement_files(site, ballot.problem)]
+    return send_one(site, ballot.public_id, files, token, page)
 
 
 def send_one(
@@ -62,7 +63,7 @@ def send_one(
     except IndexError:
         abort(404)
     except QuemError:
-        abort(404, gettext("This file cannot be displayed right now. Please tell the organizer."))
+        raise RefusedError("file-lost") from None
     if file_token(site, gid, file) != token:
         abort(404)  # it changed while it was read
     response = make_response(body)
@@ -76,12 +77,17 @@ def send_one(
     return response
 
 
-def _files(site: Site, ballot: AssignedBallot) -> Iterator[tuple[str, SolutionFile]]:
-    """Each file that a ballot shows, with what it is called when it is saved."""
+def _solutions(site: Site, ballot: AssignedBallot) -> Iterator[tuple[str, SolutionFile]]:
+    """Each file of a ballot's solutions, with what it is called when it is saved."""
     for letter, solver in ballot.layout.solvers.items() if ballot.layout else ():
         solution = site.solution(ballot.problem, solver)
         for number, file in enumerate(solution.files if solution else (), 1):
             yield f"{letter}-{number}", file
-    statement = site.solutions.statements.get(ballot.problem)
-    for number, file in enumerate(statement.files if statement else (), 1):
-        yield f"statement-{number}", file
+
+
+def statement_files(site: Site, problem: str) -> list[tuple[str, SolutionFile]]:
+    """Each file of a statement and its translations, with what it is called when it is saved."""
+    sheet = site.solutions.statements.get(problem)
+    sheets = (sheet, *sheet.translations.values()) if sheet else ()
+    files = (file for one in sheets for file in one.files)
+    return [(f"statement-{number}", file) for number, file in enumerate(files, 1)]

@@ -45,15 +45,13 @@ def _chosen(site: Site, person: PersonRow | None) -> str:
 
 def keep_language(site: Site, response: Response, code: str) -> None:
     """Keep a language that a judge chose in their browser."""
-    response.set_cookie(
-        _cookie(site),
-        code,
-        max_age=_SECONDS,
-        path=request.script_root or "/",
-        httponly=True,
-        samesite="Lax",
-        secure=request.is_secure,
-    )
+    response.set_cookie(_cookie(site), code, max_age=_SECONDS, **cookie_options())
+
+
+def cookie_options() -> dict[str, Any]:
+    """Where a cookie is sent, and that no script reads it."""
+    path = request.script_root or "/"
+    return {"path": path, "httponly": True, "samesite": "Lax", "secure": request.is_secure}
 
 
 def _cookie(site: Site) -> str:

@@ -10,7 +10,7 @@ from quem.store.state import LONGEST_COMMENT
 from quem.studyfile.relevance import GRADE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy.orm import Session
 
@@ -100,21 +100,16 @@ def drawn_makers(
     return [placed[place] for place in drawn[:MOST_MAKERS]]
 
 
-def read_answers(
-    questions: Sequence[Question], form: Mapping[str, str]
-) -> tuple[dict[str, str], dict[str, str], tuple[Question, ...]]:
-    """Read the form with some questions, as the macro ``question_field`` makes it."""
-    given = dict(_given(questions, form))
-    kinds = {question.id: question.kind for question in questions}
-    written = {id_: text for id_, text in given.items() if kinds[id_] == "text"}
-    answers = {id_: text for id_, text in given.items() if kinds[id_] != "text"}
-    missing = (q for q in questions if q.required and q.id not in given)
-    return answers, written, tuple(missing)
-
-
-def _given(questions: Sequence[Question], form: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Give what is an answer; anything else was not made with our form."""
+def read_answers(questions: Sequence[Question], form: Mapping[str, str]) -> dict[str, str]:
+    """The answers in a form of the macro ``question_field``; what else is sent is left out."""
+    answers = {}
     for number, question in enumerate(questions):
         text = form.get(f"question-{number}", "").replace("\0", "").strip()[:LONGEST_COMMENT]
         if text and (question.kind == "text" or text in question.values):
-            yield question.id, text
+            answers[question.id] = text
+    return answers
+
+
+def lack(questions: Sequence[Question], answers: Mapping[str, str]) -> bool:
+    """Whether a required question has no answer."""
+    return any(question.required and question.id not in answers for question in questions)

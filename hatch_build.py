@@ -1,4 +1,4 @@
-"""Puts what webjudge takes from npm into ``webjudge/static/vendor`` before a build."""
+"""Compiles the texts of judges' pages, and puts what they take from npm into the package."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ import re
 import shutil
 import subprocess
 import tempfile
+from gettext import c2py
 from pathlib import Path
 from typing import Any
 
+from babel import Locale
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+LOCALES = "webjudge/locales"
 VENDOR = "webjudge/static/vendor"
 # Beside the files: the packages that they are from, with their versions.
 VERSIONS = "versions.json"
@@ -69,8 +74,8 @@ BASIC = {
 }
 
 
-class VendorHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Fetches these files, in the versions of package-lock.json, unless they are there.
+class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
+    """Compiles texts, and fetches these files in the versions of package-lock.json.
 
     A source distribution carries the files, so that who installs a release needs no node.
     """
@@ -84,7 +89,8 @@ class VendorHook(BuildHookInterface):  # type: ignore[type-arg]
         return CUTTERS if shutil.which("npm") else [*CUTTERS, NODE]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
-        """Fetch the files before anything is built, also before an editable install."""
+        """Make the files before anything is built, also before an editable install."""
+        compile_texts(Path(self.root, LOCALES))
         if self._is_there():
             return
         self._target.mkdir(parents=True, exist_ok=True)
@@ -128,6 +134,29 @@ class VendorHook(BuildHookInterface):  # type: ignore[type-arg]
         except (FileNotFoundError, ValueError):
             return False
         return bool(versions == self._versions)
+
+
+def compile_texts(folder: Path) -> None:
+    """Compile catalogs for gettext, and write the texts of scripts as JSON, by plural category."""
+    for path in folder.glob("*.po"):
+        locale = Locale.parse(path.stem, sep="-")
+        with path.open("rb") as source:
+            catalog = read_po(source, locale=locale)
+        with path.with_suffix(".mo").open("wb") as target:
+            write_mo(target, catalog)
+        rule, form = locale.plural_form, c2py(catalog.plural_expr)
+        words: dict[str, Any] = {}
+        for message in catalog:
+            names: Any = message.id
+            forms: Any = message.string
+            if message.fuzzy or not any(name.endswith(".js") for name, _ in message.locations):
+                continue
+            if isinstance(names, str):
+                words |= {names: forms} if forms else {}
+            elif all(forms):
+                words[names[0]] = {rule(n): forms[form(n)] for n in range(1000)}
+        text = json.dumps(words, ensure_ascii=False)
+        path.with_suffix(".json").write_text(text, encoding="utf-8")
 
 
 def _names() -> set[str]:

@@ -31,7 +31,7 @@ RUNS = 9
 LARGE_STUDY = """
 import json, resource, sys, time
 import pandas
-import quem.kinds, quem.rankings.loading, quem.commands.analyze, quem.experience.analysis
+import quem.kinds, quem.rankings.loading, quem.commands.analyze, quem.parts
 from statsmodels.regression.linear_model import OLS
 OLS([1.0, 2.0, 4.0], [[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]).fit().f_pvalue
 study, csv, what = sys.argv[1:]

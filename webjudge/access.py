@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, current_app, g, redirect, request, url_for
 from sqlalchemy.exc import OperationalError
@@ -31,7 +31,7 @@ from quem.store.studies import status_of
 from webjudge.bodies import ConsentForm, LanguageForm
 from webjudge.errors import RefusedError, message_page
 from webjudge.lacking import lacking
-from webjudge.language_choice import choose_language, cookie_options, keep_language
+from webjudge.languages import choose_language, keep_language
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -78,12 +78,12 @@ def current_person(c: Session, role: Role) -> PersonRow:
 
 
 def _signed_in(c: Session, role: Role) -> PersonRow | None:
-    held = session(role)
+    held = held_session(role)
     return person_of_session(c, site().id, role, held) if held else None
 
 
-def session(role: Role) -> str:
-    """What the cookie of a role holds."""
+def held_session(role: Role) -> str:
+    """The session in the cookie of a role."""
     return request.cookies.get(_cookie(role), "")
 
 
@@ -93,7 +93,7 @@ def admit() -> None:
         g.organizer = current_person(c, "organizer")
     # A page that looks for news by itself is nobody's sign of life.
     if request.method != "GET" or request.headers.get("Sec-Fetch-Dest") != "empty":
-        _note_use(session("organizer"))
+        _note_use(held_session("organizer"))
 
 
 def _note_use(session: str) -> None:
@@ -154,9 +154,8 @@ def share(pages: Blueprint, role: Role, admitting: Container[str] = ()) -> None:
         """Keep the language that was chosen, and go back to the task or the first page."""
         form, name = LanguageForm.read(), pages.name
         page = url_for(f"{name}.task", gid=form.gid) if form.gid else url_for(f"{name}.home")
-        response = redirect(page, code=303)
-        keep_language(site(), response, form.language)
-        return response
+        keep_language(form.language)
+        return redirect(page, code=303)
 
     @pages.post("/consent")
     def give_consent() -> Response:
@@ -195,7 +194,7 @@ def enter(path: str, token: str) -> Response:
     with site().store.write() as c:
         held = sign_in(c, person)
     response = redirect(url_for(page), code=303)
-    response.set_cookie(_cookie(role), held, max_age=_SECONDS[role], **cookie_options())
+    response.set_cookie(_cookie(role), held, max_age=_SECONDS[role], **_cookie_options())
     return response
 
 
@@ -214,13 +213,19 @@ def front() -> Response:
 def log_out(response: Response, role: Role = "organizer") -> None:
     """End a session, and take its cookie away from this browser; the link still works."""
     with site().store.write() as c:
-        sign_out(c, session(role))
-    response.delete_cookie(_cookie(role), **cookie_options())
+        sign_out(c, held_session(role))
+    response.delete_cookie(_cookie(role), **_cookie_options())
 
 
 def _cookie(role: Role, served: Site | None = None) -> str:
     kind = "dashboard" if role == "organizer" else role
     return f"quem-{kind}-{(served or site()).key}"
+
+
+def _cookie_options() -> dict[str, Any]:
+    """Where a cookie is sent, and that no script reads it."""
+    path = request.script_root or "/"
+    return {"path": path, "httponly": True, "samesite": "Lax", "secure": request.is_secure}
 
 
 def sender(app: Flask, cookies: str) -> str:

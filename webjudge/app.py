@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from flask import Flask
@@ -13,11 +14,18 @@ from webjudge.access import access, site
 from webjudge.dashboard import dashboard
 from webjudge.errors import answer_errors
 from webjudge.judging import judge
-from webjudge.language_choice import choose_language, language_values
-from webjudge.languages import gettext, moment, ngettext
+from webjudge.languages import (
+    LANGUAGES,
+    choose_language,
+    gettext,
+    language_values,
+    moment,
+    ngettext,
+    translations,
+)
 from webjudge.mailing import POST, Post
 from webjudge.preview import preview
-from webjudge.security import Hosts, protect
+from webjudge.security import Hosts, Kept, protect
 from webjudge.solving import LARGEST_UPLOAD, solve
 from webjudge.static_files import send_static, version
 from webjudge.study_edits import follow_edits
@@ -30,6 +38,8 @@ LARGEST = "QUEM_LARGEST"
 
 # A group of 30 solutions with the longest comments on all of them.
 _LARGEST_BODY = 1 << 20
+# How long a browser keeps the language that was chosen.
+_KEPT = timedelta(weeks=26)
 
 
 def create_app(
@@ -47,7 +57,13 @@ def create_app(
     app.config.update(
         QUEM_URL=url,
         MAX_CONTENT_LENGTH=_LARGEST_BODY,
+        SECRET_KEY=served.secret,
+        SESSION_COOKIE_NAME=f"quem-kept-{served.key}",
+        SESSION_COOKIE_SAMESITE="Lax",
+        SESSION_REFRESH_EACH_REQUEST=False,
+        PERMANENT_SESSION_LIFETIME=_KEPT,
     )
+    app.session_interface = Kept()
     app.config[LARGEST] = LARGEST_UPLOAD if served.spec.solving else _LARGEST_BODY
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.extensions["quem"] = served
@@ -68,6 +84,8 @@ def create_app(
 
 def _prepare_templates(app: Flask) -> None:
     """Let each request be answered in its language."""
+    for code in LANGUAGES:
+        translations(code)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     app.jinja_env.add_extension("jinja2.ext.i18n")
     app.jinja_env.policies["ext.i18n.trimmed"] = True

@@ -1,4 +1,4 @@
-"""What the dashboard asks before something is done, and says after it."""
+"""What the dashboard asks before something is done."""
 
 from __future__ import annotations
 
@@ -12,18 +12,6 @@ if TYPE_CHECKING:
 
     from quem.store.models import PersonRow
     from quem.store.standing import JudgeStanding
-
-SAID = {
-    "opened": "Study open.",
-    "reopened": "Study reopened.",
-    "paused": "Study paused.",
-    "resumed": "Study resumed.",
-    "closed": "Study closed. The report and comments are now available.",
-    "discarded": "Test rankings deleted.",
-    "revealed": "Rankings revealed. This was logged.",
-    "revoked": "Link revoked.",
-    "erased": "Personal data erased.",
-}
 
 PAGES = {"judge": "people", "subject": "solving"}  # the names of their pages
 _LOGGED = "This is logged; if the study is open, the report says so."

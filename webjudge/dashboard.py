@@ -81,9 +81,8 @@ def _ask_first(error: UnsureError) -> tuple[str, int]:
 @dashboard.get("")
 def overview() -> str:
     """Show how far the judges are, and what can be done."""
-    text = asking.SAID.get(request.args.get("said", ""))
     page = overview_page(site(), asked_span())
-    return dashboard_page("overview.html", **page, todo=what_needs_doing(page), said=text)
+    return dashboard_page("overview.html", **page, todo=what_needs_doing(page))
 
 
 @dashboard.get("/events")

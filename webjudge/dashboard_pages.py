@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from flask import g, redirect, render_template, request, url_for
+from flask import flash, g, redirect, render_template, request, url_for
 
 from quem.store.reviewing import is_frozen
 from quem.store.standing import Span
@@ -87,9 +87,16 @@ def message(title: str, *paragraphs: str) -> str:
     return dashboard_page("message.html", title=title, paragraphs=paragraphs)
 
 
-def back(key: str) -> Response:
-    """Lead back to the first page, which says what was done."""
-    return redirect(url_for("dashboard.overview", said=key), code=303)
+def note_done(what: str, **values: Any) -> None:  # noqa: ANN401  what its text names
+    """Leave what was done for the next page, where ``dashboard/said.html`` puts it in words."""
+    done: Any = {"what": what, **values}
+    flash(done)
+
+
+def back(what: str, page: str = "overview") -> Response:
+    """Lead back to a page, which says what was done."""
+    note_done(what)
+    return redirect(url_for(f"dashboard.{page}"), code=303)
 
 
 def problem_titles() -> dict[str, str]:

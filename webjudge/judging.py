@@ -30,11 +30,19 @@ from quem.store.makers import guessed_makers, note_guess, skip_makers
 from quem.store.people import answer_closing, record_visit, visited_recently
 from quem.store.state import InvalidStateError, State
 from quem.store.studies import pause_notice, status_of
-from webjudge.access import current_person, lacks_consent, note, note_visit, session, share, site
+from webjudge.access import (
+    current_person,
+    held_session,
+    lacks_consent,
+    note,
+    note_visit,
+    share,
+    site,
+)
 from webjudge.bodies import GuessForm, ReopenBody, SaveBody, TimeBody, acknowledged
 from webjudge.errors import RefusedError, go, message_page
 from webjudge.files import send_file
-from webjudge.language_choice import choose_language
+from webjudge.languages import choose_language
 from webjudge.pages import (
     Area,
     group_page,
@@ -391,7 +399,7 @@ def _planned(ballots: list[AssignedBallot], gid: str) -> tuple[AssignedBallot, G
 def _desk(gid: str) -> tuple[Desk, AssignedBallot]:
     """The judge whose browser this is, and one of their ballots."""
     with site().store.read() as c:
-        desk = desk_of_session(c, site().id, session("judge"), gid)
+        desk = desk_of_session(c, site().id, held_session("judge"), gid)
     if desk is None:
         raise RefusedError("link-lacking")
     choose_language(site(), desk.judge)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from flask import Blueprint, current_app, redirect, request, url_for
+from flask import Blueprint, current_app, request
 
 from quem.errors import QuemError
 from quem.store.outbox import decide, letters_of
 from quem.studyfile.addresses import PEOPLE, addresses_of
 from webjudge.access import acting, site
-from webjudge.dashboard_pages import require_reviewed
+from webjudge.dashboard_pages import back, require_reviewed
 from webjudge.languages import day
 from webjudge.mailing import POST, invitations_due, queue_planned, reach_of, reminders_due
 from webjudge.wording import short
@@ -29,18 +29,14 @@ if TYPE_CHECKING:
 mail = Blueprint("mail", __name__, url_prefix="/mail")
 
 _NAMES = {"invite": "Invitation", "remind": "Reminder"}
+# Which pages show what becomes of letters.
+_PAGES: dict[Role, str] = {"judge": "people.invitations", "subject": "solving.session"}
 _NO_SERVER = "No mail server is set. Start the server with QUEM_SMTP and QUEM_MAIL_FROM."
 _NO_URL = (
     "Links in letters would work only on this computer. Restart the server with --url, the "
     "address that judges use."
 )
 _TROUBLES = ("mail-settings", "letters")  # of `Site.troubles`
-SAID = {
-    "queued": "The letters are on their way. This page shows what becomes of each.",
-    "nothing": "Nothing is due: nobody is reminded twice within a day.",
-    "sent": "Noted as sent.",
-    "again": "The letter is sent again.",
-}
 
 
 @dataclass(frozen=True)
@@ -131,7 +127,7 @@ def send(role: Role, letters: str) -> Response:
         mine = [one for one in due if key in (None, one.one.person.key)]
         count = queue_planned(c, served, mine)
     post.look()
-    return _back("queued" if count else "nothing", role)
+    return back("queued" if count else "nothing", _PAGES[role])
 
 
 @mail.post("/<int:key>/<any(sent, again):choice>")
@@ -141,14 +137,9 @@ def settle_letter(key: int, choice: str) -> Response:
         decide(c, site().id, key, choice, acting())
         is_of_subject = any(one.key == key for one in letters_of(c, site().id, "subject"))
     _post().look()
-    return _back(choice, "subject" if is_of_subject else "judge")
+    return back(choice, _PAGES["subject" if is_of_subject else "judge"])
 
 
 def _post() -> Post:
     post: Post = current_app.extensions[POST]
     return post
-
-
-def _back(said: str, role: Role) -> Response:
-    page = {"judge": "people.invitations", "subject": "solving.session"}[role]
-    return redirect(url_for(f"dashboard.{page}", said=said), code=303)

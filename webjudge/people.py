@@ -34,7 +34,7 @@ from webjudge.dashboard_pages import (
     require_sure,
 )
 from webjudge.letters import Standing, write_to
-from webjudge.mail_admin import SAID, letters_page
+from webjudge.mail_admin import letters_page
 from webjudge.mailing import reach_of, total_of
 from webjudge.overview import MOST_JUDGES, overview_page, shown
 from webjudge.report import live_report
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from quem.store.models import PersonRow, Role
     from webjudge.letters import Text
 
+_HOMES: dict[Role, str] = {"judge": "overview", "subject": "solving.session"}
 _MOST_YEARS = 150
 _LONGEST_NAME = 200
 _FIELDS: dict[Role, tuple[str, ...]] = {
@@ -128,7 +129,7 @@ def revoke(role: Role, key: int) -> AnyResponse:
         require_sure(about_person("revoke", one))
         if one.has_link:
             revoke_link(c, one, acting())
-    return _back(role, "revoked")
+    return back("revoked", _HOMES[role])
 
 
 def erase_data(role: Role, key: int) -> AnyResponse:
@@ -139,7 +140,7 @@ def erase_data(role: Role, key: int) -> AnyResponse:
         _, files = erase(c, one, acting())
     UploadFolder(site().path).remove(files)
     live_report(site()).drop()
-    return _back(role, "erased")
+    return back("erased", _HOMES[role])
 
 
 def person_pages(role: Role) -> Blueprint:
@@ -165,7 +166,7 @@ def invitations() -> str:
     """Say how judges get their links, and offer to make those that are missing."""
     page = {**overview_page(site(), asked_span()), "letters": letters_page(site())}
     page |= {"base": link_base(), "reach": reach_of(link_base())}
-    return dashboard_page("invitations.html", **page, said=SAID.get(request.args.get("said", "")))
+    return dashboard_page("invitations.html", **page)
 
 
 @judge_pages.get("/reminders")
@@ -213,12 +214,6 @@ def _person(c: Session, role: Role, key: int) -> PersonRow:
 def _require_reviewed(role: Role) -> None:
     if role == "judge":
         require_reviewed()
-
-
-def _back(role: Role, said: str) -> AnyResponse:
-    if role == "judge":
-        return back(said)
-    return redirect(url_for("dashboard.solving.session", said=said), code=303)
 
 
 def _form(role: Role, form: dict[str, str], mistakes: dict[str, str]) -> str:

@@ -17,7 +17,13 @@ from quem.store.studies import status_of
 from quem.studyfile.models import Reviewed
 from webjudge.access import acting, site
 from webjudge.confirmations import Confirmation
-from webjudge.dashboard_pages import dashboard_page, problem_titles, require_sure
+from webjudge.dashboard_pages import (
+    back,
+    dashboard_page,
+    note_done,
+    problem_titles,
+    require_sure,
+)
 from webjudge.files import file_token, send_one
 from webjudge.solution_review import (
     Review,
@@ -29,7 +35,6 @@ from webjudge.solution_review import (
     sentence,
 )
 from webjudge.study_edits import save_answer, save_decisions
-from webjudge.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,10 +53,7 @@ _GID = "review"
 _LONGEST = 200
 _DECIDED = ("redact", "accept", "undo")
 _GUESSES = ("person", "system")
-_ANSWERED = {
-    "same": "It is the same solution: it keeps its letter and its place.",
-    "new": "It is a new solution: judges are asked to place it.",
-}
+_ANSWERS = ("same", "new")
 _OTHER = "The solution has changed again. Look at it once more."
 _CHANGED = "The solution has changed while you read it. Look at it once more."
 _UNDECIDED = "Decide about the words in this solution first."
@@ -83,7 +85,6 @@ def solutions() -> str:
         names="names" in request.args,
         start=_start(found),
         texts=found.texts,
-        said=_said(),
     )
 
 
@@ -107,7 +108,6 @@ def word() -> str:
         mark=MARK,
         skip=_start(found, after=one.words),
         by_one="one" in request.args,
-        said=_said(),
     )
 
 
@@ -136,7 +136,6 @@ def solution(token: str) -> str:
         n_all=len(found.solutions),
         before=around[place],
         behind=around[place + 2],
-        said=_said(),
         facts=found.facts,
         is_shown=_is_shown(current),
         changed=_unanswered().get((current.problem, current.solver)),
@@ -168,7 +167,9 @@ def mark_reviewed(token: str) -> AnyResponse:
     with site().store.write() as c:
         note_reviewed(c, site().id, acting(), place, guess)
     following = found.next_unreviewed(current)
-    return redirect(_address(following) if following else _list("reviewed"), code=303)
+    if following:
+        return redirect(_address(following), code=303)
+    return back("reviewed", "review.solutions")
 
 
 @review.post("/decide")
@@ -207,7 +208,10 @@ def decide() -> AnyResponse:
             undone += [one for one in held if _is_of(one, forms) and one.decision == "accept"]
         fresh = [_entry(*one, what) for one in chosen] if what != "undo" else []
         save_decisions([*(one for one in held if one not in undone), *fresh])
-    return redirect(_return_address(what, forms, token), code=303)
+    decided = [one for one in site().spec.judging.reviewed if _is_of(one, forms)]
+    replaced = {(one.problem, one.solver) for one in decided if one.decision == "redact"}
+    note_done(what, words=forms, at=token, count=len(replaced), mark=MARK)
+    return redirect(_return_address(forms, token), code=303)
 
 
 def _forms(words: Sequence[str]) -> list[str]:
@@ -224,12 +228,13 @@ def answer() -> AnyResponse:
     """Say whether a solution that changed after it was judged is the same."""
     current = Review(site()).find(request.form.get("solution", "")) or abort(404)
     what = request.form.get("answer", "")
-    if what not in _ANSWERED:
+    if what not in _ANSWERS:
         abort(400)
     if request.form.get("digest") != current.digest:
         raise QuemError(_OTHER)
     save_answer(current.problem, current.solver, current.digest, is_same=what == "same")
-    return redirect(_address(current, said=what), code=303)
+    note_done(what)
+    return redirect(_address(current), code=303)
 
 
 def _entry(problem: str, solver: str, words: str, what: str) -> Reviewed:
@@ -289,57 +294,29 @@ def _solution(one: ReviewedSolution) -> Solution:
     return site().solution(one.problem, one.solver) or abort(404)
 
 
-def _start(found: Review, *, after: str = "", **said: Any) -> str:  # noqa: ANN401  of a URL
+def _start(found: Review, *, after: str = "") -> str:
     """Lead to what is to be done next: the first open word, then the first solution."""
     waiting = [word.words for word in found.open]
     at = waiting.index(after) + 1 if after in waiting else 0
     if waiting[at:]:
-        return url_for("dashboard.review.word", words=waiting[at], **said)
-    return _address(found.unreviewed[0], **said) if found.unreviewed else ""
+        return url_for("dashboard.review.word", words=waiting[at])
+    return _address(found.unreviewed[0]) if found.unreviewed else ""
 
 
-def _address(one: ReviewedSolution, **values: Any) -> str:  # noqa: ANN401  parts of a URL
-    return url_for("dashboard.review.solution", token=one.token, **values)
+def _address(one: ReviewedSolution) -> str:
+    return url_for("dashboard.review.solution", token=one.token)
 
 
-def _list(said: str, **values: Any) -> str:  # noqa: ANN401  parts of a URL
-    return url_for("dashboard.review.solutions", said=said, **values)
-
-
-def _return_address(what: str, forms: Sequence[str], token: str) -> str:
-    """Lead on from a decision; the page that comes then says what was done."""
-    said: dict[str, Any] = {"said": what, "about": forms, "at": token or None}
+def _return_address(forms: Sequence[str], token: str) -> str:
+    """Lead on from a decision."""
     if request.form.get("from") == "list":
-        return _list(**said)
+        return url_for("dashboard.review.solutions")
     found = Review(site())
     if request.form.get("from") != "word" and (current := found.find(token)):
-        return _address(current, **said)
+        return _address(current)
     mine = {plain(one) for one in forms}
     for word in found.open:
         if mine & {plain(one) for one in (word.words, *word.forms)}:
-            values: dict[str, Any] = {"words": word.words, "one": 1 if token else None}
-            return url_for("dashboard.review.word", **values, **said)
-    return _start(found, **said) or _list(**said)
-
-
-def _said() -> dict[str, Any] | None:
-    """What was done last, as the address says it."""
-    what, at = request.args.get("said", ""), request.args.get("at", "")
-    forms = [one[:_LONGEST] for one in request.args.getlist("about")]
-    if what in _ANSWERED:
-        return {"text": _ANSWERED[what]}
-    if what == "reviewed":
-        return {"text": "All solutions are reviewed."}
-    held = [one for one in site().spec.judging.reviewed if _is_of(one, forms)]
-    places = {(one.problem, one.solver) for one in held if one.decision == "redact"}
-    where = "this solution" if at else counted(len(places), "solution")
-    words = "”, “".join(forms)
-    texts = {
-        "redact": f"Replaced “{words}” in {where}. Judges see {MARK}.",
-        "accept": f"Kept “{words}”. Judges see it.",
-        "undo": f"Taken back: nothing is decided about “{words}”.",
-    }
-    if what not in texts:
-        return None
-    undo = forms if what != "undo" and held else []
-    return {"text": texts[what], "undo": undo, "at": at}
+            one = 1 if token else None
+            return url_for("dashboard.review.word", words=word.words, one=one)
+    return _start(found) or url_for("dashboard.review.solutions")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from flask import request
+from flask.sessions import SecureCookieSessionInterface
 
 from webjudge.errors import RefusedError
 
@@ -143,3 +144,15 @@ def _machine_names() -> set[str]:
     own = socket.gethostname().casefold()
     short = own.partition(".")[0]
     return {own, short, f"{short}.local", socket.getfqdn().casefold()}
+
+
+class Kept(SecureCookieSessionInterface):
+    """Signs the cookie with the chosen language, and with what was done for the next page."""
+
+    def get_cookie_path(self, app: Flask) -> str:  # noqa: ARG002
+        """Keep the cookie where the app is."""
+        return request.script_root or "/"
+
+    def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
+        """Send the cookie over TLS alone where it came by TLS."""
+        return request.is_secure

@@ -7,7 +7,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from flask import Blueprint, redirect, request, url_for
+from flask import Blueprint, get_flashed_messages, redirect, request, url_for
 from pydantic import TypeAdapter, ValidationError
 
 from quem.errors import QuemError
@@ -18,7 +18,7 @@ from quem.studyfile.editing import ListChange, ValueChange
 from quem.studyfile.models import ExperienceSpec, Subject
 from quem.studyfile.reading import draft_study
 from webjudge.access import acting, site
-from webjudge.dashboard_pages import dashboard_page, require_reviewed
+from webjudge.dashboard_pages import dashboard_page, note_done, require_reviewed
 from webjudge.lacking import lacking
 from webjudge.mailing import reach_of
 from webjudge.overview import started_rankings
@@ -95,7 +95,8 @@ def save() -> AnyResponse | tuple[str, int] | str:
             return make_links("judge")
     kept = sorted(one for one in now if fields[one] != now[one])
     kept_now = [*kept, *(f"judge-{one}" for one in judges)][:_MOST_KEPT]
-    return redirect(url_for("dashboard.setup.steps", said="saved", kept=kept_now), code=303)
+    note_done("saved", kept=kept_now)
+    return redirect(url_for("dashboard.setup.steps"), code=303)
 
 
 def _entered(now: dict[str, str]) -> tuple[dict[str, str], list[str]]:
@@ -145,7 +146,6 @@ def _page(
     ]
     return dashboard_page(
         "setup.html",
-        is_saved="said" in request.args and request.method == "GET",
         kept=_kept(judges),
         mistakes=mistakes,
         wrong=wrong or {},
@@ -198,7 +198,8 @@ def _kept(judges: Sequence[PersonRow]) -> list[str]:
     """What was saved a moment ago, in words."""
     fields, unit = _fields(), site().spec.experience_unit
     names = {f"judge-{judge.id}": judge.name or judge.id for judge in judges}
-    asked = dict.fromkeys(request.args.getlist("kept"))
+    flashed: Any = get_flashed_messages()
+    asked = dict.fromkeys(key for done in flashed for key in done.get("kept", ()))
     words = [f"Judge: {names[key]}" for key in asked if key in names]
     for key in (key for key in asked if key in fields):
         part, _, one = key.partition("-")

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from flask import (
-    abort,
-    redirect,
-    request,
-    url_for,
-)
+from flask import abort, url_for
 
 from quem.errors import QuemError
 from quem.solving.closing import close_solving
@@ -25,9 +20,8 @@ from quem.store.solving import (
 )
 from quem.store.uploads import UploadFolder
 from webjudge.access import acting, site
-from webjudge.confirmations import SAID, Confirmation
-from webjudge.dashboard_pages import ask, dashboard_page, require_sure
-from webjudge.mail_admin import SAID as LETTERS_SAID
+from webjudge.confirmations import Confirmation
+from webjudge.dashboard_pages import ask, back, dashboard_page, require_sure
 from webjudge.mail_admin import letters_page
 from webjudge.mailing import total_of
 from webjudge.people import person_pages
@@ -45,10 +39,6 @@ _NOT_SERVED = (
     "The session is closed, and solutions and subjects are written. But judges cannot be shown "
     "the study yet. Correct this, then close the session again:"
 )
-_SAID = {
-    "opened": "Solving session open. People can solve until you close it.",
-    "closed": "Solving session closed. Solutions and subjects are written; review them next.",
-}
 
 
 @solving_pages.before_request
@@ -60,8 +50,23 @@ def _only_with_session() -> None:
 @solving_pages.get("")
 def session() -> str:
     """Show how far everybody is."""
-    said = request.args.get("said", "")
-    return _page({**SAID, **LETTERS_SAID, **_SAID}.get(said, ""))
+    people = _people()
+    with site().store.read() as c:
+        state = solving_state(c, site().id)
+        events = audit_events(c, site().id, _MOST_FLAGGED)
+        count = count_unlinked(c, site().id, "subject")
+    spec = site().spec
+    return dashboard_page(
+        "solving.html",
+        people=people,
+        session_state=state,
+        unlinked=count,
+        flagged=[event for event in events if event.what == "answer-names"],
+        unsure=[one for one in people if one["again"] and one["again"] != one["experience"]],
+        unit=spec.experience_unit,
+        lacking=_lacking(),
+        letters=letters_page(site(), "subject"),
+    )
 
 
 @solving_pages.get("/<any(open, close):what>")
@@ -78,7 +83,7 @@ def open_session() -> Response:
         gone = discard_solving_trial(c, site().id, acting())
         set_solving(c, site().id, "open", acting())
     UploadFolder(site().path).remove({(one.sha256, one.ending) for one in gone})
-    return _back("opened")
+    return back("session-opened", "solving.session")
 
 
 @solving_pages.post("/close")
@@ -90,32 +95,7 @@ def close_session() -> Response:
         take_up_subjects()
     except QuemError as error:
         raise QuemError([_NOT_SERVED, *error.mistakes]) from None
-    return _back("closed")
-
-
-def _back(said: str) -> Response:
-    return redirect(url_for("dashboard.solving.session", said=said), code=303)
-
-
-def _page(said: str) -> str:
-    people = _people()
-    with site().store.read() as c:
-        state = solving_state(c, site().id)
-        events = audit_events(c, site().id, _MOST_FLAGGED)
-        count = count_unlinked(c, site().id, "subject")
-    spec = site().spec
-    return dashboard_page(
-        "solving.html",
-        said=said,
-        people=people,
-        session_state=state,
-        unlinked=count,
-        flagged=[event for event in events if event.what == "answer-names"],
-        unsure=[one for one in people if one["again"] and one["again"] != one["experience"]],
-        unit=spec.experience_unit,
-        lacking=_lacking(),
-        letters=letters_page(site(), "subject"),
-    )
+    return back("session-closed", "solving.session")
 
 
 def _lacking() -> list[str]:

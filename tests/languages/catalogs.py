@@ -21,7 +21,8 @@ from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
 from jinja2 import Environment
 
-from webjudge.languages import ENGLISH, LANGUAGES
+from hatch_build import compile_texts
+from webjudge.languages import ENGLISH, LANGUAGES, READ
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -141,14 +142,14 @@ def _read(code: str) -> Catalog:
 def update() -> None:
     """Bring all catalogs to the texts of the code."""
     wanted = extracted()
-    for code, language in LANGUAGES.items():
+    for code, name in LANGUAGES.items():
         if code == ENGLISH:
             continue
         catalog = _read(code)
         catalog.update(wanted, no_fuzzy_matching=True)
         catalog.fuzzy = False
-        read = "" if language.is_read else _NOT_READ
-        catalog.header_comment = _HEADER.format(name=language.name, read=read).strip()
+        read = "" if code in READ else _NOT_READ
+        catalog.header_comment = _HEADER.format(name=name, read=read).strip()
         file = BytesIO()
         write_po(file, catalog, width=100, include_lineno=False, ignore_obsolete=True)
         (LOCALES / f"{code}.po").write_bytes(_NO_FACTS.sub(b"", file.getvalue()))
@@ -213,6 +214,7 @@ def main() -> int:
     """Check, or update; gives the exit code."""
     if "--update" in sys.argv[1:]:
         update()
+    compile_texts(LOCALES)
     found = check()
     for line in found:
         print(line)  # noqa: T201  what was found

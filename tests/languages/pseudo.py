@@ -7,19 +7,18 @@ languages, as browsers and axe take no others.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import string
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tests.languages.catalogs import extracted, is_of_scripts, texts_of
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import write_po
+
+from hatch_build import compile_texts
+from tests.languages.catalogs import extracted, texts_of
 from webjudge import languages
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LEFT, RIGHT = "el", "he"
 # What runs `quem` with both.
@@ -43,28 +42,19 @@ def pseudo(text: str, code: str) -> str:
     return f"⟦{''.join(pieces)}{' ' if more else ''}{more}⟧"
 
 
-def _catalog(code: str) -> Iterator[str]:
-    yield 'msgid ""\nmsgstr "Plural-Forms: nplurals=2; plural=(n != 1);\\n"\n'
-    for message in extracted():
-        if not message.id:
-            continue
-        forms = texts_of(message.id)
-        # An entry of a script names one, whichever.
-        lines = ["#: a.js"] if is_of_scripts(message) else []
-        lines += [f"msgid {json.dumps(forms[0])}"]
-        if len(forms) > 1:
-            lines += [f"msgid_plural {json.dumps(forms[1])}"]
-        for n, form in enumerate(forms):
-            keyword = f"msgstr[{n}]" if len(forms) > 1 else "msgstr"
-            lines += [f"{keyword} {json.dumps(pseudo(form, code))}"]
-        yield "\n".join(lines) + "\n"
-
-
 def install() -> None:
     """Let judges of this process choose these languages, too."""
     folder = Path(tempfile.mkdtemp(prefix="quem-locales-"))
+    for code in (LEFT, RIGHT):
+        catalog = Catalog(locale=code)
+        for message in extracted():
+            if message.id:
+                forms = [pseudo(form, code) for form in texts_of(message.id)]
+                string = forms[0] if isinstance(message.id, str) else forms
+                catalog.add(message.id, string, message.locations)
+        with (folder / f"{code}.po").open("wb") as file:
+            write_po(file, catalog)
+        languages.LANGUAGES[code] = code
+    compile_texts(folder)
     shutil.copytree(languages.FOLDER, folder, dirs_exist_ok=True)
-    for code, direction in ((LEFT, "ltr"), (RIGHT, "rtl")):
-        (folder / f"{code}.po").write_text("\n".join(_catalog(code)), encoding="utf-8")
-        languages.LANGUAGES[code] = languages.Language(code, direction=direction)
     languages.FOLDER = folder

@@ -82,7 +82,7 @@ def test_only_languages_that_are_there_can_be_chosen(app: Flask, site: Site) -> 
     client = enter_as(app, site, "J1")
     assert client.post("/judge/language", data={"language": "../de"}).status_code == 400
     assert client.post("/judge/language").status_code == 400
-    client.set_cookie(f"quem-language-{site.key}", "xx")
+    client.set_cookie(f"quem-kept-{site.key}", "xx")
     assert language_of(client) == "fr"
     assert app.test_client().post("/judge/language", data={"language": "de"}).status_code == 401
 

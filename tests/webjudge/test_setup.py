@@ -227,7 +227,7 @@ def test_two_tabs(site: Site, client: FlaskClient) -> None:
     assert client.post(SETUP, data=first).status_code == 303
     second = form({"shown": shown, "phone": "123", "names": "Amy"})
     assert client.post(SETUP, data=second).status_code == 303
-    assert client.post(SETUP, data=second).location.endswith("said=saved")
+    assert client.post(SETUP, data=second).location == SETUP
     spec = read_study(site.path)
     assert (spec.title, spec.organizer.name, spec.organizer.phone) == ("First", "Lena", "123")
     assert [one.id for one in spec.subjects] == ["maria"]

@@ -141,10 +141,6 @@ keepTyped();
 showTimes(document);
 offerMessages();
 if ($("#updated")) {
-  // "The study is closed." is said once, not again when the page is loaded anew.
-  const here = new URL(location.href);
-  for (const name of ["said", "kept"]) here.searchParams.delete(name);
-  history.replaceState(null, "", here.pathname + here.search);
   // Not while a question is open: news might load the page anew, and what is typed would be lost.
   const look = () => { if (!document.hidden && !$("dialog")) refresh(); };
   setInterval(look, EVERY);
